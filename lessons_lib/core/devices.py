@@ -1,0 +1,54 @@
+"""What this machine offers: processor, memory, accelerator and the versions that matter, as one small record.
+
+Torch is asked only when it is wanted: importing it takes seconds. Shown by ``lessons doctor`` and by lesson ``00_start_here``.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+
+__all__ = ["DeviceReport", "available_cores", "device_report"]
+
+
+@dataclass(frozen=True)
+class DeviceReport:
+    """One machine: ``cores`` usable by this process, ``memory_gb`` in all (10^9 bytes), ``accelerator`` ("none" without one)."""
+
+    system: str
+    python: str
+    cores: int
+    memory_gb: float
+    accelerator: str
+    versions: dict[str, str]
+
+
+def available_cores() -> int:
+    """Processor cores this process may use (containers and class hubs often grant fewer than the machine has)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _accelerator() -> str:
+    import torch
+
+    if torch.cuda.is_available():
+        return f"cuda: {torch.cuda.get_device_name(0)}"
+    return "mps: Apple GPU" if torch.backends.mps.is_available() else "none"
+
+
+def device_report(*, packages: tuple[str, ...] = ("torch", "numpy", "scipy", "scikit-learn", "gensim", "transformers")) -> DeviceReport:
+    """Ask the machine. Takes about two seconds where Torch was not imported before."""
+    import psutil
+
+    versions = {}
+    for name in packages:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "missing"
+    system = f"{platform.system()} {platform.machine()}"
+    return DeviceReport(system, ".".join(map(str, sys.version_info[:3])), available_cores(), round(psutil.virtual_memory().total / 1e9, 1),
+                        _accelerator(), versions)

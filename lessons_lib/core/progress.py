@@ -1,0 +1,35 @@
+"""Progress that reads well in a terminal, in a notebook and in a log file.
+
+In a terminal and a notebook tqdm draws a bar with rate and time left. Where output is no terminal a bar would become thousands of
+lines; there one line is written every 30 seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+__all__ = ["track"]
+
+T = TypeVar("T")
+LOG_EVERY_SECONDS = 30.0
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
+    return bool(shell) and "IPKernelApp" in shell.config
+
+
+def track(items: Iterable[T], *, total: int | None = None, label: str = "", show: bool = True) -> Iterator[T]:
+    """Yield from ``items`` while showing how far along they are.
+
+    Parameters: items; total, their number where ``len`` does not tell; label, words before the bar; show, False yields silently.
+    """
+    if not show:
+        return iter(items)
+    from tqdm.auto import tqdm
+
+    quiet_log = not (_in_notebook() or sys.stderr.isatty())
+    pace = {"mininterval": LOG_EVERY_SECONDS, "maxinterval": LOG_EVERY_SECONDS, "ascii": True} if quiet_log else {}
+    return iter(tqdm(items, total=total, desc=label, leave=False, dynamic_ncols=not quiet_log, **pace))

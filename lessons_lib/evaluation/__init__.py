@@ -1,0 +1,17 @@
+"""Measuring embeddings: sentence similarity, word similarity, analogies, intervals, the shape of a space, and the leaderboard.
+
+Every lesson turns its method into an `Encoder`, calls `evaluate` on the same sets and adds one row to the `Leaderboard`. Undefined
+figures are errors or None, never NaN. Taught in ``01_one_hot`` (Spearman), ``04_word2vec`` (analogies) and ``14_simcse`` (geometry).
+"""
+
+from .analogies import AnalogyResult, analogy_accuracy
+from .bootstrap import PairedDifference, bootstrap_interval, paired_difference, spearman_interval
+from .geometry import alignment, pair_cosines, uniformity, unit_rows
+from .leaderboard import Leaderboard, LeaderboardRow
+from .ranks import average_ranks, pearson, spearman
+from .sts import Results, STSResult, evaluate
+from .word_similarity import WordSimilarityResult, word_similarity
+
+__all__ = ["AnalogyResult", "Leaderboard", "LeaderboardRow", "PairedDifference", "Results", "STSResult", "WordSimilarityResult", "alignment",
+           "analogy_accuracy", "average_ranks", "bootstrap_interval", "evaluate", "pair_cosines", "paired_difference", "pearson", "spearman",
+           "spearman_interval", "uniformity", "unit_rows", "word_similarity"]

@@ -1,0 +1,137 @@
+"""How far would the score move with other test pairs? Draw the pairs again, with replacement, and score each draw.
+
+The 95 % interval reaches from the 2.5th to the 97.5th percentile of the scores of 1,000 draws. Ranks are made anew in every draw, ties
+included, by counting instead of sorting, so the result is exact and 1,379 pairs take a fraction of a second. Taught in ``01_one_hot``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core import check_float, check_int, generator
+from .ranks import checked_pairs, spearman
+
+__all__ = ["PairedDifference", "bootstrap_interval", "paired_difference", "percentile_interval", "spearman_interval", "spearman_resamples"]
+
+BLOCK = 1 << 21                                   # numbers per block of resamples: 16 MB
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """Spearman of encoder a minus Spearman of encoder b on the same pairs.
+
+    ``interval`` is its bootstrap interval; ``share_above_zero`` the share of resamples in which a is better. An interval that holds 0
+    means: this test set cannot tell the two apart.
+    """
+
+    difference: float
+    interval: tuple[float, float]
+    share_above_zero: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.interval[0] > 0 or self.interval[1] < 0
+
+
+class _RankedColumn:
+    """One column, sorted once; gives the average ranks of any resample from how often each item was drawn."""
+
+    def __init__(self, values: np.ndarray):
+        _, self._group, size = np.unique(values, return_inverse=True, return_counts=True)
+        self._order = np.argsort(self._group, kind="stable")
+        self._starts = np.cumsum(size) - size
+
+    def centred_ranks(self, drawn: np.ndarray) -> np.ndarray:
+        """Ranks minus their mean. drawn: (resamples, n) counts whose rows add up to n. Returns the same shape."""
+        size = np.add.reduceat(drawn[:, self._order], self._starts, axis=1)       # resampled items per group of equal values
+        rank = np.cumsum(size, axis=1) - (size - 1) / 2
+        return rank[:, self._group] - (drawn.shape[1] + 1) / 2
+
+
+def _draws(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Blocks of (resamples, n) counts: how often each of n items was drawn in n draws with replacement."""
+    step = max(1, BLOCK // n)
+    for start in range(0, n_resamples, step):
+        rows = min(step, n_resamples - start)
+        items = rng.integers(n, size=(rows, n)) + np.arange(rows)[:, None] * n
+        yield np.bincount(items.ravel(), minlength=rows * n).reshape(rows, n)
+
+
+def _correlations(drawn: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Spearman of each resample; NaN where one side of it is constant."""
+    weighted = drawn * x
+    square = (weighted * x).sum(axis=1) * (drawn * y * y).sum(axis=1)
+    spread = np.sqrt(np.where(square > 0, square, np.nan))
+    return np.clip((weighted * y).sum(axis=1) / spread, -1.0, 1.0)
+
+
+def spearman_resamples(columns: Sequence[np.ndarray], gold: np.ndarray, *, n_resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Spearman of every column with gold in every resample; all columns see the same resamples.
+
+    Parameters: columns, checked arrays of shape (n,); gold (n,). Returns (len(columns), n_resamples) float64, NaN for a resample in
+    which a side is constant (drawn from few pairs): it has no correlation, and `percentile_interval` leaves it out.
+    """
+    ranked, target = [_RankedColumn(c) for c in columns], _RankedColumn(gold)
+    blocks = []
+    for drawn in _draws(len(gold), n_resamples, rng):
+        y = target.centred_ranks(drawn)
+        blocks.append(np.stack([_correlations(drawn, column.centred_ranks(drawn), y) for column in ranked]))
+    return np.concatenate(blocks, axis=1)
+
+
+def percentile_interval(samples: np.ndarray, *, confidence: float = 0.95) -> tuple[float, float]:
+    """The middle ``confidence`` share of the samples, shape (n,); samples that are NaN are left out.
+
+    Raises ValueError when none is left.
+    """
+    tail = (1 - check_float("confidence", confidence, low=0, high=1, open_low=True)) / 2
+    defined = samples[~np.isnan(samples)]
+    if len(defined) == 0:
+        raise ValueError(f"none of the {len(samples)} resamples has a defined statistic; there are too few different pairs")
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def bootstrap_interval(statistic: Callable[[np.ndarray], float], n_items: int, *, n_resamples: int = 1000, confidence: float = 0.95,
+                       seed: int = 0) -> tuple[float, float]:
+    """Percentile interval of any statistic of ``n_items`` items, drawn again with replacement.
+
+    Parameters: statistic, maps an index array of shape (n_items,) to a number (NaN where it is undefined, left out); n_resamples, number
+    of draws; confidence in (0, 1]; seed. Returns (low, high). For Spearman `spearman_interval` gives the same kind of interval faster.
+
+    >>> values = np.arange(10.0)
+    >>> low, high = bootstrap_interval(lambda index: values[index].mean(), 10)
+    >>> low < 4.5 < high
+    True
+    """
+    n, rng = check_int("n_items", n_items), generator(seed)
+    samples = [statistic(rng.integers(n, size=n)) for _ in range(check_int("n_resamples", n_resamples))]
+    return percentile_interval(np.array(samples, dtype=np.float64), confidence=confidence)
+
+
+def spearman_interval(predictions: Sequence[float] | np.ndarray, gold: Sequence[float] | np.ndarray, *, n_resamples: int = 1000,
+                      confidence: float = 0.95, seed: int = 0) -> tuple[float, float]:
+    """Percentile bootstrap interval of Spearman over pairs. Columns of shape (n,). Returns (low, high). Raises as `spearman` does."""
+    x, y = checked_pairs(predictions, gold)
+    samples = spearman_resamples([x], y, n_resamples=check_int("n_resamples", n_resamples), rng=generator(seed))
+    return percentile_interval(samples[0], confidence=confidence)
+
+
+def paired_difference(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray, gold: Sequence[float] | np.ndarray, *,
+                      n_resamples: int = 1000, confidence: float = 0.95, seed: int = 0) -> PairedDifference:
+    """Is encoder a better than encoder b? The bootstrap interval of the difference of their Spearman, both on the same resamples.
+
+    Parameters: a, b, predictions of two encoders for the same pairs, shape (n,); gold (n,). Sharing the resamples removes what the two
+    have in common, so this interval is narrower than two separate ones suggest. Raises as `spearman` does.
+    """
+    x, y = checked_pairs(a, gold, names=("a", "gold"))
+    z, _ = checked_pairs(b, gold, names=("b", "gold"))
+    first, second = spearman_resamples([x, z], y, n_resamples=check_int("n_resamples", n_resamples), rng=generator(seed))
+    difference = first - second
+    interval = percentile_interval(difference, confidence=confidence)
+    above = float((difference[~np.isnan(difference)] > 0).mean())
+    return PairedDifference(spearman(x, y) - spearman(z, y), interval, above)

@@ -1,0 +1,39 @@
+"""What all tests share: the folder of real data, no network, an output and cache folder of their own."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from lessons_lib.core import external_data_folder
+
+
+@pytest.fixture
+def lessons_data() -> Path:
+    """The folder of real evaluation sets; the test is skipped when LESSONS_DATA names none."""
+    folder = external_data_folder()
+    if folder is None or not folder.is_dir():
+        pytest.skip("LESSONS_DATA names no folder with the real evaluation sets")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing a test writes reaches the user's cache, leaderboard or output."""
+    monkeypatch.setenv("LESSONS_CACHE", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("LESSONS_OUTPUT", str(tmp_path_factory.mktemp("output")))
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only this machine can be reached from a test."""
+    connect = socket.socket.connect
+
+    def local_only(self: socket.socket, address: object) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "localhost", "::1"):
+            raise OSError(f"a test tried to reach {address}; tests are offline")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", local_only)

@@ -1,0 +1,74 @@
+"""The shape every fitted method shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lessons_lib.core import Encoder, Estimator, NotFittedError
+
+
+class Letters(Estimator):
+    """Counts two letters; the smallest encoder there can be."""
+
+    name = "letters"
+
+    def __init__(self, letters: str = "ab", *, scale: float = 1.0):
+        self.letters, self.scale = letters, scale
+
+    @property
+    def dim(self) -> int:
+        return len(self.letters)
+
+    def encode(self, texts, *, batch_size=256, progress=False):
+        return np.array([[self.scale * text.count(letter) for letter in self.letters] for text in texts], dtype=np.float32)
+
+    def fit(self, texts):
+        self.total_ = len(texts)
+        return self
+
+    def total(self):
+        self._check_fitted("total_")
+        return self.total_
+
+
+class Double:
+    """A post-processor."""
+
+    name = "double"
+
+    def transform(self, x):
+        return 2 * x
+
+
+def test_P26_an_unknown_keyword_names_the_nearest():
+    with pytest.raises(TypeError, match=r"Letters has no argument 'scal'; did you mean 'scale'\?"):
+        Letters(scal=2)
+
+
+def test_P28_use_before_fit_says_so_and_is_both_kinds_of_error():
+    with pytest.raises(NotFittedError, match="this Letters is not fitted yet; call fit first") as caught:
+        Letters().total()
+    assert isinstance(caught.value, ValueError) and isinstance(caught.value, AttributeError)
+
+
+def test_settings_are_stored_unchanged_and_shown_when_changed():
+    assert Letters("xyz").get_params() == {"letters": "xyz", "scale": 1.0}
+    assert repr(Letters("xyz")) == "Letters(letters='xyz')" and repr(Letters()) == "Letters()"
+    assert Letters().set_params(scale=3.0).scale == 3.0
+    with pytest.raises(TypeError, match="did you mean 'scale'"):
+        Letters().set_params(scael=3.0)
+
+
+def test_scikit_learn_can_clone_it():
+    from sklearn.base import clone
+
+    assert clone(Letters("q", scale=2.0)).get_params() == {"letters": "q", "scale": 2.0}
+
+
+def test_an_encoder_and_a_step_compose_into_an_encoder():
+    both = Letters() | Double()
+    assert isinstance(both, Encoder) and both.name == "letters | double" and both.dim == 2
+    assert both.encode(["aab"]).tolist() == [[4.0, 2.0]]
+    with pytest.raises(TypeError):
+        Letters() | 5

@@ -1,0 +1,168 @@
+"""Files are whole or absent, whatever happens to the writer."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lessons_lib.core import (DamagedFile, atomic_folder, atomic_open, existing_path, load_model, read_json, save_model, sha256, write_json,
+                              write_text)
+
+
+def test_the_old_text_stays_when_the_writer_fails(tmp_path):
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+    with pytest.raises(RuntimeError), atomic_open(path) as file:
+        file.write("half")
+        raise RuntimeError
+    assert path.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_F16_a_full_disk_keeps_the_old_file_and_names_path_and_free_bytes(tmp_path, monkeypatch, step):
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, step, full)
+    with pytest.raises(OSError, match=r"cannot write .*a\.txt.*bytes are free.*LESSONS_OUTPUT"):
+        write_text(path, "new")
+    assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_an_error_of_the_caller_is_not_taken_for_a_full_disk(tmp_path):
+    with pytest.raises(FileNotFoundError, match="elsewhere"), atomic_open(tmp_path / "a"):
+        Path("elsewhere/that/is/not").read_text()
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    with pytest.raises(RuntimeError), atomic_folder(tmp_path / "model") as folder:
+        (folder / "a").write_text("2")
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+    with atomic_folder(tmp_path / "model") as folder:
+        (folder / "a").write_text("1")
+    assert (tmp_path / "model" / "a").read_text() == "1" and [p.name for p in tmp_path.iterdir()] == ["model"]
+    with pytest.raises(FileExistsError, match="exists already"), atomic_folder(tmp_path / "model"):
+        pass
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_writer(tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    (tmp_path / f".tmp-{dead.pid}-abc-x").write_text("half")
+    (tmp_path / f".tmp-{os.getpid()}-abc-y").write_text("still being written")
+    write_text(tmp_path / "new", "whole")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [f".tmp-{os.getpid()}-abc-y", "new"]
+
+
+def test_F15_a_missing_path_names_the_nearest(tmp_path):
+    (tmp_path / "vectors.txt").write_text("")
+    with pytest.raises(FileNotFoundError, match=r"vectors\.tx does not exist; nearest name: .*vectors\.txt"):
+        existing_path(tmp_path / "vectors.tx")
+    with pytest.raises(FileNotFoundError, match="the folder that exists"):
+        existing_path(tmp_path / "no" / "such" / "thing")
+
+
+def test_json_that_is_broken_or_endless_is_a_damaged_file(tmp_path):
+    for text in ('{"a": ', "[" * 100_000, "\xff"):
+        (tmp_path / "x.json").write_bytes(text.encode("latin-1"))
+        with pytest.raises(DamagedFile, match=r"x\.json is not valid JSON"):
+            read_json(tmp_path / "x.json")
+    with pytest.raises(DamagedFile, match="no JSON file"):
+        read_json(tmp_path)
+
+
+def saved(path: Path, value: float = 1.0) -> Path:
+    save_model(path, "Toy", settings={"dim": 2}, arrays={"weights": np.full((50, 2), value)}, extra={"words": ["é", "a b"]})
+    return path
+
+
+def test_a_model_comes_back_as_it_was(tmp_path):
+    settings, arrays, extra = load_model(saved(tmp_path / "m"), "Toy")
+    assert settings == {"dim": 2} and extra == {"words": ["é", "a b"]} and np.array_equal(arrays["weights"], np.ones((50, 2)))
+
+
+def test_F02_any_flipped_bit_is_noticed(tmp_path):
+    folder = saved(tmp_path / "m")
+    rng = np.random.default_rng(0)
+    for name in [p.name for p in folder.iterdir()]:
+        whole = (folder / name).read_bytes()
+        for _ in range(60):
+            damaged = bytearray(whole)
+            damaged[rng.integers(len(whole))] ^= 1 << int(rng.integers(8))
+            (folder / name).write_bytes(damaged)
+            with pytest.raises(DamagedFile):
+                load_model(folder, "Toy")
+        (folder / name).write_bytes(whole)
+    load_model(folder, "Toy")
+
+
+def test_F01_F03_a_cut_or_empty_or_missing_file_is_damaged(tmp_path):
+    for pattern in ("model.json", "tensors-*.safetensors"):
+        for size in (0, 10, 100):
+            folder = saved(tmp_path / f"{pattern[0]}{size}")
+            file = next(folder.glob(pattern))
+            file.write_bytes(file.read_bytes()[:size])
+            with pytest.raises(DamagedFile, match="not valid JSON|bytes found"):
+                load_model(folder, "Toy")
+        file.unlink()
+        with pytest.raises(DamagedFile, match="is missing"):
+            load_model(folder, "Toy")
+
+
+def test_F04_another_kind_names_both(tmp_path):
+    with pytest.raises(DamagedFile, match=r"holds a Toy, not a LDA; load it with Toy\.load"):
+        load_model(saved(tmp_path / "m"), "LDA")
+
+
+def test_F05_a_newer_format_says_upgrade(tmp_path, monkeypatch):
+    monkeypatch.setattr("lessons_lib.core.store.FORMAT", 9)
+    folder = saved(tmp_path / "m")
+    monkeypatch.setattr("lessons_lib.core.store.FORMAT", 1)
+    with pytest.raises(ValueError, match="format 9, this version reads up to 1; upgrade"):
+        load_model(folder, "Toy")
+
+
+WRITER = """
+import sys, numpy as np
+from lessons_lib.core import save_model
+print("ready", flush=True)
+for i in range(10**6):
+    save_model(sys.argv[1], "Toy", settings={}, arrays={"w": np.full(20_000, float(i))})
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kill -9 is a POSIX signal")
+def test_a_model_being_overwritten_survives_kill_9(tmp_path):
+    """Writers killed at random moments: the model loads each time and holds one whole version."""
+    target, rng = tmp_path / "m", np.random.default_rng(1)
+    save_model(target, "Toy", settings={}, arrays={"w": np.zeros(20_000)})
+    for _ in range(25):
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(target)], stdout=subprocess.PIPE)
+        writer.stdout.readline()
+        time.sleep(float(rng.uniform(0, 0.05)))
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.wait()
+        weights = load_model(target, "Toy")[1]["w"]
+        assert (weights == weights[0]).all()
+    save_model(target, "Toy", settings={}, arrays={"w": np.zeros(20_000)})
+    assert len(list(target.iterdir())) == 2                # what the killed writers left is gone
+
+
+def test_text_is_utf8_with_unix_line_ends_on_every_system(tmp_path):
+    write_json(tmp_path / "ü.json", {"b": "猫", "a": [1]})
+    assert (tmp_path / "ü.json").read_bytes() == '{\n  "a": [\n    1\n  ],\n  "b": "猫"\n}\n'.encode()
+    assert read_json(tmp_path / "ü.json") == json.loads((tmp_path / "ü.json").read_text("utf-8"))
+    assert len(sha256(tmp_path / "ü.json")) == 64
