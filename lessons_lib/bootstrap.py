@@ -34,8 +34,9 @@ def pins(text: str | None = None) -> list[str]:
     return re.findall(r"^\s+- ([\w.\-]+==[\w.\-]+)", section.group(1), re.M) if section else []
 
 
-def lock_file(version: tuple[int, int] = sys.version_info[:2]) -> Path:
-    """The lock of one Python version: exact versions of the whole set."""
+def lock_file(version: tuple[int, int] | None = None) -> Path:
+    """The lock of one Python version (default: the running one): exact versions of the whole set."""
+    version = version or sys.version_info[:2]
     return ROOT / "lessons_lib" / "locks" / f"py{version[0]}{version[1]}.txt"
 
 
@@ -51,9 +52,9 @@ def stamp_key() -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def venv_python(folder: Path = VENV) -> Path:
-    """The interpreter inside a virtual environment."""
-    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+def venv_python() -> Path:
+    """The interpreter inside ``.venv``."""
+    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def uses_this_python() -> bool:
@@ -83,7 +84,7 @@ def check_versions() -> None:
             wrong.append(f"{name} is {found}, the course needs {wanted}")
     if wrong:
         shown = "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5} more" if len(wrong) > 5 else "")
-        raise SetupFailed(f"{shown}.\nMend it: conda env update -n {environment_name()} -f environment.yml   (or: pip install {wrong[0].split()[0]}==…)")
+        raise SetupFailed(f"{shown}.\nMend it: conda env update -n {environment_name()} -f environment.yml")
 
 
 def check_python() -> None:
@@ -99,8 +100,7 @@ def check_python() -> None:
 @contextlib.contextmanager
 def only_one():
     """Let one process set up; a second waits for it."""
-    handle = open(ROOT / ".venv.lock", "a+b")
-    try:
+    with open(ROOT / ".venv.lock", "a+b") as handle:
         if os.name == "nt":
             import msvcrt
 
@@ -115,8 +115,6 @@ def only_one():
                 print("Another process is setting up .venv; waiting for it.", flush=True)
                 fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-    finally:
-        handle.close()
 
 
 def _make_venv() -> None:
@@ -143,10 +141,14 @@ def _pip(*arguments: str) -> None:
 def set_up() -> Path:
     """Make or repair ``.venv`` and return its interpreter; at once when the stamp fits. Raises SetupFailed."""
     stamp, key = VENV / ".stamp", stamp_key()
-    if stamp.exists() and stamp.read_text("utf-8") == key and venv_python().exists():
+
+    def ready() -> bool:
+        return venv_python().exists() and stamp.exists() and stamp.read_text("utf-8") == key
+
+    if ready():
         return venv_python()
     with only_one():
-        if stamp.exists() and stamp.read_text("utf-8") == key:
+        if ready():                              # the process we waited for did it
             return venv_python()
         print(f"Setting up {VENV.name} with Python {sys.version.split()[0]}: once, some minutes, about 2.2 GB on disk.", flush=True)
         _make_venv()

@@ -50,6 +50,7 @@ def make_locks() -> list[Path]:
                     raise RuntimeError(f"{name} is {merged[name]} elsewhere and {version} on {system}; pin it in environment.yml")
         lines = [f"{name}=={version}" for name, version in sorted(merged.items()) if not SKIPPED.match(name)]
         path = bootstrap.lock_file(tuple(map(int, python.split("."))))
-        write_text(path, f"# Made by `lessons lock` from environment.yml for Python {python}. Constraints, not requirements.\n" + "\n".join(lines) + "\n")
+        header = f"# Made by `lessons lock` from environment.yml for Python {python}. Constraints, not requirements."
+        write_text(path, "\n".join([header, *lines]) + "\n")
         written.append(path)
     return written

@@ -58,7 +58,7 @@ def pair_sets(datasets: Any, *, split: str | None) -> list[PairSet]:
     names = [name for name, _ in found]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
-        raise ValueError(f"datasets holds {repeated!r} {names.count(repeated)} times; pass a dict to name each set: {{'a': pairs, 'b': pairs}}")
+        raise ValueError(f"datasets holds {repeated!r} {names.count(repeated)} times; pass a dict to name each: {{'a': pairs, 'b': pairs}}")
     return [_checked_set(name, pairs) for name, pairs in found]
 
 
@@ -78,15 +78,27 @@ def _checked_set(name: str, pairs: Any) -> PairSet:
                         "For sets of words use word_similarity")
     first = list(checked_texts(pairs.sentence1, name=f"{name}.sentence1"))
     second = list(checked_texts(pairs.sentence2, name=f"{name}.sentence2"))
-    gold = checked_values(f"{name}.{grades}", getattr(pairs, grades))
+    gold = checked_values(f"{name}.score", pairs.score) if grades == "score" else _label_grades(f"{name}.label", pairs.label)
     for column, size in ((f"{name}.sentence2", len(second)), (f"{name}.{grades}", len(gold))):
         if size != len(first):
             raise ValueError(f"{column} has {size} values and {name}.sentence1 has {len(first)}; expected one of each per pair")
     checked_pairs(np.arange(len(gold)), gold, names=("pairs", f"{name}.{grades}"))
     rows = {sentence: row for row, sentence in enumerate(dict.fromkeys(first + second))}
     scale = getattr(pairs, "scale", None) or (gold.min(), gold.max())
-    return PairSet(name, str(getattr(pairs, "split", None) or "all"), list(rows), _row_numbers(rows, first), _row_numbers(rows, second), gold,
-                   _subsets(name, pairs, len(gold)), (float(scale[0]), float(scale[1])))
+    return PairSet(name=name, split=str(getattr(pairs, "split", None) or "all"), sentences=list(rows), left=_row_numbers(rows, first),
+                   right=_row_numbers(rows, second), gold=gold, subsets=_subsets(name, pairs, len(gold)),
+                   scale=(float(scale[0]), float(scale[1])))
+
+
+def _label_grades(name: str, labels: Any) -> np.ndarray:
+    """Labels of classified pairs, written as text in their files, as grades: "0" different, "1" same."""
+    grades = np.empty(len(labels))
+    for i, label in enumerate(labels):
+        try:
+            grades[i] = float(label)
+        except ValueError:
+            raise TypeError(f"{name}[{i}]={shown(label)} is no grade; keep the sets with numeric labels, for example by select(rows)") from None
+    return checked_values(name, grades)
 
 
 def _row_numbers(rows: dict[str, int], sentences: list[str]) -> np.ndarray:

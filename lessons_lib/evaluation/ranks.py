@@ -22,7 +22,7 @@ def checked_values(name: str, values: Sequence[float] | np.ndarray) -> np.ndarra
     """
     array = np.asarray(values)
     if array.dtype.kind in "USO" and array.size and isinstance(array.flat[0], str):
-        raise TypeError(f"{name}[0]={shown(array.flat[0])} is text; expected numbers. Convert the column: np.asarray({name}, dtype=float)")
+        raise TypeError(f"{name}[0]={shown(str(array.flat[0]))} is text; expected numbers. Convert the column: np.asarray({name}, dtype=float)")
     return check_array(name, array, ndim=1).astype(np.float64)
 
 

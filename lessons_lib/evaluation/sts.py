@@ -6,7 +6,6 @@ numbers by up to 20 points (methods 21). One call gives score, interval, shape o
 
 from __future__ import annotations
 
-import html
 import time
 import warnings
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from .bootstrap import percentile_interval, spearman_resamples
 from .geometry import alignment, pair_cosines, uniformity
 from .pair_sets import PairSet, pair_sets
 from .ranks import pearson, spearman
+from .tables import html_table, text_table
 
 __all__ = ["PROTOCOLS", "Results", "STSResult", "evaluate"]
 
@@ -78,17 +78,14 @@ class Results(dict):
     def __repr__(self) -> str:
         if not self:
             return "Results({})"
-        table = [self.HEADER, *self._cells()]
-        widths = [max(len(row[k]) for row in table) for k in range(len(self.HEADER))]
-        lines = ["  ".join(cell.ljust(w) if k < 3 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))).rstrip()
-                 for row in table]
-        return "\n".join([f"{next(iter(self.values())).encoder} (correlations x 100)", *lines])
+        table = text_table([self.HEADER, *self._cells()], left=3)
+        return f"{self._names()} (correlations x 100)\n{table}"
 
     def _repr_html_(self) -> str:
-        names = ", ".join(dict.fromkeys(r.encoder for r in self.values()))
-        head = "".join(f"<th>{html.escape(h)}</th>" for h in self.HEADER)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in self._cells())
-        return f"<table><caption>{html.escape(names)} (correlations × 100)</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table([self.HEADER, *self._cells()], caption=f"{self._names()} (correlations × 100)")
+
+    def _names(self) -> str:
+        return ", ".join(dict.fromkeys(r.encoder for r in self.values()))
 
 
 def evaluate(encoder: Encoder, datasets: Any, *, protocol: str = "all", split: str | None = None, batch_size: int = 256,
@@ -186,8 +183,8 @@ def _scored(encoder: Encoder, pairs: PairSet, vectors: Any, *, protocol: str, bo
     # What differs in the thirteenth digit is rounding noise; pairs that tie on paper should tie here.
     cosines = np.round(pair_cosines(vectors, pairs.left, pairs.right), 12)
     if cosines.min() == cosines.max():
-        raise ValueError(f"{encoder.name} gives all {len(cosines)} pairs of {pairs.name} the cosine {cosines[0]:g}, so there is no order to score. "
-                         "Was it fitted on such text? Zero vectors give 0 everywhere, equal vectors 1")
+        raise ValueError(f"{encoder.name} gives all {len(cosines)} pairs of {pairs.name} the cosine {cosines[0]:g}, so there is no order "
+                         "to score. Was it fitted on such text? Zero vectors give 0 everywhere, equal vectors 1")
     parts = [(pairs.name, np.arange(len(cosines)))] if protocol == "all" else list(pairs.subsets.items())
     weights = np.array([len(part) if protocol == "wmean" else 1 for _, part in parts], dtype=np.float64)
     weights /= weights.sum()
@@ -208,8 +205,8 @@ def _has_correlation(x: np.ndarray, y: np.ndarray) -> bool:
 def _column(encoder: Encoder, name: str, cosines: np.ndarray, gold: np.ndarray, protocol: str) -> tuple[np.ndarray, np.ndarray]:
     if not _has_correlation(cosines, gold):
         side = "cosines" if len(gold) > 1 and gold.min() < gold.max() else "grades"
-        raise ValueError(f"subset {name!r} ({len(gold)} pairs) has no correlation: its {side} are constant for {encoder.name}, or it has 1 pair. "
-                         f"protocol={protocol!r} needs one per subset; use protocol='all'")
+        raise ValueError(f"subset {name!r} ({len(gold)} pairs) has no correlation: its {side} are constant for {encoder.name}, "
+                         f"or it has 1 pair. protocol={protocol!r} needs one per subset; use protocol='all'")
     return cosines, gold
 
 
@@ -217,7 +214,7 @@ def _interval(columns: list[tuple[np.ndarray, np.ndarray]], weights: np.ndarray,
     """Interval of the weighted mean over files; a set that is one file is the case of one weight."""
     rng = generator(seed)
     samples = np.stack([spearman_resamples([x], y, n_resamples=n_resamples, rng=rng)[0] for x, y in columns])
-    return percentile_interval(weights @ samples)
+    return percentile_interval((weights[:, None] * samples).sum(axis=0))
 
 
 def _by_subset(pairs: PairSet, cosines: np.ndarray) -> dict[str, float]:

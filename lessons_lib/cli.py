@@ -1,0 +1,248 @@
+"""``lessons …``: list, run, test, read and build the lessons, look after data, evaluate encoders.
+
+Each command is a thin layer over a room of the library. Errors that are the caller's come out as one line without a traceback.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed
+
+app = typer.Typer(help="Embeddings, measured: a course on text embeddings, and the library under it.", no_args_is_help=True,
+                  pretty_exceptions_enable=False, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+data_app = typer.Typer(help="Datasets: what is here, how to get the rest, whether it is whole.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+
+LessonIds = Annotated[list[str] | None, typer.Argument(help="Lessons, such as one_hot; default: all.", show_default=False)]
+PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def _console() -> Console:
+    console = Console(soft_wrap=False)
+    return console if console.is_terminal else Console(width=150)      # a log file has no width
+
+
+def _table(title: str, columns: list[str], rows: list[list[Any]], *, right: tuple[str, ...] = ()) -> None:
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))              # Text: brackets in data are not markup
+    _console().print(table)
+
+
+# ------------------------------------------------------------------------------------------------ lessons
+
+
+@app.command("list")
+def list_lessons() -> None:
+    """List the lessons: the question each answers, its minutes, what it needs."""
+    from .lesson.course import Course
+
+    rows = [[card.stem, card.question, card.minutes.get("read", ""), ", ".join(card.needs) or "nothing"] for card in Course().cards()]
+    _table("Lessons", ["lesson", "question", "minutes", "needs"], rows, right=("minutes",))
+
+
+@app.command()
+def run(ids: LessonIds = None, scale: Annotated[str | None, typer.Option(help="smoke, laptop or paper")] = None) -> None:
+    """Execute lessons in clean kernels, and print a table of results and the leaderboard so far."""
+    from .evaluation import Leaderboard
+    from .lesson.board import user_board
+    from .publish import run_lessons
+
+    results = list(_with_progress(lambda on_cell: run_lessons(ids or None, scale=scale, on_cell=on_cell)))
+    rows = [[r.lesson, r.scale, f"{r.seconds:.1f}", f"{r.peak_mb:,.0f}", "ok" if r.ok else f"cell {r.failed_cell}: {r.error}"] for r in results]
+    _table("Run", ["lesson", "scale", "seconds", "peak MB", "result"], rows, right=("seconds", "peak MB"))
+    board: Leaderboard = user_board()
+    _console().print(board.to_text(), markup=False, highlight=False)
+    if not all(r.ok for r in results):
+        raise typer.Exit(1)
+
+
+def _with_progress(start: Any) -> Any:
+    """Yield what ``start(on_cell)`` yields while a bar shows lesson, cell and seconds left."""
+    from tqdm import tqdm
+
+    quiet = not sys.stderr.isatty()
+    # Where nobody watches, one line per lesson is enough; the bar itself would fill a log file.
+    with tqdm(total=0, disable=quiet, bar_format="{desc} |{bar}| {n_fmt}/{total_fmt} cells {postfix}") as bar:
+
+        def on_cell(at: Any) -> None:
+            if quiet:
+                if at.cell == 1:
+                    print(f"lesson {at.number}/{at.n_lessons}: {at.lesson}", file=sys.stderr, flush=True)
+                return
+            bar.total, bar.n = at.n_cells, at.cell - 1
+            bar.set_description_str(f"{at.number}/{at.n_lessons} {at.lesson}", refresh=False)
+            bar.set_postfix_str("" if at.seconds_left is None else f"about {at.seconds_left:.0f} s left", refresh=False)
+            bar.refresh()
+
+        yield from start(on_cell)
+
+
+@app.command(context_settings=PASS_ON)
+def lab(context: typer.Context, lesson: Annotated[str, typer.Argument(help="the lesson to open")] = "start_here") -> None:
+    """Open JupyterLab at a lesson. It listens on this machine only and keeps its token; further options go to JupyterLab."""
+    from .lesson.course import Course
+
+    notebook = Course().card(lesson).notebook
+    command = [sys.executable, "-m", "jupyterlab", str(notebook.relative_to(PROJECT)), "--ServerApp.ip=127.0.0.1", *context.args]
+    raise typer.Exit(subprocess.call(command, cwd=PROJECT))
+
+
+@app.command(context_settings=PASS_ON)
+def test(context: typer.Context) -> None:
+    """Run the test suite on all cores; further arguments go to pytest."""
+    parallel = [] if any(a in ("-n", "--pdb", "-x") or a.startswith("-n") for a in context.args) else ["-n", "auto", "--dist", "loadgroup"]
+    raise typer.Exit(subprocess.call([sys.executable, "-m", "pytest", *parallel, *context.args], cwd=PROJECT))
+
+
+@app.command()
+def build(ids: LessonIds = None, check: Annotated[bool, typer.Option("--check", help="execute and write nothing; say what is wrong")] = False,
+          scale: Annotated[str, typer.Option(help="smoke, laptop or paper")] = "laptop") -> None:
+    """Make the notebooks from their texts: execute, clean, link, and renew the map in the README."""
+    from .publish import build as build_lessons
+
+    def start(on_cell: Any) -> Any:
+        return build_lessons(ids or None, check=check, scale=scale, on_cell=on_cell)
+
+    results = list(_with_progress(start))
+    for result in results:
+        ran = f"{result.run.seconds:.1f} s, {result.run.peak_mb:,.0f} MB" if result.run else "checked"
+        failed = f"cell {result.run.failed_cell}: {result.run.error}" if result.run and not result.run.ok else ""
+        print(f"{'ok  ' if result.ok else 'FAIL'} {result.lesson} ({ran}) {failed}")
+        for problem in result.problems:
+            print(f"       {problem}")
+    if not all(result.ok for result in results):
+        raise typer.Exit(1)
+
+
+@app.command()
+def lock() -> None:
+    """Make the lock files from environment.yml (for maintainers; needs uv and the network)."""
+    from .locking import make_locks
+
+    for path in make_locks():
+        print(path.relative_to(PROJECT).as_posix())
+
+
+# ------------------------------------------------------------------------------------------------ this machine
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine has, what is missing, and the command that gets it."""
+    from .diagnosis import findings
+
+    found = findings()
+    marks = {"ok": "has", "note": "note", "missing": "MISSING"}
+    _table("This machine", ["", "what", "finding", "what to do"], [[marks[f.state], f.what, f.text, f.remedy] for f in found])
+    if any(f.state == "missing" for f in found):
+        raise typer.Exit(1)
+
+
+# ------------------------------------------------------------------------------------------------ data
+
+
+@data_app.command("list")
+def data_list() -> None:
+    """List every dataset: where it was found, its size and licence."""
+    from .datasets import list_datasets
+
+    rows = []
+    for row in list_datasets():
+        found = row.found + (f" ({', '.join(row.here)})" if row.here and row.here != ("all",) else "")
+        rows.append([row.name, row.kind, found or "not here", f"{row.bytes / 1e6:.2f}" if row.bytes else "?", row.licence])
+    _table("Datasets", ["name", "kind", "found in", "MB", "licence"], rows, right=("MB",))
+
+
+@data_app.command("get")
+def data_get(name: str, source: Annotated[str | None, typer.Option("--from", help="https address or folder, same layout")] = None) -> None:
+    """Bring a dataset into the cache, checked; an interrupted transfer goes on where it stopped."""
+    from tqdm import tqdm
+
+    from .datasets import get
+
+    with tqdm(unit="B", unit_scale=True, desc=name, disable=not sys.stderr.isatty()) as bar:
+
+        def on_bytes(path: str, so_far: int, in_all: int) -> None:
+            bar.total, bar.n = in_all or None, so_far
+            bar.refresh()
+
+        paths = get(name, source=source, on_bytes=on_bytes)
+    print(f"{name}: {len(paths)} file{'s' if len(paths) != 1 else ''} ready")
+
+
+@data_app.command("verify")
+def data_verify(names: Annotated[list[str] | None, typer.Argument(show_default=False)] = None) -> None:
+    """Compare the files of datasets with their registered checksums."""
+    from .datasets import verify
+
+    states = verify(names or None)
+    _table("Files", ["dataset", "file", "found in", "state"], [[s.name, s.file, s.place, s.state] for s in states])
+    changed = [s for s in states if s.state == "changed"]
+    if changed:
+        print(f"{len(changed)} changed: a damaged file in the cache is replaced by `lessons data get NAME`; one under LESSONS_DATA is yours")
+        raise typer.Exit(1)
+
+
+# ------------------------------------------------------------------------------------------------ measuring
+
+
+@app.command()
+def evaluate(encoder: Annotated[str, typer.Argument(help="one of: one-hot, bag of words, TF-IDF, BM25, char n-grams, LSA")],
+             on: Annotated[str, typer.Option(help="datasets, separated by commas")] = "course-sts",
+             protocol: Annotated[str, typer.Option(help="all, mean or wmean: how subsets of one set are put together")] = "all") -> None:
+    """Measure an encoder on sentence pairs: Spearman x 100 with its 95 % interval."""
+    from . import counts, evaluation
+
+    names = [name.strip() for name in on.split(",") if name.strip()]
+    results = evaluation.evaluate(counts.named(encoder), names, protocol=protocol)
+    rows = [[name, r.n_pairs, f"{100 * r.spearman:.2f}", f"{100 * r.interval[0]:.1f} to {100 * r.interval[1]:.1f}", f"{100 * r.pearson:.2f}",
+             f"{r.alignment:.3f}", f"{r.uniformity:.3f}", f"{r.seconds:.2f}"] for name, r in results.items()]
+    columns = ["dataset", "pairs", "Spearman", "95 % interval", "Pearson", "alignment", "uniformity", "seconds"]
+    _table(f"{encoder}, protocol {protocol}", columns, rows, right=tuple(columns[1:]))
+
+
+@app.command()
+def leaderboard(reset: Annotated[bool, typer.Option("--reset", help="forget your rows")] = False,
+                reference: Annotated[bool, typer.Option("--reference", help="the rows committed with the course")] = False) -> None:
+    """Show your leaderboard, or the course's own."""
+    from .evaluation import Leaderboard
+    from .lesson.board import user_board
+
+    board = Leaderboard.reference() if reference else user_board()
+    if reset:
+        board.reset()
+    _console().print(board.to_text(), markup=False, highlight=False)
+
+
+def main() -> int:
+    """Run one command; the caller's mistakes and missing things end as one line on standard error and status 2."""
+    try:
+        code = app(standalone_mode=False)
+    except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, OSError) as error:
+        print(f"lessons: {error}", file=sys.stderr)
+        return 2
+    except typer.Abort:
+        return 130
+    except KeyboardInterrupt:
+        print("lessons: stopped", file=sys.stderr)
+        return 130
+    except Exception as error:
+        import click
+
+        if isinstance(error, click.ClickException):
+            error.show()
+            return error.exit_code
+        raise
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,33 @@
+"""Loops compiled by Numba: once per machine, without the interpreter's lock, and also where nothing may be written.
+
+The compiled code is cached beside the source or in the user's cache folder. Where neither can be written, it is compiled in memory at
+each start, and one notice says so. Used by the counting kernels of lessons ``01_one_hot`` and ``02_bag_of_words``.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+
+__all__ = ["compiled"]
+
+
+@functools.cache
+def _notice_no_cache() -> None:
+    logging.getLogger("lessons_lib").warning("compiled loops cannot be cached (no folder can be written); they are compiled at each start. "
+                                             "NUMBA_CACHE_DIR names another folder")
+
+
+def compiled(function: Callable) -> Callable:
+    """Compile a function of arrays and numbers at its first call; it runs without the interpreter's lock."""
+    import numba
+
+    options = {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError as error:                # Numba found no folder that it may write
+        if "cannot cache" not in str(error):
+            raise
+        _notice_no_cache()
+        return numba.njit(**options)(function)

@@ -1,0 +1,60 @@
+"""Positive pointwise mutual information: how much more often do two words meet than chance would have it?
+
+A raw count says mostly that a word is frequent. Dividing by the count that two independent words would reach leaves what is special about
+the pair; its logarithm, cut at 0, makes a sparse matrix whose rows are word vectors. Taught in lesson ``02_bag_of_words``; skip-gram with
+negative sampling factorises the same matrix, shifted (``04_word2vec``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..core import check_float, shown
+
+__all__ = ["ppmi"]
+
+
+def ppmi(counts: sparse.sparray | sparse.spmatrix | np.ndarray, *, shift: float = 0.0, smoothing: float = 1.0) -> sparse.csr_matrix:
+    """Turn counts of words with contexts into positive pointwise mutual information, in natural logarithms.
+
+    Parameters: counts, (n, m) sparse or dense, every entry finite and >= 0; shift, log k for k negative samples, >= 0; smoothing, exponent of
+    the context counts in (0, 1], where 0.75 keeps rare contexts from winning. Returns (n, m) CSR float64 with no stored zeros; a row or column
+    without counts stays zero. Raises ValueError for a negative or non-finite count (row and column), TypeError for what is no matrix of numbers.
+    Notes: max(0, log(P(w, c) / (P(w) P_s(c))) - shift), P_s(c) = n_c^smoothing / sum n_c^smoothing. Scaling all counts changes nothing, and a
+    symmetric matrix stays symmetric where smoothing is 1. [levy2014neural, Eq. 9 and 10; levy2015improving, Sec. 3.1]
+    """
+    shift = check_float("shift", shift, low=0.0)
+    smoothing = check_float("smoothing", smoothing, low=0.0, high=1.0, open_low=True)
+    matrix = _checked_counts(counts)
+    if not matrix.nnz:
+        return matrix
+    _, exponent = np.frexp(matrix.data.max())
+    matrix.data = np.ldexp(matrix.data, -exponent)            # largest entry near 1: products of huge counts cannot overflow
+    n_w, n_c = np.asarray(matrix.sum(axis=1)).ravel(), np.asarray(matrix.sum(axis=0)).ravel()
+    if smoothing != 1.0:
+        n_c = n_c**smoothing
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    expected = n_w[rows] * n_c[matrix.indices] / n_c.sum()    # what independent words would share
+    with np.errstate(divide="ignore"):                        # a ratio too small for a float has the logarithm -inf, which is cut at 0
+        np.maximum(np.log(matrix.data / np.maximum(expected, np.finfo(float).tiny)) - shift, 0.0, out=matrix.data)
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _checked_counts(counts: object) -> sparse.csr_matrix:
+    """A float64 copy in CSR with sorted columns, each stored once and none of them 0."""
+    kind = getattr(getattr(counts, "dtype", None), "kind", "O")
+    if kind not in "fiub" or getattr(counts, "ndim", 0) != 2:
+        what = f"shape {counts.shape}, dtype {counts.dtype}" if hasattr(counts, "dtype") else f"{type(counts).__name__}, {shown(counts)}"
+        raise TypeError(f"counts is no matrix of real numbers ({what}); expected a sparse or dense matrix with 2 axes. "
+                        "Make one: cooccurrence(corpus)")
+    matrix = sparse.csr_matrix(counts, dtype=np.float64, copy=True)
+    matrix.sum_duplicates()
+    bad = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data >= 0)))
+    if len(bad):
+        row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+        raise ValueError(f"counts[{row}, {matrix.indices[bad[0]]}] is {matrix.data[bad[0]]:g} ({len(bad)} entries are negative or not finite); "
+                         "expected finite counts >= 0. Pass raw counts, not logarithms or centred values")
+    matrix.eliminate_zeros()
+    return matrix

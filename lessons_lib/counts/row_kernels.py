@@ -1,0 +1,153 @@
+"""Compiled loops from token numbers to rows of a sparse matrix: word n-grams, counts per document, columns in order.
+
+Numbers stand for strings throughout: an n-gram is the pair of its first n - 1 words (one number) and its last word, so no string is joined
+for a text. Rows end with their columns in ascending order. Used by `BagOfWords`; taught in lesson ``02_bag_of_words``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.compiled import compiled
+
+__all__ = ["add_pairs", "count_rows", "grown_pair_slots", "place_rows", "word_ngrams"]
+
+MIX, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+
+
+@compiled
+def _place(first: int, last: int, slots: np.ndarray, firsts: np.ndarray, lasts: np.ndarray) -> int:
+    """Slot where the pair stands, or the free one where it belongs. A slot holds the pair's number plus one; 0 is free."""
+    mask = np.uint64(slots.size - 1)
+    h = (np.uint64(first) << np.uint64(32) ^ np.uint64(last)) * MIX
+    place = np.int64((h ^ h >> SHIFT) & mask)
+    while slots[place] != 0:
+        pair = slots[place] - 1
+        if firsts[pair] == first and lasts[pair] == last:
+            return place
+        place = (place + 1) & (slots.size - 1)
+    return place
+
+
+@compiled
+def grown_pair_slots(firsts: np.ndarray, lasts: np.ndarray, n: int, size: int) -> np.ndarray:
+    """A fresh slot array of ``size`` (a power of two) with those of the first n entries in it that are pairs."""
+    slots = np.zeros(size, np.int32)
+    for pair in range(n):
+        if firsts[pair] >= 0:
+            slots[_place(firsts[pair], lasts[pair], slots, firsts, lasts)] = pair + 1
+    return slots
+
+
+@compiled
+def word_ngrams(ids: np.ndarray, document_ends: np.ndarray, n_words: int, low: int, high: int, slots: np.ndarray, firsts: np.ndarray,
+                lasts: np.ndarray, out: np.ndarray, out_ends: np.ndarray) -> tuple[int, int]:
+    """Number the word n-grams of a block and write those of order ``low`` to ``high``, document by document.
+
+    Entries below ``n_words`` are words; an n-gram of order 2 and above is a new entry with ``firsts`` and ``lasts``. Returns how many
+    were written and how many entries there are; -1 entries when the slots are full.
+    """
+    n, n_entries, begin = 0, n_words, 0
+    longest = 0
+    for document in range(document_ends.size):
+        longest = max(longest, document_ends[document] - (document_ends[document - 1] if document else 0))
+    grams = np.empty(longest, np.int32)
+    for document in range(document_ends.size):
+        end = document_ends[document]
+        for i in range(begin, end):
+            grams[i - begin] = ids[i]
+            if low == 1:
+                out[n] = ids[i]
+                n += 1
+        for order in range(2, high + 1):
+            for i in range(begin, end - order + 1):
+                place = _place(grams[i - begin], ids[i + order - 1], slots, firsts, lasts)
+                if slots[place] == 0:
+                    slots[place] = n_entries + 1
+                    firsts[n_entries], lasts[n_entries] = grams[i - begin], ids[i + order - 1]
+                    n_entries += 1
+                    if 2 * n_entries > slots.size:
+                        return 0, -1
+                grams[i - begin] = slots[place] - 1
+                if order >= low:
+                    out[n] = grams[i - begin]
+                    n += 1
+        out_ends[document] = n
+        begin = end
+    return n, n_entries
+
+
+@compiled
+def add_pairs(block_firsts: np.ndarray, block_lasts: np.ndarray, n_words: int, feature_of: np.ndarray, slots: np.ndarray, firsts: np.ndarray,
+              lasts: np.ndarray, n: int, add: bool) -> int:
+    """Number a block's n-grams by a table that outlives it, into ``feature_of[n_words:]``; unknown ones are added, or get -1."""
+    for entry in range(n_words, feature_of.size):
+        first, last = feature_of[block_firsts[entry]], feature_of[block_lasts[entry]]
+        feature_of[entry] = -1
+        if first < 0 or last < 0:
+            continue
+        place = _place(first, last, slots, firsts, lasts)
+        if slots[place] == 0 and add:
+            firsts[n], lasts[n] = first, last
+            n += 1
+            slots[place] = n
+        feature_of[entry] = slots[place] - 1
+    return n
+
+
+@compiled
+def count_rows(ids: np.ndarray, document_ends: np.ndarray, columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, in_rows: np.ndarray,
+               in_all: np.ndarray) -> int:
+    """Count each number per document, in order of appearance. Returns the cells written to ``columns`` and ``counts``.
+
+    ``in_rows`` and ``in_all`` get, per number, the documents that hold it and its occurrences.
+    """
+    cell_of = np.full(in_rows.size, -1, np.int64)
+    n, begin = 0, 0
+    for document in range(document_ends.size):
+        row = n
+        for i in range(begin, document_ends[document]):
+            entry = ids[i]
+            in_all[entry] += 1
+            if cell_of[entry] < row:             # its last cell lies in an earlier row
+                cell_of[entry] = n
+                columns[n], counts[n] = entry, 1
+                in_rows[entry] += 1
+                n += 1
+            else:
+                counts[cell_of[entry]] += 1
+        begin = document_ends[document]
+        row_ends[document] = n
+    return n
+
+
+@compiled
+def _sort_row(columns: np.ndarray, counts: np.ndarray, a: int, b: int) -> None:
+    """Shell sort of one row's cells by column, in place (gaps of Ciura)."""
+    for gap in (701, 301, 132, 57, 23, 10, 4, 1):
+        for i in range(a + gap, b):
+            column, count, j = columns[i], counts[i], i
+            while j >= a + gap and columns[j - gap] > column:
+                columns[j], counts[j] = columns[j - gap], counts[j - gap]
+                j -= gap
+            columns[j], counts[j] = column, count
+
+
+@compiled
+def place_rows(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, begin: int, column_of: np.ndarray, binary: bool) -> int:
+    """Give rows their final columns in ascending order, in place; cells whose number has no column (-1) fall away.
+
+    The rows begin at cell ``begin`` and end at ``row_ends``, which is rewritten. Returns the cell after the last one kept.
+    """
+    n, cell = begin, begin
+    for row in range(row_ends.size):
+        first = n
+        while cell < row_ends[row]:
+            column = column_of[columns[cell]]
+            if column >= 0:
+                columns[n], counts[n] = column, 1 if binary else counts[cell]
+                n += 1
+            cell += 1
+        _sort_row(columns, counts, first, n)
+        row_ends[row] = n
+    return n

@@ -1,0 +1,87 @@
+"""What ``lessons doctor`` finds: this machine, the packages, the data and the lessons, each with what to do where something is missing.
+
+Nothing is changed and nothing is fetched. Used by the command and by lesson ``00_start_here``.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from importlib import metadata
+
+from . import bootstrap
+from .core import PROJECT, cache_folder, device_report, external_data_folder
+
+__all__ = ["Finding", "findings"]
+
+LAPTOP_GB = 4.0                       # what a lesson at laptop scale may use
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line: ``state`` is "ok", "note" (works, with less) or "missing"; ``remedy`` is a command or a sentence, or ""."""
+
+    state: str
+    what: str
+    text: str
+    remedy: str = ""
+
+
+def findings() -> list[Finding]:
+    """Everything worth knowing, from the machine up to the lessons."""
+    return [*_machine(), _packages(), *_data(), _lessons()]
+
+
+def _machine() -> list[Finding]:
+    report = device_report()
+    memory = "ok" if report.memory_gb >= LAPTOP_GB else "note"
+    gpu = report.accelerator != "none"
+    free = shutil.disk_usage(PROJECT).free / 1e9
+    return [Finding("ok", "system", f"{report.system}, Python {report.python}, {report.cores} cores"),
+            Finding(memory, "memory", f"{report.memory_gb:g} GB", "" if memory == "ok" else "run lessons with --scale smoke"),
+            Finding("ok" if free > 1 else "note", "disk", f"{free:.0f} GB free", "" if free > 1 else "make room: lessons keep about 100 MB"),
+            Finding("ok" if gpu else "note", "accelerator", report.accelerator if gpu else "none: every lesson runs on the processor",
+                    "" if gpu else "nothing to do; scale `paper` asks for a GPU")]
+
+
+def _packages() -> Finding:
+    wrong = []
+    for pin in bootstrap.pins():
+        name, wanted = pin.split("==")
+        try:
+            found = metadata.version(name).split("+")[0]
+        except metadata.PackageNotFoundError:
+            found = "missing"
+        if found != wanted:
+            wrong.append(f"{name} {found} (pinned {wanted})")
+    if not wrong:
+        return Finding("ok", "packages", f"all {len(bootstrap.pins())} pins of environment.yml are met")
+    return Finding("missing", "packages", ", ".join(wrong), "remove .venv, then: python -m lessons_lib doctor")
+
+
+def _data() -> list[Finding]:
+    from .datasets import list_datasets
+
+    rows = list_datasets()
+    here = [row.name for row in rows if row.found]
+    away = [row.name for row in rows if not row.found]
+    folder = external_data_folder()
+    lines = [Finding("ok", "data here", ", ".join(here))]
+    if away:
+        lines.append(Finding("note", "data elsewhere", ", ".join(away), "lessons data get NAME, or set LESSONS_DATA; lessons run without them"))
+    where = f"LESSONS_DATA = {folder}" if folder else "LESSONS_DATA is not set"
+    if folder and not folder.is_dir():
+        lines.append(Finding("missing", "data folder", f"{where}, which is no folder", "set LESSONS_DATA to a folder, or unset it"))
+    else:
+        lines.append(Finding("ok", "data folders", f"{where}; cache: {cache_folder()}"))
+    return lines
+
+
+def _lessons() -> Finding:
+    from .lesson.course import Course
+
+    cards = Course().cards()
+    built = [card for card in cards if card.notebook.exists()]
+    if cards and len(built) == len(cards):
+        return Finding("ok", "lessons", f"{len(cards)} lessons, all built", "lessons lab")
+    return Finding("missing", "lessons", f"{len(built)} of {len(cards)} lessons are built", "lessons build")

@@ -1,0 +1,117 @@
+"""Athens is to Greece as Baghdad is to what? The answer is the word whose vector is nearest to Greece - Athens + Baghdad.
+
+3CosAdd adds the three cosines, 3CosMul multiplies them, so that no single one can outweigh the others. The three words of the
+question are never accepted as answers (without that rule the nearest word is mostly one of them). Taught in ``04_word2vec``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import check_choice, check_int, shown
+from .geometry import unit_rows
+from .word_table import WordTable
+
+__all__ = ["AnalogyResult", "analogy_accuracy", "answers"]
+
+BLOCK = 1 << 22                                   # scores per block: questions x candidate words
+METHODS = ("3cosadd", "3cosmul")
+EPSILON = 0.001                                   # keeps the division of 3CosMul finite [levy2014linguistic]
+
+
+@dataclass(frozen=True, repr=False)
+class AnalogyResult:
+    """Share of right answers among the ``n_covered`` of ``n_questions`` whose four words have vectors.
+
+    ``by_section`` gives (accuracy, covered, questions) for each section; accuracy is None in a section without a covered question.
+    ``missing`` holds the words without vector, each once.
+    """
+
+    method: str
+    accuracy: float
+    n_covered: int
+    n_questions: int
+    by_section: dict[str, tuple[float | None, int, int]]
+    missing: tuple[str, ...]
+
+    @property
+    def coverage(self) -> float:
+        """Share of the questions that could be asked."""
+        return self.n_covered / self.n_questions
+
+    def __repr__(self) -> str:
+        lines = [f"AnalogyResult({self.method}: {self.accuracy:.1%} of {self.n_covered:,} covered questions, {self.coverage:.0%} covered)"]
+        for name, (accuracy, covered, total) in self.by_section.items():
+            lines.append(f"  {name:<28} {'–' if accuracy is None else format(accuracy, '.1%'):>7}  {covered:>5} of {total}")
+        return "\n".join(lines)
+
+
+def analogy_accuracy(vectors: Any, dataset: Any = "analogies", *, method: str = "3cosadd", first: int | None = None) -> AnalogyResult:
+    """Ask every analogy question and count right answers, in all and per section.
+
+    Parameters: vectors, as for `word_similarity`; dataset, a name or an object with ``questions`` (n, 4) of words and ``section`` (n,);
+    method, "3cosadd" or "3cosmul"; first, use only that many words of the table, for tables sorted by frequency.
+    A word is looked up as written, then in lower case. Raises UnknownWord when no question is covered.
+    References: [mikolov2013distributed], [levy2014linguistic]
+    """
+    check_choice("method", method, METHODS)
+    table = WordTable(vectors)
+    if first is not None:
+        table = WordTable((table.words[: check_int("first", first)], table.matrix[:first]))
+    questions, sections = _loaded(dataset)
+    rows, missing = table.rows([list(column) for column in questions.T])
+    known = (rows >= 0).all(axis=1)
+    right = np.zeros(len(rows), dtype=bool)
+    right[known] = answers(unit_rows(table.matrix), rows[known, :3], method=method) == rows[known, 3]
+    by_section = {}
+    for name in dict.fromkeys(sections.tolist()):
+        here = sections == name
+        covered = int((here & known).sum())
+        by_section[str(name)] = (float(right[here].sum() / covered) if covered else None, covered, int(here.sum()))
+    return AnalogyResult(method, float(right[known].mean()), int(known.sum()), len(rows), by_section, tuple(missing))
+
+
+def answers(unit: np.ndarray, questions: np.ndarray, *, method: str = "3cosadd") -> np.ndarray:
+    """The best fourth word of each question "a is to b as c is to ?", among all words but a, b, c; the lower row wins a tie.
+
+    Parameters: unit, (words, dim) vectors of length 1; questions, (n, 3) row numbers. Returns (n,) row numbers. Scores are made in blocks
+    of questions, so memory does not grow with n.
+    """
+    best = np.empty(len(questions), dtype=np.intp)
+    for rows in _blocks(len(questions), len(unit)):
+        asked = questions[rows]
+        score = _scores(unit, asked, method)
+        np.put_along_axis(score, asked, -np.inf, axis=1)
+        best[rows] = score.argmax(axis=1)
+    return best
+
+
+def _scores(unit: np.ndarray, asked: np.ndarray, method: str) -> np.ndarray:
+    a, b, c = (unit[asked[:, k]] for k in range(3))
+    if method == "3cosadd":
+        return (b - a + c) @ unit.T                         # one product: the cosines are linear in the vectors
+    a, b, c = ((x @ unit.T + 1) / 2 for x in (a, b, c))     # cosines moved to [0, 1]
+    return b * c / (a + EPSILON)
+
+
+def _blocks(n: int, width: int) -> Iterator[slice]:
+    step = max(1, BLOCK // width)
+    return (slice(start, min(n, start + step)) for start in range(0, n, step))
+
+
+def _loaded(dataset: Any) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(dataset, str):
+        from .. import datasets
+
+        dataset = datasets.load(dataset)
+    if not (hasattr(dataset, "questions") and hasattr(dataset, "section")):
+        raise TypeError(f"dataset={shown(dataset)} is {type(dataset).__name__}; expected analogies with questions (n, 4) and section (n,)")
+    questions = np.asarray(dataset.questions, dtype=object)
+    sections: Sequence[str] = dataset.section
+    if questions.ndim != 2 or questions.shape[1] != 4 or len(sections) != len(questions):
+        raise ValueError(f"dataset.questions has shape {questions.shape} for {len(sections)} sections; expected (n, 4) and n sections")
+    return questions, np.asarray(sections, dtype=object)

@@ -1,0 +1,209 @@
+"""The one table that runs through the course: each lesson adds a row, and the reader watches the number climb, and fall.
+
+Rows live in one JSON file per user, written whole under a lock, so that two notebooks can add rows at the same time. A damaged file is
+set aside, never thrown away. The course's own measured rows come with it (`Leaderboard.reference`). Shown at the end of every lesson.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from ..core import PROJECT, DamagedFile, cache_folder, check_choice, check_seed, read_json, shown, warn_data, write_json
+from .tables import html_table, text_table
+
+__all__ = ["SCALES", "Leaderboard", "LeaderboardRow"]
+
+FORMAT = 1
+SCALES = ("smoke", "laptop", "paper")
+LOCK_SECONDS = 60
+NOT_MEASURED = "–"
+VERSIONS = ("lessons_lib", "numpy", "scipy", "torch")
+SCORE_FIELDS = ("spearman", "pearson", "interval", "alignment", "uniformity", "protocol", "split", "n_pairs", "seconds")
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """One encoder of one lesson.
+
+    ``scores``: set name -> its figures (spearman, pearson, interval, alignment, uniformity, protocol, split, n_pairs, seconds),
+    correlations in [-1, 1]. ``seconds``: sum over the sets. ``versions``: packages that were installed.
+    """
+
+    encoder: str
+    lesson: str
+    scores: dict[str, dict[str, Any]]
+    dim: int
+    seconds: float
+    seed: int
+    scale: str
+    versions: dict[str, str]
+
+    def spearman(self, dataset: str) -> float | None:
+        """Spearman on one set, or None where this encoder was not measured on it."""
+        return self.scores[dataset]["spearman"] if dataset in self.scores else None
+
+
+class Leaderboard:
+    """Rows kept in a file: one per (encoder, lesson), in the order in which they were first added.
+
+    Parameters: path, the file; by default ``leaderboard.json`` in the user's cache folder (``LESSONS_CACHE`` moves it).
+    """
+
+    def __init__(self, path: str | os.PathLike | None = None):
+        self.path = Path(path) if path is not None else cache_folder() / "leaderboard.json"
+
+    @classmethod
+    def reference(cls) -> Leaderboard:
+        """The rows this course measured itself, as committed with it; empty where the file is not there."""
+        return cls(PROJECT / "data" / "leaderboard.json")
+
+    def add(self, encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int = 0, scale: str | None = None) -> LeaderboardRow:
+        """Write one row; it takes the place of the row of the same encoder and lesson.
+
+        Parameters: encoder, its name; lesson, the lesson's id; results, what `evaluate` returned; seed of the encoder; scale, "smoke",
+        "laptop" or "paper" (default: ``LESSONS_SCALE``, else "laptop"). Returns the row. Raises ValueError for empty results or names,
+        TimeoutError when another process keeps the file for 60 s.
+        """
+        row = _row(encoder, lesson, results, seed=seed, scale=scale or os.environ.get("LESSONS_SCALE", "laptop"))
+        with self._locked():
+            rows = {(old.encoder, old.lesson): old for old in self._read()}
+            rows[row.encoder, row.lesson] = row
+            self._write(list(rows.values()))
+        return row
+
+    def rows(self) -> list[LeaderboardRow]:
+        """All rows, oldest first; empty when nothing was added yet."""
+        if not self.path.exists():
+            return []
+        try:
+            return _parsed(self.path)
+        except DamagedFile:
+            with self._locked():                     # the writer may have replaced it meanwhile: look again before setting it aside
+                return self._read()
+
+    def reset(self) -> None:
+        """Remove every row."""
+        with self._locked():
+            self.path.unlink(missing_ok=True)
+
+    def datasets(self) -> list[str]:
+        """Names of all sets that some row was measured on, in the order of the rows."""
+        return list(dict.fromkeys(name for row in self.rows() for name in row.scores))
+
+    def to_text(self) -> str:
+        """The table as plain text, Spearman x 100; – where an encoder was not measured."""
+        return text_table(_table(self.rows()), left=2)
+
+    def to_html(self) -> str:
+        """The table as HTML; the best value of each set is bold."""
+        table = _table(self.rows())
+        bold = set()
+        for k in range(2, len(table[0]) - 2):
+            values = [None if line[k] == NOT_MEASURED else float(line[k]) for line in table[1:]]
+            best = max(v for v in values if v is not None)
+            bold |= {(r, k) for r, value in enumerate(values) if value == best}
+        return html_table(table, caption="Leaderboard: Spearman × 100", bold=frozenset(bold))
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        from filelock import FileLock, Timeout
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(f"{self.path}.lock", timeout=LOCK_SECONDS):
+                yield
+        except Timeout:
+            raise TimeoutError(f"another process has kept {self.path}.lock for {LOCK_SECONDS} s; "
+                               "close the other notebook and try again") from None
+
+    def _read(self) -> list[LeaderboardRow]:
+        """Rows of the file; call it with the lock held, because a damaged file is moved aside."""
+        if not self.path.exists():
+            return []
+        try:
+            return _parsed(self.path)
+        except DamagedFile as error:
+            n = 1
+            while (aside := self.path.with_suffix(f".damaged-{n}.json")).exists():
+                n += 1
+            os.replace(self.path, aside)
+            warn_data(f"the leaderboard could not be read ({error}); it is kept as {aside}, and a new one begins", stacklevel=4)
+            return []
+
+    def _write(self, rows: list[LeaderboardRow]) -> None:
+        write_json(self.path, {"format": FORMAT, "rows": [asdict(row) for row in rows]})
+
+
+# ------------------------------------------------------------------------------------------------ rows
+
+
+def _row(encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int, scale: str) -> LeaderboardRow:
+    for name, value in (("encoder", encoder), ("lesson", lesson)):
+        if not isinstance(value, str) or not value.strip():
+            raise ValueError(f"{name}={shown(value)} is no name; expected a str with >= 1 character")
+    if not isinstance(results, Mapping) or not results:
+        raise ValueError(f"results={shown(results)} holds 0 sets; expected what evaluate returned")
+    scores = {str(name): {f: _plain(getattr(result, f)) for f in SCORE_FIELDS} for name, result in results.items()}
+    dim = next(iter(results.values())).dim
+    return LeaderboardRow(encoder, lesson, scores, int(dim), round(sum(s["seconds"] for s in scores.values()), 4), check_seed(seed),
+                          check_choice("scale", scale, SCALES), _versions())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return round(float(value), 6) if isinstance(value, float) else value
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in VERSIONS:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    from .. import __version__
+
+    return found | {"lessons_lib": __version__}
+
+
+def _parsed(path: Path) -> list[LeaderboardRow]:
+    """Rows of a file. Raises DamagedFile when it is no leaderboard, ValueError when a newer version of the course wrote it."""
+    content = read_json(path)
+    if isinstance(content, dict) and isinstance(content.get("format"), int) and content["format"] > FORMAT:
+        raise ValueError(f"{path} has format {content['format']}, this version reads up to {FORMAT}; upgrade the course")
+    try:
+        rows = [LeaderboardRow(**row) for row in content["rows"]]
+    except (TypeError, KeyError) as error:
+        raise DamagedFile(f"{path} is no leaderboard: {error}") from error
+    for row in rows:
+        _check_row(path, row)
+    return rows
+
+
+def _check_row(path: Path, row: LeaderboardRow) -> None:
+    kinds = {"encoder": str, "lesson": str, "scores": dict, "dim": int, "seconds": (int, float), "seed": int, "scale": str,
+             "versions": dict}
+    right = all(isinstance(getattr(row, name), kind) for name, kind in kinds.items())
+    if not right or not all(isinstance(s, dict) and isinstance(s.get("spearman"), (int, float)) for s in row.scores.values()):
+        raise DamagedFile(f"{path} is no leaderboard: the row of {shown(row.encoder)} has fields of a wrong kind")
+
+
+def _table(rows: list[LeaderboardRow]) -> list[list[str]]:
+    sets = list(dict.fromkeys(name for row in rows for name in row.scores))
+    body = []
+    for row in rows:
+        values = [row.spearman(name) for name in sets]
+        cells = [NOT_MEASURED if v is None else f"{100 * v:.1f}" for v in values]
+        body.append([row.lesson, row.encoder, *cells, f"{row.dim:,}", f"{row.seconds:.1f}"])
+    return [["lesson", "encoder", *sets, "dim", "seconds"], *body]

@@ -1,0 +1,86 @@
+"""Do word vectors call similar what people call similar? Spearman between cosines and human grades of word pairs.
+
+Pairs with a word that has no vector cannot be scored; they are left out, and the result says how many were covered, because a score on
+few pairs is no score. Taught in ``04_word2vec`` and, for counted vectors, in ``02_bag_of_words``.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import check_int, check_seed, shown
+from .bootstrap import spearman_interval
+from .geometry import pair_cosines
+from .ranks import checked_values, pearson, spearman
+from .word_table import WordTable
+
+__all__ = ["WordSimilarityResult", "word_similarity"]
+
+
+@dataclass(frozen=True, repr=False)
+class WordSimilarityResult:
+    """Agreement with human grades over the ``n_pairs`` covered pairs; ``coverage`` is their share, ``missing`` the words without vector.
+
+    Correlations lie in [-1, 1] and are printed x 100. ``interval`` is the 95 % bootstrap interval of ``spearman`` (None when switched off).
+    """
+
+    name: str
+    spearman: float
+    pearson: float
+    interval: tuple[float, float] | None
+    coverage: float
+    n_pairs: int
+    missing: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        span = "" if self.interval is None else f" [{100 * self.interval[0]:.1f}, {100 * self.interval[1]:.1f}]"
+        return (f"WordSimilarityResult({self.name}: Spearman {100 * self.spearman:.1f}{span}, Pearson {100 * self.pearson:.1f} (x 100), "
+                f"{self.n_pairs:,} pairs = {self.coverage:.0%} covered)")
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>"
+
+
+def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000, seed: int = 0) -> WordSimilarityResult:
+    """Score word vectors on a set of graded word pairs.
+
+    Parameters: vectors, a dict word -> vector, (words, matrix), or an object with words and matrix (gensim's too); dataset, a name such as
+    "wordsim353" or an object with ``word1``, ``word2``, ``score``; bootstrap, resamples of the interval (0: none); seed. A word
+    is looked up as written, then in lower case. A zero vector has cosine 0.
+    Raises UnknownWord when no pair is covered, ValueError when what is covered has no correlation, DataMissing for an absent set.
+    """
+    table = WordTable(vectors)
+    check_int("bootstrap", bootstrap, low=0)
+    check_seed(seed)
+    name, pairs = _loaded(dataset)
+    gold = checked_values(f"{name}.score", pairs.score)
+    first, second = list(pairs.word1), list(pairs.word2)
+    if not len(first) == len(second) == len(gold):
+        raise ValueError(f"{name} has {len(first)}, {len(second)} and {len(gold)} values in word1, word2 and score; "
+                         "expected one of each per pair")
+    rows, missing = table.rows([first, second])
+    known = (rows >= 0).all(axis=1)
+    used, place = np.unique(rows[known], return_inverse=True)          # only these rows are scaled and compared
+    left, right = place.reshape(-1, 2).T
+    cosines = np.round(pair_cosines(table.matrix[used], left, right), 12)
+    gold = gold[known]
+    return WordSimilarityResult(name, spearman(cosines, gold), pearson(cosines, gold),
+                                spearman_interval(cosines, gold, n_resamples=bootstrap, seed=seed) if bootstrap else None,
+                                float(known.mean()), len(gold), tuple(missing))
+
+
+def _loaded(dataset: Any) -> tuple[str, Any]:
+    if isinstance(dataset, str):
+        from .. import datasets
+
+        dataset, name = datasets.load(dataset), dataset
+    else:
+        name = str(getattr(dataset, "name", type(dataset).__name__))
+    absent = [column for column in ("word1", "word2", "score") if not hasattr(dataset, column)]
+    if absent:
+        raise TypeError(f"dataset={shown(name)} is {type(dataset).__name__} without {', '.join(absent)}; expected graded word pairs")
+    return name, dataset

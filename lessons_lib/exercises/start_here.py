@@ -1,0 +1,73 @@
+"""Exercises of lesson ``00_start_here``: ranks with ties, Spearman from ranks, and a perfect order that is no straight line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..evaluation import pearson, spearman
+from .base import Exercise, judge_function, judge_value
+
+__all__ = ["EXERCISES"]
+
+
+def _ranks(x: np.ndarray) -> np.ndarray:
+    x = np.asarray(x, dtype=float)
+    return np.array([(x < value).sum() + ((x == value).sum() + 1) / 2 for value in x])
+
+
+def _solve_my_spearman(x: np.ndarray, y: np.ndarray) -> float:
+    def average_ranks(values: np.ndarray) -> np.ndarray:
+        return np.array([(values < v).sum() + ((values == v).sum() + 1) / 2 for v in values])
+
+    return float(np.corrcoef(average_ranks(x), average_ranks(y))[0, 1])
+
+
+def _positions(x: np.ndarray) -> np.ndarray:
+    return np.argsort(np.argsort(x, kind="stable"), kind="stable").astype(float)
+
+
+GOLD = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+def _judge_bent(answer: Any) -> str | None:
+    scores = np.asarray(answer, dtype=float)
+    if scores.shape != (6,):
+        return f"expected 6 numbers, one per pair; yours has shape {scores.shape}"
+    if len(set(scores.tolist())) == 1:
+        return "all six numbers are equal: they put the pairs in no order"
+    order, line = spearman(scores, GOLD), pearson(scores, GOLD)
+    if order < 1 - 1e-12:
+        return f"the order is not perfect: Spearman is {order:.3f}, it should be 1"
+    return None if line < 0.8 else f"Spearman is 1, but Pearson is {line:.3f}; it should be below 0.8"
+
+
+_A, _B = np.array([3.0, 1.0, 4.0, 1.0, 5.0]), np.array([2.0, 7.0, 1.0, 8.0, 2.0])
+_CASES = [(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 15.0])), (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 4.0, 9.0, 100.0])),
+          (_A, _B), (_B, _A), (np.array([1.0, 1.0, 2.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.2, 0.9, 0.7]))]
+
+EXERCISES = {
+    "ranks_by_hand": Exercise(
+        name="ranks_by_hand", question="The average ranks of four grades, on paper",
+        judge=judge_value([2.5, 1, 2.5, 4], remark="The smallest grade has rank 1. Equal grades share the mean of the places that they take."),
+        solution=[2.5, 1, 2.5, 4],
+        wrong={"ties in order of appearance": [2, 1, 3, 4], "largest is first": [2.5, 4, 2.5, 1], "both take the better place": [2, 1, 2, 4],
+               "places start at 0": [1.5, 0, 1.5, 3]},
+        hints=("Sort the four grades. Which places do the two equal grades take?",)),
+    "my_spearman": Exercise(
+        name="my_spearman", question="Spearman's correlation from ranks",
+        judge=judge_function(_solve_my_spearman, _CASES, rtol=1e-9), solution=_solve_my_spearman,
+        wrong={"Pearson of the raw values": lambda x, y: float(np.corrcoef(x, y)[0, 1]),
+               "ties in order of appearance": lambda x, y: float(np.corrcoef(_positions(x), _positions(y))[0, 1]),
+               "one side ranked": lambda x, y: float(np.corrcoef(_ranks(x), y)[0, 1]),
+               "argsort taken for ranks": lambda x, y: float(np.corrcoef(np.argsort(x), np.argsort(y))[0, 1])},
+        hints=("Replace each value by its average rank, on both sides. Then correlate as usual.",
+               "The average rank of v: how many values are smaller, plus half of (how many are equal, plus one).")),
+    "bent_but_perfect": Exercise(
+        name="bent_but_perfect", question="Six scores in perfect order that are far from a straight line",
+        judge=_judge_bent, solution=[0, 0.001, 0.002, 0.003, 0.004, 1],
+        wrong={"a straight line": [0, 1, 2, 3, 4, 5], "all equal": [1] * 6, "one pair swapped": [0, 0.002, 0.001, 0.003, 0.004, 1],
+               "slightly bent": [0, 1, 4, 9, 16, 25], "five numbers": [0, 1, 2, 3, 100]},
+        hints=("Spearman sees only the order. What may happen to the last value without changing the order?",)),
+}

@@ -1,0 +1,157 @@
+"""Sliders that nobody needs: the default picture is always drawn in the same cell, and the controls only change it in place.
+
+The default is an ordinary output with a display id; a moved control updates it. So a saved notebook holds a picture and no widget state,
+and a page without a kernel loses nothing but the movement. Used by ``lesson.explore``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import numbers
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..core import shown, unknown_keyword
+from .figures import figure_bundle, is_plotly, save_figure
+
+__all__ = ["BUILD_VARIABLE", "defaults_of", "explore", "widgets_work"]
+
+BUILD_VARIABLE = "LESSONS_BUILD"                 # set by `lessons build`: stored outputs hold no widgets
+
+
+def widgets_work() -> bool:
+    """Whether controls can be shown: a live kernel with ipywidgets, and no build that stores the outputs."""
+    import importlib.util
+
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    in_kernel = shell is not None and "IPKernelApp" in shell.config
+    return in_kernel and not os.environ.get(BUILD_VARIABLE) and importlib.util.find_spec("ipywidgets") is not None
+
+
+def _is_range(control: Any) -> bool:
+    return isinstance(control, tuple) and len(control) in (2, 3) and all(isinstance(v, numbers.Real) for v in control)
+
+
+def _first(name: str, control: Any) -> Any:
+    if isinstance(control, bool):
+        return control
+    if _is_range(control) and control[0] < control[1]:
+        return control[0]
+    if isinstance(control, (list, Mapping)) and len(control):
+        return next(iter(control.values())) if isinstance(control, Mapping) else control[0]
+    raise ValueError(f"{name}={shown(control)} is no control; expected (low, high), (low, high, step), a list of choices, "
+                     "a dict label -> value, True or False")
+
+
+def _allows(control: Any, value: Any) -> bool:
+    if isinstance(control, bool):
+        return isinstance(value, bool)
+    if _is_range(control):
+        return control[0] <= value <= control[1]
+    return value in (list(control.values()) if isinstance(control, Mapping) else control)
+
+
+def defaults_of(function: Callable, controls: Mapping[str, Any]) -> dict[str, Any]:
+    """The value each control starts with: the function's own default, else the first choice.
+
+    Raises TypeError for a control that the function has no argument for, ValueError for a control of no known kind, or a default
+    outside its control.
+    """
+    parameters = inspect.signature(function).parameters
+    values = {}
+    for name, control in controls.items():
+        if name not in parameters:
+            raise unknown_keyword(getattr(function, "__name__", "function"), name, parameters)
+        first, default = _first(name, control), parameters[name].default
+        values[name] = first if default is inspect.Parameter.empty else default
+        if not _allows(control, values[name]):
+            raise ValueError(f"{name}={shown(values[name])} is the default of the function, but the control {shown(control)} does not allow it")
+    return values
+
+
+def _in_words(name: str, control: Any) -> str:
+    if isinstance(control, bool):
+        return f"`{name}` on or off"
+    if _is_range(control):
+        return f"`{name}` from {control[0]} to {control[1]}"
+    return f"`{name}`: {', '.join(map(str, control))}"
+
+
+def _rendered(result: Any, *, id: str, alt: str) -> tuple[dict, dict, dict]:
+    """Output data, metadata and file parts of whatever the explored function returned."""
+    if isinstance(result, tuple) and len(result) == 2 and is_plotly(result[0]):
+        return figure_bundle(result[0], id=id, alt=alt, static=result[1])
+    if hasattr(result, "savefig") or is_plotly(result):
+        return figure_bundle(result, id=id, alt=alt)
+    if hasattr(result, "_repr_mimebundle_"):
+        return result._repr_mimebundle_(), {}, {}
+    if isinstance(result, (str, numbers.Number)):
+        return {"text/plain": str(result)}, {}, {}
+    raise TypeError(f"the explored function returned {shown(result)} ({type(result).__name__}); expected a figure, a pair (plotly, matplotlib), "
+                    "a lesson table, a text or a number")
+
+
+def _close(result: Any) -> None:
+    """Forget drawn matplotlib figures, or the notebook shows them a second time and keeps them in memory."""
+    for fig in result if isinstance(result, tuple) else (result,):
+        if hasattr(fig, "savefig"):
+            import matplotlib.pyplot as plt
+
+            plt.close(fig)
+
+
+def _widget(name: str, control: Any, value: Any) -> Any:
+    import ipywidgets as w
+
+    if isinstance(control, bool):
+        return w.Checkbox(value=value, description=name)
+    if not _is_range(control):
+        options = list(control.items()) if isinstance(control, Mapping) else control
+        return w.Dropdown(options=options, value=value, description=name)
+    whole = all(isinstance(v, numbers.Integral) for v in (*control, value))
+    step = control[2] if len(control) == 3 else 1 if whole else (control[1] - control[0]) / 100
+    slider = w.IntSlider if whole else w.FloatSlider
+    return slider(value=value, min=control[0], max=control[1], step=step, description=name, continuous_update=False)
+
+
+def _connect(handle: Any, widgets: dict[str, Any], draw: Callable[[dict[str, Any]], tuple[dict, dict, dict]]) -> None:
+    def redraw(_: Any) -> None:
+        try:
+            data, metadata, _parts = draw({name: widget.value for name, widget in widgets.items()})
+        except Exception as error:               # an error in a callback would vanish; here the learner sees it
+            data, metadata = {"text/plain": f"{type(error).__name__}: {error}"}, {}
+        handle.update(data, raw=True, metadata=metadata)
+
+    for widget in widgets.values():
+        widget.observe(redraw, names="value")
+
+
+def explore(function: Callable, *, id: str, alt: str | Callable[..., str], controls: Mapping[str, Any]) -> None:
+    """Draw ``function`` at its defaults, with controls where a live kernel can show them. See `Lesson.explore`."""
+    from IPython.display import display
+
+    values = defaults_of(function, controls)
+
+    def draw(chosen: dict[str, Any]) -> tuple[dict, dict, dict]:
+        result = function(**chosen)
+        try:
+            return _rendered(result, id=id, alt=alt(**chosen) if callable(alt) else alt)
+        finally:
+            _close(result)
+
+    data, metadata, parts = draw(values)
+    handle = display(data, raw=True, metadata=metadata, display_id=True)
+    if parts:
+        save_figure(id, parts)
+    if widgets_work() and handle is not None:
+        import ipywidgets
+
+        widgets = {name: _widget(name, control, values[name]) for name, control in controls.items()}
+        _connect(handle, widgets, draw)
+        display(ipywidgets.VBox(list(widgets.values())))
+    else:
+        text = "Run this cell to move: " + " · ".join(_in_words(name, control) for name, control in controls.items())
+        display({"text/markdown": text, "text/plain": text.replace("`", "")}, raw=True)

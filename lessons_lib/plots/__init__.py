@@ -1,0 +1,33 @@
+"""Pictures: one look, direct labels, titles that state the finding; matplotlib for print, plotly for exploring.
+
+Every function takes plain arrays and the finding as ``title=``, and returns a figure; nothing is shown and no global setting is changed.
+`save` writes SVG with alt text, the same bytes on every run. Plot libraries load on first use. Seen in every lesson.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from .save import MAX_BYTES, MAX_MARKS, checked_alt, count_marks, png_bytes, save, svg_text
+from .style import GREY, LINE_COLOURS, PALETTE, plain, styled, use_style
+
+_HOME = {"counts": ("heaps", "matrix_memory", "ngram_growth", "power_law", "sparsity", "spy_counts", "zipf"),
+         "documents": ("document_map", "retrieval_bars", "similarity_matrix"),
+         "explore": ("document_map_interactive",),
+         "leaderboard": ("leaderboard_bars", "leaderboard_explorer")}
+
+__all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "checked_alt", "count_marks", "document_map",
+           "document_map_interactive", "heaps", "leaderboard_bars", "leaderboard_explorer", "matrix_memory", "ngram_growth", "plain", "png_bytes",
+           "power_law", "retrieval_bars", "save", "similarity_matrix", "sparsity", "spy_counts", "styled", "svg_text", "use_style", "zipf"]
+
+
+def __getattr__(name: str):
+    """Load a plot family on first use."""
+    for module, names in _HOME.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"lessons_lib.plots has no {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

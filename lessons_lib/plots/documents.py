@@ -1,0 +1,138 @@
+"""Figures about documents as points: which lie near which, what a query finds, and which pairs are alike.
+
+A map has a label at every group instead of a legend, a similarity table has its numbers in the cells, a ranking shows the score of each
+hit. Seen in ``01_one_hot``, ``02_bag_of_words`` and, for every later encoder, in the document maps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core import check_array
+from .labels import VEIL, free_places, in_points, new_figure
+from .style import GREY, LINE_COLOURS, MARKERS, PALETTE, plain, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["document_map", "group_looks", "retrieval_bars", "similarity_matrix"]
+
+MAX_GROUPS = 20
+NAME_WIDTH = 0.68                                 # width of a bold letter, as a share of its size
+MAX_CELLS = 14                                    # rows or columns whose numbers stay readable
+
+
+def group_looks(labels: Sequence[Any]) -> dict[str, tuple[str, str, np.ndarray]]:
+    """Colour, marker and row numbers of each group, in order of first appearance. Raises ValueError for more than 20 groups."""
+    names = list(dict.fromkeys(str(label) for label in labels))
+    if len(names) > MAX_GROUPS:
+        raise ValueError(f"labels has {len(names)} different values; expected <= {MAX_GROUPS}, or nobody can tell them apart. "
+                         "Draw some of the groups")
+    of_row = np.array([str(label) for label in labels])
+    return {name: (LINE_COLOURS[k % 5], MARKERS[(k + k // 5) % 5], np.flatnonzero(of_row == name)) for k, name in enumerate(names)}
+
+
+@styled()
+def document_map(points: np.ndarray, labels: Sequence[Any], *, title: str, names: Mapping[int, str] | None = None,
+                 axis_names: tuple[str, str] = ("", "")) -> Figure:
+    """Documents as points of the plane, one colour and marker per group, each group named where it is densest.
+
+    Parameters: points (n, 2); labels (n,), group of each document, at most 20 groups; title, the finding; names, row -> text for the few
+    documents to be named; axis_names, what the two axes are. Axes without a name have no meaning of their own, so they get no ticks.
+    """
+    points = check_array("points", points, columns=2, min_rows=1)
+    if len(labels) != len(points):
+        raise ValueError(f"labels has {len(labels)} values for {len(points)} points; expected one per point")
+    fig, (ax,) = new_figure(title, size=(7.2, 5.2))
+    groups = group_looks(labels)
+    size = float(np.clip(110 / len(points) ** 0.5, 3, 8))
+    for colour, marker, rows in groups.values():
+        ax.plot(points[rows, 0], points[rows, 1], ls="none", ms=size, color=colour, marker=marker, alpha=0.7, mew=0)
+    ax.margins(0.08)
+    _name_groups(ax, points, groups)
+    for row, text in (names or {}).items():
+        ax.plot(*points[row], "o", mfc="none", mec="black", ms=9)
+        ax.annotate(plain(text, limit=40), tuple(points[row]), (8, 6), textcoords="offset points", bbox=VEIL)
+    ax.set(xlabel=axis_names[0], ylabel=axis_names[1])
+    if not any(axis_names):
+        ax.set(xticks=[], yticks=[], xlabel="position on the map (only distances mean something)")
+        ax.spines[:].set_visible(False)
+    return fig
+
+
+def _name_groups(ax: Axes, points: np.ndarray, groups: dict[str, tuple[str, str, np.ndarray]]) -> None:
+    """The name of each group at its median point, or a little above or below where another name stands."""
+    names = [plain(name, limit=30) for name in groups]
+    centres = np.array([np.median(points[rows], axis=0) for _, _, rows in groups.values()])
+    places = in_points(ax, centres)
+    letters = 13 if len(names) <= 8 else 10
+    shifts = free_places(places, [NAME_WIDTH * letters * len(name) for name in names], height=1.35 * letters) - places
+    for name, centre, shift, (colour, _, _) in zip(names, centres, shifts, groups.values(), strict=True):
+        label = ax.annotate(name, tuple(centre), tuple(shift), textcoords="offset points", color=colour, ha="center", va="center",
+                            fontweight="bold", fontsize=letters, bbox=VEIL)
+        label.set_in_layout(False)                  # a name that was moved far must not shrink the map
+
+
+@styled()
+def retrieval_bars(labels: Sequence[str], scores: Sequence[float], *, title: str, relevant: Sequence[bool] | None = None,
+                   xlabel: str = "score") -> Figure:
+    """The best hits of a query, best first, each with its score; relevant ones are filled and marked, others hollow.
+
+    Parameters: labels (k,), what was found, k <= 20; scores (k,); title, the finding; relevant (k,), whether a hit answers the query;
+    xlabel, what the score is.
+    """
+    scores = check_array("scores", scores, ndim=1, min_rows=1)
+    right = np.ones(len(scores), dtype=bool) if relevant is None else np.asarray(relevant, dtype=bool)
+    if not len(labels) == len(scores) == len(right) <= 20:
+        raise ValueError(f"labels, scores and relevant have {len(labels)}, {len(scores)} and {len(right)} values; expected equal numbers <= 20")
+    fig, (ax,) = new_figure(title, size=(7.2, 1.3 + 0.34 * len(scores)))
+    places = np.arange(len(scores))
+    colours = np.where(right, PALETTE["blue"], "white")
+    ax.barh(places, scores, height=0.66, color=colours, edgecolor=[PALETTE["blue"] if r else GREY for r in right], linewidth=1.2)
+    for place, score in enumerate(scores):
+        ax.annotate(f"{score:.2f}", (max(score, 0), place), (5, 0), textcoords="offset points", va="center")
+    marks = [""] * len(scores) if relevant is None else ["✓ " if r else "✗ " for r in right]
+    ax.set_yticks(places, [mark + plain(label, limit=44) for mark, label in zip(marks, labels, strict=True)])
+    ax.tick_params(axis="y", length=0)
+    ax.set(xlabel=xlabel, xlim=(min(0, scores.min()), max(scores.max(), 1e-9) * 1.14), ylim=(len(scores) - 0.4, -0.6))
+    return fig
+
+
+@styled()
+def similarity_matrix(values: np.ndarray, labels: Sequence[str], *, title: str, columns: Sequence[str] | None = None,
+                      limits: tuple[float, float] | None = (0.0, 1.0), form: str = "{:.2f}") -> Figure:
+    """A table of numbers as a heat map with each number in its cell: cosines, distances, one-hot rows, counts.
+
+    Parameters: values (rows, columns), at most 14 of each; labels, names of the rows; title, the finding; columns, names of the columns (default:
+    labels); limits of the colours (None: those of the values); form, format of a cell.
+    """
+    values = check_array("values", values, min_rows=1)
+    across = labels if columns is None else columns
+    if values.shape != (len(labels), len(across)) or max(values.shape) > MAX_CELLS:
+        raise ValueError(f"values has shape {values.shape} for {len(labels)} labels and {len(across)} columns; expected these to agree, "
+                         f"and at most {MAX_CELLS} of each")
+    low, high = limits if limits is not None else (float(values.min()), float(values.max()))
+    long = max(len(str(name)) for name in across) * len(across) > 60
+    numbered = long and columns is None              # long names stand once, at the rows; their numbers stand above the columns
+    slanted = long and not numbered
+    fig, (ax,) = new_figure(title, size=(7.2, 1.2 + 0.42 * len(labels) + (0.8 if slanted else 0)))
+    image = ax.imshow(values, cmap="cividis", vmin=low, vmax=high if high > low else low + 1, aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        ax.annotate(form.format(value), (column, row), ha="center", va="center", color=_readable_on(image.to_rgba(value)), fontsize=10)
+    ax.set_yticks(range(len(labels)), [f"{k}  {plain(name, limit=40)}" if numbered else plain(name, limit=40) for k, name in enumerate(labels, 1)])
+    ax.set_xticks(range(len(across)), [str(k) if numbered else plain(name, limit=14) for k, name in enumerate(across, 1)],
+                  rotation=35 if slanted else 0, ha="left" if slanted else "center")
+    ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    return fig
+
+
+def _readable_on(colour: tuple[float, float, float, float]) -> str:
+    """Black or white, whichever has the higher contrast on a colour (WCAG luminance)."""
+    channels = np.array(colour[:3])
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return "white" if linear @ (0.2126, 0.7152, 0.0722) < 0.179 else "black"

@@ -1,0 +1,105 @@
+"""Words on figures: labels at the ends of lines that do not cover each other, readable byte counts, titles that fit.
+
+A label beside its line needs no legend and survives print and colour blindness. Used by all plot families.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .style import wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["VEIL", "bytes_text", "count_text", "end_labels", "free_places", "in_points", "new_figure", "spread"]
+
+VEIL = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.0}       # keeps text readable on top of marks
+
+
+def new_figure(title: str, *, size: tuple[float, float] = (7.2, 4.0), panels: int = 1, **options: object) -> tuple[Figure, np.ndarray]:
+    """A figure without pyplot, hence without global state, and its axes as an array; the title states the finding."""
+    from matplotlib.figure import Figure
+
+    fig = Figure(figsize=size)
+    axes = np.atleast_1d(fig.subplots(1, panels, **options))
+    fig.suptitle(wrapped(title), x=0.012, ha="left", fontweight="bold", fontsize=13)
+    return fig, axes
+
+
+def spread(positions: Sequence[float], gap: float) -> np.ndarray:
+    """Move positions apart until neighbours are at least ``gap`` apart, in the same order, around the same centre.
+
+    >>> spread([0.0, 1.0, 10.0], 4.0).tolist()
+    [-1.5, 2.5, 10.0]
+    """
+    order = np.argsort(positions, kind="stable")
+    groups: list[list[float]] = []                # [centre, members]: labels that touch move as one block
+    for place in np.asarray(positions, dtype=float)[order]:
+        groups.append([place, 1])
+        while len(groups) > 1 and groups[-1][0] - groups[-2][0] < gap * (groups[-1][1] + groups[-2][1]) / 2:
+            (a, n), (b, m) = groups[-2], groups.pop()
+            groups[-1] = [(a * n + b * m) / (n + m), n + m]
+    moved = np.concatenate([c + gap * (np.arange(n) - (n - 1) / 2) for c, n in groups]) if groups else np.zeros(0)
+    out = np.empty(len(moved))
+    out[order] = moved
+    return out
+
+
+def in_points(ax: Axes, places: np.ndarray) -> np.ndarray:
+    """Where data places (n, 2) stand in the figure, in points (1/72 inch)."""
+    ax.get_xlim(), ax.get_ylim()                # asking settles limits that are still to be fitted to the data
+    return ax.transData.transform(places) / ax.figure.dpi * 72
+
+
+def end_labels(ax: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence[str], colours: Sequence[str], *, gap: float = 15) -> None:
+    """Write each text right of the end (x, y) of its line, moved up or down by as little as keeps them ``gap`` points apart.
+
+    A line that ends before the others has its text below its end, where the others do not pass. Call it after the limits are set.
+    """
+    heights = in_points(ax, np.column_stack([x, y]))[:, 1]
+    lines = max(text.count("\n") + 1 for text in texts)
+    last = [i for i in range(len(texts)) if x[i] == max(x)]
+    shifts = dict(zip(last, spread(heights[last], gap * lines) - heights[last], strict=True))
+    for i, text in enumerate(texts):
+        place = {"xytext": (8, shifts[i]), "va": "center"} if i in shifts else {"xytext": (0, -10), "va": "top"}
+        ax.annotate(text, (x[i], y[i]), textcoords="offset points", color=colours[i], annotation_clip=False, bbox=VEIL, **place)
+
+
+def free_places(centres: np.ndarray, widths: Sequence[float], *, height: float = 17) -> np.ndarray:
+    """Centres of boxes moved up or down in steps until none covers another, the first boxes first.
+
+    Parameters: centres (n, 2) and widths (n,), in points; height of every box. Returns (n, 2).
+    """
+    placed: list[tuple[float, float, float]] = []
+    for (x, y), width in zip(np.asarray(centres, dtype=float), widths, strict=True):
+        steps = (sign * k * height / 2 for k in range(4 * len(widths) + 2) for sign in (1, -1))
+        up = next(s for s in steps if not any(abs(x - a) < (width + w) / 2 and abs(y + s - b) < height for a, b, w in placed))
+        placed.append((x, y + up, width))
+    return np.array([box[:2] for box in placed])
+
+
+def bytes_text(n: float) -> str:
+    """A number of bytes in the unit a person would say.
+
+    >>> [bytes_text(n) for n in (512, 20_000, 80e9)]
+    ['512 B', '20 kB', '80 GB']
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if n < 999.5:
+            return f"{n:.3g} {unit}"
+        n /= 1000
+    return f"{n:,.3g} TB"
+
+
+def count_text(n: float) -> str:
+    """A count as it is read aloud: 950, 12 k, 3.4 M."""
+    for unit in ("", " k", " M"):
+        if n < 999.5:
+            return f"{n:.3g}{unit}"
+        n /= 1000
+    return f"{n:,.3g} G"

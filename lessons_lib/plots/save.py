@@ -1,0 +1,109 @@
+"""A figure as a file: SVG while it is small and PNG beyond, with alt text, the same bytes on every run, at most 100 kB.
+
+A picture without words is lost on a reader who cannot see it, so the alt text is not optional. Files appear whole or not at all.
+Used by `lesson.show` and by every committed figure.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..core import atomic_open, shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["MAX_BYTES", "MAX_MARKS", "checked_alt", "count_marks", "png_bytes", "save", "svg_text"]
+
+MAX_MARKS = 2000
+MAX_BYTES = 100_000
+PNG_DPI = 110
+LENGTHS = re.compile(r'(?<= [dxy]=")[^"]+|translate\([^)]*\)')
+LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+USES = re.compile(r"(?:<use [^>]*/>){3,}")
+STYLE = re.compile(r' style="([^"]*)"')
+
+
+def checked_alt(alt: object) -> str:
+    """The alt text on one line. Raises ValueError unless it has 5 to 40 words: kind of figure, axes, finding."""
+    words = alt.split() if isinstance(alt, str) else []
+    if not 5 <= len(words) <= 40:
+        raise ValueError(f"alt={shown(alt)} has {len(words)} words; expected 5 to 40 words that say kind of figure, axes and finding")
+    return " ".join(words)
+
+
+def count_marks(fig: Figure) -> int:
+    """How many marks a figure draws: points of lines, markers, bars, cells of a mesh, texts. An image counts as one."""
+    n = 0
+    for ax in fig.axes:
+        n += sum(len(line.get_xdata(orig=False)) for line in ax.lines) + len(ax.patches) + len(ax.texts) + len(ax.images)
+        for collection in ax.collections:
+            cells = collection.get_array()
+            n += max(len(collection.get_offsets()), len(collection.get_paths()), 0 if cells is None else cells.size)
+    return n
+
+
+def svg_text(fig: Figure, alt: str, *, salt: str = "lessons") -> str:
+    """The figure as SVG with role and label for screen readers; no date, no program version, no random ids.
+
+    Parameters: salt makes the ids of this figure differ from those of another one in the same page.
+    """
+    import matplotlib
+
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": salt}):
+        fig.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    svg = _shortened(text.getvalue()[text.getvalue().index("<svg") :])
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(alt)}" ', 1)
+
+
+def _shortened(svg: str) -> str:
+    """The same picture in about half the bytes: no comments, no indentation, lengths to a hundredth of a point, shared styles once."""
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"\s+", " ", re.sub(r">\s+<", "><", svg))
+    svg = LENGTHS.sub(lambda lengths: LONG_NUMBER.sub(lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), lengths[0]), svg)
+    return USES.sub(_with_one_style, svg) + "\n"
+
+
+def _with_one_style(run: re.Match[str]) -> str:
+    styles = STYLE.findall(run[0])
+    if len(set(styles)) != 1 or len(styles) != run[0].count("<use "):
+        return run[0]
+    return f'<g style="{styles[0]}">{STYLE.sub("", run[0])}</g>'
+
+
+def png_bytes(fig: Figure) -> bytes:
+    """The figure as PNG with a palette of 255 colours: a quarter of the size, and no date inside."""
+    from PIL import Image
+
+    raw, small = io.BytesIO(), io.BytesIO()
+    fig.savefig(raw, format="png", dpi=PNG_DPI, facecolor="white", metadata={"Software": None})
+    Image.open(raw).convert("RGB").quantize(255, dither=Image.Dither.NONE).save(small, format="png", optimize=True)
+    return small.getvalue()
+
+
+def save(fig: Figure, path: str | os.PathLike, alt: str) -> Path:
+    """Write a matplotlib figure as ``.svg``, or as ``.png`` when it has more than 2,000 marks or its SVG more than 100 kB.
+
+    Parameters: fig; path, whose ending is set by the kind of file; alt, 5 to 40 words that say kind of figure, axes and finding.
+    Returns the path written. The same figure gives the same bytes on every run. Raises TypeError (no matplotlib figure), ValueError
+    (alt text missing or too long, a file beyond 100 kB), OSError; an older file stays whole.
+    """
+    alt = checked_alt(alt)
+    if not (hasattr(fig, "savefig") and hasattr(fig, "axes")):
+        raise TypeError(f"fig={shown(fig)} is {type(fig).__name__}; expected a matplotlib figure (plotly figures need a static one beside them)")
+    marks, target = count_marks(fig), Path(path).with_suffix(".svg")
+    content = svg_text(fig, alt, salt=target.stem).encode() if marks <= MAX_MARKS else b""
+    if not 0 < len(content) <= MAX_BYTES:
+        target, content = target.with_suffix(".png"), png_bytes(fig)
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"{target.name} has {len(content):,} bytes from {marks:,} marks; expected <= {MAX_BYTES:,} bytes. "
+                         "Draw a sample of the points, fewer labels, or a smaller figure")
+    with atomic_open(target, "wb") as file:
+        file.write(content)
+    return target

@@ -1,0 +1,94 @@
+"""The papers the course cites, read from ``notebooks/references.bib``: one entry per key, each field checked to be there.
+
+The reader knows the part of BibTeX that the file uses: braced fields in UTF-8, no macros. Used for the opening and the last cell of every
+lesson, and by the check that every citation exists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core import DamagedFile
+
+__all__ = ["Entry", "read_bibliography"]
+
+START = re.compile(r"@(\w+)\s*\{\s*([^,\s{}]+)\s*,")
+FIELD = re.compile(r"\s*(\w+)\s*=\s*\{")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One paper: its key, kind (``article``, …) and fields as in the file, without braces."""
+
+    key: str
+    kind: str
+    fields: dict[str, str]
+
+    def _surnames(self) -> list[str]:
+        return [name.split(",")[0].strip() if "," in name else name.split()[-1] for name in self.fields["author"].split(" and ")]
+
+    @property
+    def short(self) -> str:
+        """``Harris 1954``, ``Church and Hanks 1990``, ``Salton et al. 1975``."""
+        names = self._surnames()
+        who = names[0] if len(names) == 1 else f"{names[0]} and {names[1]}" if len(names) == 2 else f"{names[0]} et al."
+        return f"{who} {self.fields['year']}"
+
+    @property
+    def markdown(self) -> str:
+        """The full entry for a list of papers, with a link where there is a DOI or an address."""
+        f = self.fields
+        where = f.get("journal") or f.get("booktitle") or f.get("publisher", "")
+        if f.get("volume"):
+            where += f" {f['volume']}" + (f"({f['number']})" if f.get("number") else "")
+        where = where.replace("*", "\\*")           # "*SEM" is a conference, not emphasis
+        pages = f", {f['pages'].replace('--', '–')}" if f.get("pages") else ""
+        link = f"https://doi.org/{f['doi']}" if f.get("doi") else f.get("url", "")
+        link = link.replace("<", "%3C").replace(">", "%3E").replace("(", "%28").replace(")", "%29")
+        title = f"[*{f['title']}*]({link})" if link else f"*{f['title']}*"
+        return f"{', '.join(self._surnames())} ({f['year']}). {title}. {where}{pages}."
+
+
+def _braced(text: str, start: int) -> int:
+    """Position after the brace that closes the one before ``start``."""
+    depth = 1
+    for i in range(start, len(text)):
+        depth += (text[i] == "{") - (text[i] == "}")
+        if depth == 0:
+            return i + 1
+    raise ValueError("a brace is never closed")
+
+
+def _fields(body: str) -> Iterator[tuple[str, str]]:
+    position = 0
+    while found := FIELD.match(body, position):
+        end = _braced(body, found.end())
+        yield found[1].lower(), " ".join(body[found.end() : end - 1].replace("{", "").replace("}", "").split())
+        comma = re.compile(r"\s*,?").match(body, end)
+        position = comma.end()
+    if body[position:].strip(" \n\t}"):
+        raise ValueError(f"expected a field in braces, found {body[position:].strip()[:30]!r}")
+
+
+def read_bibliography(path: Path) -> dict[str, Entry]:
+    """Read a ``.bib`` file into entries by key; an absent file is an empty bibliography.
+
+    Raises DamagedFile for an entry that is cut, lacks author, title or year, or stands twice (file, line, key).
+    """
+    if not path.exists():
+        return {}
+    text, entries = path.read_text(encoding="utf-8"), {}
+    for found in START.finditer(text):
+        kind, key, line = found[1].lower(), found[2], text.count("\n", 0, found.start()) + 1
+        try:
+            fields = dict(_fields(text[found.end() : _braced(text, found.end()) - 1]))
+        except ValueError as error:
+            raise DamagedFile(f"{path.name}, line {line}: entry {key!r}: {error}") from None
+        missing = [name for name in ("author", "title", "year") if not fields.get(name)]
+        if missing or key in entries:
+            raise DamagedFile(f"{path.name}, line {line}: entry {key!r} " + (f"lacks {', '.join(missing)}" if missing else "stands twice"))
+        entries[key] = Entry(key, kind, fields)
+    return entries

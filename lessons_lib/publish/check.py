@@ -1,0 +1,99 @@
+"""Is what is committed what the texts say? One list of problems for a lesson, and one for the course.
+
+A lesson is checked as text (front matter, prose, code) and as notebook (the same cells, outputs that hold everywhere). Nothing is
+executed and nothing is written. Used by ``lessons build --check``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core import DamagedFile
+from ..lesson.course import Course, LessonCard
+from .bibliography import Entry, read_bibliography
+from .code_cells import code_problems
+from .frontmatter import validate
+from .outputs import MAX_NOTEBOOK_BYTES, output_problems
+from .pair import generated_tag, notebook_of, refreshed_text
+from .problem import Problem
+from .prose import prose_problems
+from .readme_map import mapped_readme
+
+__all__ = ["Problem", "check_course", "check_lesson", "read_notebook"]
+
+
+def read_notebook(path: Path) -> Any:
+    """Read a notebook of format 4. Raises DamagedFile for anything else."""
+    import nbformat
+
+    try:
+        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        nbformat.validate(notebook)
+    except Exception as error:                   # nbformat raises several unrelated types
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise DamagedFile(f"{path.name} is no valid notebook: {first[:120]}. Remove it and run `lessons build`") from None
+    return notebook
+
+
+def _pair_problems(card: LessonCard, expected: Any, stored: Any) -> list[Problem]:
+    """Where the cells of the notebook are not those of the text."""
+    if stored.metadata.get("lesson") != expected.metadata.get("lesson"):
+        yield_first = [Problem(card.id, "pair", "the notebook's front matter differs from the text's; run `lessons build`")]
+    else:
+        yield_first = []
+    for i, (mine, wanted) in enumerate(zip(stored.cells, expected.cells, strict=False), start=1):
+        tags = [cell.metadata.get("tags", []) for cell in (mine, wanted)]
+        if (mine.cell_type, mine.source, tags[0]) != (wanted.cell_type, wanted.source, tags[1]):
+            return [*yield_first, Problem(card.id, "pair", "the notebook differs from its text from this cell on; run `lessons build`", i)]
+    if len(stored.cells) != len(expected.cells):
+        message = f"the notebook has {len(stored.cells)} cells, its text {len(expected.cells)}; run `lessons build`"
+        return [*yield_first, Problem(card.id, "pair", message)]
+    return yield_first
+
+
+def text_problems(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[str, Entry], notebook: Any) -> list[Problem]:
+    """What is wrong with the text of a lesson: front matter, prose, code."""
+    front = [Problem(card.id, "front matter", message) for message in validate(card, cards, papers)]
+    return front + prose_problems(card, notebook, papers, folder=card.path.parent) + code_problems(card, notebook)
+
+
+def check_lesson(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[str, Entry]) -> list[Problem]:
+    """Everything that is wrong with one lesson, text and committed notebook.
+
+    Parameters: card; cards, all lessons; papers, the bibliography. Returns problems in the order text, pair, outputs.
+    """
+    expected = notebook_of(card, cards, papers)
+    problems = text_problems(card, cards, papers, expected)
+    if refreshed_text(card, expected) != card.path.read_text(encoding="utf-8"):
+        problems.append(Problem(card.id, "pair", f"the generated cells of {card.path.name} are out of date; run `lessons build`"))
+    if not card.notebook.exists():
+        return [*problems, Problem(card.id, "pair", f"{card.notebook.name} does not exist; run `lessons build`")]
+    if (size := card.notebook.stat().st_size) > MAX_NOTEBOOK_BYTES:
+        problems.append(Problem(card.id, "size", f"{card.notebook.name} has {size / 1000:.0f} kB; at most {MAX_NOTEBOOK_BYTES / 1000:.0f}"))
+    try:
+        stored = read_notebook(card.notebook)
+    except DamagedFile as error:
+        return [*problems, Problem(card.id, "pair", str(error))]
+    return problems + _pair_problems(card, expected, stored) + output_problems(card, stored)
+
+
+def check_course(course: Course) -> list[Problem]:
+    """What is wrong with the course as a whole: numbers used twice, a README map or glossary that is missing or out of date."""
+    cards, problems = course.cards(), []
+    papers = read_bibliography(course.notebooks / "references.bib")
+    numbers = [card.number for card in cards]
+    for card in cards:
+        if numbers.count(card.number) > 1:
+            problems.append(Problem(card.id, "course", f"number {card.number:02d} is used {numbers.count(card.number)} times"))
+    tags = {generated_tag(cell) for card in cards for cell in notebook_of(card, cards, papers).cells}
+    if any(card.terms for card in cards) and "glossary" not in tags:
+        problems.append(Problem("course", "glossary", 'lessons define terms, but no lesson has a text cell tagged "glossary" that lists them'))
+    readme = course.root / "README.md"
+    try:
+        if not readme.exists() or mapped_readme(readme, cards) != readme.read_text(encoding="utf-8"):
+            problems.append(Problem("README.md", "map", "the map of lessons is missing or out of date; run `lessons build`"))
+    except DamagedFile as error:
+        problems.append(Problem("README.md", "map", str(error)))
+    return problems

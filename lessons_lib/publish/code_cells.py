@@ -1,0 +1,105 @@
+"""Rules for the code of a lesson: short cells, few functions, no installs, no shell, no global chance, nothing that runs foreign code.
+
+A lesson defines only what it teaches; the rest is library code. Stubs of exercises do not count as functions. Used by ``lessons build``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ..lesson.course import LessonCard
+from .problem import Problem
+
+__all__ = ["code_problems"]
+
+MAX_CELLS, MAX_LINES = 45, 20
+MAX_FUNCTIONS, MAX_FUNCTION_LINES = 3, 15
+FORBIDDEN_CALLS = {"eval": "runs text as code", "exec": "runs text as code", "compile": "runs text as code"}
+FORBIDDEN_IMPORTS = {"pickle", "joblib", "dill", "marshal", "shelve", "subprocess", "random"}
+GLOBAL_CHANCE = re.compile(r"(^|\.)(np|numpy)\.random\.(?!Generator\b|default_rng\b)\w+$|^torch\.(manual_seed|seed)$|^random\.\w+$")
+
+
+def _n_lines(text: str) -> int:
+    return sum(bool(line.strip()) for line in text.splitlines())
+
+
+def _dotted(node: ast.AST) -> str:
+    """``np.random.seed`` for the expression of that name, "" for anything else."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def _is_stub(function: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node) for node in function.body)
+
+
+def _call_problem(node: ast.Call) -> str | None:
+    name = _dotted(node.func)
+    if name in FORBIDDEN_CALLS:
+        return f"{name}() {FORBIDDEN_CALLS[name]}"
+    if GLOBAL_CHANCE.search(name):
+        return f"{name} uses global chance; draw from lesson.rng or lesson.generator"
+    if name.startswith("sys.path."):
+        return f"{name} changes where Python looks for modules; the library is installed"
+    return None
+
+
+def _import_problem(node: ast.Import | ast.ImportFrom) -> str | None:
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    bad = sorted({name.split(".")[0] for name in names} & FORBIDDEN_IMPORTS)
+    return f"imports {', '.join(bad)}, which lessons do not use" if bad else None
+
+
+def _tree_problems(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        problem = _call_problem(node) if isinstance(node, ast.Call) else None
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            problem = _import_problem(node)
+        if problem:
+            yield problem
+
+
+def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef) and not _is_stub(node)]
+
+
+def _cell_problems(source: str) -> Iterator[tuple[str, str]]:
+    """(rule, message) for one cell that parses."""
+    if (n := _n_lines(source)) > MAX_LINES:
+        yield "length", f"{n} lines of code; at most {MAX_LINES}"
+    tree = ast.parse(source)
+    for message in _tree_problems(tree):
+        yield "code", message
+    lines = source.splitlines()
+    for function in _functions(tree):
+        n = _n_lines("\n".join(lines[function.lineno - 1 : function.end_lineno]))
+        if n > MAX_FUNCTION_LINES:
+            yield "length", f"function {function.name} has {n} lines; at most {MAX_FUNCTION_LINES}. Longer ones belong to the library"
+
+
+def code_problems(card: LessonCard, notebook: Any) -> list[Problem]:
+    """Everything the rules find in the code cells of a lesson."""
+    problems, functions, n_cells = [], [], 0
+    for i, cell in enumerate(notebook.cells, start=1):
+        if cell.cell_type != "code":
+            continue
+        n_cells += 1
+        if re.search(r"^\s*[!%]", cell.source, re.MULTILINE):
+            problems.append(Problem(card.id, "code", "a shell line or magic; lessons run as plain Python on every system", i))
+            continue
+        try:
+            problems += [Problem(card.id, rule, message, i) for rule, message in _cell_problems(cell.source)]
+            functions += [f.name for f in _functions(ast.parse(cell.source))]
+        except SyntaxError as error:
+            problems.append(Problem(card.id, "code", f"line {error.lineno} is not Python: {error.msg}", i))
+    if len(functions) > MAX_FUNCTIONS:
+        problems.append(Problem(card.id, "length", f"defines {len(functions)} functions ({', '.join(functions)}); at most {MAX_FUNCTIONS}"))
+    if n_cells > MAX_CELLS:
+        problems.append(Problem(card.id, "length", f"{n_cells} code cells; at most {MAX_CELLS}"))
+    return problems

@@ -1,0 +1,20 @@
+"""One thing that is wrong with a lesson: where it stands, which rule it breaks, and what to do. Used by every check of `publish`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """``lesson`` (id, or a file of the course), ``cell`` (from 1 among all cells; None for the whole file), ``rule``, ``message``."""
+
+    lesson: str
+    rule: str
+    message: str
+    cell: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.lesson}{f', cell {self.cell}' if self.cell else ''}: {self.message} [{self.rule}]"

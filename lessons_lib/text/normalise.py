@@ -1,0 +1,34 @@
+"""One spelling per word: Unicode normal forms, so that "café" typed as four or as five characters is one token.
+
+NFC joins a letter and its accent into one character and is the default of `Tokenizer` and `Corpus`; NFKC also unifies look-alikes such as
+full-width letters and ligatures. Taught in lesson ``01_one_hot``.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from ..core import check_choice
+
+__all__ = ["FORMS", "checked_form", "normalise"]
+
+FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+
+
+def checked_form(form: str | None, *, name: str = "normalise") -> str | None:
+    """Return the name of a normal form, or None. Raises ValueError with the allowed names."""
+    return None if form is None else check_choice(name, form, FORMS)
+
+
+def normalise(text: str, form: str | None = "NFC") -> str:
+    """Bring a text into a Unicode normal form; None leaves it as it is.
+
+    Parameters: text; form, one of NFC, NFD, NFKC, NFKD or None. Returns the text, the same object when nothing changes.
+
+    >>> len("cafe\\u0301"), len(normalise("cafe\\u0301"))
+    (5, 4)
+    """
+    checked_form(form, name="form")
+    if form is None or text.isascii():
+        return text
+    return unicodedata.normalize(form, text)

@@ -1,0 +1,34 @@
+"""Sentences from running text by rule: an end mark, then white space, then something that can begin a sentence.
+
+Abbreviations of one letter ("J. Smith") and a short list of titles do not end a sentence. Good enough to train and measure on; no tagger
+is loaded. Used from lesson ``01_one_hot`` on.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["split_sentences"]
+
+# A mark, closing quotes or brackets, white space; ahead: an optional opening quote and a capital, a digit, or a letter without case (CJK).
+_END = re.compile(r"(?<=[.!?…])([\"'”’)\]]*)\s+(?=[\"'“‘(\[]?[^\W_a-zß-öø-ÿ])|(?<=[。！？])")
+_NOT_AN_END = re.compile(r"(?:\b[A-Za-z]|\b(?:Mr|Mrs|Ms|Dr|St|Prof|Gen|Sen|Rep|Lt|Col|No|vs|cf|ca|etc|e\.g|i\.e))\.$")
+
+
+def split_sentences(text: str, *, min_words: int = 1) -> list[str]:
+    """Split a text into sentences.
+
+    Parameters: text; min_words, shorter pieces (headings, list items) are left out, counted by white space. A line break ends a sentence.
+    Returns the sentences without surrounding white space, in order. Apart from what min_words leaves out no word is lost.
+    """
+    sentences = []
+    for line in text.splitlines():
+        start = 0
+        for mark in _END.finditer(line):
+            piece = line[start : mark.start()]
+            if _NOT_AN_END.search(piece):
+                continue
+            sentences.append(line[start : mark.end()].strip())
+            start = mark.end()
+        sentences.append(line[start:].strip())
+    return [s for s in sentences if s and len(s.split()) >= min_words]

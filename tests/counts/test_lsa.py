@@ -1,0 +1,276 @@
+"""LSA: the best approximation of its rank, the same signs every time, and an encoder when it was fitted on texts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from lessons_lib.core import DamagedFile, Encoder, NotFittedError
+from lessons_lib.counts import BagOfWords, TfIdf
+from lessons_lib.counts.lsa import LSA
+
+TEXTS = ["the cat sat on the mat", "a cat and a dog", "the dog chased the cat", "stocks fell on monday", "the market fell",
+         "stocks and the market rose"]
+
+
+def sparse_table(rows: int, columns: int, seed: int = 0, density: float = 0.3) -> sparse.csr_matrix:
+    return sparse.random(rows, columns, density=density, format="csr", random_state=np.random.default_rng(seed))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 10**6), st.data())
+def test_identity_4_the_error_is_the_sum_of_the_squares_left_out(rows, columns, seed, data):
+    table = np.random.default_rng(seed).normal(size=(rows, columns))
+    dim = data.draw(st.integers(1, min(rows, columns)))
+    lsa = LSA(dim, seed=seed)
+    approximation = lsa.fit_transform(table) @ lsa.components_
+    s = np.linalg.svd(table, compute_uv=False)
+    assert_allclose(((table - approximation) ** 2).sum(), (s[dim:] ** 2).sum(), atol=1e-10)
+    assert_allclose(lsa.singular_values_, s[:dim], atol=1e-10)
+
+
+def test_identity_4_holds_nearly_where_the_decomposition_is_random():
+    table = sparse_table(300, 200)
+    lsa = LSA(20).fit(table)
+    left_out = np.linalg.svd(table.toarray(), compute_uv=False)[20:]
+    error = ((table.toarray() - lsa.transform(table) @ lsa.components_) ** 2).sum()
+    assert (left_out**2).sum() <= error <= 1.01 * (left_out**2).sum()
+
+
+def test_sparse_and_dense_tables_give_one_decomposition():
+    table = sparse_table(40, 25)
+    assert_allclose(LSA(5).fit_transform(table), LSA(5).fit_transform(table.toarray()), atol=1e-9)
+
+
+def test_directions_are_orthonormal_and_their_largest_entry_is_positive():
+    v = LSA(6).fit(sparse_table(50, 30)).components_
+    assert_allclose(v @ v.T, np.eye(6), atol=1e-12)
+    assert (v[np.arange(6), np.abs(v).argmax(axis=1)] > 0).all()
+
+
+def test_signs_and_numbers_do_not_depend_on_the_seed_where_the_decomposition_is_exact():
+    table = sparse_table(30, 12)
+    assert_allclose(LSA(4, seed=1).fit_transform(table), LSA(4, seed=2**40).fit_transform(table), atol=1e-9)
+
+
+def test_the_same_seed_gives_the_same_bits_and_leaves_the_global_generator_alone():
+    table = sparse_table(200, 90)
+    np.random.seed(5)  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    first = LSA(8, seed=3).fit_transform(table)
+    assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert_array_equal(first, LSA(8, seed=3).fit_transform(table))
+
+
+def test_document_products_are_those_of_the_table_at_full_rank():
+    table = sparse_table(10, 14, density=0.5)
+    vectors = LSA(10).fit_transform(table)
+    assert_allclose(vectors @ vectors.T, (table @ table.T).toarray(), atol=1e-10)
+
+
+def test_term_vectors_are_those_of_the_transposed_table():
+    table = sparse_table(25, 15)
+    assert_allclose(np.abs(LSA(4).fit(table).term_vectors()), np.abs(LSA(4).fit_transform(table.T)), atol=1e-9)
+
+
+@pytest.mark.parametrize(("scale", "power"), [("singular", 1.0), ("root", 0.5), ("none", 0.0)])
+def test_scale_sets_the_length_of_each_direction(scale, power):
+    lsa = LSA(5, scale=scale)
+    vectors = lsa.fit_transform(sparse_table(40, 20))
+    assert_allclose(np.linalg.norm(vectors, axis=0), lsa.singular_values_**power, rtol=1e-9)
+    assert_allclose(np.linalg.norm(lsa.term_vectors(), axis=0), lsa.singular_values_**power, rtol=1e-9)
+
+
+def test_explained_shares_add_up_to_one_at_full_rank_and_fall():
+    explained = LSA(12).fit(sparse_table(30, 12)).explained_
+    assert explained.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (np.diff(explained) <= 1e-15).all()
+
+
+def test_directions_beyond_the_rank_are_zero_and_new_rows_stay_finite():
+    table = np.outer(np.arange(1.0, 9.0), np.arange(1.0, 6.0))
+    for scale in ("singular", "none"):
+        lsa = LSA(3, scale=scale).fit(table)
+        assert lsa.singular_values_[1:].tolist() == [0.0, 0.0]
+        assert_array_equal(lsa.transform(np.random.default_rng(0).normal(size=(4, 5)))[:, 1:], 0)
+    assert not LSA(2).fit_transform(np.zeros((3, 4))).any()
+
+
+def test_texts_that_share_no_word_come_close_through_others():
+    texts = ["car engine", "engine motor", "motor vehicle", "poem verse", "verse rhyme", "rhyme sonnet"]
+    vectors = LSA(2, vectorizer=BagOfWords()).fit(texts).encode(["car", "vehicle", "sonnet"])
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert unit[0] @ unit[1] > 0.99 > 0.01 > abs(unit[0] @ unit[2])
+
+
+def test_texts_and_their_tfidf_matrix_give_the_same_vectors():
+    tfidf = TfIdf(sublinear_tf=True)
+    by_hand = LSA(3).fit_transform(tfidf.fit_transform(TEXTS))
+    lsa = LSA(3)
+    assert_array_equal(lsa.fit_transform(TEXTS), by_hand)
+    assert_array_equal(lsa.transform(TEXTS), by_hand)
+
+
+def test_it_is_an_encoder_whose_batches_do_not_change_a_row():
+    lsa = LSA(3).fit(TEXTS)
+    assert isinstance(lsa, Encoder) and lsa.dim == lsa.dim_ == 3 and "LSA" in lsa.name
+    vectors = lsa.encode(TEXTS)
+    assert vectors.shape == (6, 3) and vectors.dtype == np.float32
+    assert_allclose(lsa.encode(TEXTS, batch_size=2), vectors, rtol=1e-6)
+    assert_allclose(vectors, lsa.transform(TEXTS), rtol=1e-6, atol=1e-7)
+
+
+def test_it_composes_as_a_step_after_another_encoder():
+    counts = BagOfWords().fit(TEXTS)
+    lsa = LSA(2).fit(counts.transform(TEXTS))
+    composed = counts | lsa
+    assert composed.dim == 2
+    assert_allclose(composed.encode(TEXTS), lsa.transform(counts.transform(TEXTS)), rtol=1e-5, atol=1e-6)
+
+
+def test_V21_no_texts_give_no_rows():
+    lsa = LSA(3).fit(TEXTS)
+    assert lsa.encode([]).shape == (0, 3)
+    assert lsa.transform(sparse.csr_matrix((0, lsa.components_.shape[1]))).shape == (0, 3)
+
+
+def test_the_given_vectorizer_is_copied_and_never_fitted():
+    given_one = BagOfWords(lowercase=False)
+    lsa = LSA(2, vectorizer=given_one).fit(TEXTS)
+    assert lsa.vectorizer is given_one and lsa.vectorizer_ is not given_one
+    assert not hasattr(given_one, "vocabulary_") and lsa.vectorizer_.lowercase is False
+
+
+def test_V09_tables_in_any_layout_give_the_same_bits_and_are_not_written():
+    table = np.random.default_rng(1).normal(size=(20, 10))
+    expected = LSA(3).fit_transform(table)
+    frozen = table.copy()
+    frozen.setflags(write=False)
+    for layout in (np.asfortranarray(table), frozen, np.repeat(table, 2, axis=0)[::2], table[::-1].copy()[::-1], table.astype(">f8")):
+        before = layout.copy()
+        assert_array_equal(LSA(3).fit_transform(layout), expected)
+        assert_array_equal(layout, before)
+
+
+def test_V09_a_sparse_table_with_split_entries_is_read_right_and_left_as_it_was():
+    split = sparse.csr_matrix((np.ones(5), [2, 2, 0, 1, 0], [0, 3, 5]), shape=(2, 3))
+    expected = LSA(2).fit_transform(split.toarray())
+    assert_allclose(LSA(2).fit_transform(split), expected, atol=1e-12)
+    assert split.nnz == 5 and split.indices.tolist() == [2, 2, 0, 1, 0]
+
+
+@pytest.mark.parametrize("dim", [6, 100])
+def test_V12_more_directions_than_rows_or_columns_names_the_limit(dim):
+    with pytest.raises(ValueError, match=rf"dim={dim} must be in \[1, 5\] for a matrix of shape \(9, 5\)"):
+        LSA(dim).fit(sparse_table(9, 5))
+
+
+@pytest.mark.parametrize(("dim", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("8", TypeError), (True, TypeError),
+                                            (None, TypeError)])
+def test_P01_a_wrong_dim_is_named(dim, error):
+    with pytest.raises(error, match=r"dim=.*expected int >= 1"):
+        LSA(dim).fit(sparse_table(9, 5))
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None])
+def test_P24_a_wrong_seed_is_named(seed):
+    with pytest.raises((TypeError, ValueError), match=r"seed=.*int >= 0"):
+        LSA(2, seed=seed).fit(sparse_table(9, 5))
+
+
+@pytest.mark.parametrize("setting", [{"n_iter": -1}, {"oversamples": -1}, {"scale": "singulr"}])
+def test_P03_other_wrong_settings_are_named(setting):
+    with pytest.raises(ValueError, match=next(iter(setting))):
+        LSA(2, **setting).fit(sparse_table(9, 5))
+
+
+@pytest.mark.parametrize("old", ["size", "n_components"])
+def test_P26_an_unknown_keyword_gets_the_name_used_here(old):
+    with pytest.raises(TypeError, match=f"no argument '{old}'; did you mean 'dim'"):
+        LSA(**{old: 10})
+
+
+def test_P28_use_before_fit_says_so(tmp_path):
+    for use in (lambda m: m.transform(TEXTS), lambda m: m.encode(TEXTS), lambda m: m.term_vectors(), lambda m: m.save(tmp_path / "m")):
+        with pytest.raises(NotFittedError, match="LSA is not fitted yet; call fit first"):
+            use(LSA(2))
+
+
+def test_texts_after_a_matrix_are_refused_with_the_way_out():
+    lsa = LSA(2).fit(sparse_table(9, 5))
+    for use in (lsa.encode, lsa.transform):
+        with pytest.raises(ValueError, match="fitted on a matrix and knows no words"):
+            use(TEXTS)
+
+
+def test_a_failed_fit_keeps_the_former_one():
+    lsa = LSA(2).fit(TEXTS)
+    before = lsa.encode(TEXTS)
+    with pytest.raises(ValueError, match="must be in"):
+        lsa.fit(np.ones((1, 4)))
+    assert_array_equal(lsa.encode(TEXTS), before)
+
+
+def test_V01_V05_V06_V07_wrong_tables_are_refused():
+    lsa = LSA(2).fit(sparse_table(9, 5))
+    with pytest.raises(ValueError, match=r"shape \(3, 4\); expected 5 columns"):
+        lsa.transform(np.ones((3, 4)))
+    with pytest.raises(ValueError, match=r"shape \(3, 4\); expected 5 columns"):
+        lsa.transform(sparse.csr_matrix(np.ones((3, 4))))
+    with pytest.raises(ValueError, match="expected 2 axes"):
+        lsa.transform(np.ones(5))
+    with pytest.raises(TypeError, match="dtype complex128"):
+        lsa.transform(sparse.csr_matrix(np.ones((3, 5)) * 1j))
+    for bad in (np.nan, np.inf):
+        table = np.ones((3, 5))
+        table[1, 2] = bad
+        with pytest.raises(ValueError, match=r"data\[1\]"):
+            LSA(2).fit(table)
+        with pytest.raises(ValueError, match=r"data\[1, 2\]"):
+            LSA(2).fit(sparse.csr_matrix(table))
+
+
+def test_a_vectorizer_that_cannot_be_fitted_is_refused():
+    with pytest.raises(TypeError, match="vectorizer='tfidf' is str"):
+        LSA(2, vectorizer="tfidf").fit(TEXTS)
+
+
+@pytest.mark.parametrize("vectorizer", [None, BagOfWords(ngram_range=(1, 2))])
+def test_saved_and_loaded_models_encode_alike(tmp_path, vectorizer):
+    lsa = LSA(3, vectorizer=vectorizer, scale="root", seed=4).fit(TEXTS)
+    lsa.save(tmp_path / "model")
+    lsa.save(tmp_path / "model")                                # over an older one
+    again = LSA.load(tmp_path / "model")
+    assert_array_equal(again.encode(TEXTS), lsa.encode(TEXTS))
+    assert (again.dim, again.scale, again.seed) == (3, "root", 4)
+    assert type(again.vectorizer) is type(lsa.vectorizer)
+    assert_array_equal(again.fit(TEXTS).components_, lsa.components_)
+
+
+def test_a_model_of_a_matrix_is_saved_without_a_vectorizer(tmp_path):
+    table = sparse_table(9, 5)
+    LSA(2).fit(table).save(tmp_path / "model")
+    again = LSA.load(tmp_path / "model")
+    assert_array_equal(again.transform(table), LSA(2).fit_transform(table))
+    assert [p.name for p in sorted((tmp_path / "model").iterdir())] == ["model.json", "tensors.safetensors"]
+
+
+@pytest.mark.parametrize("part", ["tensors.safetensors", "model.json", "vectorizer/model.json"])
+def test_F02_a_changed_byte_in_any_part_is_noticed(tmp_path, part):
+    LSA(3).fit(TEXTS).save(tmp_path / "model")
+    file = tmp_path / "model" / part
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(DamagedFile):
+        LSA.load(tmp_path / "model")
+
+
+def test_F04_another_kind_of_model_is_named(tmp_path):
+    BagOfWords().fit(TEXTS).save(tmp_path / "bow")
+    with pytest.raises(DamagedFile, match="holds a BagOfWords, not a LSA"):
+        LSA.load(tmp_path / "bow")

@@ -1,0 +1,53 @@
+"""A folder with two lesson texts, and a way to see what a lesson displays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+TEXT = """---
+lesson:
+  id: {id}
+  question: What is the least a vector can know?
+  you_will: [count]
+  needs: []
+  minutes: {{read: 5, run: 1}}
+  papers: []
+  uses: [counts.one_hot]
+  scales:
+    smoke: {{n_documents: 3, sizes: [1, 2]}}
+    laptop: {{n_documents: 30, sizes: [10, 20]}}
+    paper: {{n_documents: 300, sizes: [100, 200]}}
+---
+
+Text.
+"""
+
+
+@pytest.fixture
+def notebooks(tmp_path: Path) -> Path:
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    for number, name in enumerate(("start_here", "one_hot")):
+        (folder / f"{number:02d}_{name}.md").write_text(TEXT.format(id=name), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def displayed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, dict]]:
+    """What went to IPython's display, as (data, keywords)."""
+    import IPython.display
+
+    seen: list[tuple[object, dict]] = []
+
+    class Handle:
+        def update(self, data: object, **keywords: object) -> None:
+            seen.append((data, keywords | {"updated": True}))
+
+    def display(data: object, **keywords: object) -> Handle:
+        seen.append((data, keywords))
+        return Handle()
+
+    monkeypatch.setattr(IPython.display, "display", display)
+    return seen

@@ -1,0 +1,167 @@
+"""Set-up from nothing: pins in one place, a lock that fits them, and repair of whatever was left half done."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lessons_lib import bootstrap, locking
+from lessons_lib.core import PROJECT
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def locked(version: tuple[int, int]) -> dict[str, str]:
+    lines = bootstrap.lock_file(version).read_text("utf-8").splitlines()
+    return {normal(name): found for name, found in (line.split("==") for line in lines if not line.startswith("#"))}
+
+
+def test_the_bootstrap_reads_the_same_pins_as_a_yaml_parser():
+    section = yaml.safe_load(bootstrap.ENVIRONMENT.read_text("utf-8"))["dependencies"][-1]["pip"]
+    assert bootstrap.pins() == section and "torch==2.13.0" in section
+
+
+def test_each_dependency_line_gives_its_reason():
+    lines = [line for line in bootstrap.ENVIRONMENT.read_text("utf-8").splitlines() if "==" in line]
+    silent = [line for line in lines if "#" not in line]
+    assert silent == []
+
+
+def test_every_package_the_course_promises_is_pinned():
+    names = {pin.split("==")[0] for pin in bootstrap.pins()}
+    assert names >= {"jupyterlab", "torch", "transformers", "gensim", "matplotlib", "plotly", "umap-learn", "scikit-learn"}
+
+
+@pytest.mark.parametrize("python", locking.PYTHONS)
+def test_each_lock_holds_every_pin_at_its_version(python):
+    lock = locked(tuple(map(int, python.split("."))))
+    for pin in bootstrap.pins():
+        name, version = pin.split("==")
+        assert lock[normal(name)] == version
+
+
+def test_the_lock_is_complete_for_what_the_pins_need():
+    """Walk the requirements of everything installed, from the pins on: each one is in the lock, at the version that is installed here."""
+    from packaging.requirements import Requirement
+
+    lock, todo, seen = locked(sys.version_info[:2]), [pin.split("==")[0] for pin in bootstrap.pins()], set()
+    while todo:
+        name = normal(todo.pop())
+        if name in seen or locking.SKIPPED.match(name):
+            continue
+        seen.add(name)
+        assert lock[name] == metadata.version(name).split("+")[0], name
+        needs = [Requirement(text) for text in metadata.requires(name) or []]
+        todo += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    assert len(seen) > 100
+
+
+def test_the_stamp_changes_with_the_pins(monkeypatch):
+    before = bootstrap.stamp_key()
+    monkeypatch.setattr(bootstrap, "pins", lambda: ["torch==0"])
+    assert bootstrap.stamp_key() != before
+
+
+def test_an_old_python_is_told_which_newer_ones_are_here(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: f"bin/{name}" if name == "python3.12" else None)
+    with pytest.raises(bootstrap.SetupFailed, match=r"needs 3\.11 or newer\. Found here: python3\.12\. Use: python3\.12 -m lessons_lib"):
+        bootstrap.check_python()
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None)
+    with pytest.raises(bootstrap.SetupFailed, match=r"Install Python 3\.11 or newer"):
+        bootstrap.check_python()
+
+
+def test_a_foreign_environment_is_checked_not_changed(monkeypatch):
+    bootstrap.check_versions()
+    monkeypatch.setattr(bootstrap, "pins", lambda: ["numpy==0.1", "nosuchpackage==1.0"])
+    with pytest.raises(bootstrap.SetupFailed, match=r"numpy is .*, the course needs 0\.1; nosuchpackage is missing"):
+        bootstrap.check_versions()
+
+
+def test_only_the_conda_environment_of_the_course_counts(monkeypatch, tmp_path):
+    monkeypatch.delenv("LESSONS_NO_VENV", raising=False)
+    for folder, expected in [("base", False), (bootstrap.environment_name(), True)]:
+        monkeypatch.setenv("CONDA_PREFIX", str(tmp_path / folder))
+        monkeypatch.setattr(sys, "prefix", str(tmp_path / folder))
+        assert bootstrap.uses_this_python() is expected
+
+
+@pytest.fixture
+def fake_project(tmp_path, monkeypatch):
+    """A set-up whose pip only notes what it was asked."""
+    calls = []
+    monkeypatch.setattr(bootstrap, "ROOT", tmp_path)
+    monkeypatch.setattr(bootstrap, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(bootstrap, "_pip", lambda *arguments: calls.append(arguments))
+    return calls
+
+
+@pytest.mark.slow
+def test_a_set_up_that_died_is_repaired_by_the_next_call_and_a_finished_one_is_instant(fake_project, monkeypatch, tmp_path):
+    def dies(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bootstrap, "_pip", dies)
+    with pytest.raises(KeyboardInterrupt):
+        bootstrap.set_up()
+    assert not (tmp_path / ".venv" / ".stamp").exists()
+    monkeypatch.setattr(bootstrap, "_pip", lambda *arguments: fake_project.append(arguments))
+    python = bootstrap.set_up()
+    assert python.exists() and len(fake_project) == 2 and "torch==2.13.0" in fake_project[0]
+    bootstrap.set_up()
+    assert len(fake_project) == 2                      # the stamp fits: nothing is installed again
+    assert tmp_path in python.parents
+    python.unlink()                                    # half of the environment is gone
+    bootstrap.set_up()
+    assert python.exists() and len(fake_project) == 4
+
+
+def test_pip_failing_says_how_to_go_on(monkeypatch):
+    monkeypatch.setattr(bootstrap.subprocess, "call", lambda *_, **__: 1)
+    with pytest.raises(bootstrap.SetupFailed, match="run the same command again to go on"):
+        bootstrap._pip("anything")
+
+
+def test_the_bootstrap_imports_only_the_standard_library():
+    """The files that run before anything is installed, parsed: no import from outside, except the command line at the very end."""
+    import ast
+
+    for name in ("__init__.py", "__main__.py", "bootstrap.py"):
+        tree = ast.parse((PROJECT / "lessons_lib" / name).read_text("utf-8"))
+        imported = {a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+        imported |= {n.module.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level == 0}
+        assert imported <= set(sys.stdlib_module_names) | {"msvcrt", "fcntl"}
+
+
+@pytest.mark.skipif(os.environ.get("LESSONS_TEST_FRESH_CLONE") != "1", reason="set LESSONS_TEST_FRESH_CLONE=1: installs everything once more")
+@pytest.mark.slow
+def test_the_commands_of_the_readme_work_in_a_fresh_clone(tmp_path):
+    """Clone, run the first lesson, run a test, start JupyterLab and ask it whether it is up; each from a Python that has nothing installed."""
+    from tests.readme_commands import follow_readme
+
+    follow_readme(tmp_path)
+
+
+def test_import_is_instant_and_light():
+    """No heavy package is loaded by ``import lessons_lib``; what was loaded is counted, not timed."""
+    code = "import sys, lessons_lib; print(sorted(m for m in ('numpy', 'torch', 'scipy', 'sklearn', 'matplotlib') if m in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_a_misspelt_room_gets_the_list():
+    import lessons_lib as ll
+
+    with pytest.raises(AttributeError, match=r"lessons_lib has no 'count'; it has start\(\) and the rooms core, text"):
+        ll.count
+    assert importlib.util.find_spec("lessons_lib") and Path(ll.__file__).parent == PROJECT / "lessons_lib"
