@@ -203,10 +203,13 @@ def evaluate(encoder: Annotated[str, typer.Argument(help="one of: one-hot, bag o
              on: Annotated[str, typer.Option(help="datasets, separated by commas")] = "course-sts",
              protocol: Annotated[str, typer.Option(help="all, mean or wmean: how subsets of one set are put together")] = "all") -> None:
     """Measure an encoder on sentence pairs: Spearman x 100 with its 95 % interval."""
-    from . import counts, evaluation
+    from . import datasets, evaluation
+    from .core import check_choice
+    from .counts.named import named
 
-    names = [name.strip() for name in on.split(",") if name.strip()]
-    results = evaluation.evaluate(counts.named(encoder), names, protocol=protocol)
+    check_choice("protocol", protocol, ("all", "mean", "wmean"))
+    sets = {name.strip(): datasets.load(name.strip()) for name in on.split(",") if name.strip()}       # before the encoder takes its seconds
+    results = evaluation.evaluate(named(encoder), sets, protocol=protocol)
     rows = [[name, r.n_pairs, f"{100 * r.spearman:.2f}", f"{100 * r.interval[0]:.1f} to {100 * r.interval[1]:.1f}", f"{100 * r.pearson:.2f}",
              f"{r.alignment:.3f}", f"{r.uniformity:.3f}", f"{r.seconds:.2f}"] for name, r in results.items()]
     columns = ["dataset", "pairs", "Spearman", "95 % interval", "Pearson", "alignment", "uniformity", "seconds"]
@@ -239,9 +242,7 @@ def main() -> int:
         print("lessons: stopped", file=sys.stderr)
         return 130
     except Exception as error:
-        import click
-
-        if isinstance(error, click.ClickException):
+        if hasattr(error, "show") and hasattr(error, "exit_code"):     # a usage error of the argument parser, which typer does not export
             error.show()
             return error.exit_code
         raise

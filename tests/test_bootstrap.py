@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import subprocess
 import sys
@@ -142,15 +141,6 @@ def test_the_bootstrap_imports_only_the_standard_library():
         imported = {a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
         imported |= {n.module.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level == 0}
         assert imported <= set(sys.stdlib_module_names) | {"msvcrt", "fcntl"}
-
-
-@pytest.mark.skipif(os.environ.get("LESSONS_TEST_FRESH_CLONE") != "1", reason="set LESSONS_TEST_FRESH_CLONE=1: installs everything once more")
-@pytest.mark.slow
-def test_the_commands_of_the_readme_work_in_a_fresh_clone(tmp_path):
-    """Clone, run the first lesson, run a test, start JupyterLab and ask it whether it is up; each from a Python that has nothing installed."""
-    from tests.readme_commands import follow_readme
-
-    follow_readme(tmp_path)
 
 
 def test_import_is_instant_and_light():

@@ -18,8 +18,8 @@ import numpy as np
 
 from .errors import DataWarning
 
-__all__ = ["check_array", "check_choice", "check_float", "check_int", "check_seed", "checked_batches", "checked_texts", "checked_token_lists", "nearest_name",
-           "shown", "unknown_keyword", "warn_data"]
+__all__ = ["check_array", "check_choice", "check_float", "check_int", "check_seed", "checked_batches", "checked_texts",
+           "checked_token_lists", "nearest_name", "shown", "unknown_keyword", "warn_data"]
 
 MAX_TOKEN_CHARS = 100_000
 
@@ -201,11 +201,11 @@ def checked_batches(documents: Iterable[str], *, name: str = "documents", allow_
     def plain(batch: list) -> bool:
         if set(map(type, batch)) != {str}:
             return False
-        joined = "".join(batch)
         try:
-            return joined.isascii() or bool(joined.encode())
+            "".join([text for text in batch if not text.isascii()]).encode()
         except UnicodeEncodeError:
             return False
+        return True
 
     def checked() -> Iterator[list[str]]:
         items, first = _items(documents), 0

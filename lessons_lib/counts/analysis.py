@@ -13,7 +13,7 @@ import numpy as np
 
 from ..text.normalise import normalise
 from ..text.patterns import TokenPattern
-from ..text.scanner import BLOCK_CHARACTERS, FAST_PATTERNS, CharacterScan, ScannedBlock, TokenScan, WordScan
+from ..text.scanner import BLOCK_CHARACTERS, FAST_PATTERNS, Buffers, CharacterScan, ScannedBlock, TokenScan, WordScan, long_tokens
 from ..text.stop_words import checked_stop_words
 from ..text.string_table import StringTable, Strings
 from .feature_table import BlockFeatures, FeatureTable
@@ -24,7 +24,7 @@ __all__ = ["Analysis", "CountedBlock", "PlacedBlock", "Placement"]
 
 class CountedBlock(NamedTuple):
     """Some texts' counts, by the block's own feature numbers: cells (numbers, counts), where rows end, and per feature the rows that hold it
-    and its occurrences."""
+    and its occurrences. The cells may lie in buffers that the thread's next block overwrites."""
 
     features: BlockFeatures
     numbers: np.ndarray
@@ -32,28 +32,35 @@ class CountedBlock(NamedTuple):
     row_ends: np.ndarray
     in_rows: np.ndarray
     in_all: np.ndarray
+    long_tokens: tuple[int, int]
+
+    def kept(self) -> CountedBlock:
+        """The same with cells of its own."""
+        return self._replace(numbers=self.numbers.copy(), counts=self.counts.astype(np.int32))
 
 
 def _without(block: ScannedBlock, words: StringTable) -> ScannedBlock:
-    keep = words.find(block.text, block.starts, block.ends, block.hashes) < 0
+    keep = words.find(block.strings, block.hashes) < 0
     kept = keep[block.ids]
     before = np.zeros(len(kept) + 1, dtype=np.int64)
     np.cumsum(kept, out=before[1:])
     return block._replace(ids=block.ids[kept], document_ends=before[block.document_ends])
 
 
-def _chained(block: ScannedBlock, low: int, high: int) -> tuple[BlockFeatures, np.ndarray, np.ndarray]:
+def _chained(block: ScannedBlock, low: int, high: int, buffers: Buffers) -> tuple[BlockFeatures, np.ndarray, np.ndarray]:
     """Word n-grams of a block: its features, their numbers in reading order, and where documents end."""
-    n_words = len(block.starts)
+    n_words = len(block.strings)
     room = n_words + len(block.ids) * (high - 1)
-    firsts, lasts = np.full(room, -1, dtype=np.int32), np.full(room, -1, dtype=np.int32)
-    numbers, ends = np.empty(len(block.ids) * (high - low + 1), dtype=np.int32), np.empty_like(block.document_ends)
+    firsts, lasts = buffers.get("firsts", room, np.int32), buffers.get("lasts", room, np.int32)
+    numbers, ends = buffers.get("numbers", len(block.ids) * (high - low + 1), np.int32), np.empty_like(block.document_ends)
+    firsts[:n_words] = lasts[:n_words] = -1
     size, n_features = 1 << max(10, len(block.ids).bit_length()), -1
     while n_features < 0:
         size *= 2
-        slots = np.zeros(size, dtype=np.int32)
+        slots = buffers.get("pair_slots", size, np.int32)
+        slots[:] = 0
         n, n_features = word_ngrams(block.ids, block.document_ends, n_words, low, high, slots, firsts, lasts, numbers, ends)
-    return BlockFeatures(block, firsts[:n_features], lasts[:n_features]), numbers[:n], ends
+    return BlockFeatures(block, firsts[:n_features].copy(), lasts[:n_features].copy()), numbers[:n], ends
 
 
 def _python_tokens(settings: Mapping[str, Any], pattern: TokenPattern) -> Callable[[str], list[str]]:
@@ -92,7 +99,8 @@ class Analysis:
             self.chains = high > 1
             if stop_words := checked_stop_words(settings["stop_words"]):
                 self._stop_words = StringTable()
-                self._stop_words.add_strings(sorted(stop_words))
+                strings = Strings.of(sorted(stop_words))
+                self._stop_words.add(strings, strings.hashes())
         else:
             self._pattern = TokenPattern(settings["token_pattern"])
             self._scan = TokenScan(_python_tokens(settings, self._pattern))
@@ -102,30 +110,32 @@ class Analysis:
         """Whether the scan runs compiled; if not, a second thread would only wait for the interpreter's lock."""
         return self._pattern is None
 
-    def scanned(self, texts: list[str]) -> ScannedBlock:
+    def scanned(self, texts: list[str], buffers: Buffers) -> ScannedBlock:
         """The tokens of a block that are counted."""
         if self._pattern is not None:
             self._pattern.try_on(texts)
-        block = self._scan(texts)
+        block = self._scan(texts, buffers)
         return block if self._stop_words is None else _without(block, self._stop_words)
 
-    def counted(self, texts: list[str]) -> CountedBlock:
+    def counted(self, texts: list[str], buffers: Buffers) -> CountedBlock:
         """The counts of a block's features."""
-        block = self.scanned(texts)
-        features, numbers, ends = _chained(block, *self.ngram_range) if self.chains else (BlockFeatures(block), block.ids, block.document_ends)
-        cells, counts, row_ends = np.empty(len(numbers), np.int32), np.empty(len(numbers), np.int64), np.empty(len(texts), np.int64)
-        in_rows, in_all = np.zeros(len(features), np.int64), np.zeros(len(features), np.int64)
+        block = self.scanned(texts, buffers)
+        features, numbers, ends = BlockFeatures(block), block.ids, block.document_ends
+        if self.chains:
+            features, numbers, ends = _chained(block, *self.ngram_range, buffers)
+        cells, counts = buffers.get("cells", len(numbers), np.int32), buffers.get("counts", len(numbers), np.int64)
+        row_ends, in_rows, in_all = np.empty(len(texts), np.int64), np.zeros(len(features), np.int64), np.zeros(len(features), np.int64)
         n = count_rows(numbers, ends, cells, counts, row_ends, in_rows, in_all)
-        return CountedBlock(features, cells[:n], counts[:n], row_ends, in_rows, in_all)
+        return CountedBlock(features, cells[:n], counts[:n], row_ends, in_rows, in_all, long_tokens(block))
 
 
 class PlacedBlock(NamedTuple):
     """Some texts' counts in final columns, ascending within a row."""
 
-    features: BlockFeatures
     columns: np.ndarray
     counts: np.ndarray
     row_ends: np.ndarray
+    long_tokens: tuple[int, int]
 
 
 class Placement:
@@ -140,14 +150,9 @@ class Placement:
         self._column_of = np.full(len(self._table) + 1, -1, dtype=np.int32)        # the last entry answers for number -1
         self._column_of[numbers] = np.fromiter(vocabulary.values(), dtype=np.int32, count=len(vocabulary))
 
-    def placed(self, texts: list[str], *, binary: bool) -> PlacedBlock:
+    def placed(self, texts: list[str], buffers: Buffers, *, binary: bool) -> PlacedBlock:
         """Counts of a block of texts; features outside the vocabulary are not counted."""
-        block = self._analysis.counted(texts)
+        block = self._analysis.counted(texts, buffers)
         column_of = self._column_of[self._table.find(block.features)]
         n = place_rows(block.numbers, block.counts, block.row_ends, 0, column_of, binary)
-        return PlacedBlock(block.features, block.numbers[:n], block.counts[:n], block.row_ends)
-
-
-def strings_of(vocabulary: Mapping[str, int]) -> Strings:
-    """The tokens of a vocabulary in column order, packed."""
-    return Strings.of(sorted(vocabulary, key=vocabulary.__getitem__))
+        return PlacedBlock(block.numbers[:n].copy(), block.counts[:n].copy(), block.row_ends, block.long_tokens)

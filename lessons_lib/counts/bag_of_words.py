@@ -8,39 +8,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ..core import Estimator, NotFittedError, checked_batches, warn_data
+from ..core import Estimator, NotFittedError, checked_batches
 from ..core.checks import shown
-from ..text.scanner import LongTokens, checked_threads, scanned_blocks
-from .analysis import Analysis, CountedBlock, PlacedBlock, Placement
+from ..text.scanner import Buffers, Oddities, checked_threads, scanned_blocks
+from .analysis import Analysis, CountedBlock, Placement
 from .encoding import dense_vectors, load_counts, save_counts
 from .feature_table import FeatureTable
 from .growing_rows import GrowingRows
 from .settings import TOKEN_PATTERN, check_bag_settings, checked_document_bounds, checked_vocabulary
 
 __all__ = ["BagOfWords"]
-
-
-class _EmptyRows:
-    """Counts the rows without a token, over the blocks of one call, and notes the first."""
-
-    def __init__(self) -> None:
-        self.n_rows, self.count, self.first = 0, 0, -1
-
-    def look(self, row_ends: np.ndarray) -> None:
-        empty = np.flatnonzero(np.diff(row_ends, prepend=0) == 0)
-        if len(empty) and self.count == 0:
-            self.first = self.n_rows + int(empty[0])
-        self.count += len(empty)
-        self.n_rows += len(row_ends)
-
-    def warn(self, what: str) -> None:
-        if self.count:
-            warn_data(f"{self.count} of {self.n_rows} documents have no {what} (first: documents[{self.first}]); their rows are zeros", stacklevel=4)
 
 
 class _Counted(NamedTuple):
@@ -137,23 +120,24 @@ class BagOfWords(Estimator):
     def _threads(self, analysis: Analysis) -> int:
         return checked_threads(self.threads) if analysis.compiled else 1
 
-    def _count(self, analysis: Analysis, documents: Iterable[str], *, keep_rows: bool) -> _Counted:
-        table, rows, empty, long_tokens = FeatureTable(), GrowingRows() if keep_rows else None, _EmptyRows(), LongTokens()
+    def _count(self, analysis: Analysis, batches: Iterable[list[str]], *, keep_rows: bool) -> _Counted:
+        table, rows, oddities, buffers = FeatureTable(), GrowingRows() if keep_rows else None, Oddities(), Buffers()
         in_rows, in_all = np.zeros(1 << 12, dtype=np.int64), np.zeros(1 << 12, dtype=np.int64)
-        block: CountedBlock
-        for block in scanned_blocks(documents, analysis.counted, threads=self._threads(analysis), size=analysis.block_characters):
+
+        def work(texts: list[str]) -> CountedBlock:
+            return analysis.counted(texts, buffers).kept()
+
+        for block in scanned_blocks(batches, work, threads=self._threads(analysis), size=analysis.block_characters):
             number = table.add(block.features)
             in_rows, in_all = _total(in_rows, number, block.in_rows), _total(in_all, number, block.in_all)
             if rows is not None:
                 rows.append(number[block.numbers], block.counts, block.row_ends)
-            long_tokens.look(block.features.block, empty.n_rows)
-            empty.look(block.row_ends)
-        if empty.count == empty.n_rows:
-            raise ValueError(f"documents: {empty.n_rows} documents hold 0 tokens for token_pattern={shown(self.token_pattern)} and "
+            oddities.look(block.row_ends, block.long_tokens)
+        if oddities.n_empty == oddities.n_documents:
+            raise ValueError(f"documents: {oddities.n_documents} documents hold 0 tokens for token_pattern={shown(self.token_pattern)} and "
                              f"stop_words={shown(self.stop_words)}; expected >= 1 token")
-        empty.warn("token")
-        long_tokens.warn()
-        return _Counted(table, in_rows[: len(table)], in_all[: len(table)], empty.n_rows, rows)
+        oddities.warn("token", "their rows are zeros", stacklevel=5)
+        return _Counted(table, in_rows[: len(table)], in_all[: len(table)], oddities.n_documents, rows)
 
     def _kept(self, counted: _Counted) -> tuple[np.ndarray, list[str]]:
         """The features that become columns, in alphabetical order, with their names."""
@@ -195,18 +179,13 @@ class BagOfWords(Estimator):
             self._placement = key, analysis, Placement(self.vocabulary_, analysis)
         return self._placement[1:]
 
-    def _place(self, placement: Placement, analysis: Analysis, n_columns: int, documents: Iterable[str]) -> sparse.csr_matrix:
-        rows, empty, long_tokens = GrowingRows(), _EmptyRows(), LongTokens()
-
-        def work(texts: list[str]) -> PlacedBlock:
-            return placement.placed(texts, binary=self.binary)
-
-        for block in scanned_blocks(documents, work, threads=self._threads(analysis), size=analysis.block_characters):
-            long_tokens.look(block.features.block, empty.n_rows)
-            empty.look(block.row_ends)
+    def _place(self, placement: Placement, analysis: Analysis, n_columns: int, batches: Iterable[list[str]]) -> sparse.csr_matrix:
+        rows, oddities = GrowingRows(), Oddities()
+        work = partial(placement.placed, buffers=Buffers(), binary=self.binary)
+        for block in scanned_blocks(batches, work, threads=self._threads(analysis), size=analysis.block_characters):
+            oddities.look(block.row_ends, block.long_tokens)
             rows.append(block.columns, block.counts, block.row_ends)
-        empty.warn("known token")
-        long_tokens.warn()
+        oddities.warn("known token", "their rows are zeros")
         return rows.finish(n_columns)
 
     # ---------------------------------------------------------------------------------------- encoder, files

@@ -21,7 +21,7 @@ class BlockFeatures:
     """A block's own features: its scanned strings first (``n_words``), then its word n-grams as pairs of earlier features."""
 
     def __init__(self, block: ScannedBlock, firsts: np.ndarray | None = None, lasts: np.ndarray | None = None):
-        self.block, self.n_words = block, len(block.starts)
+        self.block, self.n_words = block, len(block.strings)
         self.firsts, self.lasts = firsts, lasts
 
     def __len__(self) -> int:
@@ -30,7 +30,7 @@ class BlockFeatures:
 
 def _block_of(strings: Strings) -> ScannedBlock:
     """Strings as the tokens of no document."""
-    return ScannedBlock(np.empty(0, np.int32), np.empty(0, np.int64), strings.arena, strings.offsets[:-1], strings.offsets[1:], strings.hashes())
+    return ScannedBlock(np.empty(0, np.int32), np.empty(0, np.int64), strings, strings.hashes())
 
 
 class FeatureTable:
@@ -73,13 +73,13 @@ class FeatureTable:
     def add(self, features: BlockFeatures) -> np.ndarray:
         """Numbers of a block's features; new ones get the next numbers. Returns int32."""
         before, block = len(self._strings), features.block
-        words = self._add_strings(self._strings.add(block.text, block.starts, block.ends, block.hashes), before)
+        words = self._add_strings(self._strings.add(block.strings, block.hashes), before)
         return self._chained(features, words, add=True)
 
     def find(self, features: BlockFeatures) -> np.ndarray:
         """Numbers of a block's features, -1 for unknown ones. Changes nothing, so that threads may share the table."""
         block = features.block
-        string_of = self._strings.find(block.text, block.starts, block.ends, block.hashes)
+        string_of = self._strings.find(block.strings, block.hashes)
         words = np.where(string_of >= 0, self._feature_of_string[string_of], np.int32(-1))
         return self._chained(features, words, add=False)
 
@@ -122,18 +122,16 @@ class FeatureTable:
         """Sort features alphabetically. Returns their numbers in that order, and their names."""
         words = self._words_of(features)
         if words.shape[1] == 1:
-            strings = self._strings.strings.take(words[:, 0])
-            order = strings.sorted_order()
-            return features[order], strings.take(order).to_list()
+            order = self._strings.strings.sorted_order(words[:, 0])
+            return self._feature_of_string[order], self._strings.strings.to_list(order)
         used, place = np.unique(words, return_inverse=True)
         place, skipped = place.reshape(words.shape), int(len(used) > 0 and used[0] < 0)
-        strings = self._strings.strings.take(used[skipped:])
-        order = strings.sorted_order()
+        strings = self._strings.strings
         rank = np.zeros(len(used), dtype=np.int64)                 # 0 stays for "no further word", which sorts first
-        rank[order + skipped] = np.arange(1, len(order) + 1)
+        rank[np.searchsorted(used, strings.sorted_order(used[skipped:]))] = np.arange(1, len(used) - skipped + 1)
         by = _order_of_rows(rank[place], len(used) + 1)
-        spelled = np.array([None] * skipped + strings.to_list(), dtype=object)
-        return features[by], _joined(spelled[place[by]])
+        spelled = np.array([None] * skipped + strings.to_list(used[skipped:]), dtype=object)
+        return features[by], _joined(spelled, place[by], (words[by] >= 0).sum(axis=1))
 
 
 def _order_of_rows(ranks: np.ndarray, base: int) -> np.ndarray:
@@ -143,5 +141,10 @@ def _order_of_rows(ranks: np.ndarray, base: int) -> np.ndarray:
     return np.lexsort(ranks.T[::-1])
 
 
-def _joined(words: np.ndarray) -> list[str]:
-    return [" ".join([word for word in row if word is not None]) for row in words.tolist()]
+def _joined(spelled: np.ndarray, place: np.ndarray, length: np.ndarray) -> list[str]:
+    """The first ``length`` words of each row, joined by spaces; one order of n-gram at a time, so that no list per row is made."""
+    names = np.empty(len(place), dtype=object)
+    for order in np.unique(length):
+        rows = np.flatnonzero(length == order)
+        names[rows] = list(map(" ".join, zip(*(spelled[place[rows, i]].tolist() for i in range(order)), strict=True)))
+    return names.tolist()

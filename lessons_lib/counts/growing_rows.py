@@ -1,6 +1,6 @@
 """A sparse matrix that grows while texts are read, in place, so that its peak memory is little more than the finished matrix.
 
-Column numbers and counts lie in two arrays that are lengthened by an eighth at a time; what is pruned is closed up where it lies. Used by
+Column numbers and counts lie in two arrays that are lengthened while texts are read; what is pruned is closed up where it lies. Used by
 `BagOfWords`.
 """
 
@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from scipy import sparse
 
+from ..text.growing_array import GrowingArray
 from .row_kernels import place_rows
 
 __all__ = ["GrowingRows"]
@@ -19,30 +20,11 @@ _CELLS_AT_ONCE = 1 << 18
 LARGEST_INT32 = np.iinfo(np.int32).max
 
 
-class _GrowingArray:
-    """An array with `append`; lengthened by the operating system where it lies, not copied beside itself."""
-
-    def __init__(self, dtype: type):
-        self._array, self._n = np.empty(1 << 12, dtype=dtype), 0
-
-    def append(self, values: np.ndarray) -> None:
-        need = self._n + len(values)
-        if need > len(self._array):
-            self._array.resize(max(need, len(self._array) * 9 // 8), refcheck=False)
-        self._array[self._n : need] = values
-        self._n = need
-
-    def finish(self, n: int | None = None) -> np.ndarray:
-        """The array cut to the first n items (default: all appended)."""
-        self._array.resize(self._n if n is None else n, refcheck=False)
-        return self._array
-
-
 class GrowingRows:
     """Rows of counts, appended block by block; `finish` gives the CSR matrix."""
 
     def __init__(self) -> None:
-        self._columns, self._counts, self._row_ends = _GrowingArray(np.int32), _GrowingArray(np.int64), _GrowingArray(np.int64)
+        self._columns, self._counts, self._row_ends = GrowingArray(np.int32), GrowingArray(np.int64), GrowingArray(np.int64)
         self._cells = 0
 
     def append(self, columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray) -> None:
@@ -61,7 +43,6 @@ class GrowingRows:
         kept = len(columns)
         if column_of is not None:
             kept = _placed(columns, counts, row_ends, column_of, binary, threads)
-        del columns, counts
         indptr = np.zeros(len(row_ends) + 1, dtype=np.int32 if kept <= LARGEST_INT32 else np.int64)
         indptr[1:] = row_ends
         indices, data = self._columns.finish(kept), self._counts.finish(kept)

@@ -8,6 +8,7 @@ lesson ``02_bag_of_words``.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core import (DamagedFile, Estimator, atomic_folder, check_array, check_choice, check_int, check_seed, generator, load_model, save_model,
+from ..core import (DamagedFile, Estimator, check_array, check_choice, check_int, check_seed, generator, load_model, save_model,
                     shown, track)
 
 __all__ = ["LSA"]
 
 SCALES = {"singular": 1.0, "root": 0.5, "none": 0.0}          # power of the singular values in a vector
+PACKED = "vectorizer."                                        # before the names of the vectorizer's arrays in a saved model
 
 
 class LSA(Estimator):
@@ -80,7 +82,7 @@ class LSA(Estimator):
             return TfIdf(sublinear_tf=True)
         if not (hasattr(self.vectorizer, "fit_transform") and hasattr(self.vectorizer, "get_params")):
             raise TypeError(f"vectorizer={shown(self.vectorizer)} is {type(self.vectorizer).__name__}; expected a counts estimator such as TfIdf()")
-        return type(self.vectorizer)(**self.vectorizer.get_params(deep=False))
+        return _unfitted(self.vectorizer)
 
     def _decompose(self, matrix: sparse.csr_matrix | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         from sklearn.utils.extmath import randomized_svd
@@ -140,37 +142,55 @@ class LSA(Estimator):
     def save(self, path: str | os.PathLike) -> None:
         """Write the model and, when it was fitted on texts, its vectorizer into one folder, atomically.
 
-        Raises NotFittedError, OSError, and TypeError when the vectorizer has no ``save``.
+        Raises NotFittedError, OSError, and TypeError when the vectorizer is none of this room's.
         """
         self._check_fitted("components_")
-        if self.vectorizer_ is not None and not hasattr(self.vectorizer_, "save"):
-            raise TypeError(f"vectorizer is {type(self.vectorizer_).__name__}, which has no save(path); use a counts estimator such as TfIdf()")
         settings = {name: value for name, value in self.get_params().items() if name != "vectorizer"}
         arrays = {"components": self.components_, "singular_values": self.singular_values_, "explained": self.explained_}
-        kind = None if self.vectorizer_ is None else type(self.vectorizer_).__name__
-        extra = {"vectorizer": kind, "default_vectorizer": self.vectorizer is None}
-        with atomic_folder(path) as folder:
-            save_model(folder, "LSA", settings=settings, arrays=arrays, extra=extra)
-            if kind is not None:
-                self.vectorizer_.save(folder / "vectorizer")
+        extra = {"vectorizer": None, "default_vectorizer": self.vectorizer is None}
+        if self.vectorizer_ is not None:
+            extra["vectorizer"], packed = _packed(self.vectorizer_)
+            arrays |= packed
+        save_model(path, "LSA", settings=settings, arrays=arrays, extra=extra)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> LSA:
         """Read a model written by `save`. Raises FileNotFoundError or DamagedFile."""
         settings, arrays, extra = load_model(path, "LSA")
-        kind, vectorizer = extra["vectorizer"], None
-        if kind is not None:
-            from .. import counts
-
-            if kind not in counts.__all__:
-                raise DamagedFile(f"{path} names the vectorizer {shown(kind)}, which the room counts does not have; save the model again")
-            vectorizer = getattr(counts, kind).load(Path(path) / "vectorizer")
         model = cls(**settings)
-        if vectorizer is not None and not extra["default_vectorizer"]:
-            model.vectorizer = type(vectorizer)(**vectorizer.get_params())
-        model.components_, model.singular_values_, model.explained_ = (arrays[n] for n in ("components", "singular_values", "explained"))
-        model.dim_, model.vectorizer_ = len(model.components_), vectorizer
+        model.components_, model.singular_values_, model.explained_ = (arrays.pop(n) for n in ("components", "singular_values", "explained"))
+        model.dim_, model.vectorizer_ = len(model.components_), None
+        if extra["vectorizer"] is not None:
+            model.vectorizer_ = _unpacked(extra["vectorizer"], arrays, path)
+            model.vectorizer = None if extra["default_vectorizer"] else _unfitted(model.vectorizer_)
         return model
+
+
+def _unfitted(vectorizer: Any) -> Any:
+    return type(vectorizer)(**vectorizer.get_params(deep=False))
+
+
+def _packed(vectorizer: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """A fitted vectorizer as JSON and named arrays, taken from what its own ``save`` writes, so that one card holds all of a model."""
+    kind = type(vectorizer).__name__
+    if not type(vectorizer).__module__.startswith(__package__):
+        raise TypeError(f"vectorizer={shown(vectorizer)} is {type(vectorizer).__module__}.{kind}, which cannot be saved here; "
+                        "use TfIdf() or another of lessons_lib.counts")
+    with tempfile.TemporaryDirectory() as folder:
+        vectorizer.save(Path(folder) / "model")
+        settings, arrays, extra = load_model(Path(folder) / "model", kind)
+    return {"kind": kind, "settings": settings, "extra": extra}, {PACKED + name: array for name, array in arrays.items()}
+
+
+def _unpacked(card: dict[str, Any], arrays: dict[str, np.ndarray], path: str | os.PathLike) -> Any:
+    from .. import counts
+
+    if card["kind"] not in counts.__all__:
+        raise DamagedFile(f"{path} names the vectorizer {shown(card['kind'])}, which lessons_lib.counts does not have; save the model again")
+    own = {name.removeprefix(PACKED): array for name, array in arrays.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        save_model(Path(folder) / "model", card["kind"], settings=card["settings"], arrays=own, extra=card["extra"])
+        return getattr(counts, card["kind"]).load(Path(folder) / "model")
 
 
 def _is_matrix(data: object) -> bool:

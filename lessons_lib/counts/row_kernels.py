@@ -122,15 +122,17 @@ def count_rows(ids: np.ndarray, document_ends: np.ndarray, columns: np.ndarray, 
 
 
 @compiled
-def _sort_row(columns: np.ndarray, counts: np.ndarray, a: int, b: int) -> None:
-    """Shell sort of one row's cells by column, in place (gaps of Ciura)."""
+def _sort(keys: np.ndarray, a: int, b: int) -> None:
+    """Shell sort of keys[a:b] in place (gaps of Ciura, those that leave at least eight keys in a strand)."""
     for gap in (701, 301, 132, 57, 23, 10, 4, 1):
+        if gap > 1 and 8 * gap > b - a:
+            continue
         for i in range(a + gap, b):
-            column, count, j = columns[i], counts[i], i
-            while j >= a + gap and columns[j - gap] > column:
-                columns[j], counts[j] = columns[j - gap], counts[j - gap]
+            key, j = keys[i], i
+            while j >= a + gap and keys[j - gap] > key:
+                keys[j] = keys[j - gap]
                 j -= gap
-            columns[j], counts[j] = column, count
+            keys[j] = key
 
 
 @compiled
@@ -143,11 +145,13 @@ def place_rows(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, be
     for row in range(row_ends.size):
         first = n
         while cell < row_ends[row]:
-            column = column_of[columns[cell]]
+            column = np.int64(column_of[columns[cell]])
             if column >= 0:
-                columns[n], counts[n] = column, 1 if binary else counts[cell]
+                counts[n] = column << 32 | (1 if binary else counts[cell])         # sorted as one number, taken apart below
                 n += 1
             cell += 1
-        _sort_row(columns, counts, first, n)
+        _sort(counts, first, n)
+        for k in range(first, n):
+            columns[k], counts[k] = counts[k] >> 32, counts[k] & 0xFFFFFFFF
         row_ends[row] = n
     return n

@@ -71,12 +71,12 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+    def redirect_request(self, req: Any, fp: Any, *answer: Any) -> Any:
         try:
-            checked_source(newurl)
+            checked_source(answer[-1])                       # the new address; code, reason and headers come before it
         except ValueError:
-            raise _Refused(f"it redirects to {shown(newurl)}, which is not HTTPS") from None
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+            raise _Refused(f"it redirects to {shown(answer[-1])}, which is not HTTPS") from None
+        return super().redirect_request(req, fp, *answer)
 
 
 def _acquire(lock: filelock.FileLock, target: Path, holder: Path, seconds: float) -> None:
@@ -221,7 +221,7 @@ def _try_source(url: str, part: Path, file: RegisteredFile, on_bytes: Callable[[
             raise
         except (OSError, http.client.HTTPException) as error:          # URLError, timeouts, resets and TLS trouble are all OSErrors
             code = getattr(error, "code", None)
-            if code in FINAL:
+            if code in FINAL or (code is not None and 300 <= code < 400):          # a redirect that was not followed
                 return _cause(error)
             if code == 416:                                  # the part is longer than what the server has
                 part.unlink(missing_ok=True)

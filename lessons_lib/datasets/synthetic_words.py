@@ -16,21 +16,22 @@ from ..text.stop_words import ENGLISH
 
 __all__ = ["CLASSES", "FRAMES", "Lexicon", "SentenceTable", "class_shares", "draw", "make_lexicon", "row_keys"]
 
-CLASSES = ("determiner", "preposition", "conjunction", "noun", "verb", "adjective")        # the first three are function words
-LETTERS = "DPCNVA"
-N_FUNCTION = 3
-ENDINGS = {3: "o", 4: "et", 5: "i"}                           # nouns, verbs and adjectives are known by their ending
+CLASSES = ("determiner", "preposition", "noun", "verb", "adjective")              # the first two are function words
+LETTERS = "DPNVA"
+N_FUNCTION = 2
+ENDINGS = {2: "o", 3: "et", 4: "i"}                           # nouns, verbs and adjectives are known by their ending
 FRAMES = {"DNVDN": 0.20, "DANVDN": 0.12, "DNVDAN": 0.12, "DANVDAN": 0.06, "DNVDNPDN": 0.14, "DANVDNPDN": 0.08, "DNVPDN": 0.12, "DNVPDAN": 0.08,
-          "DNCDNVDN": 0.08}                                   # subject, verb, object or place; and how often each is used
+          "DNVDNPDAN": 0.08}                                  # subject, verb, object or place; and how often each is used
 CONSONANTS, VOWELS = "bdklmnprstvz", "aeiou"
 READS_BADLY = ("dik", "kok", "kum", "kun", "pus", "put", "tit")
 N_SHORT = 250                                                 # the most frequent content words are the shortest
+OWN_MEANINGS = 6                                              # words of a cell that stay without synonyms: enough to edit any sentence
 SET_SIZES = (2, 2, 3)                                         # sizes of the synonym sets, in turn
 
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """The words by falling frequency, and what is true of them. V words, K topics, 6 word classes.
+    """The words by falling frequency, and what is true of them. V words, K topics, 5 word classes.
 
     ``cells[c][k]`` holds the word ids of class c in topic k and each one's share of that cell (sums to 1); function words have one cell.
     ``concept`` (V,) is equal for synonyms only. ``senses`` maps a polysemous word's id to its two topics.
@@ -55,7 +56,7 @@ class Lexicon:
 
 
 def class_shares() -> np.ndarray:
-    """Expected share of each word class among all tokens, from the frames: (6,), sums to 1."""
+    """Expected share of each word class among all tokens, from the frames: (5,), sums to 1."""
     counts = sum(weight * np.array([frame.count(letter) for letter in LETTERS]) for frame, weight in FRAMES.items())
     return counts / counts.sum()
 
@@ -106,24 +107,24 @@ def _deal(share: np.ndarray, n_function: int, n_topics: int, n_polysemous: int,
 
 
 def _cell(members: list[tuple[int, float]], c: int, sizes: tuple[int, int, float]) -> tuple[np.ndarray, np.ndarray]:
-    need = 4 if c >= N_FUNCTION else 1
+    need = OWN_MEANINGS + 1 if c >= N_FUNCTION else 1
     if len(members) < need:
         n_words, n_topics, exponent = sizes
         raise ValueError(f"n_words={n_words}, n_topics={n_topics} and zipf_exponent={exponent:g} leave {len(members)} words for the {CLASSES[c]}s "
-                         f"of a topic; expected >= {need}. Raise n_words or lower n_topics")
+                         f"of a topic; expected >= {need}. Raise n_words, lower n_topics or zipf_exponent")
     ids, amounts = zip(*members, strict=True)
     return np.array(ids, dtype=np.int32), np.array(amounts) / sum(amounts)
 
 
 def _synonym_sets(cells: list[list[tuple[np.ndarray, np.ndarray]]], senses: dict[int, tuple[int, int]], n_sets: int, n_function: int,
                   n_words: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """Take sets of two or three words out of the cells in turn, from the more frequent 60 % of the content words."""
-    rarest = n_function + 0.6 * (n_words - n_function)
+    """Take sets of two or three words out of the cells in turn, from the more frequent 40 % of the content words, so that contexts are many."""
+    rarest = n_function + 0.4 * (n_words - n_function)
     free = []
     for ids, _ in (cell for row in cells[N_FUNCTION:] for cell in row):
         usable = [i for i in ids.tolist() if i not in senses and i < rarest]
         order = np.argsort(rng.random(len(usable)), kind="stable")
-        free.append([usable[i] for i in order][: max(0, len(ids) - 3)])          # at least three words keep a meaning of their own
+        free.append([usable[i] for i in order][: max(0, len(ids) - OWN_MEANINGS)])
     turns = np.argsort(rng.random(len(free)), kind="stable").tolist()
     sets = []
     while len(sets) < n_sets:
@@ -205,7 +206,7 @@ def _scene_shares(concept: np.ndarray, share: np.ndarray, n_scenes: int, rng: np
     """P(word | scene) of one cell, (words, scenes): random preferences, balanced by iterative proportional fitting."""
     meanings, which = np.unique(concept, return_inverse=True)
     mass = np.bincount(which, weights=share)
-    joint = rng.random((len(meanings), n_scenes)) ** 6 + 0.01                    # a few scenes per meaning stand out
+    joint = rng.random((len(meanings), n_scenes)) ** 10 + 0.005                  # a few scenes per meaning stand out
     for _ in range(500):
         joint *= 1.0 / n_scenes / joint.sum(axis=0)
         off = np.abs(joint.sum(axis=1) / mass - 1).max()

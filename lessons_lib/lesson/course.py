@@ -96,7 +96,8 @@ def read_card(path: str | os.PathLike) -> LessonCard:
     if not raw:
         raise DamagedFile(f"{file.name} has no front matter with a block `lesson:` between two lines `---`")
     lists = {name: _strings(raw.get(name)) for name in ("you_will", "needs", "papers", "uses")}
-    tables = {name: _mapping(raw.get(name)) for name in ("minutes", "terms")}
+    tables = {"minutes": {k: v for k, v in _mapping(raw.get("minutes")).items() if isinstance(v, (int, float))},
+              "terms": _mapping(raw.get("terms"))}
     scales = {str(k): _mapping(v) for k, v in _mapping(raw.get("scales")).items()}
     title = str(raw.get("title") or named[2].replace("_", " ").capitalize())
     return LessonCard(id=named[2], number=int(named[1]), path=file, question=str(raw.get("question", "")), title=title,

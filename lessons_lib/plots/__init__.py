@@ -12,13 +12,14 @@ from .save import MAX_BYTES, MAX_MARKS, checked_alt, count_marks, png_bytes, sav
 from .style import GREY, LINE_COLOURS, PALETTE, plain, styled, use_style
 
 _HOME = {"counts": ("heaps", "matrix_memory", "ngram_growth", "power_law", "sparsity", "spy_counts", "zipf"),
-         "documents": ("document_map", "retrieval_bars", "similarity_matrix"),
+         "documents": ("document_map", "retrieval_bars", "score_curves", "similarity_matrix"),
          "explore": ("document_map_interactive",),
          "leaderboard": ("leaderboard_bars", "leaderboard_explorer")}
 
 __all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "checked_alt", "count_marks", "document_map",
            "document_map_interactive", "heaps", "leaderboard_bars", "leaderboard_explorer", "matrix_memory", "ngram_growth", "plain", "png_bytes",
-           "power_law", "retrieval_bars", "save", "similarity_matrix", "sparsity", "spy_counts", "styled", "svg_text", "use_style", "zipf"]
+           "power_law", "retrieval_bars", "save", "score_curves", "similarity_matrix", "sparsity", "spy_counts", "styled", "svg_text", "use_style",
+           "zipf"]
 
 
 def __getattr__(name: str):

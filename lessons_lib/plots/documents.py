@@ -1,7 +1,7 @@
-"""Figures about documents as points: which lie near which, what a query finds, and which pairs are alike.
+"""Figures about documents as points: which lie near which, what a query finds, which pairs are alike, and what a size does to a score.
 
 A map has a label at every group instead of a legend, a similarity table has its numbers in the cells, a ranking shows the score of each
-hit. Seen in ``01_one_hot``, ``02_bag_of_words`` and, for every later encoder, in the document maps.
+hit, a curve has its name at its end. Seen in ``01_one_hot``, ``02_bag_of_words`` and, for every later encoder, in the document maps.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import check_array
-from .labels import VEIL, free_places, in_points, new_figure
+from .labels import VEIL, end_labels, free_places, in_points, new_figure
 from .style import GREY, LINE_COLOURS, MARKERS, PALETTE, plain, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["document_map", "group_looks", "retrieval_bars", "similarity_matrix"]
+__all__ = ["document_map", "group_looks", "retrieval_bars", "score_curves", "similarity_matrix"]
 
 MAX_GROUPS = 20
 NAME_WIDTH = 0.68                                 # width of a bold letter, as a share of its size
@@ -59,7 +59,7 @@ def document_map(points: np.ndarray, labels: Sequence[Any], *, title: str, names
         ax.annotate(plain(text, limit=40), tuple(points[row]), (8, 6), textcoords="offset points", bbox=VEIL)
     ax.set(xlabel=axis_names[0], ylabel=axis_names[1])
     if not any(axis_names):
-        ax.set(xticks=[], yticks=[], xlabel="position on the map (only distances mean something)")
+        ax.set(xticks=[], yticks=[], xlabel="position on the map (near means alike)")
         ax.spines[:].set_visible(False)
     return fig
 
@@ -99,6 +99,35 @@ def retrieval_bars(labels: Sequence[str], scores: Sequence[float], *, title: str
     ax.set_yticks(places, [mark + plain(label, limit=44) for mark, label in zip(marks, labels, strict=True)])
     ax.tick_params(axis="y", length=0)
     ax.set(xlabel=xlabel, xlim=(min(0, scores.min()), max(scores.max(), 1e-9) * 1.14), ylim=(len(scores) - 0.4, -0.6))
+    return fig
+
+
+@styled()
+def score_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str, xlabel: str, ylabel: str,
+                 levels: Mapping[str, float] | None = None, log: bool = True) -> Figure:
+    """A score against a size, such as the dimension, one line per method; methods without a size are level lines.
+
+    Parameters: curves, name -> (sizes, scores), at most 5; title, the finding; xlabel, ylabel, what the sizes and scores are; levels, name ->
+    score, drawn dashed; log, logarithmic sizes, with a tick at each size that was measured.
+    """
+    if not 1 <= len(curves) <= len(LINE_COLOURS):
+        raise ValueError(f"curves holds {len(curves)} lines; expected 1 to {len(LINE_COLOURS)}, or nobody can tell them apart")
+    measured = {name: [check_array(f"curves[{name!r}][{k}]", values, ndim=1, min_rows=1) for k, values in enumerate(pair)]
+                for name, pair in curves.items()}
+    fig, (ax,) = new_figure(title, size=(7.2, 4.2))
+    for (x, y), colour, marker in zip(measured.values(), LINE_COLOURS, MARKERS, strict=False):
+        ax.plot(x, y, "-", color=colour, marker=marker)
+    ticks = np.unique(np.concatenate([x for x, _ in measured.values()]))
+    ax.set(xscale="log" if log else "linear", xlabel=xlabel + (" (log scale)" if log else ""), ylabel=ylabel)
+    for score in (levels or {}).values():
+        ax.plot(ticks[[0, -1]], [score, score], "--", color=GREY, lw=1.5)
+    if log:
+        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        ax.minorticks_off()
+    ax.margins(y=0.12)
+    ends = [(x[-1], y[-1]) for x, y in measured.values()] + [(ticks[-1], score) for score in (levels or {}).values()]
+    names = [plain(name, limit=28) for name in (*measured, *(levels or {}))]
+    end_labels(ax, *zip(*ends, strict=True), names, [*LINE_COLOURS[: len(measured)], *[GREY] * len(levels or {})])
     return fig
 
 

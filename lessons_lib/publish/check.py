@@ -39,18 +39,17 @@ def read_notebook(path: Path) -> Any:
 
 def _pair_problems(card: LessonCard, expected: Any, stored: Any) -> list[Problem]:
     """Where the cells of the notebook are not those of the text."""
+    problems = []
     if stored.metadata.get("lesson") != expected.metadata.get("lesson"):
-        yield_first = [Problem(card.id, "pair", "the notebook's front matter differs from the text's; run `lessons build`")]
-    else:
-        yield_first = []
+        problems.append(Problem(card.id, "pair", "the notebook's front matter differs from the text's; run `lessons build`"))
     for i, (mine, wanted) in enumerate(zip(stored.cells, expected.cells, strict=False), start=1):
         tags = [cell.metadata.get("tags", []) for cell in (mine, wanted)]
         if (mine.cell_type, mine.source, tags[0]) != (wanted.cell_type, wanted.source, tags[1]):
-            return [*yield_first, Problem(card.id, "pair", "the notebook differs from its text from this cell on; run `lessons build`", i)]
+            return [*problems, Problem(card.id, "pair", "the notebook differs from its text from this cell on; run `lessons build`", i)]
     if len(stored.cells) != len(expected.cells):
         message = f"the notebook has {len(stored.cells)} cells, its text {len(expected.cells)}; run `lessons build`"
-        return [*yield_first, Problem(card.id, "pair", message)]
-    return yield_first
+        problems.append(Problem(card.id, "pair", message))
+    return problems
 
 
 def text_problems(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[str, Entry], notebook: Any) -> list[Problem]:

@@ -88,7 +88,7 @@ class _PeakMemory:
             try:
                 process = psutil.Process(pid)
                 self.peak = max(self.peak, sum(p.memory_info().rss for p in (process, *process.children(recursive=True))))
-            except psutil.NoSuchProcess:
+            except psutil.Error:
                 pass                             # a child ended between the listing and the question
             if self._stop.wait(MEMORY_EVERY_SECONDS):
                 return
@@ -104,6 +104,7 @@ class _PeakMemory:
 
 @contextmanager
 def _open_kernel(notebook: Any, *, scale: str, cwd: Path, timeout: float, extra: Mapping[str, str] | None) -> Iterator[Any]:
+    import psutil
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
@@ -115,7 +116,13 @@ def _open_kernel(notebook: Any, *, scale: str, cwd: Path, timeout: float, extra:
                                 store_widget_state=False)
         environment = kernel_environment(scale, Path(folder), extra=extra)
         with client.setup_kernel(env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-            yield client
+            process = psutil.Process(client.km.provisioner.process.pid)
+            try:
+                yield client
+            except BaseException:                # Ctrl-C: nbclient leaves the kernel to the end of this process
+                process.kill()
+                process.wait(5)
+                raise
 
 
 # ------------------------------------------------------------------------------------------------ one notebook

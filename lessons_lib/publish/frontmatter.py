@@ -39,7 +39,7 @@ def _field_problems(card: LessonCard) -> list[str]:
     for name in LISTS:
         if name in raw and not (isinstance(raw[name], list) and all(isinstance(v, str) and v.strip() for v in raw[name])):
             problems.append(f"`{name}: {shown(raw[name])}` is no list of texts; write [a, b]")
-    if "you_will" in raw and not card.you_will:
+    if raw.get("you_will") == []:
         problems.append("`you_will` names nothing")
     return problems
 

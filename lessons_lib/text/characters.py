@@ -12,10 +12,10 @@ import sys
 
 import numpy as np
 
-__all__ = ["CODE_POINT", "SPACE", "WORD", "character_table", "lower_exceptions"]
+__all__ = ["CODE_POINT", "NEEDS_PYTHON", "SPACE", "WORD", "character_table", "lower_exceptions"]
 
 CODE_POINT = 0x1FFFFF                            # bits 0-20: the (lower-case) code point
-WORD, SPACE = 1 << 21, 1 << 22
+WORD, SPACE, NEEDS_PYTHON = 1 << 21, 1 << 22, 1 << 23
 
 CAPITAL_SIGMA = "\u03a3"                         # the one letter whose lower case depends on its neighbours (final sigma)
 _SURROGATES = range(0xD800, 0xE000)
@@ -51,10 +51,10 @@ def _flags(characters: str, pattern: str) -> np.ndarray:
 
 @functools.cache
 def character_table(lowercase: bool) -> np.ndarray:
-    """One uint32 per code point: the character after lower-casing (or unchanged), and the flags WORD and SPACE.
+    """One uint32 per code point: the character after lower-casing (or unchanged), and the flags WORD, SPACE, NEEDS_PYTHON.
 
-    The flags describe the character *after* lower-casing, because texts are lower-cased first and cut afterwards. With ``lowercase``, the
-    entries of `lower_exceptions` mean nothing: texts that hold one are lower-cased by Python.
+    The flags describe the character *after* lower-casing, because texts are lower-cased first and cut afterwards. The characters
+    of `lower_exceptions` have NEEDS_PYTHON instead: only ``str.lower`` on their whole text is right.
     """
     characters = _all_characters()
     table = np.arange(len(characters), dtype=np.uint32)
@@ -65,5 +65,7 @@ def character_table(lowercase: bool) -> np.ndarray:
         table = _code_points(plain.lower())
     flags = _flags(characters, r"\w+") * np.uint32(WORD) | _flags(characters, r"\s+") * np.uint32(SPACE)
     table = table | flags[table]
+    if lowercase:
+        table[_code_points(lower_exceptions())] |= NEEDS_PYTHON
     table.flags.writeable = False
     return table

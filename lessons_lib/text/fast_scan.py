@@ -10,17 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.compiled import compiled
-from .characters import CODE_POINT, SPACE, WORD
+from .characters import CODE_POINT, NEEDS_PYTHON, SPACE, WORD
 
-__all__ = ["DOCUMENT_END", "add_to_table", "clean_characters", "decode", "find", "fold", "grown_slots", "hash_slices",
-           "same_bytes", "scan_char_ngrams", "scan_words", "width"]
+__all__ = ["DOCUMENT_END", "add_to_table", "clean_characters", "decode", "find", "fold", "grown_slots", "hash_strings",
+           "scan_char_ngrams", "scan_words", "width"]
 
 DOCUMENT_END = 0xFF
 SEGMENT_END = 0xFE                               # ends a padded word inside a document (char_wb)
 
-# FNV-1a over the bytes, then one mixing step. As uint64, because Numba would turn int64 with uint64 into float64.
-SEED, PRIME, MIX = np.uint64(14695981039346656037), np.uint64(1099511628211), np.uint64(0x9E3779B97F4A7C15)
+# Eight bytes make one number; `_mixed` maps such numbers one to one. So two slices of up to eight bytes are equal if length and hash are,
+# and only longer ones need a look at their bytes. All uint64, because Numba would turn int64 with uint64 into float64.
+PRIME, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 HALF, TAG, LOW, ONE, EMPTY = np.uint64(32), np.uint64(0xFFFFFFFF00000000), np.uint64(0xFFFFFFFF), np.uint64(1), np.uint64(0)
+WORD_BYTES = 8
 
 # ------------------------------------------------------------------------------------------------ UTF-8
 
@@ -66,9 +68,13 @@ def _encode(out: np.ndarray, k: int, c: int) -> int:
 
 
 @compiled
-def fold(data: np.ndarray, out: np.ndarray, table: np.ndarray) -> int:
-    """Copy a block with every character replaced by the table's one. Returns the bytes written."""
-    i, k = 0, 0
+def fold(data: np.ndarray, out: np.ndarray, table: np.ndarray, for_python: np.ndarray) -> tuple[int, int]:
+    """Copy a block with every character replaced by the table's one.
+
+    The numbers of documents with a character that only Python can lower-case are written to ``for_python``. Returns the bytes written and
+    how many such documents there are.
+    """
+    i, k, document, n = 0, 0, 0, 0
     while i < data.size:
         lead = np.int64(data[i])
         if lead < 0x80:
@@ -76,22 +82,17 @@ def fold(data: np.ndarray, out: np.ndarray, table: np.ndarray) -> int:
             i, k = i + 1, k + 1
         elif lead == DOCUMENT_END:
             out[k] = DOCUMENT_END
-            i, k = i + 1, k + 1
+            i, k, document = i + 1, k + 1, document + 1
         else:
-            i, k = i + width(lead), _encode(out, k, np.int64(table[decode(data, i)]) & CODE_POINT)
-    return k
+            entry = np.int64(table[decode(data, i)])
+            if entry & NEEDS_PYTHON and (n == 0 or for_python[n - 1] != document):
+                for_python[n] = document
+                n += 1
+            i, k = i + width(lead), _encode(out, k, entry & CODE_POINT)
+    return k, n
 
 
 # ------------------------------------------------------------------------------------------------ hash table of slices
-
-
-@compiled
-def same_bytes(a: np.ndarray, i: int, b: np.ndarray, j: int, n: int) -> bool:
-    """Whether n bytes from a[i] and from b[j] are equal."""
-    k = 0
-    while k < n and a[i + k] == b[j + k]:
-        k += 1
-    return k == n
 
 
 @compiled
@@ -101,19 +102,33 @@ def _mixed(h: np.uint64) -> np.uint64:
 
 
 @compiled
-def find(text: np.ndarray, start: int, end: int, h: np.uint64, slots: np.ndarray, known: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> int:
+def _with_byte(h: np.uint64, word: np.uint64, n: int, byte: int) -> tuple:
+    """Take the n-th byte into the current word; a full word goes into the hash."""
+    word |= np.uint64(byte) << np.uint64(8 * (n & 7))
+    if n & 7 == 7:
+        return (h ^ word) * PRIME, EMPTY
+    return h, word
+
+
+@compiled
+def find(text: np.ndarray, start: int, end: int, h: np.uint64, slots: np.ndarray, known: np.ndarray, starts: np.ndarray, ends: np.ndarray,
+         hashes: np.ndarray) -> int:
     """Entry of a slice among the known ones, or ``-1 - slot`` with the free slot where it belongs.
 
     A slot holds the upper half of the hash and the entry's number plus one; 0 is free. Linear probing; slots are a power of two.
     """
-    mask, tag = np.uint64(slots.size - 1), h & TAG
+    mask, tag, length = np.uint64(slots.size - 1), h & TAG, end - start
     place = h & mask
     while slots[place] != EMPTY:
         slot = slots[place]
         if slot & TAG == tag:
             entry = np.int64(slot & LOW) - 1
-            if ends[entry] - starts[entry] == end - start and same_bytes(text, start, known, starts[entry], end - start):
-                return entry
+            if hashes[entry] == h and ends[entry] - starts[entry] == length:
+                k = 0 if length > WORD_BYTES else length
+                while k < length and text[start + k] == known[starts[entry] + k]:
+                    k += 1
+                if k == length:
+                    return entry
         place = (place + ONE) & mask
     return -1 - np.int64(place)
 
@@ -131,30 +146,31 @@ def grown_slots(hashes: np.ndarray, n: int, size: int) -> np.ndarray:
 
 
 @compiled
-def hash_slices(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray) -> None:
-    """Write the hash of each slice, the same one that the scans compute on their way."""
-    for e in range(starts.size):
-        h = SEED
-        for i in range(starts[e], ends[e]):
-            h = (h ^ np.uint64(text[i])) * PRIME
-        hashes[e] = _mixed(h)
+def hash_strings(arena: np.ndarray, offsets: np.ndarray, hashes: np.ndarray) -> None:
+    """Write the hash of each string, the same one that the scans compute on their way."""
+    for e in range(hashes.size):
+        h, word = EMPTY, EMPTY
+        for i in range(offsets[e], offsets[e + 1]):
+            h, word = _with_byte(h, word, i - offsets[e], arena[i])
+        hashes[e] = _mixed(h ^ word)
 
 
 @compiled
-def add_to_table(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray, slots: np.ndarray, arena: np.ndarray,
-                 offsets: np.ndarray, known_hashes: np.ndarray, n: int, add: bool, entry_of: np.ndarray) -> int:
-    """Number the slices of a block by a table that outlives it; unknown ones are added, or get -1. Returns the entries in the table.
+def add_to_table(text: np.ndarray, text_offsets: np.ndarray, hashes: np.ndarray, slots: np.ndarray, arena: np.ndarray, offsets: np.ndarray,
+                 known_hashes: np.ndarray, n: int, add: bool, entry_of: np.ndarray) -> int:
+    """Number the strings of a block by a table that outlives it; unknown ones are added, or get -1. Returns the entries in the table.
 
     The caller has made room: slots at most half full, arena and offsets long enough.
     """
-    for e in range(starts.size):
-        entry = find(text, starts[e], ends[e], hashes[e], slots, arena, offsets, offsets[1:])
+    for e in range(hashes.size):
+        start, end = text_offsets[e], text_offsets[e + 1]
+        entry = find(text, start, end, hashes[e], slots, arena, offsets, offsets[1:], known_hashes)
         if entry < 0 and add:
             slots[-1 - entry] = hashes[e] & TAG | np.uint64(n + 1)
             known_hashes[n] = hashes[e]
-            for i in range(ends[e] - starts[e]):
-                arena[offsets[n] + i] = text[starts[e] + i]
-            offsets[n + 1] = offsets[n] + ends[e] - starts[e]
+            for i in range(end - start):
+                arena[offsets[n] + i] = text[start + i]
+            offsets[n + 1] = offsets[n] + end - start
             entry, n = n, n + 1
         entry_of[e] = max(entry, -1)
     return n
@@ -170,36 +186,40 @@ def add_to_table(text: np.ndarray, starts: np.ndarray, ends: np.ndarray, hashes:
 def scan_words(text: np.ndarray, table: np.ndarray, min_chars: int, slots: np.ndarray, ids: np.ndarray, document_ends: np.ndarray,
                starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray) -> tuple[int, int]:
     """Find every maximal run of at least ``min_chars`` word characters, as the pattern ``\\b\\w\\w+\\b`` (2) or ``\\b\\w+\\b`` (1) does."""
-    n_entries, n_ids, document, h, start, chars, i = 0, 0, 0, SEED, 0, 0, 0
+    n_entries, n_ids, document, i = 0, 0, 0, 0
     while i < text.size:
-        lead = np.int64(text[i])
-        step, is_word = 1, False
-        if lead < 0x80:
-            is_word = table[lead] & WORD != 0
-        elif lead != DOCUMENT_END:
-            step, is_word = width(lead), table[decode(text, i)] & WORD != 0
-        if is_word:
-            if chars == 0:
-                h, start = SEED, i
-            for j in range(i, i + step):
-                h = (h ^ np.uint64(text[j])) * PRIME
+        start, chars, step = i, 0, 0
+        h, word, lead = EMPTY, EMPTY, np.int64(0)
+        while True:                              # one step per word character; document ends and white space end the run
+            lead = np.int64(text[i])
+            if lead < 0x80:
+                if table[lead] & WORD == 0:
+                    step = 1
+                    break
+                h, word = _with_byte(h, word, i - start, lead)
+                i += 1
+            else:
+                step = width(lead)
+                if lead == DOCUMENT_END or table[decode(text, i)] & WORD == 0:
+                    break
+                for j in range(i, i + step):
+                    h, word = _with_byte(h, word, j - start, text[j])
+                i += step
             chars += 1
-        else:
-            if chars >= min_chars:
-                h = _mixed(h)
-                entry = find(text, start, i, h, slots, text, starts, ends)
-                if entry < 0:
-                    slots[-1 - entry] = h & TAG | np.uint64(n_entries + 1)
-                    starts[n_entries], ends[n_entries], hashes[n_entries] = start, i, h
-                    entry, n_entries = n_entries, n_entries + 1
-                    if 2 * n_entries > slots.size:
-                        return 0, -1
-                ids[n_ids] = entry
-                n_ids += 1
-            chars = 0
-            if lead == DOCUMENT_END:
-                document_ends[document] = n_ids
-                document += 1
+        if chars >= min_chars:
+            h = _mixed(h ^ word)
+            entry = find(text, start, i, h, slots, text, starts, ends, hashes)
+            if entry < 0:
+                slots[-1 - entry] = h & TAG | np.uint64(n_entries + 1)
+                starts[n_entries], ends[n_entries], hashes[n_entries] = start, i, h
+                entry, n_entries = n_entries, n_entries + 1
+                if 2 * n_entries > slots.size:
+                    return 0, -1
+            ids[n_ids] = entry
+            n_ids += 1
+        if lead == DOCUMENT_END:
+            document_ends[document] = n_ids
+            document += 1
         i += step
     return n_ids, n_entries
 
@@ -254,15 +274,15 @@ def scan_char_ngrams(text: np.ndarray, low: int, high: int, short_once: bool, sl
             i += 1
             first = i
             continue
-        raw, chars, j = SEED, 0, i
+        raw, word, chars, j = EMPTY, EMPTY, 0, i
         while chars < high and text[j] < SEGMENT_END:
             for _ in range(width(np.int64(text[j]))):
-                raw = (raw ^ np.uint64(text[j])) * PRIME
+                raw, word = _with_byte(raw, word, j - i, text[j])
                 j += 1
             chars += 1
             if chars >= low or (short_once and i == first and text[j] >= SEGMENT_END):
-                h = _mixed(raw)
-                entry = find(text, i, j, h, slots, text, starts, ends)
+                h = _mixed(raw ^ word)
+                entry = find(text, i, j, h, slots, text, starts, ends, hashes)
                 if entry < 0:
                     slots[-1 - entry] = h & TAG | np.uint64(n_entries + 1)
                     starts[n_entries], ends[n_entries], hashes[n_entries] = i, j, h

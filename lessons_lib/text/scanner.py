@@ -1,4 +1,4 @@
-"""From texts to numbers, a block of about a million characters at a time, with as many threads as there are cores.
+"""From texts to numbers, a block of about two million characters at a time, with as many threads as there are cores.
 
 A scan turns a block of texts into its tokens' numbers; blocks come back in the order of the texts, so the result is the same for every number
 of threads, and memory holds a few blocks, whatever the number of texts. `Corpus` and ``counts.BagOfWords`` both read texts through here.
@@ -6,6 +6,7 @@ of threads, and memory holds a few blocks, whatever the number of texts. `Corpus
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -18,12 +19,13 @@ import numpy as np
 from ..core import available_cores, check_int, warn_data
 from ..core.checks import MAX_TOKEN_CHARS
 from . import fast_scan
-from .characters import character_table, lower_exceptions
+from .characters import character_table
 from .string_table import Strings
 
-__all__ = ["FAST_PATTERNS", "CharacterScan", "LongTokens", "ScannedBlock", "TokenScan", "WordScan", "checked_threads", "scanned_blocks"]
+__all__ = ["FAST_PATTERNS", "Buffers", "CharacterScan", "Oddities", "ScannedBlock", "TokenScan", "WordScan", "checked_threads", "long_tokens",
+           "scanned_blocks"]
 
-BLOCK_CHARACTERS = 1 << 20
+BLOCK_CHARACTERS = 1 << 21
 _CUT = 64                                        # documents between two looks at a block's size
 # What these patterns match are the longest runs of >= 1 or >= 2 word characters; `fast_scan.scan_words` finds the same runs.
 FAST_PATTERNS = {pattern: chars for chars, body in ((1, r"\w+"), (2, r"\w\w+")) for flag in ("", "(?u)")
@@ -32,14 +34,25 @@ FAST_PATTERNS = {pattern: chars for chars, body in ((1, r"\w+"), (2, r"\w\w+")) 
 
 class ScannedBlock(NamedTuple):
     """The tokens of some documents: ``ids`` (the block's own numbers, in reading order), ``document_ends`` (into ids), and per number the
-    slice ``text[starts:ends]`` in UTF-8 with its hash."""
+    token with its hash. ``ids`` may lie in a buffer that the next block of the same thread overwrites."""
 
     ids: np.ndarray
     document_ends: np.ndarray
-    text: np.ndarray
-    starts: np.ndarray
-    ends: np.ndarray
+    strings: Strings
     hashes: np.ndarray
+
+
+class Buffers(threading.local):
+    """Arrays that a thread uses again for each block of a call: fresh memory costs more than the loops that fill it."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray] = {}
+
+    def get(self, name: str, size: int, dtype: type) -> np.ndarray:
+        """An array of this size with any content."""
+        if name not in self._arrays or len(self._arrays[name]) < size:
+            self._arrays[name] = np.empty(size * 5 // 4, dtype=dtype)
+        return self._arrays[name][:size]
 
 
 def checked_threads(threads: int | None) -> int:
@@ -50,41 +63,36 @@ def checked_threads(threads: int | None) -> int:
 # ------------------------------------------------------------------------------------------------ one block
 
 
-def _bytes_of(texts: list[str], joined: str) -> np.ndarray:
-    """UTF-8 of the texts, each ended by 0xFF. ``joined`` is the texts, each ended by NUL."""
-    if joined.count("\0") == len(texts):         # no text holds a NUL; encoding all at once is ten times faster than one by one
-        data = np.frombuffer(bytearray(joined.encode()), dtype=np.uint8)
-        data[data == 0] = fast_scan.DOCUMENT_END
-        return data
-    return np.frombuffer(bytearray(b"".join([text.encode() + b"\xff" for text in texts])), dtype=np.uint8)
-
-
-def _folded(texts: list[str], *, lowercase: bool, form: str | None) -> np.ndarray:
-    """A block's bytes after normalising and lower-casing."""
+def _folded(texts: list[str], buffers: Buffers, *, lowercase: bool, form: str | None) -> np.ndarray:
+    """A block's bytes after normalising and lower-casing: UTF-8, each text ended by 0xFF."""
     if form is not None:
         texts = [text if text.isascii() else unicodedata.normalize(form, text) for text in texts]
-    joined = "\0".join([*texts, ""])
+    encoded = [*map(str.encode, texts), b""]
     if not lowercase:
-        return _bytes_of(texts, joined)
-    exceptions = lower_exceptions()
-    if any(c in joined for c in exceptions):     # characters that the table cannot map one by one: Python lower-cases their texts
-        texts = [text if text.isascii() or not any(c in text for c in exceptions) else text.lower() for text in texts]
-        joined = "\0".join([*texts, ""])
-    data = _bytes_of(texts, joined)
-    out = np.empty(data.size * 3 // 2 + 1, dtype=np.uint8)         # a lower-case form may need three bytes instead of two
-    return out[: fast_scan.fold(data, out, character_table(True))]
-
-
-def _scanned(scan: Callable[..., tuple[int, int]], text: np.ndarray, settings: tuple, n_documents: int, room: int) -> ScannedBlock:
-    """Run a compiled scan with a hash table that is large enough: first for text as it mostly is, then four times larger."""
-    ids, document_ends = np.empty(room, np.int32), np.empty(n_documents, np.int64)
-    starts, ends, hashes = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint64)
-    size = 1 << max(8, (text.size // 8).bit_length())
+        return np.frombuffer(b"\xff".join(encoded), dtype=np.uint8)
+    for_python = buffers.get("for_python", len(texts), np.int64)
     while True:
-        n_ids, n = scan(text, *settings, np.zeros(size, np.uint64), ids, document_ends, starts, ends, hashes)
-        if n >= 0:
-            return ScannedBlock(ids[:n_ids], document_ends, text, starts[:n], ends[:n], hashes[:n])
+        data = np.frombuffer(b"\xff".join(encoded), dtype=np.uint8)
+        out = buffers.get("folded", data.size * 3 // 2 + 1, np.uint8)         # a lower-case form may need three bytes instead of two
+        n, n_for_python = fast_scan.fold(data, out, character_table(True), for_python)
+        if n_for_python == 0:
+            return out[:n]
+        for document in for_python[:n_for_python].tolist():
+            encoded[document] = texts[document].lower().encode()
+
+
+def _scanned(scan: Callable[..., tuple[int, int]], text: np.ndarray, settings: tuple, *, n_documents: int, room: int,
+             buffers: Buffers) -> ScannedBlock:
+    """Run a compiled scan with a hash table that is large enough: first for text as it mostly is, then four times larger."""
+    ids, document_ends = buffers.get("ids", room, np.int32), np.empty(n_documents, np.int64)
+    starts, ends, hashes = buffers.get("starts", room, np.int64), buffers.get("ends", room, np.int64), buffers.get("hashes", room, np.uint64)
+    size, n = 1 << max(8, (text.size // 8).bit_length()), -1
+    while n < 0:
+        slots = buffers.get("slots", size, np.uint64)
+        slots[:] = 0
+        n_ids, n = scan(text, *settings, slots, ids, document_ends, starts, ends, hashes)
         size *= 4
+    return ScannedBlock(ids[:n_ids], document_ends, Strings.cut(text, starts[:n], ends[:n]), hashes[:n].copy())
 
 
 @dataclass(frozen=True)
@@ -95,11 +103,12 @@ class WordScan:
     lowercase: bool
     form: str | None = None
 
-    def __call__(self, texts: list[str]) -> ScannedBlock:
+    def __call__(self, texts: list[str], buffers: Buffers) -> ScannedBlock:
         """Number the words of a block of texts."""
-        text = _folded(texts, lowercase=self.lowercase, form=self.form)
+        text = _folded(texts, buffers, lowercase=self.lowercase, form=self.form)
         settings = (character_table(self.lowercase), self.min_chars)
-        return _scanned(fast_scan.scan_words, text, settings, len(texts), text.size // (self.min_chars + 1) + 1)
+        room = text.size // (self.min_chars + 1) + 1
+        return _scanned(fast_scan.scan_words, text, settings, n_documents=len(texts), room=room, buffers=buffers)
 
 
 @dataclass(frozen=True)
@@ -112,13 +121,13 @@ class CharacterScan:
     lowercase: bool
     form: str | None = None
 
-    def __call__(self, texts: list[str]) -> ScannedBlock:
+    def __call__(self, texts: list[str], buffers: Buffers) -> ScannedBlock:
         """Number the character n-grams of a block of texts."""
-        text = _folded(texts, lowercase=self.lowercase, form=self.form)
-        clean = np.empty(2 * text.size + 1, dtype=np.uint8)
+        text = _folded(texts, buffers, lowercase=self.lowercase, form=self.form)
+        clean = buffers.get("clean", 2 * text.size + 1, np.uint8)
         clean = clean[: fast_scan.clean_characters(text, character_table(self.lowercase), clean, self.in_words)]
-        room = clean.size * (self.high - self.low + 1)
-        return _scanned(fast_scan.scan_char_ngrams, clean, (self.low, self.high, self.in_words), len(texts), room)
+        room, settings = clean.size * (self.high - self.low + 1), (self.low, self.high, self.in_words)
+        return _scanned(fast_scan.scan_char_ngrams, clean, settings, n_documents=len(texts), room=room, buffers=buffers)
 
 
 @dataclass(frozen=True)
@@ -127,8 +136,8 @@ class TokenScan:
 
     tokens_of: Callable[[object], list[str]]
 
-    def __call__(self, documents: list) -> ScannedBlock:
-        """Number the tokens of a block of documents."""
+    def __call__(self, documents: list, buffers: Buffers) -> ScannedBlock:
+        """Number the tokens of a block of documents; needs no buffers."""
         number: dict[str, int] = {}
         ids: list[int] = []
         document_ends = []
@@ -136,8 +145,7 @@ class TokenScan:
             ids += [number.setdefault(token, len(number)) for token in self.tokens_of(document)]
             document_ends.append(len(ids))
         strings = Strings.of(list(number))
-        return ScannedBlock(np.array(ids, np.int32), np.array(document_ends, np.int64), strings.arena, strings.offsets[:-1],
-                            strings.offsets[1:], strings.hashes())
+        return ScannedBlock(np.array(ids, np.int32), np.array(document_ends, np.int64), strings, strings.hashes())
 
 
 # ------------------------------------------------------------------------------------------------ many blocks
@@ -188,24 +196,45 @@ def scanned_blocks(batches: Iterable[list], work: Callable[[list], object], *, t
                 task.cancel()
 
 
-class LongTokens:
-    """Counts tokens that are longer than any word, over the blocks of one call, and warns once."""
+# ------------------------------------------------------------------------------------------------ tokens that are no words
 
-    def __init__(self, limit: int = MAX_TOKEN_CHARS):
-        self.limit, self.count, self.first = limit, 0, -1
 
-    def look(self, block: ScannedBlock, first_document: int) -> None:
-        """Note the long tokens of a block whose first document has this index."""
-        for entry in np.flatnonzero(block.ends - block.starts > self.limit):
-            part = block.text[block.starts[entry] : block.ends[entry]]
-            if np.count_nonzero(part & 0xC0 != 0x80) > self.limit:
-                at = int(np.argmax(block.ids == entry))
-                document = first_document + int(np.searchsorted(block.document_ends, at, side="right"))
-                self.first = document if self.count == 0 else min(self.first, document)
-                self.count += 1
+def long_tokens(block: ScannedBlock, limit: int = MAX_TOKEN_CHARS) -> tuple[int, int]:
+    """How many tokens of a block are longer than ``limit`` characters, and the first document (of the block) that has one; (0, 0) without."""
+    offsets, first = block.strings.offsets, len(block.document_ends)
+    lengths = np.diff(offsets)
+    if lengths.max(initial=0) <= limit:
+        return 0, 0
+    count = 0
+    for entry in np.flatnonzero(lengths > limit):
+        part = block.strings.arena[offsets[entry] : offsets[entry + 1]]
+        if np.count_nonzero(part & 0xC0 != 0x80) > limit:
+            at = int(np.argmax(block.ids == entry))
+            first, count = min(first, int(np.searchsorted(block.document_ends, at, side="right"))), count + 1
+    return (count, first) if count else (0, 0)
 
-    def warn(self) -> None:
-        """Emit one DataWarning when there was any."""
-        if self.count:
-            warn_data(f"{self.count} token(s) have more than max_token_chars={self.limit} characters, first in documents[{self.first}]; they are "
-                      "kept whole. Is this text, and does it have spaces?")
+
+class Oddities:
+    """What is allowed but rarely meant, summed over the blocks of one call: documents without a token, tokens too long to be words."""
+
+    def __init__(self) -> None:
+        self.n_documents, self.n_empty, self.first_empty = 0, 0, -1
+        self._n_long, self._first_long = 0, -1
+
+    def look(self, ends: np.ndarray, long: tuple[int, int]) -> None:
+        """Note one block: where its documents end in its tokens (or cells), and the answer of `long_tokens`."""
+        empty = np.flatnonzero(np.diff(ends, prepend=0) == 0)
+        if len(empty) and not self.n_empty:
+            self.first_empty = self.n_documents + int(empty[0])
+        if long[0] and not self._n_long:
+            self._first_long = self.n_documents + long[1]
+        self.n_empty, self._n_long, self.n_documents = self.n_empty + len(empty), self._n_long + long[0], self.n_documents + len(ends)
+
+    def warn(self, what: str, outcome: str, *, stacklevel: int = 4) -> None:
+        """Emit at most one DataWarning per kind. ``what`` is missing in a document ("token"), which leads to ``outcome``."""
+        if self.n_empty:
+            warn_data(f"{self.n_empty} of {self.n_documents} documents have no {what} (first: documents[{self.first_empty}]); {outcome}",
+                      stacklevel=stacklevel)
+        if self._n_long:
+            warn_data(f"{self._n_long} token(s) have more than max_token_chars={MAX_TOKEN_CHARS} characters, first in "
+                      f"documents[{self._first_long}]; they are kept whole. Is this text, and does it have spaces?", stacklevel=stacklevel)

@@ -12,11 +12,12 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.compiled import compiled
-from .fast_scan import add_to_table, grown_slots, hash_slices
+from .fast_scan import add_to_table, grown_slots, hash_strings
 
 __all__ = ["StringTable", "Strings", "extended"]
 
-_DECODE_AT_ONCE = 1 << 14
+_DECODE_AT_ONCE = 1 << 16
+_LINE_END = 10
 _SORT_ROUNDS = 4                                 # 8 bytes each; strings equal that far are sorted by Python
 
 
@@ -33,11 +34,11 @@ def _words_at(arena: np.ndarray, offsets: np.ndarray, entries: np.ndarray, skip:
 
 
 @compiled
-def _gather(arena: np.ndarray, offsets: np.ndarray, entries: np.ndarray, new_offsets: np.ndarray, out: np.ndarray) -> None:
-    for k in range(entries.size):
-        source = offsets[entries[k]]
-        for i in range(new_offsets[k + 1] - new_offsets[k]):
-            out[new_offsets[k] + i] = arena[source + i]
+def _gather(text: np.ndarray, starts: np.ndarray, offsets: np.ndarray, gap: int, out: np.ndarray) -> None:
+    """Copy slices of a text one after the other; ``gap`` bytes after each stay as they are."""
+    for k in range(starts.size):
+        for i in range(offsets[k + 1] - offsets[k] - gap):
+            out[offsets[k] + i] = text[starts[k] + i]
 
 
 def extended(array: np.ndarray, size: int) -> np.ndarray:
@@ -67,36 +68,44 @@ class Strings:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @classmethod
+    def cut(cls, text: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> Strings:
+        """Copies of the slices of a text."""
+        offsets = np.zeros(len(starts) + 1, dtype=np.int64)
+        np.cumsum(ends - starts, out=offsets[1:])
+        arena = np.empty(offsets[-1], dtype=np.uint8)
+        _gather(text, starts, offsets, 0, arena)
+        return cls(arena, offsets)
+
     def hashes(self) -> np.ndarray:
         """The scanner's hash of each string, uint64."""
         out = np.empty(len(self), dtype=np.uint64)
-        hash_slices(self.arena, self.offsets[:-1], self.offsets[1:], out)
+        hash_strings(self.arena, self.offsets, out)
         return out
 
-    def take(self, entries: np.ndarray) -> Strings:
-        """The strings of these numbers, in this order."""
-        entries = np.ascontiguousarray(entries, dtype=np.int64)
-        offsets = np.zeros(len(entries) + 1, dtype=np.int64)
-        np.cumsum(self.offsets[entries + 1] - self.offsets[entries], out=offsets[1:])
-        arena = np.empty(offsets[-1], dtype=np.uint8)
-        _gather(self.arena, self.offsets, entries, offsets, arena)
-        return Strings(arena, offsets)
-
-    def to_list(self) -> list[str]:
-        """All strings as str, decoded many at a time."""
+    def to_list(self, entries: np.ndarray | None = None) -> list[str]:
+        """The strings of these numbers (default: all) as str, decoded many at a time."""
+        entries = np.arange(len(self)) if entries is None else entries
         out: list[str] = []
-        for first in range(0, len(self), _DECODE_AT_ONCE):
-            ends = self.offsets[first : first + _DECODE_AT_ONCE + 1]
-            part = self.arena[ends[0] : ends[-1]]
-            characters = np.concatenate([[0], np.cumsum(part & 0xC0 != 0x80)])          # characters begun before each byte
-            text, at = part.tobytes().decode(), characters[ends - ends[0]].tolist()
-            out += [text[a:b] for a, b in pairwise(at)]
+        for first in range(0, len(entries), _DECODE_AT_ONCE):
+            part = entries[first : first + _DECODE_AT_ONCE]
+            offsets = np.zeros(len(part) + 1, dtype=np.int64)
+            np.cumsum(self.offsets[part + 1] - self.offsets[part] + 1, out=offsets[1:])
+            lines = np.full(offsets[-1], _LINE_END, dtype=np.uint8)
+            _gather(self.arena, self.offsets[part], offsets, 1, lines)
+            text = lines.tobytes().decode()
+            if text.count("\n") == len(part):
+                out += text[:-1].split("\n")
+            else:                                # a string holds a line end itself
+                begun = np.concatenate([[0], np.cumsum(lines & 0xC0 != 0x80)])          # characters begun before each byte
+                out += [text[a : b - 1] for a, b in pairwise(begun[offsets].tolist())]
         return out
 
-    def sorted_order(self) -> np.ndarray:
-        """Numbers of the strings in alphabetical order (by code point), int64. The strings are distinct."""
-        order, group = np.arange(len(self)), np.zeros(len(self), dtype=np.int64)
-        open_ = order.copy()                                                            # positions whose string is not placed yet
+    def sorted_order(self, entries: np.ndarray | None = None) -> np.ndarray:
+        """These numbers (default: all), which are distinct, in the alphabetical order of their strings (by code point). Returns int64."""
+        order = np.arange(len(self)) if entries is None else entries.astype(np.int64)
+        group = np.zeros(len(order), dtype=np.int64)
+        open_ = np.arange(len(order))                                                   # positions whose string is not placed yet
         for rounds in range(_SORT_ROUNDS):
             words = np.empty(len(open_), dtype=np.uint64)
             _words_at(self.arena, self.offsets, order[open_], 8 * rounds, words)
@@ -110,7 +119,7 @@ class Strings:
             if not len(open_):
                 return order
         for tied in np.split(open_, np.flatnonzero(np.diff(group[open_])) + 1):
-            names = self.take(order[tied]).to_list()
+            names = self.to_list(order[tied])
             order[tied] = order[tied][sorted(range(len(names)), key=names.__getitem__)]
         return order
 
@@ -139,22 +148,18 @@ class StringTable:
             size = 1 << int(4 * (self._n + n_strings)).bit_length()
             self._slots = grown_slots(self._hashes, self._n, size)
 
-    def add(self, text: np.ndarray, starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-        """Numbers of the slices of ``text``; new ones get the next numbers. Returns int64."""
-        self._make_room(len(starts), int((ends - starts).sum()))
-        return self._number(text, starts, ends, hashes, True)
-
-    def find(self, text: np.ndarray, starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-        """Numbers of the slices of ``text``, -1 for unknown ones. Changes nothing, so that threads may share the table."""
-        return self._number(text, starts, ends, hashes, False)
-
-    def _number(self, text: np.ndarray, starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray, add: bool) -> np.ndarray:
-        entry_of = np.empty(len(starts), dtype=np.int64)
-        n = add_to_table(text, starts, ends, hashes, self._slots, self._arena, self._offsets, self._hashes, self._n, add, entry_of)
-        self._n = n if add else self._n
+    def add(self, strings: Strings, hashes: np.ndarray) -> np.ndarray:
+        """Numbers of these strings; new ones get the next numbers. ``hashes``: as `Strings.hashes`. Returns int64."""
+        self._make_room(len(strings), len(strings.arena))
+        entry_of = np.empty(len(strings), dtype=np.int64)
+        self._n = self._number(strings, hashes, True, entry_of)
         return entry_of
 
-    def add_strings(self, strings: Sequence[str]) -> np.ndarray:
-        """Numbers of a list of str; new ones get the next numbers."""
-        packed = Strings.of(strings)
-        return self.add(packed.arena, packed.offsets[:-1], packed.offsets[1:], packed.hashes())
+    def find(self, strings: Strings, hashes: np.ndarray) -> np.ndarray:
+        """Numbers of these strings, -1 for unknown ones. Changes nothing, so that threads may share the table."""
+        entry_of = np.empty(len(strings), dtype=np.int64)
+        self._number(strings, hashes, False, entry_of)
+        return entry_of
+
+    def _number(self, strings: Strings, hashes: np.ndarray, add: bool, entry_of: np.ndarray) -> int:
+        return add_to_table(strings.arena, strings.offsets, hashes, self._slots, self._arena, self._offsets, self._hashes, self._n, add, entry_of)

@@ -169,7 +169,8 @@ def test_equal_values_of_different_kinds_are_accepted(got, expected):
     ([1, 2], {1, 2}, "expected a set"), ({"a": 1}, {"a": 1, "b": 2}, "yours lacks it"), ({"a": 1, "c": 2}, {"a": 1}, "should not be there"),
     ({"a": [1, 2]}, {"a": [1, 3]}, "at key 'a': expected 3 at [1], yours is 2"), ("12", 12, "expected 12, yours is '12'"),
     (float("nan"), 1.0, "yours is nan"), (["a", "b"], ["a"], "expected 1 items, yours has 2"), ("ab", ["a", "b"], "yours is str"),
-    (["b", "a"], ["a", "b"], "at [0]: expected 'a', yours is 'b'"), ({1}, {1, 2}, "expected 2 in the set"), ({1, 3}, {1}, "3 should not be in the set")])
+    (["b", "a"], ["a", "b"], "at [0]: expected 'a', yours is 'b'"), ({1}, {1, 2}, "expected 2 in the set"),
+    ({1, 3}, {1}, "3 should not be in the set")])
 def test_a_difference_says_where_and_what(got, expected, message):
     assert message in difference(got, expected)
 

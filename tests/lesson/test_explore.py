@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 from matplotlib.figure import Figure
 
@@ -29,8 +32,6 @@ def test_without_widgets_the_default_and_a_note_are_shown(lesson, displayed):
 
 
 def test_a_live_kernel_gets_controls_that_redraw_in_place(lesson, displayed, monkeypatch):
-    import sys
-
     monkeypatch.setattr(sys.modules["lessons_lib.lesson.explore"], "widgets_work", lambda: True)
     lesson.explore(draw, id="growth", alt=lambda k, kind: f"Line plot that grows with k, which is {k}.", k=(1, 10), kind=["a", "b"])
     box = displayed[1][0]
@@ -42,8 +43,6 @@ def test_a_live_kernel_gets_controls_that_redraw_in_place(lesson, displayed, mon
 
 
 def test_an_error_while_exploring_is_shown_and_not_lost(lesson, displayed, monkeypatch):
-    import sys
-
     def fails(k: int = 1) -> str:
         return str(1 // (2 - k))
 
@@ -86,10 +85,7 @@ def test_widgets_are_off_in_plain_python_and_in_a_build(monkeypatch):
     assert not widgets_work()
     import IPython
 
-    class Shell:
-        config = {"IPKernelApp": {}}
-
-    monkeypatch.setattr(IPython, "get_ipython", Shell)
+    monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(config={"IPKernelApp": {}}))
     assert widgets_work()
     monkeypatch.setenv(BUILD_VARIABLE, "1")
     assert not widgets_work()

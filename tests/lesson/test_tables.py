@@ -27,7 +27,8 @@ def test_columns_have_a_scope_and_the_table_a_caption():
     assert '<th scope="col" style="text-align:right">n</th>' in html and "<caption>One number</caption>" in html
 
 
-@pytest.mark.parametrize(("rows", "kind", "message"), [([[1, 2]], ValueError, r"rows\[0\] has 2 cells; expected 1"), (["ab"], TypeError, r"rows\[0\]='ab'")])
+@pytest.mark.parametrize(("rows", "kind", "message"), [([[1, 2]], ValueError, r"rows\[0\] has 2 cells; expected 1"),
+                                                       (["ab"], TypeError, r"rows\[0\]='ab'")])
 def test_a_row_of_another_length_or_kind_is_refused(rows, kind, message):
     with pytest.raises(kind, match=message):
         Table(rows, ["n"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -83,9 +84,8 @@ Counting is a start.
 """
 
 
-@pytest.fixture
-def course(tmp_path: Path) -> Course:
-    notebooks = tmp_path / "notebooks"
+def _written(root: Path) -> Course:
+    notebooks = root / "notebooks"
     notebooks.mkdir()
     (notebooks / "references.bib").write_text(BIB, encoding="utf-8")
     first = FRONT.format(id="start_here", title="Start here", question="What is here?", needs="", papers="", terms="token: one word of a text")
@@ -93,5 +93,17 @@ def course(tmp_path: Path) -> Course:
                           papers="harris1954distributional", terms="")
     (notebooks / "00_start_here.md").write_text(first + FIRST, encoding="utf-8")
     (notebooks / "01_counting.md").write_text(second + SECOND, encoding="utf-8")
-    (tmp_path / "README.md").write_text("# Tiny\n\n<!-- lessons:begin -->\n<!-- lessons:end -->\n\nEnd.\n", encoding="utf-8")
-    return Course(tmp_path)
+    (root / "README.md").write_text("# Tiny\n\n<!-- lessons:begin -->\n<!-- lessons:end -->\n\nEnd.\n", encoding="utf-8")
+    return Course(root)
+
+
+@pytest.fixture(scope="session")
+def tiny_course_text() -> Callable[[Path], Course]:
+    """Writes the tiny course into a folder."""
+    return _written
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """The texts of the tiny course, not built yet."""
+    return _written(tmp_path)

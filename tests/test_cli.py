@@ -1,0 +1,59 @@
+"""The command line: thin, and kind to a caller's mistake."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons_lib import cli
+
+
+def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.argv", ["lessons", *arguments])
+    code = cli.main()
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def test_list_shows_every_lesson_with_its_question(monkeypatch, capsys):
+    code, out, _ = run(monkeypatch, capsys, "list")
+    assert code == 0 and "01_one_hot" in out and "What is the least a vector can know?" in out
+
+
+def test_data_list_names_datasets_and_where_they_were_found(monkeypatch, capsys):
+    code, out, _ = run(monkeypatch, capsys, "data", "list")
+    assert code == 0 and "wikipedia-sample" in out and "gensim" in out and "course-sts" in out
+
+
+def test_F19_a_missing_dataset_is_one_line_without_a_traceback(monkeypatch, capsys):
+    monkeypatch.delenv("LESSONS_DATA", raising=False)
+    code, out, err = run(monkeypatch, capsys, "evaluate", "TF-IDF", "--on", "sts12")
+    assert code == 2 and err.startswith("lessons: sts12") and "lessons data get sts12" in err and "Traceback" not in out + err
+
+
+@pytest.mark.parametrize("arguments", [("evaluate", "TFIDF"), ("evaluate", "TF-IDF", "--on", "course-st"), ("run", "one_hat"), ("lab", "one_hat"),
+                                       ("evaluate", "TF-IDF", "--protocol", "al"), ("run", "one_hot", "--scale", "lap")])
+def test_P27_an_unknown_name_gets_the_nearest(monkeypatch, capsys, arguments):
+    code, _, err = run(monkeypatch, capsys, *arguments)
+    assert code == 2 and "Did you mean" in err and "Traceback" not in err
+
+
+def test_evaluate_prints_spearman_times_100_with_its_interval(monkeypatch, capsys):
+    code, out, _ = run(monkeypatch, capsys, "evaluate", "one-hot")
+    assert code == 0 and "course-sts" in out and "Spearman" in out and " to " in out
+
+
+def test_the_leaderboard_is_empty_at_first_and_reset_keeps_it_so(monkeypatch, capsys):
+    assert run(monkeypatch, capsys, "leaderboard")[0] == 0
+    assert run(monkeypatch, capsys, "leaderboard", "--reset")[0] == 0
+
+
+def test_the_doctor_speaks_in_plain_words(monkeypatch, capsys):
+    _, out, _ = run(monkeypatch, capsys, "doctor")
+    for word in ("system", "memory", "packages", "data here", "lessons"):
+        assert word in out
+    assert "pins of environment.yml are met" in out
+
+
+def test_an_unknown_command_says_so(monkeypatch, capsys):
+    code, _, err = run(monkeypatch, capsys, "frobnicate")
+    assert code == 2 and "frobnicate" in err

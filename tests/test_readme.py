@@ -1,0 +1,112 @@
+"""The README tells the truth: its commands exist, its example runs, and, in CI, all of it is followed in a fresh clone."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from lessons_lib.core import PROJECT
+
+README = (PROJECT / "README.md").read_text("utf-8")
+
+
+def commands() -> list[list[str]]:
+    """Every ``python -m lessons_lib …`` of the README, as arguments after the module."""
+    found = re.findall(r"python -m lessons_lib ([^`\n]+)", README)
+    return [list(dict.fromkeys(f.split())) for f in dict.fromkeys(found)]
+
+
+def test_every_command_of_the_readme_exists():
+    from typer.main import get_command
+
+    from lessons_lib.cli import app
+
+    known = get_command(app).commands
+    assert {"run", "test", "lab", "doctor", "data", "evaluate", "leaderboard"} <= {c[0] for c in commands()} <= set(known)
+
+
+def test_the_example_of_the_readme_runs(capsys):
+    code = re.search(r"```python\n(.*?)```", README, re.S)[1]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"0\.\d+ \(", done.stdout)
+
+
+def test_the_picture_and_the_links_exist():
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert target.startswith("https://") or (PROJECT / target).exists(), target
+
+
+# ------------------------------------------------------------------------------------------------ a fresh clone
+
+
+def clean_environment(home: Path) -> dict[str, str]:
+    """The user's environment without anything of this project or of a virtual environment."""
+    skip = ("LESSONS_", "VIRTUAL_ENV", "CONDA", "PYTHON", "PYTEST")
+    return {k: v for k, v in os.environ.items() if not k.startswith(skip)} | {"LESSONS_CACHE": str(home / "cache")}
+
+
+def call(clone: Path, *arguments: str, limit: float = 900) -> subprocess.CompletedProcess:
+    base = Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else "bin/python3")
+    return subprocess.run([str(base), "-m", "lessons_lib", *arguments], cwd=clone, env=clean_environment(clone.parent), capture_output=True,
+                          text=True, timeout=limit, stdin=subprocess.DEVNULL)
+
+
+def lab_answers(clone: Path) -> bool:
+    """Start JupyterLab as the README says, without a browser, and wait until it serves the first lesson to whoever holds the token."""
+    base = Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else "bin/python3")
+    root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []     # CI may run as root; the command itself never says this
+    command = [str(base), "-m", "lessons_lib", "lab", "--no-browser", "--ServerApp.port=18765", *root]
+    environment = clean_environment(clone.parent) | {"JUPYTER_RUNTIME_DIR": str(clone.parent / "runtime")}
+    server = subprocess.Popen(command, cwd=clone, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        for _ in range(120):
+            time.sleep(0.5)
+            for file in (clone.parent / "runtime").glob("jpserver-*.json"):
+                info = json.loads(file.read_text("utf-8"))
+                assert info["token"] and "127.0.0.1" in info["url"]
+                address = f"{info['url']}api/contents/notebooks/00_start_here.ipynb?content=0"
+                with pytest.raises(urllib.error.HTTPError, match="403"):
+                    urllib.request.urlopen(address)
+                request = urllib.request.Request(address, headers={"Authorization": f"token {info['token']}"})
+                return urllib.request.urlopen(request).status == 200
+        return False
+    finally:
+        _stop(server)
+
+
+def _stop(server: subprocess.Popen) -> None:
+    import psutil
+
+    family = psutil.Process(server.pid).children(recursive=True)
+    for process in (*family, server):
+        process.terminate()
+    server.wait(20)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.environ.get("LESSONS_TEST_FRESH_CLONE") != "1", reason="LESSONS_TEST_FRESH_CLONE=1 installs everything once more; .ci/run sets it")
+def test_the_commands_of_the_readme_work_in_a_fresh_clone(tmp_path):
+    clone = tmp_path / "embeddings measured"                    # a space in the path
+    subprocess.run(["git", "clone", "--quiet", str(PROJECT), str(clone)], check=True)
+    first = call(clone, "run", "--scale", "smoke")
+    assert first.returncode == 0, first.stdout[-3000:] + first.stderr[-3000:]
+    assert "Setting up" in first.stdout and "start_here" in first.stdout and "Leaderboard" in first.stdout
+    second = call(clone, "list", limit=30)
+    assert second.returncode == 0 and "Setting up" not in second.stdout and "one_hot" in second.stdout
+    assert call(clone, "doctor").returncode == 0
+    assert call(clone, "evaluate", "TF-IDF", "--on", "course-sts").returncode == 0
+    assert call(clone, "leaderboard").returncode == 0
+    assert call(clone, "data", "list").returncode == 0
+    tests = call(clone, "test", "tests/core", "tests/exercises")
+    assert tests.returncode == 0 and " passed" in tests.stdout, tests.stdout[-3000:]
+    assert lab_answers(clone)
