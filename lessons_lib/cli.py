@@ -55,15 +55,13 @@ def list_lessons() -> None:
 @app.command()
 def run(ids: LessonIds = None, scale: Annotated[str | None, typer.Option(help="smoke, laptop or paper")] = None) -> None:
     """Execute lessons in clean kernels, and print a table of results and the leaderboard so far."""
-    from .evaluation import Leaderboard
     from .lesson.board import user_board
     from .publish import run_lessons
 
     results = list(_with_progress(lambda on_cell: run_lessons(ids or None, scale=scale, on_cell=on_cell)))
     rows = [[r.lesson, r.scale, f"{r.seconds:.1f}", f"{r.peak_mb:,.0f}", "ok" if r.ok else f"cell {r.failed_cell}: {r.error}"] for r in results]
     _table("Run", ["lesson", "scale", "seconds", "peak MB", "result"], rows, right=("seconds", "peak MB"))
-    board: Leaderboard = user_board()
-    _console().print(board.to_text(), markup=False, highlight=False)
+    _show_board(user_board())
     if not all(r.ok for r in results):
         raise typer.Exit(1)
 
@@ -205,15 +203,30 @@ def evaluate(encoder: Annotated[str, typer.Argument(help="one of: one-hot, bag o
     """Measure an encoder on sentence pairs: Spearman x 100 with its 95 % interval."""
     from . import datasets, evaluation
     from .core import check_choice
-    from .counts.named import named
+    from .counts import named_encoder
 
     check_choice("protocol", protocol, ("all", "mean", "wmean"))
     sets = {name.strip(): datasets.load(name.strip()) for name in on.split(",") if name.strip()}       # before the encoder takes its seconds
-    results = evaluation.evaluate(named(encoder), sets, protocol=protocol)
+    results = evaluation.evaluate(named_encoder(encoder), sets, protocol=protocol)
     rows = [[name, r.n_pairs, f"{100 * r.spearman:.2f}", f"{100 * r.interval[0]:.1f} to {100 * r.interval[1]:.1f}", f"{100 * r.pearson:.2f}",
              f"{r.alignment:.3f}", f"{r.uniformity:.3f}", f"{r.seconds:.2f}"] for name, r in results.items()]
     columns = ["dataset", "pairs", "Spearman", "95 % interval", "Pearson", "alignment", "uniformity", "seconds"]
     _table(f"{encoder}, protocol {protocol}", columns, rows, right=tuple(columns[1:]))
+
+
+@app.command()
+def bench(groups: Annotated[list[str] | None, typer.Argument(help="groups of cases; default: all", show_default=False)] = None,
+          repeats: Annotated[int, typer.Option(help="runs of each side")] = 3,
+          keep: Annotated[bool, typer.Option("--keep", help="write the rows into data/benchmarks/")] = False) -> None:
+    """Race our code against its peers, in turn, where the results are equal; and measure peak memory."""
+    from . import bench as room
+
+    rows = list(room.run(groups or None, repeats=repeats, tell=lambda text: print(text, file=sys.stderr, flush=True)))
+    cells = [[row.group, row.name, row.peer, f"{row.value:g} {row.value_unit}", row.goal, "yes" if row.met else "NO",
+              "" if row.ours_seconds is None else f"{row.ours_seconds:.2f} / {row.peer_seconds:.2f}"] for row in rows]
+    _table("Benchmarks", ["group", "case", "peer", "measured", "goal", "met", "seconds, ours / peer"], cells)
+    if keep:
+        print(room.write(rows).relative_to(PROJECT).as_posix())
 
 
 @app.command()
@@ -226,7 +239,12 @@ def leaderboard(reset: Annotated[bool, typer.Option("--reset", help="forget your
     board = Leaderboard.reference() if reference else user_board()
     if reset:
         board.reset()
-    _console().print(board.to_text(), markup=False, highlight=False)
+    _show_board(board)
+
+
+def _show_board(board: Any) -> None:
+    print("Leaderboard: Spearman correlation x 100")
+    print(board.to_text())
 
 
 def main() -> int:

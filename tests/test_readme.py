@@ -94,7 +94,7 @@ def _stop(server: subprocess.Popen) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.environ.get("LESSONS_TEST_FRESH_CLONE") != "1", reason="LESSONS_TEST_FRESH_CLONE=1 installs everything once more; .ci/run sets it")
+@pytest.mark.skipif(os.environ.get("LESSONS_TEST_FRESH_CLONE") != "1", reason="needs LESSONS_TEST_FRESH_CLONE=1, as .ci/run sets it")
 def test_the_commands_of_the_readme_work_in_a_fresh_clone(tmp_path):
     clone = tmp_path / "embeddings measured"                    # a space in the path
     subprocess.run(["git", "clone", "--quiet", str(PROJECT), str(clone)], check=True)

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from ..core import Estimator, NotFittedError, checked_batches
 from ..core.checks import shown
+from ..text.growing_array import GrowingCounts
 from ..text.scanner import Buffers, Oddities, checked_threads, scanned_blocks
 from .analysis import Analysis, CountedBlock, Placement
 from .encoding import dense_vectors, load_counts, save_counts
@@ -34,15 +35,6 @@ class _Counted(NamedTuple):
     in_all: np.ndarray
     n_documents: int
     rows: GrowingRows | None
-
-
-def _total(totals: np.ndarray, of: np.ndarray, amounts: np.ndarray) -> np.ndarray:
-    """Add a block's amounts to the running totals (in place, or in a longer array)."""
-    size = int(of.max(initial=-1)) + 1
-    if size > len(totals):
-        totals = np.concatenate([totals, np.zeros(max(size - len(totals), len(totals) // 2), dtype=np.int64)])
-    totals[of] += amounts
-    return totals
 
 
 class BagOfWords(Estimator):
@@ -122,14 +114,15 @@ class BagOfWords(Estimator):
 
     def _count(self, analysis: Analysis, batches: Iterable[list[str]], *, keep_rows: bool) -> _Counted:
         table, rows, oddities, buffers = FeatureTable(), GrowingRows() if keep_rows else None, Oddities(), Buffers()
-        in_rows, in_all = np.zeros(1 << 12, dtype=np.int64), np.zeros(1 << 12, dtype=np.int64)
+        in_rows, in_all = GrowingCounts(), GrowingCounts()
 
         def work(texts: list[str]) -> CountedBlock:
             return analysis.counted(texts, buffers).kept()
 
         for block in scanned_blocks(batches, work, threads=self._threads(analysis), size=analysis.block_characters):
             number = table.add(block.features)
-            in_rows, in_all = _total(in_rows, number, block.in_rows), _total(in_all, number, block.in_all)
+            in_rows.add(number, block.in_rows)
+            in_all.add(number, block.in_all)
             if rows is not None:
                 rows.append(number[block.numbers], block.counts, block.row_ends)
             oddities.look(block.row_ends, block.long_tokens)
@@ -137,7 +130,7 @@ class BagOfWords(Estimator):
             raise ValueError(f"documents: {oddities.n_documents} documents hold 0 tokens for token_pattern={shown(self.token_pattern)} and "
                              f"stop_words={shown(self.stop_words)}; expected >= 1 token")
         oddities.warn("token", "their rows are zeros", stacklevel=5)
-        return _Counted(table, in_rows[: len(table)], in_all[: len(table)], oddities.n_documents, rows)
+        return _Counted(table, in_rows.total(len(table)), in_all.total(len(table)), oddities.n_documents, rows)
 
     def _kept(self, counted: _Counted) -> tuple[np.ndarray, list[str]]:
         """The features that become columns, in alphabetical order, with their names."""
@@ -166,13 +159,17 @@ class BagOfWords(Estimator):
         analysis, placement = self._fitted_placement()
         return self._place(placement, analysis, len(self.vocabulary_), checked_batches(documents, allow_empty=True))
 
-    def _fitted_placement(self) -> tuple[Analysis, Placement]:
-        """The index of the fitted vocabulary; made again when vocabulary or settings were changed."""
+    def _check_vocabulary(self) -> None:
+        """A given vocabulary needs no `fit`."""
         if not hasattr(self, "vocabulary_"):
             given = checked_vocabulary(self.vocabulary)
             if given is None:
                 raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
             self._learned(given)
+
+    def _fitted_placement(self) -> tuple[Analysis, Placement]:
+        """The index of the fitted vocabulary; made again when vocabulary or settings were changed."""
+        self._check_vocabulary()
         key = self.vocabulary_, {name: value for name, value in self.get_params().items() if name != "vocabulary"}
         if self._placement is None or self._placement[0][0] is not key[0] or self._placement[0][1] != key[1]:
             analysis = self._analysis()
@@ -193,7 +190,7 @@ class BagOfWords(Estimator):
     @property
     def dim(self) -> int:
         """Number of columns."""
-        self._check_fitted("vocabulary_")
+        self._check_vocabulary()
         return len(self.vocabulary_)
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 256, progress: bool = False) -> np.ndarray:
@@ -202,7 +199,7 @@ class BagOfWords(Estimator):
 
     def save(self, path: str | os.PathLike) -> None:
         """Write settings and vocabulary into a folder. Raises NotFittedError, OSError."""
-        self._check_fitted("vocabulary_")
+        self._check_vocabulary()
         save_counts(path, self, self.vocabulary_, {})
 
     @classmethod

@@ -52,7 +52,7 @@ def cooccurrence(corpus: Corpus, window: int = 5, *, symmetric: bool = True, wei
     with ThreadPoolExecutor(threads) as pool:
         for start in range(0, len(token_ids), BLOCK_TOKENS):
             padded, first, last = _padded_block(token_ids, offsets, start, window)
-            block = _count_block(padded, (first, last), n_words, weights, bool(symmetric), pool)
+            block = _count_block(padded, (first, last), n_words, weights, both_sides=bool(symmetric), pool=pool)
             columns = block if columns is None else columns + block
     if columns is None:
         return sparse.csr_matrix((n_words, n_words), dtype=np.float64 if harmonic else np.int64)
@@ -101,7 +101,7 @@ def _padded_block(token_ids: np.ndarray, offsets: np.ndarray, start: int, window
     return padded, first, last
 
 
-def _count_block(padded: np.ndarray, centres: tuple[int, int], n_words: int, weights: np.ndarray, both_sides: bool,
+def _count_block(padded: np.ndarray, centres: tuple[int, int], n_words: int, weights: np.ndarray, *, both_sides: bool,
                  pool: ThreadPoolExecutor) -> sparse.csr_matrix:
     """Counts of the block's centres, transposed: whole rows, or with ``both_sides`` their part up to the diagonal (which then holds half).
 
@@ -116,7 +116,7 @@ def _count_block(padded: np.ndarray, centres: tuple[int, int], n_words: int, wei
         room = int(row_bounds[group[0] : group[1]].sum()) + 1       # the kernel writes one ahead
         columns, values = np.empty(room, dtype=np.int32), np.empty(room, dtype=weights.dtype)
         row_sizes = np.zeros(group[1] - group[0], dtype=np.int64)
-        size = kernel.count_rows(padded, starts, positions, weights, both_sides, group, n_words, (columns, values, row_sizes))
+        size = kernel.count_rows((padded, starts, positions), weights, both_sides, group, (columns, values, row_sizes))
         return columns[:size].copy(), values[:size].copy(), row_sizes
 
     parts = list(pool.map(count, _row_groups(np.diff(starts) * (2 * (len(weights) - 1)))))

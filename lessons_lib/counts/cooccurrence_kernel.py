@@ -45,11 +45,16 @@ def positions_by_word(padded: np.ndarray, first: int, last: int, n_words: int) -
 
 
 @compiled
-def count_rows(padded: np.ndarray, starts: np.ndarray, positions: np.ndarray, weights: np.ndarray, both_sides: bool, group: tuple[int, int],
-                n_words: int, out: tuple[np.ndarray, np.ndarray, np.ndarray]) -> int:
-    """Fill ``out`` (columns, values, entries per row) with the rows of one group. Returns the number of entries."""
+def count_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.ndarray, both_sides: bool, group: tuple[int, int],
+               out: tuple[np.ndarray, np.ndarray, np.ndarray]) -> int:
+    """Fill ``out`` (columns, values, entries per row) with the rows of one group of words. Returns the number of entries.
+
+    Parameters: block, padded tokens and what `positions_by_word` gives; weights by distance; both_sides, also look ahead, and keep neighbours up
+    to the row's own word; group, first row and the one after the last.
+    """
+    padded, starts, positions = block
     columns, values, row_sizes = out
-    row = np.zeros(n_words, dtype=weights.dtype)              # the dense row that is being summed
+    row = np.zeros(len(starts) - 1, dtype=weights.dtype)      # the dense row that is being summed
     near, shares = np.empty(2 * len(weights), dtype=np.int32), np.empty(2 * len(weights), dtype=weights.dtype)
     size = 0
     for i in range(group[0], group[1]):

@@ -70,7 +70,8 @@ def load_counts(path: str | os.PathLike, kind: type) -> tuple[Any, dict[str, int
     try:
         strings = Strings(arrays.pop("token_bytes"), arrays.pop("token_offsets"))
         vocabulary = {token: column for column, token in enumerate(strings.to_list())}
-        settings["ngram_range"] = tuple(settings["ngram_range"])
+        if "ngram_range" in settings:
+            settings["ngram_range"] = tuple(settings["ngram_range"])
         estimator = kind(**settings, vocabulary=dict(vocabulary) if extra["vocabulary_given"] else None)
     except (KeyError, TypeError, UnicodeDecodeError, IndexError) as error:
         raise DamagedFile(f"{path} is a {kind.__name__} that this version cannot read ({error}). Save the model again") from error

@@ -109,8 +109,9 @@ class FeatureTable:
         """String numbers of each feature's words from left to right, padded by -1 on the right; shape (n, longest)."""
         columns, current = [], features.astype(np.int64)
         while (current >= 0).any():
-            chain = np.where(current >= 0, self._firsts[current], -1)
-            last = np.where(chain >= 0, self._lasts[self._lasts[current]], self._lasts[current])
+            here = np.maximum(current, 0)                          # rows that are done look up entry 0 and drop it below
+            chain, last = np.where(current >= 0, self._firsts[here], -1), self._lasts[here]
+            last = np.where(chain >= 0, self._lasts[np.where(chain >= 0, last, 0)], last)
             columns.append(np.where(current >= 0, last, -1))
             current = chain
         backwards = np.stack(columns, axis=1) if columns else np.empty((len(features), 0), dtype=np.int64)

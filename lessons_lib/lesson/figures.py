@@ -67,9 +67,10 @@ def _figure_folder() -> Path:
 
 
 def save_figure(id: str, parts: dict[str, Any]) -> None:
-    """Write ``<id>.svg`` and ``<id>.png`` atomically: to the build's folder when a build runs, else to the user's output folder."""
+    """Write ``<id>.svg``, or ``<id>.png`` where there is no SVG, to the build's folder when a build runs, else to the user's output folder."""
     folder = _figure_folder()
     if "image/svg+xml" in parts:
         write_text(folder / f"{id}.svg", parts["image/svg+xml"])
+        return
     with atomic_open(folder / f"{id}.png", "wb") as file:
         file.write(parts["image/png"])

@@ -180,7 +180,8 @@ class Lesson:
         rows = board_rows(self.id, self._order)
         display(board_table(rows))
         for dataset in self.results[name]:
-            self._show_board(rows, dataset)
+            if len(rows) > 1:                    # one row alone is no comparison
+                self._show_board(rows, dataset)
 
     def _show_board(self, rows: Sequence[Any], dataset: str) -> None:
         from ..plots import leaderboard_bars

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import importlib
 
-_MODULE_OF = {"Tokenizer": "tokenise", "tokenize": "tokenise", "Vocabulary": "vocabulary", "Corpus": "corpus"}
+_MODULE_OF = {"Tokenizer": "tokenise", "tokenize": "tokenise", "Vocabulary": "vocabulary", "Corpus": "corpus",
+              "split_sentences": "sentences"}
 
-__all__ = ["Corpus", "Tokenizer", "Vocabulary", "normalise", "tokenize"]
+__all__ = ["Corpus", "Tokenizer", "Vocabulary", "normalise", "split_sentences", "tokenize"]
 
 
 def __getattr__(name: str):

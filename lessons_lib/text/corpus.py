@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,7 +18,7 @@ import numpy as np
 
 from ..core import check_int, checked_batches, checked_token_lists, load_files, save_files
 from ..core.checks import shown
-from .growing_array import GrowingArray
+from .growing_array import GrowingArray, GrowingCounts
 from .lines import line_batches
 from .scanner import Buffers, Oddities, ScannedBlock, TokenScan, checked_threads, long_tokens, scanned_blocks
 from .string_table import Strings, StringTable
@@ -27,6 +29,8 @@ __all__ = ["Corpus"]
 
 _AT_ONCE = 1 << 20
 _IDS, _LENGTHS = np.dtype("<i4"), np.dtype("<i8")
+_Writer = Callable[[IO[bytes]], object]
+_Scan = Callable[[list, Buffers], ScannedBlock]
 
 
 class Corpus:
@@ -46,8 +50,8 @@ class Corpus:
 
     # ---------------------------------------------------------------------------------------- made from
 
-    @classmethod
-    def from_texts(cls, texts: Iterable[str], *, tokenizer: Tokenizer | None = None, min_count: int = 1, max_size: int | None = None,
+    @staticmethod
+    def from_texts(texts: Iterable[str], *, tokenizer: Tokenizer | None = None, min_count: int = 1, max_size: int | None = None,
                    folder: str | os.PathLike | None = None, threads: int | None = None) -> Corpus:
         """Cut texts into tokens and number them.
 
@@ -55,24 +59,26 @@ class Corpus:
         drop tokens that occur less often; max_size, keep the most frequent ones; folder, where to lay the corpus on disk; threads, default
         all cores, the result is the same. Raises TypeError, ValueError (settings, items, no documents, no tokens), OSError (folder).
         """
-        return _build(cls, checked_batches(texts, name="texts"), _scan_of(tokenizer), min_count, max_size, folder=folder, threads=threads)
+        return _build(checked_batches(texts, name="texts"), _scan_of(tokenizer), min_count=min_count, max_size=max_size, folder=folder,
+                      threads=threads)
 
-    @classmethod
-    def from_tokens(cls, documents: Iterable[Iterable[str]], *, min_count: int = 1, max_size: int | None = None,
+    @staticmethod
+    def from_tokens(documents: Iterable[Iterable[str]], *, min_count: int = 1, max_size: int | None = None,
                     folder: str | os.PathLike | None = None) -> Corpus:
         """Number documents that are lists of tokens already; any non-empty str is a token. Parameters and errors as `from_texts`."""
         batches = ([tokens] for tokens in checked_token_lists(documents))
-        return _build(cls, batches, TokenScan(list), min_count, max_size, folder=folder, threads=1)
+        return _build(batches, TokenScan(list), min_count=min_count, max_size=max_size, folder=folder, threads=1)
 
-    @classmethod
-    def from_file(cls, path: str | os.PathLike, *, encoding: str = "utf-8", tokenizer: Tokenizer | None = None, min_count: int = 1,
+    @staticmethod
+    def from_file(path: str | os.PathLike, *, encoding: str = "utf-8", tokenizer: Tokenizer | None = None, min_count: int = 1,
                   max_size: int | None = None, folder: str | os.PathLike | None = None, threads: int | None = None) -> Corpus:
         """Number the lines of a text file; each line is a document, an empty one too.
 
         Parameters: path; encoding; the others as in `from_texts`. Raises as `from_texts`; FileNotFoundError; ValueError with path, line and
         byte offset where the file is not in this encoding.
         """
-        return _build(cls, _checked_lines(path, encoding), _scan_of(tokenizer), min_count, max_size, folder=folder, threads=threads)
+        return _build(_checked_lines(path, encoding), _scan_of(tokenizer), min_count=min_count, max_size=max_size, folder=folder,
+                      threads=threads)
 
     # ---------------------------------------------------------------------------------------- documents
 
@@ -87,7 +93,7 @@ class Corpus:
     def __iter__(self) -> Iterator[np.ndarray]:
         for first in range(0, len(self), _AT_ONCE):
             ends = self.offsets[first : first + _AT_ONCE + 1].tolist()
-            for a, b in zip(ends, ends[1:], strict=False):
+            for a, b in pairwise(ends):
                 yield self.token_ids[a:b]
 
     def tokens(self, i: int) -> list[str]:
@@ -133,10 +139,11 @@ def _write_array(file: IO[bytes], array: np.ndarray, dtype: np.dtype) -> None:
         file.write(np.ascontiguousarray(array[first : first + _AT_ONCE], dtype=dtype).data)
 
 
-def _write(path: str | os.PathLike, vocabulary: Vocabulary, write_ids: Callable[[IO[bytes]], object], write_offsets: Callable[[IO[bytes]], object]) -> None:
+def _write(path: str | os.PathLike, vocabulary: Vocabulary, write_ids: _Writer, write_offsets: _Writer) -> None:
     strings = Strings.of(vocabulary.tokens)
     writers = {"token_ids.i32": write_ids, "offsets.i64": write_offsets,
-               "tokens.utf8": lambda file: file.write(strings.arena.data), "token_offsets.i64": lambda file: _write_array(file, strings.offsets, _LENGTHS),
+               "tokens.utf8": lambda file: file.write(strings.arena.data),
+               "token_offsets.i64": lambda file: _write_array(file, strings.offsets, _LENGTHS),
                "counts.i64": lambda file: _write_array(file, vocabulary.counts, _LENGTHS)}
     save_files(path, Corpus.__name__, writers, {"oov": Corpus.oov})
 
@@ -144,7 +151,7 @@ def _write(path: str | os.PathLike, vocabulary: Vocabulary, write_ids: Callable[
 # ------------------------------------------------------------------------------------------------ building
 
 
-def _scan_of(tokenizer: Any) -> Callable[[list, Buffers], ScannedBlock]:
+def _scan_of(tokenizer: Any) -> _Scan:
     if tokenizer is None:
         return Tokenizer().scan()
     if isinstance(tokenizer, Tokenizer):
@@ -163,65 +170,81 @@ def _checked_lines(path: str | os.PathLike, encoding: str) -> Iterator[list[str]
         raise ValueError(f"{path} holds 0 documents; expected >= 1 line")
 
 
-class _Ids:
-    """Token ids on their way to a corpus: appended, then numbered anew by the vocabulary. In memory, or in a nameless file in a folder."""
+class _MemoryIds:
+    """Token ids on their way to a corpus in memory."""
 
-    def __init__(self, folder: str | os.PathLike | None):
-        self._file, self._array, self.n = None, GrowingArray(np.int32), 0
-        if folder is not None:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            self._file = tempfile.TemporaryFile(dir=folder, prefix=".tmp-")
+    def __init__(self) -> None:
+        self._array = GrowingArray(np.int32)
 
     def append(self, ids: np.ndarray) -> None:
-        self.n += len(ids)
-        if self._file is None:
-            self._array.append(ids)
-        else:
-            self._file.write(ids.astype(np.int32, copy=False).data)
+        self._array.append(ids)
 
-    def renumbered(self, new_id: np.ndarray, ends: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield the ids in their new numbering without those that get -1, many at a time, and correct the documents' ends in place."""
-        if self._file is not None:
-            self._file.seek(0)
-        kept, old_ends = 0, ends.copy()
-        for first in range(0, self.n, _AT_ONCE):
-            part = self._array.finish()[first : first + _AT_ONCE] if self._file is None else np.fromfile(self._file, np.int32, _AT_ONCE)
-            ids = new_id[part]
-            before = np.concatenate([[0], np.cumsum(ids >= 0)])
-            inside = slice(*np.searchsorted(old_ends, [first, first + len(part)], side="right"))
-            ends[inside] = kept + before[old_ends[inside] - first]
-            ids = ids[ids >= 0]
-            kept += len(ids)
-            yield ids
+    def corpus(self, vocabulary: Vocabulary, new_id: np.ndarray, ends: np.ndarray) -> Corpus:
+        array, n = self._array.finish(), 0
+        parts = (array[first : first + _AT_ONCE] for first in range(0, len(array), _AT_ONCE))
+        for ids in _renumbered(parts, new_id, ends):
+            array[n : n + len(ids)] = ids            # never beyond the part that was read
+            n += len(ids)
+        return Corpus(vocabulary, self._array.finish(n), np.concatenate([[0], ends]))
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        """Nothing to close."""
 
 
-def _build(cls: type[Corpus], batches: Iterable[list], scan: Callable[[list, Buffers], ScannedBlock], min_count: int, max_size: int | None, *,
+class _FileIds:
+    """Token ids on their way to a corpus on disk, in a nameless file beside it."""
+
+    def __init__(self, folder: str | os.PathLike):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        self._folder, self._file = folder, tempfile.TemporaryFile(dir=folder, prefix=".tmp-")  # noqa: SIM115 (closed with the object)
+
+    def append(self, ids: np.ndarray) -> None:
+        self._file.write(ids.astype(np.int32, copy=False).data)
+
+    def corpus(self, vocabulary: Vocabulary, new_id: np.ndarray, ends: np.ndarray) -> Corpus:
+        def write_ids(file: IO[bytes]) -> None:
+            for ids in _renumbered(self._parts(), new_id, ends):
+                file.write(ids.data)
+
+        _write(self._folder, vocabulary, write_ids, lambda file: _write_array(file, np.concatenate([[0], ends]), _LENGTHS))
+        return Corpus.load(self._folder)
+
+    def _parts(self) -> Iterator[np.ndarray]:
+        self._file.seek(0)
+        while part := self._file.read(4 * _AT_ONCE):
+            yield np.frombuffer(part, dtype=np.int32)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _renumbered(parts: Iterable[np.ndarray], new_id: np.ndarray, ends: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield ids in their new numbering without those that get -1, and correct the documents' ends in place."""
+    first, kept, old_ends = 0, 0, ends.copy()
+    for part in parts:
+        ids = new_id[part]
+        before = np.concatenate([[0], np.cumsum(ids >= 0)])
+        inside = slice(*np.searchsorted(old_ends, [first, first + len(part)], side="right"))
+        ends[inside] = kept + before[old_ends[inside] - first]
+        first, kept = first + len(part), kept + int(before[-1])
+        yield ids[ids >= 0]
+
+
+def _build(batches: Iterable[list], scan: _Scan, *, min_count: int, max_size: int | None,
            folder: str | os.PathLike | None, threads: int | None) -> Corpus:
     min_count, max_size = checked_limits(min_count, max_size)
-    n_threads = 1 if isinstance(scan, TokenScan) else checked_threads(threads)
-    ids = _Ids(folder)
-    try:
-        strings, counts, ends = _read(batches, scan, ids, n_threads)
+    n_threads = checked_threads(threads)
+    with closing(_MemoryIds() if folder is None else _FileIds(folder)) as ids:
+        strings, counts, ends = _read(batches, scan, ids, 1 if isinstance(scan, TokenScan) else n_threads)
         chosen = chosen_tokens(strings, counts, min_count=min_count, max_size=max_size)
-        vocabulary = Vocabulary(strings.to_list(chosen), counts[chosen])
         new_id = np.full(len(counts), -1, dtype=np.int32)
         new_id[chosen] = np.arange(len(chosen))
-        parts = ids.renumbered(new_id, ends)
-        if folder is None:
-            return cls(vocabulary, np.concatenate(list(parts)), np.concatenate([[0], ends]))
-        _write(folder, vocabulary, lambda file: [file.write(part.data) for part in parts],
-               lambda file: _write_array(file, np.concatenate([[0], ends]), _LENGTHS))
-    finally:
-        ids.close()
-    return cls.load(folder)
+        return ids.corpus(Vocabulary(strings.to_list(chosen), counts[chosen]), new_id, ends)
 
 
-def _read(batches: Iterable[list], scan: Callable[[list, Buffers], ScannedBlock], ids: _Ids, threads: int) -> tuple[Strings, np.ndarray, np.ndarray]:
+def _read(batches: Iterable[list], scan: _Scan, ids: _MemoryIds | _FileIds, threads: int) -> tuple[Strings, np.ndarray, np.ndarray]:
     """One pass over the documents. Returns the distinct tokens, their counts, and where documents end."""
+    n_ids = 0
     table, counts, ends, oddities, buffers = StringTable(), GrowingCounts(), GrowingArray(np.int64), Oddities(), Buffers()
 
     def work(documents: list) -> tuple[ScannedBlock, tuple[int, int]]:
@@ -231,28 +254,11 @@ def _read(batches: Iterable[list], scan: Callable[[list, Buffers], ScannedBlock]
     for block, long in scanned_blocks(batches, work, threads=threads):
         number = table.add(block.strings, block.hashes)
         counts.add(number, np.bincount(block.ids, minlength=len(number)))
-        ends.append(block.document_ends + ids.n)
+        ends.append(block.document_ends + n_ids)
         ids.append(number[block.ids].astype(np.int32))
+        n_ids += len(block.ids)
         oddities.look(block.document_ends, long)
     if not len(table):
         raise ValueError(f"documents: {oddities.n_documents} documents hold 0 tokens; expected >= 1 token")
     oddities.warn("token", "they stay, empty", stacklevel=6)
     return table.strings, counts.total(len(table)), ends.finish()
-
-
-class GrowingCounts:
-    """Running totals of a table that grows."""
-
-    def __init__(self) -> None:
-        self._totals = np.zeros(1 << 12, dtype=np.int64)
-
-    def add(self, numbers: np.ndarray, amounts: np.ndarray) -> None:
-        """Add an amount to each of these distinct numbers."""
-        size = int(numbers.max(initial=-1)) + 1
-        if size > len(self._totals):
-            self._totals = np.concatenate([self._totals, np.zeros(max(size - len(self._totals), len(self._totals) // 2), dtype=np.int64)])
-        self._totals[numbers] += amounts
-
-    def total(self, n: int) -> np.ndarray:
-        """The totals of the first n numbers."""
-        return self._totals[:n]

@@ -1,13 +1,13 @@
-"""An array that is appended to and grows where it lies, so that its peak memory is little more than its content.
+"""Arrays that grow while texts are read: one that is appended to where it lies, and totals for a table that gets longer.
 
-Used by `Corpus` for token ids and by ``counts`` for the cells of a sparse matrix.
+Their peak memory is little more than their content. Used by `Corpus` for token ids and by ``counts`` for the cells of a sparse matrix.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["GrowingArray"]
+__all__ = ["GrowingArray", "GrowingCounts"]
 
 _DOUBLE_UP_TO = 1 << 18
 
@@ -34,3 +34,21 @@ class GrowingArray:
         self._n = self._n if n is None else n
         self._array.resize(self._n, refcheck=False)
         return self._array
+
+
+class GrowingCounts:
+    """Running totals of a table that grows."""
+
+    def __init__(self) -> None:
+        self._totals = np.zeros(1 << 12, dtype=np.int64)
+
+    def add(self, numbers: np.ndarray, amounts: np.ndarray) -> None:
+        """Add an amount to each of these distinct numbers."""
+        size = int(numbers.max(initial=-1)) + 1
+        if size > len(self._totals):
+            self._totals = np.concatenate([self._totals, np.zeros(max(size - len(self._totals), len(self._totals) // 2), dtype=np.int64)])
+        self._totals[numbers] += amounts
+
+    def total(self, n: int) -> np.ndarray:
+        """The totals of the first n numbers."""
+        return self._totals[:n]

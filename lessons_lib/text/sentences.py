@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import re
 
+from ..core import check_int, shown
+
 __all__ = ["split_sentences"]
 
 # A mark, closing quotes or brackets, white space; ahead: an optional opening quote and a capital, a digit, or a letter without case (CJK).
 _END = re.compile(r"(?<=[.!?…])([\"'”’)\]]*)\s+(?=[\"'“‘(\[]?[^\W_a-zß-öø-ÿ])|(?<=[。！？])")
+_WORD = re.compile(r"\w+")
 _NOT_AN_END = re.compile(r"(?:\b[A-Za-z]|\b(?:Mr|Mrs|Ms|Dr|St|Prof|Gen|Sen|Rep|Lt|Col|No|vs|cf|ca|etc|e\.g|i\.e))\.$")
 
 
 def split_sentences(text: str, *, min_words: int = 1) -> list[str]:
     """Split a text into sentences.
 
-    Parameters: text; min_words, shorter pieces (headings, list items) are left out, counted by white space. A line break ends a sentence.
-    Returns the sentences without surrounding white space, in order. Apart from what min_words leaves out no word is lost.
+    Parameters: text; min_words, pieces with fewer words (headings, list items, rows of marks) are left out; a word is a run of letters and
+    digits. A line break ends a sentence. Returns the sentences without surrounding white space, in order. Raises TypeError, ValueError.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected str. For a list: [split_sentences(t) for t in texts]")
+    check_int("min_words", min_words)
     sentences = []
     for line in text.splitlines():
         start = 0
@@ -31,4 +37,4 @@ def split_sentences(text: str, *, min_words: int = 1) -> list[str]:
             sentences.append(line[start : mark.end()].strip())
             start = mark.end()
         sentences.append(line[start:].strip())
-    return [s for s in sentences if s and len(s.split()) >= min_words]
+    return [s for s in sentences if len(_WORD.findall(s)) >= min_words]

@@ -14,7 +14,7 @@ from ..core.checks import shown
 
 __all__ = ["ENGLISH", "checked_stop_words"]
 
-ENGLISH = frozenset("""
+_ENGLISH = """
     a about above across after afterwards again against all almost alone along already also although always am among amongst amoungst
     amount an and another any anyhow anyone anything anyway anywhere are around as at back be became because become becomes becoming
     been before beforehand behind being below beside besides between beyond bill both bottom but by call can cannot cant co con could
@@ -30,7 +30,8 @@ ENGLISH = frozenset("""
     through throughout thru thus to together too top toward towards twelve twenty two un under until up upon us very via was we well
     were what whatever when whence whenever where whereafter whereas whereby wherein whereupon wherever whether which while whither who
     whoever whole whom whose why will with within without would yet you your yours yourself yourselves
-""".split())
+"""
+ENGLISH = frozenset(_ENGLISH.split())
 
 
 def checked_stop_words(stop_words: str | Iterable[str] | None) -> frozenset[str]:

@@ -55,7 +55,9 @@ class Tokenizer(Estimator):
 
     def __call__(self, text: str) -> list[str]:
         """The tokens of one text, in order. Raises TypeError (not a str), ValueError (a setting, a lone surrogate)."""
-        text, = checked_texts([text], name="text") if isinstance(text, str) else (_refuse(text),)
+        if not isinstance(text, str):
+            raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected one str. For many texts use Corpus.from_texts")
+        text = next(checked_texts([text], name="text"))
         pattern = self._checked()
         if pattern.pattern not in FAST_PATTERNS:
             pattern.try_on([text])
@@ -89,10 +91,6 @@ class Tokenizer(Estimator):
             return pattern.findall(text)
         search = re.compile(pattern.pattern).search
         return [piece for piece in _chinese_cutter()(text) if search(piece)]
-
-
-def _refuse(text: object) -> str:
-    raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected one str. For many texts use Corpus.from_texts")
 
 
 @functools.lru_cache(maxsize=64)

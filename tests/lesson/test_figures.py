@@ -88,7 +88,7 @@ def test_an_interactive_figure_needs_a_static_twin_and_carries_both(lesson, disp
 
 def test_figures_go_to_the_users_output_folder(lesson, displayed):
     lesson.show(line(), id="rising", alt=ALT)
-    assert {p.name for p in (output_folder() / "figures").iterdir()} == {"rising.svg", "rising.png"}
+    assert {p.name for p in (output_folder() / "figures").iterdir()} == {"rising.svg"}
 
 
 def test_a_build_collects_figures_in_its_own_folder(lesson, displayed, tmp_path: Path, monkeypatch):

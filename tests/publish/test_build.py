@@ -92,7 +92,7 @@ class Result:
     edit(course.notebooks / "01_counting.md", "## Exercises", cells + "## Exercises")
     outcome = build(["counting"], course=course, scale="smoke")[0]
     assert outcome.run.ok, outcome.run.error
-    assert {p.name for p in (course.root / "figures").iterdir()} == {"growth.svg", "growth.png"}
+    assert {p.name for p in (course.root / "figures").iterdir()} == {"growth.svg"}
     (row,) = json.loads((course.root / "data" / "leaderboard.json").read_text(encoding="utf-8"))["rows"]
     assert row["encoder"] == "rows" and row["scale"] == "smoke"
     stored = course.card("counting").notebook.read_text(encoding="utf-8")

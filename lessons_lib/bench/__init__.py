@@ -1,0 +1,22 @@
+"""Benchmarks: our code beside the strongest peer, in turn, in one process, on the same data, and only where the results are equal.
+
+`run` measures the cases of this package and returns rows; `write` puts them into ``data/benchmarks/``, from where lessons and README quote.
+Used by ``lessons bench``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_MODULE_OF = {"Case": "measure", "Row": "measure", "measure": "measure", "measure_memory": "memory", "run": "suite", "groups": "suite",
+              "read": "table", "write": "table"}
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    """Load the module that holds a public name on its first use."""
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"lessons_lib.bench has no {name!r}; it has {', '.join(__all__)}")

@@ -1,0 +1,164 @@
+"""Exercises of lesson ``02_bag_of_words``: what doubling changes, BM25 of one word, n-grams inside sentences, sentences that pairs confuse."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .base import Exercise, judge_function
+
+__all__ = ["EXERCISES"]
+
+# ------------------------------------------------------------------------------------------------ twice
+
+SCORES = ("inner product", "cosine", "TF-IDF", "TF-IDF, log counts", "BM25, b = 0", "BM25, b = 1")
+UNCHANGED = frozenset({"cosine", "TF-IDF"})      # tests/exercises/test_bag_of_words.py measures it
+_REASONS = {"inner product": "what happens to a sum of counts when each count doubles?",
+            "cosine": "the row doubles, and so does its length",
+            "TF-IDF": "idf counts documents, not words, and the row is scaled to length 1",
+            "TF-IDF, log counts": "1 + log(2 tf) is not a multiple of 1 + log(tf), so words that occur once gain on the others",
+            "BM25, b = 0": "tf / (tf + k1) changes when tf doubles",
+            "BM25, b = 1": "every length doubles, so length / mean length stays; tf does not"}
+
+
+def _judge_twice(answer: Any) -> str | None:
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        return f'expected a set of names such as {{"cosine"}}, yours is {type(answer).__name__}'
+    mine = {str(name) for name in answer}
+    if unknown := sorted(mine - set(SCORES)):
+        return f"{unknown[0]!r} is none of the six names: {', '.join(SCORES)}"
+    wrong = [name for name in SCORES if (name in mine) != (name in UNCHANGED)]
+    if not wrong:
+        return None
+    verb = "should not be there" if wrong[0] in mine else "is missing"
+    return f"{len(wrong)} of six are wrong; the first, {wrong[0]!r}, {verb}: {_REASONS[wrong[0]]}"
+
+
+# ------------------------------------------------------------------------------------------------ bm25_weight
+
+
+def _solve_bm25_weight(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
+    idf = math.log(1 + (N - df + 0.5) / (df + 0.5))
+    return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
+
+
+def _without_saturation(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
+    return math.log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (1 - b + b * length / mean_length)
+
+
+def _without_one_in_the_log(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
+    return math.log((N - df + 0.5) / (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
+
+
+def _length_upside_down(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
+    return _solve_bm25_weight(tf, df, N, mean_length, length, k1, b)
+
+
+def _b_on_the_wrong_side(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
+    return _solve_bm25_weight(tf, df, N, length, mean_length, k1, 1 - b)
+
+
+def _without_k1_plus_1(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
+    return _solve_bm25_weight(tf, df, N, length, mean_length, k1, b) / (k1 + 1)
+
+
+_BM25_CASES = [(0, 1, 10, 5, 5), (1, 1, 10, 5, 5), (3, 2, 10, 5, 10), (285, 20, 106, 8975, 4365.7), (23, 3, 106, 4229, 4365.7),
+               (2, 100, 106, 300, 4000), (2, 5, 10, 8, 4, 1.2, 0.0), (2, 5, 10, 8, 4, 2.0, 1.0)]
+
+# ------------------------------------------------------------------------------------------------ count_ngrams
+
+
+def _solve_count_ngrams(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
+    counts = Counter()
+    for words in sentences:
+        counts.update(" ".join(words[i : i + n]) for i in range(len(words) - n + 1))
+    return dict(counts)
+
+
+def _across_sentences(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
+    return _solve_count_ngrams([[word for words in sentences for word in words]], n)
+
+
+def _last_one_missing(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
+    return dict(Counter(" ".join(words[i : i + n]) for words in sentences for i in range(len(words) - n)))
+
+
+def _short_ends_counted(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
+    return dict(Counter(" ".join(words[i : i + n]) for words in sentences for i in range(len(words))))
+
+
+def _each_once(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
+    return dict.fromkeys(_solve_count_ngrams(sentences, n), 1)
+
+
+def _side_by_side(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
+    return dict(Counter(" ".join(words[i : i + n]) for words in sentences for i in range(0, len(words) - n + 1, n)))
+
+
+_NGRAM_CASES = [([], 2), ([["a"]], 2), ([["a", "b"]], 1), ([["a", "b", "a"]], 1), ([["a", "b"], ["c"]], 2), ([["a", "b", "c"]], 2),
+                ([["a", "b", "a", "b"]], 2), ([["dog", "bites", "man"], ["man", "bites", "dog"]], 2), ([["a", "b", "c", "d"], ["b", "c", "d"]], 3)]
+
+# ------------------------------------------------------------------------------------------------ same_pairs
+
+
+def _bigrams(words: Sequence[str]) -> Counter:
+    return Counter(itertools.pairwise(words))
+
+
+def _judge_same_pairs(answer: Any) -> str | None:
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        return "expected two sentences, each a list of words"
+    if any(isinstance(side, str) or not all(isinstance(word, str) for word in side) for side in answer):
+        return 'write each sentence as a list of words: ["dog", "bites", "man"]'
+    a, b = ([word.lower() for word in side] for side in answer)
+    if a == b:
+        return "the two sentences are the same"
+    if Counter(a) != Counter(b):
+        word = next(iter((Counter(a) - Counter(b)) or (Counter(b) - Counter(a))))
+        return f"the bags differ: {word!r} occurs {a.count(word)} times in the first and {b.count(word)} times in the second"
+    if _bigrams(a) != _bigrams(b):
+        pair = next(iter((_bigrams(a) - _bigrams(b)) or (_bigrams(b) - _bigrams(a))))
+        return f"the bags agree, but {' '.join(pair)!r} occurs {_bigrams(a)[pair]} times in the first and {_bigrams(b)[pair]} times in the second"
+    return None
+
+
+def _words(*sentences: str) -> tuple[list[str], ...]:
+    return tuple(sentence.split() for sentence in sentences)
+
+
+_EXCHANGED = _words("the dog saw the cat and the cat saw the bird", "the cat saw the dog and the dog saw the bird")
+
+EXERCISES = {
+    "twice": Exercise(
+        name="twice", question="Which scores stay the same when every article is copied behind itself?", judge=_judge_twice, solution=set(UNCHANGED),
+        wrong={"only cosine": {"cosine"}, "length is normalised in BM25 too": {"cosine", "TF-IDF", "BM25, b = 1"},
+               "all that are scaled to length 1": {"cosine", "TF-IDF", "TF-IDF, log counts"}, "everything": set(SCORES), "nothing": set(),
+               "bounded scores": {"BM25, b = 0", "BM25, b = 1"}},
+        hints=("Go through the six formulas and write 2 tf for tf. Does df change? Does N?",
+               "Which of them divide by something that doubles as well, for every word in the same way?")),
+    "bm25_weight": Exercise(
+        name="bm25_weight", question="What one word adds to the BM25 score of a document", judge=judge_function(_solve_bm25_weight, _BM25_CASES),
+        solution=_solve_bm25_weight,
+        wrong={"no saturation": _without_saturation, "no 1 inside the logarithm": _without_one_in_the_log, "length upside down": _length_upside_down,
+               "b and 1 - b exchanged": _b_on_the_wrong_side, "no factor k1 + 1": _without_k1_plus_1},
+        hints=("First the idf, with math.log or np.log. Then the fraction, written as in the formula.",
+               "In a document of mean length the bracket after k1 is 1. Check yours: 1 - b + b * 1.")),
+    "count_ngrams": Exercise(
+        name="count_ngrams", question="The n-grams of a text, none across the end of a sentence",
+        judge=judge_function(_solve_count_ngrams, _NGRAM_CASES), solution=_solve_count_ngrams,
+        wrong={"across the full stop": _across_sentences, "the last n-gram is missing": _last_one_missing,
+               "shorter ends are counted": _short_ends_counted, "each counted once": _each_once, "side by side, not overlapping": _side_by_side},
+        hints=("A sentence of L words has L - n + 1 n-grams, which start at the words 0, 1, …, L - n.",
+               'collections.Counter counts; " ".join(words[i : i + n]) writes one n-gram.')),
+    "same_pairs": Exercise(
+        name="same_pairs", question="Two different sentences with the same words and the same pairs of words", judge=_judge_same_pairs,
+        solution=_words("the dog and the cat and the bird", "the cat and the dog and the bird"),
+        wrong={"a swap that pairs can see": _words("dog bites man", "man bites dog"), "the same sentence": _words("a b", "a b"),
+               "other words": _words("the dog barks", "the cat barks"), "one word more": _words("a b a b", "a b a b a"),
+               "roles exchanged in two clauses": _EXCHANGED, "a word moved to the end": _words("a b c a", "b c a a")},
+        hints=("Let one word occur three times. It cuts the sentence into pieces.",
+               "“the … the … the”: pieces that begin and end with the same word can change places, and no pair notices.")),
+}

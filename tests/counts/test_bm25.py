@@ -1,0 +1,96 @@
+"""BM25: the formula, its limits, and search."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lessons_lib.core import DataWarning, NotFittedError
+from lessons_lib.counts import BM25, BagOfWords
+
+DOCUMENTS = ["the cat sat on the mat", "the dog sat", "birds sing", "the cat and the dog and the cat"]
+
+
+def by_hand(documents, query_words, k1, b):
+    """The formula, word by word, on lists."""
+    tokens = [text.split() for text in documents]
+    mean = sum(map(len, tokens)) / len(tokens)
+    scores = []
+    for words in tokens:
+        score = 0.0
+        for word in query_words:
+            df, tf = sum(word in other for other in tokens), words.count(word)
+            idf = math.log(1 + (len(tokens) - df + 0.5) / (df + 0.5))
+            score += idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(words) / mean))
+        scores.append(score)
+    return scores
+
+
+@pytest.mark.parametrize("k1, b", [(1.5, 0.75), (1.2, 0.0), (2.0, 1.0), (0.0, 0.5)])
+def test_scores_are_the_formula(k1, b):
+    ranking = BM25(k1=k1, b=b).fit(DOCUMENTS)
+    scores = ranking.scores(["cat", "the dog dog", "birds"])
+    assert scores.shape == (3, 4) and scores.dtype == np.float64
+    for row, words in zip(scores, [["cat"], ["the", "dog", "dog"], ["birds"]], strict=True):
+        np.testing.assert_allclose(row, by_hand(DOCUMENTS, words, k1, b), rtol=1e-12)
+
+
+def test_no_weight_is_negative_even_for_a_word_in_every_text():
+    ranking = BM25().fit(["same word", "same other", "same third"])
+    assert (ranking.weights_.data > 0).all() and (ranking.idf_ > 0).all()
+
+
+def test_k1_zero_asks_only_whether_a_word_is_there():
+    ranking = BM25(k1=0).fit(DOCUMENTS)
+    presence = BagOfWords(binary=True).fit_transform(DOCUMENTS)
+    np.testing.assert_allclose(ranking.weights_.toarray(), presence.toarray() * ranking.idf_)
+
+
+def test_further_occurrences_add_less_and_less_below_a_limit():
+    ranking = BM25(b=0).fit(["cat " * n for n in (1, 2, 4, 400)] + ["dog"])
+    weights = ranking.weights_[:, ranking.vocabulary_["cat"]].toarray().ravel()[:4]
+    assert (np.diff(weights) > 0).all() and weights[-1] < ranking.idf_[ranking.vocabulary_["cat"]] * 2.5
+
+
+def test_search_gives_the_best_first_and_keeps_the_order_of_ties():
+    ranking = BM25().fit(DOCUMENTS)
+    assert [i for i, _ in ranking.search("birds that sing", k=2)] == [2, 0]
+    assert [i for i, _ in BM25().fit(["aa", "bb", "bb", "cc"]).search("bb")] == [1, 2, 0, 3]
+    assert len(ranking.search("cat", k=100)) == 4
+
+
+def test_T19_a_query_of_unknown_words_scores_zero_with_a_warning():
+    ranking = BM25().fit(DOCUMENTS)
+    with pytest.warns(DataWarning, match="1 of 1 documents have no known token"):
+        assert ranking.search("quantum", k=1) == [(0, 0.0)]
+
+
+def test_T01_many_queries_and_one_query_are_not_mixed_up():
+    ranking = BM25().fit(DOCUMENTS)
+    with pytest.raises(TypeError, match=r"documents='cat' is one str"):
+        ranking.scores("cat")
+    with pytest.raises(TypeError, match=r"query=\['cat'\] is list; expected one str\. For many queries use scores"):
+        ranking.search(["cat"])
+
+
+@pytest.mark.parametrize("settings, message", [({"k1": -1}, "k1=-1 is out of range"), ({"b": 1.5}, "b=1.5 is out of range"), ({"k1": math.nan}, "k1=nan")])
+def test_wrong_settings_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        BM25(**settings).fit(DOCUMENTS)
+
+
+def test_P28_search_before_fit_says_so():
+    with pytest.raises(NotFittedError, match="this BM25 is not fitted yet"):
+        BM25().search("cat")
+
+
+def test_k_is_at_least_one():
+    with pytest.raises(ValueError, match="k=0"):
+        BM25().fit(DOCUMENTS).search("cat", k=0)
+
+
+def test_saving_keeps_the_texts_that_are_searched(tmp_path):
+    ranking = BM25(k1=1.2).fit(DOCUMENTS)
+    ranking.save(tmp_path / "m")
+    loaded = BM25.load(tmp_path / "m")
+    assert loaded.search("cat dog") == ranking.search("cat dog") and loaded.k1 == 1.2

@@ -1,0 +1,56 @@
+"""Every lesson: runs at smoke scale within its budget, is committed as its text says, and has exercises that are worth something."""
+
+from __future__ import annotations
+
+import pytest
+
+from lessons_lib import exercises, publish
+from lessons_lib.lesson.course import Course
+
+COURSE = Course()
+IDS = COURSE.ids()
+BUDGET_SECONDS, BUDGET_MB, BUDGET_CELL_SECONDS = 120, 4000, 20
+
+
+@pytest.mark.parametrize("lesson", IDS)
+def test_the_committed_notebook_is_what_its_text_says(lesson):
+    problems = publish.build([lesson], check=True)[0].problems
+    assert not problems, "\n".join(map(str, problems))
+
+
+def test_the_map_and_the_glossary_are_up_to_date():
+    assert not publish.check_course(COURSE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", IDS)
+def test_the_lesson_runs_without_any_data_but_what_ships(lesson, monkeypatch):
+    """As a newcomer has it: no LESSONS_DATA, no network for models, an empty cache."""
+    monkeypatch.delenv("LESSONS_DATA", raising=False)
+    result = next(publish.run_lessons([lesson], scale="smoke"))
+    assert result.ok, f"cell {result.failed_cell}: {result.error}"
+    assert result.seconds < BUDGET_SECONDS and result.peak_mb < BUDGET_MB
+    assert max(result.cell_seconds) < BUDGET_CELL_SECONDS
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("lesson", IDS)
+def test_the_lesson_runs_with_the_real_sets(lesson, lessons_data):
+    result = next(publish.run_lessons([lesson], scale="smoke"))
+    assert result.ok, f"cell {result.failed_cell}: {result.error}"
+
+
+@pytest.mark.parametrize("lesson", exercises.stems())
+def test_every_exercise_accepts_its_solution_and_refuses_its_wrong_answers(lesson):
+    lines = exercises.audit(lesson)
+    assert len(lines) >= 3
+    for line in lines:
+        assert line.ok, str(line)
+
+
+@pytest.mark.parametrize("lesson", exercises.stems())
+def test_every_exercise_of_the_library_stands_in_its_lesson(lesson):
+    text = COURSE.card(lesson).path.read_text("utf-8")
+    for name in exercises.for_lesson(lesson):
+        assert f'lesson.check("{name}"' in text, name

@@ -1,0 +1,39 @@
+"""Arrays that grow hold what was put into them."""
+
+from itertools import chain
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lessons_lib.text.growing_array import GrowingArray, GrowingCounts
+
+
+@settings(max_examples=30)
+@given(st.lists(st.lists(st.integers(-5, 5), max_size=50), max_size=20))
+def test_appending_is_concatenating(parts):
+    array = GrowingArray(np.int32)
+    for part in parts:
+        array.append(np.array(part, dtype=np.int64))
+    assert array.finish().tolist() == list(chain.from_iterable(parts))
+    assert array.finish().dtype == np.int32
+
+
+def test_finishing_early_cuts():
+    array = GrowingArray(np.int64)
+    array.append(np.arange(10))
+    assert array.finish(4).tolist() == [0, 1, 2, 3]
+    assert len(array) == 4
+
+
+@settings(max_examples=30)
+@given(st.lists(st.dictionaries(st.integers(0, 9000), st.integers(0, 9), max_size=5), max_size=10))
+def test_totals_are_sums(amounts):
+    counts = GrowingCounts()
+    for part in amounts:
+        counts.add(np.array(list(part), dtype=np.int64), np.array(list(part.values()), dtype=np.int64))
+    expected = np.zeros(max((max(part, default=-1) for part in amounts), default=-1) + 1, dtype=np.int64)
+    for part in amounts:
+        for number, amount in part.items():
+            expected[number] += amount
+    assert counts.total(len(expected)).tolist() == expected.tolist()

@@ -1,0 +1,79 @@
+"""Tokens of one text: pattern, case, normal form, Chinese."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lessons_lib.text import Corpus, Tokenizer, tokenize
+
+
+def test_words_of_any_script_are_found_and_lower_cased():
+    assert tokenize("Größe, Ёлка & ΟΔΟΣ: naïve_1 שלום") == ["größe", "ёлка", "οδος", "naïve_1", "שלום"]
+
+
+def test_apostrophes_cut_by_default_and_stay_with_the_pattern_that_keeps_them():
+    assert tokenize("Don't!") == ["don", "t"]
+    assert tokenize("Don't!", r"\w+(?:['’]\w+)*") == ["don't"]
+
+
+def test_T15_both_spellings_of_an_accent_give_one_token():
+    assert tokenize("cafe\u0301") == tokenize("café") == ["café"]
+    assert tokenize("cafe\u0301", normalise=None) != tokenize("café", normalise=None)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_T15_the_corpus_finds_the_tokens_that_the_tokenizer_finds(text):
+    corpus = Corpus.from_texts([text + " there_is_a_token"])
+    assert corpus.tokens(0) == tokenize(text + " there_is_a_token")
+
+
+def test_chinese_is_cut_by_a_dictionary_and_punctuation_falls_away():
+    assert tokenize("我来到北京清华大学，GPT很好。", language="zh") == ["我", "来到", "北京", "清华大学", "gpt", "很", "好"]
+
+
+def test_chinese_cutting_says_nothing():
+    code = "import lessons_lib as ll; ll.text.tokenize('我爱自然语言处理', language='zh')"
+    done = subprocess.run([sys.executable, "-W", "error::DeprecationWarning:lessons_lib", "-c", code], capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_jieba_is_not_imported_for_other_languages():
+    code = "import sys, lessons_lib as ll; ll.text.tokenize('hello'); print('jieba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+                          check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("text, shown", [(None, "NoneType"), (5, "int"), (["a"], "list"), (b"a", "bytes")])
+def test_T05_anything_but_one_str_is_refused(text, shown):
+    with pytest.raises(TypeError, match=f"text=.* is {shown}; expected one str"):
+        tokenize(text)
+
+
+def test_T14_a_lone_surrogate_is_refused_with_its_place():
+    with pytest.raises(ValueError, match=r"text\[0\] has a lone surrogate U\+D83D at character 2"):
+        tokenize("ab\ud83d")
+
+
+@pytest.mark.parametrize("settings_, error, message", [
+    ({"language": "cn"}, ValueError, "language='cn' is unknown"), ({"normalise": "NFX"}, ValueError, "normalise='NFX' is unknown"),
+    ({"lowercase": 1}, TypeError, "lowercase=1 is int"), ({"pattern": "("}, ValueError, "pattern='\\(' is no regular expression")])
+def test_T22_wrong_settings_are_refused(settings_, error, message):
+    with pytest.raises(error, match=message):
+        tokenize("a", **settings_)
+
+
+def test_P26_an_unknown_keyword_is_answered_with_the_nearest():
+    with pytest.raises(TypeError, match="did you mean 'lowercase'"):
+        Tokenizer(lower_case=True)
+
+
+def test_T22_a_catastrophic_pattern_is_stopped_in_a_corpus():
+    with pytest.raises(ValueError, match="was stopped"):
+        Corpus.from_texts(["a" * 10_000], tokenizer=Tokenizer(r"(a+)+b"))
