@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 from ..core import PROJECT
 from .measure import Row
@@ -35,6 +36,7 @@ print(max(peak, me.memory_info().rss) - before, size)
 def _hold(n: int) -> int:
     """Hold n bytes for a moment: what the measurement is tested with."""
     held = bytearray(b"x") * n
+    time.sleep(0.1)                              # long enough to be seen by the watching thread on a busy machine
     return len(held)
 
 

@@ -27,7 +27,7 @@ def named_encoder(name: str, texts: Sequence[str] | None = None) -> Encoder:
     make = {"one-hot": lambda: OneHot(token_pattern=WORDS), "bag of words": lambda: BagOfWords(token_pattern=WORDS),
             "TF-IDF": lambda: TfIdf(token_pattern=WORDS), "BM25": lambda: BM25(token_pattern=WORDS),
             "char n-grams": lambda: TfIdf(analyzer="char_wb", ngram_range=(3, 5), min_df=2),
-            "LSA": lambda: LSA(dim=100, vectorizer=TfIdf(token_pattern=WORDS, sublinear_tf=True, min_df=2))}
+            "LSA": lambda: LSA(dim=100, vectorizer=TfIdf(token_pattern=WORDS, sublinear_tf=True))}
     encoder = make[name]().fit(_sample(whole=name == "LSA") if texts is None else texts)
     encoder.name = name
     return encoder

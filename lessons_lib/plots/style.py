@@ -92,8 +92,12 @@ def plain(text: object, *, limit: int = 60) -> str:
     line = " ".join("".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in str(text)).split())
     if len(line) > limit:
         line = line[: limit - 1] + "…"
-    drawn = "".join(c if ord(c) in _drawable() or unicodedata.category(c) in ("Cf", "Mn") else MISSING_GLYPH for c in line)
-    return drawn.replace("$", r"\$")
+    return "".join(c if ord(c) in _drawable() else _without_glyph(c) for c in line).replace("$", r"\$")
+
+
+def _without_glyph(character: str) -> str:
+    """What stands for a character that cannot be drawn: nothing for marks and invisible ones, a box for the others."""
+    return "" if unicodedata.category(character) in ("Cf", "Mn", "Me") else MISSING_GLYPH
 
 
 def wrapped(title: str, *, width: int = TITLE_CHARS) -> str:

@@ -107,7 +107,8 @@ def test_T19_documents_of_unknown_words_give_zero_rows_with_a_warning(method):
 
 
 @every_method
-@pytest.mark.parametrize("documents, message", [({"a"}, "has no order"), ({"a": 1}, "is a dict"), (np.array([["a"]]), "2-D ndarray"), (5, "expected a sequence")])
+@pytest.mark.parametrize("documents, message", [({"a"}, "has no order"), ({"a": 1}, "is a dict"), (np.array([["a"]]), "2-D ndarray"),
+                                                (5, "expected a sequence")])
 def test_T20_containers_without_order_are_refused(method, documents, message):
     with pytest.raises(TypeError, match=message):
         method().fit(documents)
@@ -116,9 +117,11 @@ def test_T20_containers_without_order_are_refused(method, documents, message):
 @every_method
 @pytest.mark.parametrize("settings, error, message", [
     ({"token_pattern": "("}, ValueError, r"token_pattern='\(' is no regular expression: .* at position 0"),
-    ({"token_pattern": None}, TypeError, "token_pattern=None is NoneType"), ({"stop_words": "klingon"}, ValueError, "stop_words='klingon' is unknown.*'english'"),
+    ({"token_pattern": None}, TypeError, "token_pattern=None is NoneType"),
+    ({"stop_words": "klingon"}, ValueError, "stop_words='klingon' is unknown.*'english'"),
     ({"max_features": 0}, ValueError, "max_features=0"), ({"max_features": 1.5}, TypeError, "max_features=1.5"),
-    ({"min_df": 0}, ValueError, "min_df=0 is out of range"), ({"min_df": 1.5}, ValueError, "min_df=1.5"), ({"min_df": True}, TypeError, "min_df=True"),
+    ({"min_df": 0}, ValueError, "min_df=0 is out of range"), ({"min_df": 1.5}, ValueError, "min_df=1.5"),
+    ({"min_df": True}, TypeError, "min_df=True"),
     ({"max_df": -0.1}, ValueError, "max_df=-0.1"), ({"max_df": float("nan")}, ValueError, "max_df=nan"), ({"threads": 0}, ValueError, "threads=0"),
     ({"lowercase": "yes"}, TypeError, "lowercase='yes' is str"), ({"normalise": "NFX"}, ValueError, "normalise='NFX' is unknown")])
 def test_T22_P17_P25_wrong_settings_are_refused(method, settings, error, message):

@@ -12,15 +12,17 @@ from lessons_lib.core import DamagedFile, DataWarning, NotFittedError
 from lessons_lib.counts import BagOfWords
 
 ARRAYS = ("data", "indices", "indptr")
-WORDS = ["the", "The", "THE", "cat", "Cat", "a", "I", "naïve", "NAÏVE", "cafe\u0301", "café", "ΟΔΟΣ", "Σ", "İstanbul", "straße", "STRASSE", "我爱", "你好",
+WORDS = ["the", "The", "THE", "cat", "Cat", "a", "I", "naïve", "NAÏVE", "cafe\u0301", "café",
+         "ΟΔΟΣ", "Σ", "İstanbul", "straße", "STRASSE", "我爱", "你好",
          "שלום", "x_1", "don't", "e-mail", "👩\u200d👧", "\u212a", "\u023a", "²", "①", "new york", "\0", "of", "and", "internationalisation"]
 GAPS = [" ", "  ", "\t", "\n", "\r\n", "\u00a0", "\u2003 ", "\x1c", "", ".", ", "]
-texts = st.lists(st.one_of(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(GAPS)), max_size=12).map(lambda parts: "".join(map("".join, parts))),
-                           st.text(st.characters(exclude_categories=["Cs"]), max_size=15)), min_size=1, max_size=7)
+words_and_gaps = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(GAPS)), max_size=12).map(lambda parts: "".join(map("".join, parts)))
+texts = st.lists(st.one_of(words_and_gaps, st.text(st.characters(exclude_categories=["Cs"]), max_size=15)), min_size=1, max_size=7)
 ranges = st.tuples(st.integers(1, 3), st.integers(0, 2)).map(lambda ends: (ends[0], ends[0] + ends[1]))
 bag_settings = st.fixed_dictionaries({"ngram_range": ranges}, optional={
     "lowercase": st.booleans(), "binary": st.booleans(), "min_df": st.sampled_from([1, 2, 0.3]), "max_df": st.sampled_from([1.0, 0.8, 3]),
-    "max_features": st.integers(1, 9), "analyzer": st.sampled_from(["word", "char", "char_wb"]), "stop_words": st.sampled_from([None, "english", ["cat", "café"]]),
+    "max_features": st.integers(1, 9), "analyzer": st.sampled_from(["word", "char", "char_wb"]),
+    "stop_words": st.sampled_from([None, "english", ["cat", "café"]]),
     "token_pattern": st.sampled_from([r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\w+", r"[a-zà-ü]+", r"(\w)\w*", r"\S*"])})
 
 
@@ -46,7 +48,7 @@ def both(documents, others, **chosen):
         return same(ours.transform(others), theirs.transform(others))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(texts, texts, bag_settings)
 def test_matrix_and_vocabulary_are_scikit_learns(documents, others, chosen):
     assert both(documents, others, **chosen)
@@ -79,8 +81,8 @@ def wikipedia_paragraphs(n: int) -> list[str]:
                                     {"analyzer": "char_wb", "ngram_range": (2, 4), "max_df": 0.5}, {"analyzer": "char", "ngram_range": (1, 2)},
                                     {"token_pattern": r"(?u)\b\w+\b", "lowercase": False, "ngram_range": (2, 3)}])
 def test_real_text_with_many_scripts_gives_scikit_learns_matrix(chosen):
-    paragraphs = wikipedia_paragraphs(400)
-    assert len(paragraphs) == 400 and max(map(max, paragraphs)) > "\u3000"
+    paragraphs = wikipedia_paragraphs(200)
+    assert len(paragraphs) == 200 and max(map(max, paragraphs)) > "\u3000"
     assert both(paragraphs, paragraphs[::3], **chosen)
 
 
@@ -90,8 +92,8 @@ def test_wikipedia_sentences_give_scikit_learns_matrix(lessons_data, chosen):
     import bz2
 
     with bz2.open(lessons_data / "wiki" / "wiki_sentences_250k.txt.bz2", "rt", encoding="utf-8") as file:
-        sentences = [next(file) for _ in range(20_000)]
-    assert both(sentences, sentences[:5000], **chosen)
+        sentences = [next(file) for _ in range(8_000)]
+    assert both(sentences, sentences[:3000], **chosen)
 
 
 @pytest.mark.parametrize("chosen", [{}, {"ngram_range": (1, 3)}, {"analyzer": "char", "ngram_range": (2, 3)}, {"token_pattern": "[a-z]+"},
@@ -149,7 +151,7 @@ def test_T15_spellings_stay_apart_by_default_as_in_scikit_learn_and_become_one_w
 
 
 def test_a_text_with_a_capital_sigma_is_lower_cased_by_its_place_in_the_word():
-    assert set(BagOfWords().fit(["ΟΔΟΣ ΣΑΣ", "plain", "İİ"]).vocabulary_) == {"οδος", "σας", "plain", *__import__("re").findall(r"\w\w+", "İİ".lower())}
+    assert set(BagOfWords().fit(["ΟΔΟΣ ΣΑΣ", "plain", "İdil"]).vocabulary_) == {"οδος", "σας", "plain", "dil"}          # "i̇dil": a dot cuts it
 
 
 def test_refitting_forgets_the_former_vocabulary_and_a_failed_fit_keeps_it():
@@ -167,7 +169,8 @@ def test_a_setting_changed_after_fit_counts_at_the_next_transform():
     assert bag.transform(["one one"]).toarray().tolist() == [[1, 0]]
 
 
-@pytest.mark.parametrize("chosen", [{}, {"ngram_range": (1, 2), "stop_words": {"sat"}}, {"vocabulary": ["mat", "cat"]}, {"analyzer": "char", "min_df": 2}])
+@pytest.mark.parametrize("chosen", [{}, {"ngram_range": (1, 2), "stop_words": {"sat"}}, {"vocabulary": ["mat", "cat"]},
+                                    {"analyzer": "char", "min_df": 2}])
 def test_T15_saving_and_loading_keeps_settings_tokens_and_vectors(tmp_path, chosen):
     documents = ["the cat sat", "Größe 我爱 שלום mat", "e\u0301 cat\0cat"]
     bag = BagOfWords(**chosen).fit(documents)
@@ -229,8 +232,9 @@ def test_P28_a_given_vocabulary_needs_no_fit_and_nothing_else_does_without():
 
 
 @pytest.mark.parametrize("vocabulary, error, message", [
-    ([], ValueError, "vocabulary is empty"), (["a", "a"], ValueError, "holds 'a' twice"), ({"a": 1}, ValueError, r"each of 0 … 0 once"),
-    ({"a": 0, "b": 0}, ValueError, "each of 0 … 1 once"), ("cat", TypeError, "vocabulary='cat' is str"), ([1], TypeError, "holds 1, a int"), (5, TypeError, "is int")])
+    ([], ValueError, "vocabulary is empty"), (["a", "a"], ValueError, "holds 'a' twice"),
+    ({"a": 1}, ValueError, r"each of 0 … 0 once"), ({"a": 0, "b": 0}, ValueError, "each of 0 … 1 once"),
+    ("cat", TypeError, "vocabulary='cat' is str"), ([1], TypeError, "holds 1, a int"), (5, TypeError, "is int")])
 def test_a_wrong_vocabulary_is_refused(vocabulary, error, message):
     with pytest.raises(error, match=message):
         BagOfWords(vocabulary=vocabulary).fit(["cat"])

@@ -21,7 +21,8 @@ def by_hand(documents, query_words, k1, b):
         for word in query_words:
             df, tf = sum(word in other for other in tokens), words.count(word)
             idf = math.log(1 + (len(tokens) - df + 0.5) / (df + 0.5))
-            score += idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(words) / mean))
+            if tf:
+                score += idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(words) / mean))
         scores.append(score)
     return scores
 
@@ -73,7 +74,8 @@ def test_T01_many_queries_and_one_query_are_not_mixed_up():
         ranking.search(["cat"])
 
 
-@pytest.mark.parametrize("settings, message", [({"k1": -1}, "k1=-1 is out of range"), ({"b": 1.5}, "b=1.5 is out of range"), ({"k1": math.nan}, "k1=nan")])
+@pytest.mark.parametrize("settings, message", [({"k1": -1}, "k1=-1 is out of range"), ({"b": 1.5}, "b=1.5 is out of range"),
+                                               ({"k1": math.nan}, "k1=nan")])
 def test_wrong_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         BM25(**settings).fit(DOCUMENTS)

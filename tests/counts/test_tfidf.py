@@ -12,7 +12,8 @@ from lessons_lib.counts import BagOfWords, TfIdf
 
 EXAMPLE = ["I love machine learning.", "I love machine learning. Machine learning is great."]
 VOCABULARY = ["i", "love", "machine", "learning", "is", "great"]
-texts = st.lists(st.lists(st.sampled_from(["the", "The", "cat", "naïve", "我爱", "ΟΔΟΣ", "dog", "x y", "zz"]), max_size=8).map(" ".join), min_size=1, max_size=6)
+words = st.sampled_from(["the", "The", "cat", "naïve", "我爱", "ΟΔΟΣ", "dog", "x y", "zz"])
+texts = st.lists(st.lists(words, max_size=8).map(" ".join), min_size=1, max_size=6)
 choices = st.fixed_dictionaries({}, optional={
     "norm": st.sampled_from(["l1", "l2", None]), "use_idf": st.booleans(), "smooth_idf": st.booleans(), "sublinear_tf": st.booleans(),
     "ngram_range": st.sampled_from([(1, 1), (1, 2)]), "binary": st.booleans(), "max_df": st.sampled_from([1.0, 0.7])})
@@ -67,7 +68,8 @@ def test_every_row_with_a_token_has_length_one(documents):
     np.testing.assert_allclose(lengths, np.diff(matrix.indptr) > 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("settings_, error, message", [({"norm": "l3"}, ValueError, "norm='l3' is unknown"), ({"use_idf": 1}, TypeError, "use_idf=1 is int")])
+@pytest.mark.parametrize("settings_, error, message", [({"norm": "l3"}, ValueError, "norm='l3' is unknown"),
+                                                       ({"use_idf": 1}, TypeError, "use_idf=1 is int")])
 def test_wrong_settings_are_refused(settings_, error, message):
     with pytest.raises(error, match=message):
         TfIdf(**settings_).fit(EXAMPLE)

@@ -7,7 +7,7 @@ import numpy as np
 
 from lessons_lib.text.characters import CODE_POINT, NEEDS_PYTHON, SPACE, WORD, character_table, lower_exceptions
 
-CHARACTERS = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000]
+CHARACTERS = [chr(c) for c in [*range(0xD800), *range(0xE000, 0x10000), *range(0x10000, sys.maxunicode + 1, 7)]]
 
 
 def entries(lowercase: bool) -> np.ndarray:
