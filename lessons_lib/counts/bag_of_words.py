@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
@@ -91,14 +92,18 @@ class BagOfWords(Estimator):
             self._learned(given)
             return matrix
         counted = self._count(analysis, checked_batches(documents), keep_rows=keep_rows)
-        features, names = self._kept(counted)
-        matrix = None
-        if keep_rows:
-            column_of = np.full(len(counted.table), -1, dtype=np.int32)
-            column_of[features] = np.arange(len(features))
-            matrix = counted.rows.finish(len(features), column_of=column_of, binary=self.binary, threads=checked_threads(self.threads))
+        features = self._kept(counted)
+        with ThreadPoolExecutor(1) as pool:                 # names are spelled while compiled loops place the cells
+            spelling = pool.submit(counted.table.names, features)
+            matrix = self._finished(counted, features) if keep_rows else None
+            names = spelling.result()
         self._learned(dict(zip(names, range(len(names)), strict=True)))
         return matrix
+
+    def _finished(self, counted: _Counted, features: np.ndarray) -> sparse.csr_matrix:
+        column_of = np.full(len(counted.table), -1, dtype=np.int32)
+        column_of[features] = np.arange(len(features))
+        return counted.rows.finish(len(features), column_of=column_of, binary=self.binary, threads=checked_threads(self.threads))
 
     def _learned(self, vocabulary: dict[str, int]) -> None:
         self.vocabulary_ = vocabulary
@@ -132,8 +137,8 @@ class BagOfWords(Estimator):
         oddities.warn("token", "their rows are zeros", stacklevel=5)
         return _Counted(table, in_rows.total(len(table)), in_all.total(len(table)), oddities.n_documents, rows)
 
-    def _kept(self, counted: _Counted) -> tuple[np.ndarray, list[str]]:
-        """The features that become columns, in alphabetical order, with their names."""
+    def _kept(self, counted: _Counted) -> np.ndarray:
+        """The features that become columns, in alphabetical order of their names."""
         low, high = checked_document_bounds(self.min_df, self.max_df, counted.n_documents)
         seen = np.flatnonzero(counted.in_rows)              # words that only begin longer n-grams were never counted
         in_rows = counted.in_rows[seen]
@@ -141,13 +146,12 @@ class BagOfWords(Estimator):
         if not len(kept):
             raise ValueError(f"min_df={self.min_df} and max_df={self.max_df} leave no column of {len(seen)} for {counted.n_documents} documents; "
                              "lower min_df or raise max_df")
-        features, names = counted.table.in_order(kept)
-        if self.max_features is not None and len(features) > self.max_features:
-            amount = (counted.in_rows if self.binary else counted.in_all)[features]
-            # numpy's default sort, on the same numbers in the same order as scikit-learn's: ties fall alike
-            best = np.sort((-amount).argsort()[: self.max_features])
-            features, names = features[best], [names[i] for i in best]
-        return features, names
+        features = counted.table.in_order(kept)
+        if self.max_features is None or len(features) <= self.max_features:
+            return features
+        amount = (counted.in_rows if self.binary else counted.in_all)[features]
+        # numpy's default sort, on the same numbers in the same order as scikit-learn's: ties fall alike
+        return features[np.sort((-amount).argsort()[: self.max_features])]
 
     # ---------------------------------------------------------------------------------------- transform
 

@@ -14,11 +14,21 @@ from scipy import sparse
 
 from ..core import DamagedFile, Estimator, check_float, check_int
 from ..core.checks import shown
+from ..core.compiled import compiled
 from .bag_of_words import BagOfWords
 from .encoding import dense_vectors, load_counts, save_counts
 from .settings import BAG_SETTINGS, TOKEN_PATTERN
+from .weights import as_floats, multiply_columns, texts_per_column
 
 __all__ = ["BM25"]
+
+
+@compiled
+def _dampen(data: np.ndarray, indptr: np.ndarray, dampened: np.ndarray, k1: float) -> None:
+    """tf * (k1 + 1) / (tf + dampened) for each cell, in place, with one ``dampened`` per row."""
+    for row in range(indptr.size - 1):
+        for cell in range(indptr[row], indptr[row + 1]):
+            data[cell] *= (k1 + 1) / (data[cell] + dampened[row])
 
 
 class BM25(Estimator):
@@ -63,7 +73,7 @@ class BM25(Estimator):
         """As `fit`, and return the texts' weights: CSR (n_texts, n_columns), float64."""
         bag = self._bag()
         counts = bag.fit_transform(documents)
-        in_texts = np.bincount(counts.indices, minlength=counts.shape[1])
+        in_texts = texts_per_column(counts)
         idf = np.log1p((counts.shape[0] - in_texts + 0.5) / (in_texts + 0.5))
         self._learned(bag, idf, counts.sum() / counts.shape[0])
         self.weights_ = self._weighed(counts)
@@ -81,11 +91,10 @@ class BM25(Estimator):
         return self._weighed(self._fitted_bag.transform(documents))
 
     def _weighed(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
-        weights = counts.astype(np.float64)
         length = np.asarray(counts.sum(axis=1)).ravel() / (self.average_length_ or 1.0)          # no text with a known token: all rows are zeros
-        dampened = self.k1 * (1 - self.b + self.b * length)
-        weights.data *= (self.k1 + 1) / (weights.data + np.repeat(dampened, np.diff(weights.indptr)))
-        weights.data *= self.idf_[weights.indices]
+        weights = as_floats(counts)
+        _dampen(weights.data, weights.indptr, self.k1 * (1 - self.b + self.b * length), float(self.k1))
+        multiply_columns(weights.data, weights.indices, self.idf_)
         return weights
 
     # ---------------------------------------------------------------------------------------- search

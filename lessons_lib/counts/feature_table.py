@@ -119,20 +119,27 @@ class FeatureTable:
         place = length[:, None] - 1 - np.arange(backwards.shape[1])
         return np.where(place >= 0, np.take_along_axis(backwards, np.maximum(place, 0), axis=1), -1)
 
-    def in_order(self, features: np.ndarray) -> tuple[np.ndarray, list[str]]:
-        """Sort features alphabetically. Returns their numbers in that order, and their names."""
-        words = self._words_of(features)
+    def in_order(self, features: np.ndarray) -> np.ndarray:
+        """Sort features by name, alphabetically. Returns their numbers in that order."""
+        words, strings = self._words_of(features), self._strings.strings
         if words.shape[1] == 1:
-            order = self._strings.strings.sorted_order(words[:, 0])
-            return self._feature_of_string[order], self._strings.strings.to_list(order)
+            return self._feature_of_string[strings.sorted_order(words[:, 0])]
+        used = np.unique(words)
+        used = used[used >= 0]
+        rank = np.zeros(len(strings) + 1, dtype=np.int64)          # the last entry, 0, answers for "no further word", which sorts first
+        rank[strings.sorted_order(used)] = np.arange(1, len(used) + 1)
+        return features[_order_of_rows(rank[words], len(used) + 1)]
+
+    def names(self, features: np.ndarray) -> list[str]:
+        """The name of each feature; an n-gram's words are joined by spaces."""
+        words, strings = self._words_of(features), self._strings.strings
+        if words.shape[1] == 1:
+            return strings.to_list(words[:, 0])
         used, place = np.unique(words, return_inverse=True)
-        place, skipped = place.reshape(words.shape), int(len(used) > 0 and used[0] < 0)
-        strings = self._strings.strings
-        rank = np.zeros(len(used), dtype=np.int64)                 # 0 stays for "no further word", which sorts first
-        rank[np.searchsorted(used, strings.sorted_order(used[skipped:]))] = np.arange(1, len(used) - skipped + 1)
-        by = _order_of_rows(rank[place], len(used) + 1)
-        spelled = np.array([None] * skipped + strings.to_list(used[skipped:]), dtype=object)
-        return features[by], _joined(spelled, place[by], (words[by] >= 0).sum(axis=1))
+        known = used >= 0
+        spelled = np.full(len(used), None, dtype=object)
+        spelled[known] = strings.to_list(used[known])
+        return _joined(spelled, place.reshape(words.shape), (words >= 0).sum(axis=1))
 
 
 def _order_of_rows(ranks: np.ndarray, base: int) -> np.ndarray:

@@ -1,6 +1,7 @@
 """The count-based encoders of lessons 01 and 02 by name, each fitted on the Wikipedia sample: its sentences, or for LSA its articles.
 
-LSA learns better directions from 106 long texts than from 20,000 short ones, as lesson 02 measures (course-sts 63 against 48). One place for their settings, so that ``lessons evaluate``, lesson 02 and the leaderboard mean the same thing by "TF-IDF".
+LSA learns better directions from 106 long texts than from 20,000 short ones, as lesson 02 measures (course-sts 63 against 48). One place for
+their settings, so that ``lessons evaluate``, lesson 02 and the leaderboard mean the same thing by "TF-IDF".
 """
 
 from __future__ import annotations

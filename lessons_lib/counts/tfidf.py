@@ -14,25 +14,12 @@ from scipy import sparse
 
 from ..core import Estimator, check_choice
 from ..core.checks import shown
-from ..core.compiled import compiled
 from .bag_of_words import BagOfWords
 from .encoding import dense_vectors, load_counts, save_counts
 from .settings import BAG_SETTINGS, TOKEN_PATTERN
+from .weights import as_floats, multiply_columns, scale_rows, texts_per_column
 
 __all__ = ["TfIdf"]
-
-
-@compiled
-def _scale_rows(data: np.ndarray, indptr: np.ndarray, square: bool) -> None:
-    """Divide each row by its L2 (``square``) or L1 length, in place; zero rows stay."""
-    for row in range(indptr.size - 1):
-        total = 0.0
-        for cell in range(indptr[row], indptr[row + 1]):
-            total += data[cell] * data[cell] if square else abs(data[cell])
-        if total > 0:
-            length = np.sqrt(total) if square else total
-            for cell in range(indptr[row], indptr[row + 1]):
-                data[cell] /= length
 
 
 class TfIdf(Estimator):
@@ -98,13 +85,14 @@ class TfIdf(Estimator):
         return self._weighed(self._fitted_bag.transform(documents))
 
     def _weighed(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
-        weights = counts.astype(np.float64)
+        weights = as_floats(counts)
         if self.sublinear_tf:
-            weights.data = np.log(weights.data) + 1.0
+            np.log(weights.data, out=weights.data)
+            weights.data += 1.0
         if hasattr(self, "idf_"):
-            weights.data *= self.idf_[weights.indices]
+            multiply_columns(weights.data, weights.indices, self.idf_)
         if self.norm is not None:
-            _scale_rows(weights.data, weights.indptr, self.norm == "l2")
+            scale_rows(weights.data, weights.indptr, self.norm == "l2")
         return weights
 
     @property
@@ -134,5 +122,4 @@ class TfIdf(Estimator):
 
 def _idf(counts: sparse.csr_matrix, *, smooth: bool) -> np.ndarray:
     """ln((N + s) / (df + s)) + 1 with s = 1 if smooth else 0; shape (n_columns,)."""
-    in_texts = np.bincount(counts.indices, minlength=counts.shape[1]).astype(np.float64)
-    return np.log((counts.shape[0] + smooth) / (in_texts + smooth)) + 1.0
+    return np.log((counts.shape[0] + smooth) / (texts_per_column(counts) + smooth)) + 1.0

@@ -1,4 +1,4 @@
-"""From texts to numbers, a block of about half a million characters at a time, with as many threads as there are cores.
+"""From texts to numbers, a block of about a million characters at a time, with as many threads as there are cores.
 
 A scan turns a block of texts into its tokens' numbers; blocks come back in the order of the texts, so the result is the same for every number
 of threads, and memory holds a few blocks, whatever the number of texts. `Corpus` and ``counts.BagOfWords`` both read texts through here.
@@ -25,7 +25,7 @@ from .string_table import Strings
 __all__ = ["FAST_PATTERNS", "Buffers", "CharacterScan", "Oddities", "ScannedBlock", "TokenScan", "WordScan", "checked_threads", "long_tokens",
            "scanned_blocks"]
 
-BLOCK_CHARACTERS = 1 << 19             # larger blocks leave the processor's cache, smaller ones repeat more words
+BLOCK_CHARACTERS = 1 << 20             # larger blocks leave the processor's cache, smaller ones repeat more words
 _CUT = 64                                        # documents between two looks at a block's size
 # What these patterns match are the longest runs of >= 1 or >= 2 word characters; `fast_scan.scan_words` finds the same runs.
 FAST_PATTERNS = {pattern: chars for chars, body in ((1, r"\w+"), (2, r"\w\w+")) for flag in ("", "(?u)")
