@@ -72,14 +72,14 @@ def _with_progress(start: Any) -> Any:
 
     quiet = not sys.stderr.isatty()
     # Where nobody watches, one line per lesson is enough; the bar itself would fill a log file.
-    with tqdm(total=0, disable=quiet, bar_format="{desc} |{bar}| {n_fmt}/{total_fmt} cells {postfix}") as bar:
+    with tqdm(total=1, disable=quiet, leave=False, desc="starting", bar_format="{desc} |{bar:30}| cell {n_fmt} of {total_fmt}{postfix}") as bar:
 
         def on_cell(at: Any) -> None:
             if quiet:
                 if at.cell == 1:
                     print(f"lesson {at.number}/{at.n_lessons}: {at.lesson}", file=sys.stderr, flush=True)
                 return
-            bar.total, bar.n = at.n_cells, at.cell - 1
+            bar.total, bar.n = at.n_cells, at.cell
             bar.set_description_str(f"{at.number}/{at.n_lessons} {at.lesson}", refresh=False)
             bar.set_postfix_str("" if at.seconds_left is None else f"about {at.seconds_left:.0f} s left", refresh=False)
             bar.refresh()

@@ -103,7 +103,9 @@ def count_rows(ids: np.ndarray, document_ends: np.ndarray, columns: np.ndarray, 
 
     ``in_rows`` and ``in_all`` get, per number, the documents that hold it and its occurrences.
     """
-    cell_of = np.full(in_rows.size, -1, np.int64)
+    cell_of = np.empty(in_rows.size, np.int64)
+    for entry in range(cell_of.size):
+        cell_of[entry] = -1
     n, begin = 0, 0
     for document in range(document_ends.size):
         row = n

@@ -23,6 +23,7 @@ SEGMENT_END = 0xFE                               # ends a padded word inside a d
 PRIME, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 HALF, TAG, LOW, ONE, EMPTY = np.uint64(32), np.uint64(0xFFFFFFFF00000000), np.uint64(0xFFFFFFFF), np.uint64(1), np.uint64(0)
 WORD_BYTES = 8
+ZERO = np.int64(0)                              # a plain 0 is a type of its own to Numba: what it is passed to would be compiled twice
 
 # ------------------------------------------------------------------------------------------------ UTF-8
 
@@ -74,7 +75,7 @@ def fold(data: np.ndarray, out: np.ndarray, table: np.ndarray, for_python: np.nd
     The numbers of documents with a character that only Python can lower-case are written to ``for_python``. Returns the bytes written and
     how many such documents there are.
     """
-    i, k, document, n = 0, 0, 0, 0
+    i, k, document, n = ZERO, ZERO, 0, 0
     while i < data.size:
         lead = np.int64(data[i])
         if lead < 0x80:
@@ -151,7 +152,7 @@ def hash_strings(arena: np.ndarray, offsets: np.ndarray, hashes: np.ndarray) -> 
     for e in range(hashes.size):
         h, word = EMPTY, EMPTY
         for i in range(offsets[e], offsets[e + 1]):
-            h, word = _with_byte(h, word, i - offsets[e], arena[i])
+            h, word = _with_byte(h, word, i - offsets[e], np.int64(arena[i]))
         hashes[e] = _mixed(h ^ word)
 
 
@@ -186,7 +187,7 @@ def add_to_table(text: np.ndarray, text_offsets: np.ndarray, hashes: np.ndarray,
 def scan_words(text: np.ndarray, table: np.ndarray, min_chars: int, slots: np.ndarray, ids: np.ndarray, document_ends: np.ndarray,
                starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray) -> tuple[int, int]:
     """Find every maximal run of at least ``min_chars`` word characters, as the pattern ``\\b\\w\\w+\\b`` (2) or ``\\b\\w+\\b`` (1) does."""
-    n_entries, n_ids, document, i = 0, 0, 0, 0
+    n_entries, n_ids, document, i = 0, 0, 0, ZERO
     while i < text.size:
         start, chars, step = i, 0, 0
         h, word, lead = EMPTY, EMPTY, np.int64(0)
@@ -203,7 +204,7 @@ def scan_words(text: np.ndarray, table: np.ndarray, min_chars: int, slots: np.nd
                 if lead == DOCUMENT_END or table[decode(text, i)] & WORD == 0:
                     break
                 for j in range(i, i + step):
-                    h, word = _with_byte(h, word, j - start, text[j])
+                    h, word = _with_byte(h, word, j - start, np.int64(text[j]))
                 i += step
             chars += 1
         if chars >= min_chars:
@@ -230,7 +231,7 @@ def clean_characters(text: np.ndarray, table: np.ndarray, out: np.ndarray, pad_w
 
     Without ``pad_words`` two or more white-space characters become one space. With it, each word is written as space, word, space.
     """
-    i, k, blanks, blank_at, in_word = 0, 0, 0, 0, False
+    i, k, blanks, blank_at, in_word = ZERO, ZERO, 0, ZERO, False
     while i < text.size:
         lead = np.int64(text[i])
         step, is_space = width(lead), False
@@ -265,7 +266,7 @@ def clean_characters(text: np.ndarray, table: np.ndarray, out: np.ndarray, pad_w
 def scan_char_ngrams(text: np.ndarray, low: int, high: int, short_once: bool, slots: np.ndarray, ids: np.ndarray, document_ends: np.ndarray,
                      starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray) -> tuple[int, int]:
     """Find every run of ``low`` to ``high`` characters inside a segment; with ``short_once`` a shorter segment counts once as a whole."""
-    n_entries, n_ids, document, first, i = 0, 0, 0, 0, 0
+    n_entries, n_ids, document, first, i = 0, 0, 0, ZERO, ZERO
     while i < text.size:
         if text[i] >= SEGMENT_END:
             if text[i] == DOCUMENT_END:
@@ -277,7 +278,7 @@ def scan_char_ngrams(text: np.ndarray, low: int, high: int, short_once: bool, sl
         raw, word, chars, j = EMPTY, EMPTY, 0, i
         while chars < high and text[j] < SEGMENT_END:
             for _ in range(width(np.int64(text[j]))):
-                raw, word = _with_byte(raw, word, j - i, text[j])
+                raw, word = _with_byte(raw, word, j - i, np.int64(text[j]))
                 j += 1
             chars += 1
             if chars >= low or (short_once and i == first and text[j] >= SEGMENT_END):

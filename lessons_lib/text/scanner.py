@@ -27,6 +27,7 @@ __all__ = ["FAST_PATTERNS", "Buffers", "CharacterScan", "Oddities", "ScannedBloc
 
 BLOCK_CHARACTERS = 1 << 20             # larger blocks leave the processor's cache, smaller ones repeat more words
 _CUT = 64                                        # documents between two looks at a block's size
+_END = bytearray([fast_scan.DOCUMENT_END])        # a bytearray, because loops compiled for writable arrays are compiled once
 # What these patterns match are the longest runs of >= 1 or >= 2 word characters; `fast_scan.scan_words` finds the same runs.
 FAST_PATTERNS = {pattern: chars for chars, body in ((1, r"\w+"), (2, r"\w\w+")) for flag in ("", "(?u)")
                  for pattern in (flag + body, rf"{flag}\b{body}\b")}
@@ -69,10 +70,10 @@ def _folded(texts: list[str], buffers: Buffers, *, lowercase: bool, form: str | 
         texts = [text if text.isascii() else unicodedata.normalize(form, text) for text in texts]
     encoded = [*map(str.encode, texts), b""]
     if not lowercase:
-        return np.frombuffer(b"\xff".join(encoded), dtype=np.uint8)
+        return np.frombuffer(_END.join(encoded), dtype=np.uint8)
     for_python = buffers.get("for_python", len(texts), np.int64)
     while True:
-        data = np.frombuffer(b"\xff".join(encoded), dtype=np.uint8)
+        data = np.frombuffer(_END.join(encoded), dtype=np.uint8)
         out = buffers.get("folded", data.size * 3 // 2 + 1, np.uint8)         # a lower-case form may need three bytes instead of two
         n, n_for_python = fast_scan.fold(data, out, character_table(True), for_python)
         if n_for_python == 0:
@@ -169,7 +170,7 @@ def scanned_blocks(batches: Iterable[list], work: Callable[[list], object], *, t
     """Apply ``work`` to blocks of documents and yield the results in order.
 
     Parameters: batches, lists of documents that have a length each; work, a scan or something that begins with one; threads; size, characters
-    (or tokens) per block. At most ``threads + 1`` blocks are in memory. An exception of the iterator or of ``work`` comes out as it is.
+    (or tokens) per block. At most ``2 * threads + 2`` blocks are in memory. An exception of the iterator or of ``work`` comes out as it is.
     """
     blocks = _blocks(batches, size)
     first = next(blocks, None)
@@ -187,7 +188,7 @@ def scanned_blocks(batches: Iterable[list], work: Callable[[list], object], *, t
         try:
             for block in blocks:
                 pending.append(pool.submit(work, block))
-                if len(pending) > threads:
+                if len(pending) > 2 * threads:           # enough ahead that no thread waits for the caller
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()
