@@ -139,16 +139,23 @@ class PlacedBlock(NamedTuple):
 
 
 class Placement:
-    """A fixed vocabulary, ready to place counts: the features by number and the column of each.
+    """A fixed vocabulary, ready to place counts.
 
-    Parameters: vocabulary, token -> column; analysis, which says whether names with spaces are chains.
+    Parameters: table, its features (and perhaps more); column_of, the column of each by number, -1 for none; analysis of the texts.
     """
 
-    def __init__(self, vocabulary: Mapping[str, int], analysis: Analysis):
-        self._table, self._analysis = FeatureTable(), analysis
-        numbers = self._table.add_names(vocabulary, chained=analysis.chains)
-        self._column_of = np.full(len(self._table) + 1, -1, dtype=np.int32)        # the last entry answers for number -1
-        self._column_of[numbers] = np.fromiter(vocabulary.values(), dtype=np.int32, count=len(vocabulary))
+    def __init__(self, table: FeatureTable, column_of: np.ndarray, analysis: Analysis):
+        self._table, self._analysis = table, analysis
+        self._column_of = np.append(column_of, np.int32(-1))                   # the last entry answers for number -1
+
+    @classmethod
+    def of(cls, vocabulary: Mapping[str, int], analysis: Analysis) -> Placement:
+        """For a vocabulary token -> column; the analysis says whether names with spaces are chains of words."""
+        table = FeatureTable()
+        numbers = table.add_names(vocabulary, chained=analysis.chains)
+        column_of = np.full(len(table), -1, dtype=np.int32)
+        column_of[numbers] = np.fromiter(vocabulary.values(), dtype=np.int32, count=len(vocabulary))
+        return cls(table, column_of, analysis)
 
     def placed(self, texts: list[str], buffers: Buffers, *, binary: bool) -> PlacedBlock:
         """Counts of a block of texts; features outside the vocabulary are not counted."""

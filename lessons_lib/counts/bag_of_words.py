@@ -88,22 +88,23 @@ class BagOfWords(Estimator):
         analysis = self._analysis()
         given = checked_vocabulary(self.vocabulary)
         if given is not None:
-            matrix = self._place(Placement(given, analysis), analysis, len(given), checked_batches(documents))
+            matrix = self._place(Placement.of(given, analysis), analysis, len(given), checked_batches(documents))
             self._learned(given)
             return matrix
         counted = self._count(analysis, checked_batches(documents), keep_rows=keep_rows)
         features = self._kept(counted)
-        with ThreadPoolExecutor(1) as pool:                 # names are spelled while compiled loops place the cells
-            spelling = pool.submit(counted.table.names, features)
-            matrix = self._finished(counted, features) if keep_rows else None
-            names = spelling.result()
-        self._learned(dict(zip(names, range(len(names)), strict=True)))
-        return matrix
-
-    def _finished(self, counted: _Counted, features: np.ndarray) -> sparse.csr_matrix:
         column_of = np.full(len(counted.table), -1, dtype=np.int32)
         column_of[features] = np.arange(len(features))
-        return counted.rows.finish(len(features), column_of=column_of, binary=self.binary, threads=checked_threads(self.threads))
+        with ThreadPoolExecutor(1) as pool:                 # names are spelled while compiled loops place the cells
+            spelling = pool.submit(counted.table.names, features)
+            matrix = None
+            if keep_rows:
+                matrix = counted.rows.finish(len(features), column_of=column_of, binary=self.binary, threads=self._threads(analysis))
+            names = spelling.result()
+        self._learned(dict(zip(names, range(len(names)), strict=True)))
+        if len(counted.table) <= 2 * len(features):         # else what was pruned would stay in memory; `transform` makes a small index
+            self._placement = self._placement_key(), analysis, Placement(counted.table, column_of, analysis)
+        return matrix
 
     def _learned(self, vocabulary: dict[str, int]) -> None:
         self.vocabulary_ = vocabulary
@@ -174,11 +175,14 @@ class BagOfWords(Estimator):
     def _fitted_placement(self) -> tuple[Analysis, Placement]:
         """The index of the fitted vocabulary; made again when vocabulary or settings were changed."""
         self._check_vocabulary()
-        key = self.vocabulary_, {name: value for name, value in self.get_params().items() if name != "vocabulary"}
+        key = self._placement_key()
         if self._placement is None or self._placement[0][0] is not key[0] or self._placement[0][1] != key[1]:
             analysis = self._analysis()
-            self._placement = key, analysis, Placement(self.vocabulary_, analysis)
+            self._placement = key, analysis, Placement.of(self.vocabulary_, analysis)
         return self._placement[1:]
+
+    def _placement_key(self) -> tuple[dict[str, int], dict[str, object]]:
+        return self.vocabulary_, {name: value for name, value in self.get_params().items() if name != "vocabulary"}
 
     def _place(self, placement: Placement, analysis: Analysis, n_columns: int, batches: Iterable[list[str]]) -> sparse.csr_matrix:
         rows, oddities = GrowingRows(), Oddities()

@@ -53,7 +53,8 @@ def encoders() -> Iterator[tuple[str, object]]:
 @pytest.mark.data
 @pytest.mark.filterwarnings("ignore::lessons_lib.core.DataWarning")
 def test_nineteen_encoders_are_ranked_alike_by_the_course_pairs_and_by_stsb(lessons_data):
-    sets = {"course": datasets.load("course-sts", split="all"), "stsb": datasets.load("stsb", split="test"), "dev": datasets.load("stsb", split="dev")}
+    sets = {"course": datasets.load("course-sts", split="all"), "stsb": datasets.load("stsb", split="test"),
+            "dev": datasets.load("stsb", split="dev")}
     results = {name: evaluation.evaluate(encoder, sets, bootstrap=0) for name, encoder in encoders()}
     course, stsb, dev = ([r[key].spearman for r in results.values()] for key in sets)
     notes = (PROJECT / "data" / "README.md").read_text("utf-8")
