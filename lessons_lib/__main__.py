@@ -5,7 +5,6 @@ Until the environment stands, only the standard library is imported. Taught by n
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 from . import bootstrap
@@ -19,7 +18,7 @@ def main() -> int:
             bootstrap.check_versions()
         elif not bootstrap.in_own_venv():
             python = bootstrap.set_up()
-            return subprocess.call([str(python), "-m", "lessons_lib", *sys.argv[1:]])
+            return bootstrap.hand_over([str(python), "-m", "lessons_lib", *sys.argv[1:]])
     except bootstrap.SetupFailed as error:
         print(f"lessons: {error}", file=sys.stderr)
         return 2

@@ -138,6 +138,14 @@ def _pip(*arguments: str) -> None:
         raise SetupFailed("pip could not install everything (its message is above). What is there stays; run the same command again to go on.")
 
 
+def hand_over(command: list[str]) -> int:
+    """Run a command in place of this process: on POSIX it becomes this process, so that signals reach it; elsewhere it is waited for."""
+    sys.stdout.flush()
+    if os.name == "posix":
+        os.execv(command[0], command)
+    return subprocess.call(command)
+
+
 def set_up() -> Path:
     """Make or repair ``.venv`` and return its interpreter; at once when the stamp fits. Raises SetupFailed."""
     stamp, key = VENV / ".stamp", stamp_key()

@@ -5,6 +5,7 @@ Each command is a thin layer over a room of the library. Errors that are the cal
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from .bootstrap import hand_over
 from .core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed
 
 app = typer.Typer(help="Embeddings, measured: a course on text embeddings, and the library under it.", no_args_is_help=True,
@@ -87,14 +89,16 @@ def _with_progress(start: Any) -> Any:
         yield from start(on_cell)
 
 
-@app.command(context_settings=PASS_ON)
-def lab(context: typer.Context, lesson: Annotated[str, typer.Argument(help="the lesson to open")] = "start_here") -> None:
-    """Open JupyterLab at a lesson. It listens on this machine only and keeps its token; further options go to JupyterLab."""
+@app.command(context_settings=PASS_ON, options_metavar="[LESSON] [JUPYTERLAB OPTIONS]")
+def lab(context: typer.Context) -> None:
+    """Open JupyterLab at a lesson (default: start_here). It listens on this machine only and keeps its token."""
     from .lesson.course import Course
 
+    named = bool(context.args) and not context.args[0].startswith("-")
+    lesson, options = (context.args[0], context.args[1:]) if named else ("start_here", context.args)
     notebook = Course().card(lesson).notebook
-    command = [sys.executable, "-m", "jupyterlab", str(notebook.relative_to(PROJECT)), "--ServerApp.ip=127.0.0.1", *context.args]
-    raise typer.Exit(subprocess.call(command, cwd=PROJECT))
+    os.chdir(PROJECT)
+    raise typer.Exit(hand_over([sys.executable, "-m", "jupyterlab", str(notebook.relative_to(PROJECT)), "--ServerApp.ip=127.0.0.1", *options]))
 
 
 @app.command(context_settings=PASS_ON)
@@ -236,6 +240,8 @@ def leaderboard(reset: Annotated[bool, typer.Option("--reset", help="forget your
     from .evaluation import Leaderboard
     from .lesson.board import user_board
 
+    if reset and reference:
+        raise ValueError("--reset with --reference: the course's own rows are written by `lessons build`; only your rows can be reset")
     board = Leaderboard.reference() if reference else user_board()
     if reset:
         board.reset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lessons_lib import cli
+from lessons_lib.core import PROJECT
 
 
 def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
@@ -45,6 +46,23 @@ def test_evaluate_prints_spearman_times_100_with_its_interval(monkeypatch, capsy
 def test_the_leaderboard_is_empty_at_first_and_reset_keeps_it_so(monkeypatch, capsys):
     assert run(monkeypatch, capsys, "leaderboard")[0] == 0
     assert run(monkeypatch, capsys, "leaderboard", "--reset")[0] == 0
+
+
+def test_the_course_s_own_rows_cannot_be_reset(monkeypatch, capsys):
+    code, _, err = run(monkeypatch, capsys, "leaderboard", "--reset", "--reference")
+    assert code == 2 and "only your rows can be reset" in err
+
+
+@pytest.mark.parametrize(("arguments", "notebook", "options"), [
+    ((), "00_start_here", []), (("--no-browser",), "00_start_here", ["--no-browser"]), (("one_hot", "--port=9"), "01_one_hot", ["--port=9"])])
+def test_lab_opens_a_lesson_and_passes_options_on(monkeypatch, capsys, arguments, notebook, options):
+    calls = []
+    monkeypatch.setattr(cli, "hand_over", lambda command: calls.append(command) or 0)
+    monkeypatch.chdir(PROJECT)
+    assert run(monkeypatch, capsys, "lab", *arguments)[0] == 0
+    command = calls[0]
+    assert f"{notebook}.ipynb" in command[3] and "--ServerApp.ip=127.0.0.1" in command and command[5:] == options
+    assert not any("token" in part or "allow-root" in part for part in command)
 
 
 def test_the_doctor_speaks_in_plain_words(monkeypatch, capsys):

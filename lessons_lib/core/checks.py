@@ -63,7 +63,10 @@ def check_float(name: str, value: object, *, low: float = -math.inf, high: float
         allowed += f" and <= {high:g}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected {allowed}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:                        # an int or a fraction beyond the range of floats
+        number = math.inf
     if not math.isfinite(number) or number < low or number > high or (open_low and number == low):
         raise ValueError(f"{name}={shown(value)} is out of range; expected {allowed}")
     return number

@@ -33,6 +33,14 @@ class Encoder(Protocol):
     def encode(self, texts: Sequence[str], *, batch_size: int = ..., progress: bool = ...) -> np.ndarray: ...
 
 
+def _same(value: Any, default: Any) -> bool:
+    """Whether a setting has its default; an array, which compares item by item, never has."""
+    if value is default:
+        return True
+    equal = value == default
+    return isinstance(equal, (bool, np.bool_)) and bool(equal)
+
+
 class Estimator:
     """Base of fitted methods: settings as attributes, `get_params`, a repr, guarded keywords, `_check_fitted`, and ``|``."""
 
@@ -58,7 +66,7 @@ class Estimator:
 
     def __repr__(self) -> str:
         defaults = {n: p.default for n, p in inspect.signature(type(self).__init__).parameters.items()}
-        changed = [f"{n}={shown(v)}" for n, v in self.get_params().items() if v is not defaults[n] and v != defaults[n]]
+        changed = [f"{n}={shown(v)}" for n, v in self.get_params().items() if not _same(v, defaults[n])]
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _check_fitted(self, attribute: str) -> None:

@@ -76,7 +76,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _explained(error: OSError, path: Path) -> OSError:
-    free = shutil.disk_usage(path.parent).free if path.parent.exists() else 0
+    existing = next(folder for folder in (path.parent, *path.parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
     return type(error)(error.errno, f"cannot write {path}: {error.strerror}; {free:,} bytes are free there. Nothing was changed. "
                        "LESSONS_OUTPUT and LESSONS_CACHE move the folders")
 
@@ -103,7 +104,8 @@ def atomic_open(path: str | os.PathLike, mode: str = "w", **options: Any) -> Ite
     except BaseException as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, str(temporary)):
+        ours = isinstance(error, OSError) and error.errno is not None and (temporary is None or error.filename in (None, str(temporary)))
+        if ours:
             raise _explained(error, target) from error
         raise
 

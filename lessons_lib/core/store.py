@@ -38,19 +38,40 @@ def save_files(path: str | os.PathLike, kind: str, writers: Mapping[str, Callabl
     open file it is given; content, JSON kept in the card. Raises OSError when the folder cannot be written; an older version there stays whole.
     """
     folder = Path(path)
-    files = {}
-    for name, write in writers.items():
-        stem, suffix = name.rsplit(".", 1)
-        draft = folder / f"{stem}-draft-{os.getpid()}.{suffix}"
-        with atomic_open(draft, "wb") as file:
-            write(file)
-        digest = sha256(draft)
-        final = draft.with_name(f"{stem}-{digest[:12]}-{os.getpid()}.{suffix}")
-        os.replace(draft, final)
-        files[name] = {"file": final.name, "sha256": digest, "bytes": final.stat().st_size}
-    card = json.loads(json.dumps({"format": FORMAT, "kind": kind, "files": files} | content))
-    write_json(folder / CARD, card | {"checksum": _checksum(card)})
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file; a saved {kind} is a folder. Choose another name, or remove the file")
+    files: dict[str, dict[str, Any]] = {}
+    try:
+        for name, write in writers.items():
+            files[name] = _write_one(folder, name, write)
+        card = json.loads(json.dumps({"format": FORMAT, "kind": kind, "files": files} | content))
+        write_json(folder / CARD, card | {"checksum": _checksum(card)})
+    except BaseException:
+        former = _named_by_card(folder)
+        for entry in files.values():             # data without a card would lie there for ever
+            if entry["file"] not in former:
+                (folder / entry["file"]).unlink(missing_ok=True)
+        raise
     _remove_former(folder, {entry["file"] for entry in files.values()})
+
+
+def _write_one(folder: Path, name: str, write: Callable[[IO[bytes]], object]) -> dict[str, Any]:
+    stem, suffix = name.rsplit(".", 1)
+    draft = folder / f"{stem}-draft-{os.getpid()}.{suffix}"
+    with atomic_open(draft, "wb") as file:
+        write(file)
+    digest = sha256(draft)
+    final = draft.with_name(f"{stem}-{digest[:12]}-{os.getpid()}.{suffix}")
+    os.replace(draft, final)
+    return {"file": final.name, "sha256": digest, "bytes": final.stat().st_size}
+
+
+def _named_by_card(folder: Path) -> set[str]:
+    """Data files that the card in the folder names; none when there is no readable card."""
+    try:
+        return {entry["file"] for entry in read_json(folder / CARD)["files"].values()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return set()
 
 
 def _remove_former(folder: Path, current: set[str]) -> None:

@@ -85,5 +85,6 @@ EXERCISES = {
                "three one-hots and the origin": np.vstack([np.eye(3), np.zeros((1, 3))]), "all in one place": np.ones((4, 3)),
                "points on a line": np.arange(12).reshape(4, 3)},
         hints=("Three points at equal distances make a triangle. Which body has four corners at equal distances?",
-               "Take every second corner of a cube, for instance (1, 1, 1) and three more.")),
+               "Take every second corner of a cube: between any two of them exactly two of the three numbers change sign.",
+               "Why not five? The only point at one distance from all four corners is the centre, and that is nearer to them than they are to each other.")),
 }

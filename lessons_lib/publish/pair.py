@@ -66,7 +66,8 @@ def _closing(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[
     place = [c.id for c in order].index(card.id)
     links = ([f"Previous: {_link(order[place - 1])}"] if place > 0 else []) + (
         [f"Next: {_link(order[place + 1])}"] if place + 1 < len(order) else [])
-    listed = "\n".join(f"- {papers[key].markdown}" for key in card.papers if key in papers)
+    # The key stands in front, because the text cites by key: [zipf1949human].
+    listed = "\n".join(f"- `[{key}]` {papers[key].markdown}" for key in card.papers if key in papers)
     parts = ([f"### Papers\n\n{listed}"] if listed else []) + ([" · ".join(links)] if links else [])
     return "\n\n".join(parts) or "End of the course so far."
 

@@ -13,8 +13,9 @@ from ..core import check_int, shown
 __all__ = ["split_sentences"]
 
 # A mark, closing quotes or brackets, white space; ahead: an optional opening quote and a capital, a digit, or a letter without case (CJK).
-_END = re.compile(r"(?<=[.!?…])([\"'”’)\]]*)\s+(?=[\"'“‘(\[]?[^\W_a-zß-öø-ÿ])|(?<=[。！？])")
+_END = re.compile(r"(?<=[.!?…])([\"'”’)\]]*)\s+(?=[\"'“‘(\[]?[^\W_a-zß-öø-ÿ])|(?<=[。！？])[」』”’）]*")
 _WORD = re.compile(r"\w+")
+_LONGEST_ABBREVIATION = 6             # characters to look back, the full stop and one character before the abbreviation included
 _NOT_AN_END = re.compile(r"(?:\b[A-Za-z]|\b(?:Mr|Mrs|Ms|Dr|St|Prof|Gen|Sen|Rep|Lt|Col|No|vs|cf|ca|etc|e\.g|i\.e))\.$")
 
 
@@ -31,8 +32,7 @@ def split_sentences(text: str, *, min_words: int = 1) -> list[str]:
     for line in text.splitlines():
         start = 0
         for mark in _END.finditer(line):
-            piece = line[start : mark.start()]
-            if _NOT_AN_END.search(piece):
+            if _NOT_AN_END.search(line[max(start, mark.start() - _LONGEST_ABBREVIATION) : mark.start()]):
                 continue
             sentences.append(line[start : mark.end()].strip())
             start = mark.end()

@@ -34,7 +34,7 @@ def test_numpy_integers_are_integers():
     assert check_int("dim", np.int32(7)) == 7 and type(check_int("dim", np.int32(7))) is int
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, 0, -1])
+@pytest.mark.parametrize("value", [math.nan, math.inf, 0, -1, 10**400])
 def test_P04_a_rate_must_be_positive_and_finite(value):
     with pytest.raises(ValueError, match=r"learning_rate=.* expected a finite number > 0"):
         check_float("learning_rate", value, low=0, open_low=True)

@@ -60,6 +60,10 @@ def test_settings_are_stored_unchanged_and_shown_when_changed():
         Letters().set_params(scael=3.0)
 
 
+def test_the_repr_shows_an_array_setting():
+    assert repr(Letters(np.array(["a", "b"]))) == "Letters(letters=array(['a', 'b'], dtype='<U1'))"
+
+
 def test_scikit_learn_can_clone_it():
     from sklearn.base import clone
 

@@ -94,6 +94,31 @@ def test_a_model_comes_back_as_it_was(tmp_path):
     assert settings == {"dim": 2} and extra == {"words": ["é", "a b"]} and np.array_equal(arrays["weights"], np.ones((50, 2)))
 
 
+def test_F16_a_save_that_fails_half_way_leaves_the_old_model_and_nothing_else(tmp_path):
+    from lessons_lib.core import load_files, save_files
+
+    folder = tmp_path / "m"
+    save_files(folder, "Pair", {"a.bin": lambda file: file.write(b"old")}, {})
+    before = sorted(p.name for p in folder.iterdir())
+
+    def full(file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="bytes are free"):
+        save_files(folder, "Pair", {"a.bin": lambda file: file.write(b"new"), "b.bin": full}, {})
+    assert sorted(p.name for p in folder.iterdir()) == before
+    assert load_files(folder, "Pair")[1]["a.bin"].read_bytes() == b"old"
+
+
+def test_F16_a_file_in_the_place_of_the_folder_is_named(tmp_path):
+    (tmp_path / "m").write_text("mine")
+    with pytest.raises(FileExistsError, match="is a file; a saved Toy is a folder"):
+        saved(tmp_path / "m")
+    (tmp_path / "f").write_text("")
+    with pytest.raises(OSError, match=r"cannot write .*bytes are free"):
+        write_text(tmp_path / "f" / "x.txt", "text")
+
+
 def test_F02_any_flipped_bit_is_noticed(tmp_path):
     folder = saved(tmp_path / "m")
     rng = np.random.default_rng(0)

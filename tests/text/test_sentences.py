@@ -20,6 +20,15 @@ def test_chinese_sentences_need_no_space():
     assert split_sentences("他睡觉了。我醒着！好吗？") == ["他睡觉了。", "我醒着！", "好吗？"]
 
 
+def test_closing_quotes_stay_with_their_sentence():
+    assert split_sentences("他说：「好。」他走了。") == ["他说：「好。」", "他走了。"]
+
+
+def test_a_text_of_abbreviations_is_one_sentence_and_is_read_at_once():
+    assert len(split_sentences("J. " * 50_000)) == 1
+    assert split_sentences("See Prof. Smith. He knows.") == ["See Prof. Smith.", "He knows."]
+
+
 def test_short_pieces_can_be_left_out():
     assert split_sentences("History\nIt began in 1848 near Berlin.", min_words=3) == ["It began in 1848 near Berlin."]
 
