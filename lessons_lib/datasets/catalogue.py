@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core import DataMissing, sha256
+from ..core import DataMissing, sha256, shown
 from .download import checked_source, copy, fetch
 from .registry import Dataset, RegisteredFile, dataset_names, registered
 from .resolve import bundled_files, cached_path, find, gensim_version, place_of, readable_size
@@ -83,12 +83,21 @@ def verify(names: Iterable[str] | None = None) -> list[FileState]:
     """Compare the files of datasets with their registered checksums.
 
     Parameters: names, all for None. A "changed" file below LESSONS_DATA or ``data/`` may be a table that has grown; one in the cache is damaged.
-    Raises ValueError for an unknown name, TypeError for one str.
+    Raises ValueError for an unknown name, TypeError for one str or no iterable.
     """
     if isinstance(names, str):
         raise TypeError(f"names={names!r} is one str; expected a list of names. Pass [{names!r}]")
+    if names is not None and (isinstance(names, bytes) or not isinstance(names, Iterable)):
+        raise TypeError(f"names={shown(names)} is {type(names).__name__}; expected a list of names, or None for all")
     chosen = [registered(name) for name in (dataset_names() if names is None else names)]
     return [state for dataset in chosen for state in _states(dataset)]
+
+
+def _check_source(source: object) -> None:
+    if source is not None and not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"source={shown(source)} is {type(source).__name__}; expected an https:// address or a folder")
+    if source is not None and not str(source).strip():
+        raise ValueError(f"source={shown(source)} is empty; expected an https:// address or a folder with the layout of LESSONS_DATA")
 
 
 def _mirror(source: str | None) -> str | None:
@@ -137,6 +146,7 @@ def get(name: str, *, source: str | None = None, files: Sequence[RegisteredFile]
     Returns the paths. Raises ValueError (name, address), FileNotFoundError (folder), DataMissing (nobody has it), DownloadFailed, OSError.
     """
     dataset = registered(name)
+    _check_source(source)
     if bundled_files(dataset) and (source is None or not dataset.files):
         return bundled_files(dataset)
     base = _mirror(source)

@@ -72,6 +72,8 @@ def load(name: str, split: str | None = None, *, download: bool = False, **selec
     Raises ValueError or TypeError (an argument), DataMissing (with the command that gets it), DamagedFile, DownloadFailed.
     """
     dataset = registered(name)
+    if not isinstance(download, bool):
+        raise TypeError(f"download={shown(download)} is {type(download).__name__}; expected True or False")
     split = dataset.checked_split(split)
     chosen = _checked_selection(dataset, selection)
     shards = chosen.pop("shards", None)

@@ -23,6 +23,8 @@ from .synthetic_words import CLASSES, FRAMES, LETTERS, SentenceTable, draw, make
 
 __all__ = ["LanguageSettings", "SyntheticLanguage", "synthetic_language"]
 
+TOKEN_BYTES, PAIR_BYTES = 40, 200                 # what a token of a document and a pair of sentences take at least while they are made
+
 
 @dataclass(frozen=True)
 class LanguageSettings:
@@ -135,7 +137,8 @@ def synthetic_language(seed: int = 0, **settings: Any) -> SyntheticLanguage:
 
     Parameters: seed, int >= 0; settings, any field of `LanguageSettings`: n_topics=8, n_documents=2000, n_words=1000,
     sentences_per_document=(6, 12), topic_concentration=0.1, zipf_exponent=1.0, n_scenes=8, n_synonym_sets=40, n_polysemous=16, coherence=0.9,
-    n_pairs=600, n_triplets=300. Returns a `SyntheticLanguage`. Raises TypeError or ValueError for a setting, ValueError when sizes do not fit.
+    n_pairs=600, n_triplets=300. Returns a `SyntheticLanguage`. Raises TypeError or ValueError for a setting, ValueError when sizes do not fit
+    together or into memory.
     Notes: P(word | document) = sum_k doc_topic[d, k] topic_word[k, word]. The second sentence of a pair is an edit of the first, and the score,
     0 to 5, follows from the edit (``pairs.columns["kind"]``): *synonyms* 5, every word that has a synonym became one; *function words* 4.5, one
     determiner dropped and one exchanged; *replaced* 1 + 3 f, a share 1 - f of the content words became others of the same topic;
@@ -149,6 +152,7 @@ def synthetic_language(seed: int = 0, **settings: Any) -> SyntheticLanguage:
         if name not in (allowed := [f.name for f in fields(LanguageSettings)]):
             raise unknown_keyword("synthetic_language", name, allowed)
     chosen = LanguageSettings(**settings)
+    _check_memory(chosen)
     words_rng, documents_rng, pairs_rng, triplets_rng = children(seed, 4)
     lexicon = make_lexicon(chosen.n_words, chosen.n_topics, zipf_exponent=chosen.zipf_exponent, n_synonym_sets=chosen.n_synonym_sets,
                            n_polysemous=chosen.n_polysemous, rng=words_rng)
@@ -160,6 +164,22 @@ def synthetic_language(seed: int = 0, **settings: Any) -> SyntheticLanguage:
         polysemous={lexicon.words[i]: topics for i, topics in lexicon.senses.items()},
         pairs=make_pairs(lexicon, table, chosen.n_pairs, pairs_rng), triplets=make_triplets(lexicon, table, chosen.n_triplets, triplets_rng),
         seed=seed, settings=chosen, **_documents(chosen, table, documents_rng))
+
+
+def _check_memory(settings: LanguageSettings) -> None:
+    """Refuse what cannot fit, before anything is made, and name the size that is furthest above its default. Bytes are estimated from below."""
+    import psutil
+
+    s, usual = settings, LanguageSettings()
+    tokens = s.n_documents * sum(s.sentences_per_document) // 2 * min(map(len, FRAMES))
+    needed = (tokens * TOKEN_BYTES + s.n_documents * s.n_topics * 16 + s.n_words * (s.n_scenes * 8 + 100) + s.n_topics * s.n_words * 8
+              + (s.n_pairs + s.n_triplets) * PAIR_BYTES)
+    free = psutil.virtual_memory().available
+    if needed > free:
+        size = {name: value / getattr(usual, name) for name, value in vars(s).items() if name.startswith("n_")}
+        size["sentences_per_document"] = s.sentences_per_document[1] / usual.sentences_per_document[1]
+        name = max(size, key=size.__getitem__)
+        raise ValueError(f"{name}={shown(getattr(s, name))} needs about {needed:,} bytes with the other sizes, {free:,} are free; lower it")
 
 
 def _documents(settings: LanguageSettings, table: SentenceTable, rng: np.random.Generator) -> dict[str, np.ndarray]:

@@ -78,15 +78,15 @@ def analogy_accuracy(vectors: Any, dataset: Any = "analogies", *, method: str = 
 def answers(unit: np.ndarray, questions: np.ndarray, *, method: str = "3cosadd") -> np.ndarray:
     """The best fourth word of each question "a is to b as c is to ?", among all words but a, b, c; the lower row wins a tie.
 
-    Parameters: unit, (words, dim) vectors of length 1; questions, (n, 3) row numbers. Returns (n,) row numbers. Scores are made in blocks
-    of questions, so memory does not grow with n.
+    Parameters: unit, (words, dim) vectors of length 1; questions, (n, 3) row numbers. Returns (n,) row numbers, -1 where no word is
+    left to answer. Scores are made in blocks of questions, so memory does not grow with n.
     """
     best = np.empty(len(questions), dtype=np.intp)
     for rows in _blocks(len(questions), len(unit)):
         asked = questions[rows]
         score = _scores(unit, asked, method)
         np.put_along_axis(score, asked, -np.inf, axis=1)
-        best[rows] = score.argmax(axis=1)
+        best[rows] = np.where(np.isneginf(score.max(axis=1)), -1, score.argmax(axis=1))
     return best
 
 
@@ -114,4 +114,6 @@ def _loaded(dataset: Any) -> tuple[np.ndarray, np.ndarray]:
     sections: Sequence[str] = dataset.section
     if questions.ndim != 2 or questions.shape[1] != 4 or len(sections) != len(questions):
         raise ValueError(f"dataset.questions has shape {questions.shape} for {len(sections)} sections; expected (n, 4) and n sections")
+    if not len(questions):
+        raise ValueError("dataset.questions holds 0 questions; expected >= 1")
     return questions, np.asarray(sections, dtype=object)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import check_float, check_int, generator
+from ..core import check_float, check_int, generator, shown
 from .ranks import checked_pairs, spearman
 
 __all__ = ["PairedDifference", "bootstrap_interval", "paired_difference", "percentile_interval", "spearman_interval", "spearman_resamples"]
@@ -96,27 +96,39 @@ def percentile_interval(samples: np.ndarray, *, confidence: float = 0.95) -> tup
     return float(low), float(high)
 
 
+def _number(value: object) -> float:
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "fiub":
+        raise TypeError(f"statistic gave {shown(value)}, a {type(value).__name__}; expected one number per resample")
+    if not np.isfinite(array):
+        raise ValueError(f"statistic gave {float(array)} for a resample; expected a finite number. Return a fallback where it is undefined")
+    return float(array)
+
+
 def bootstrap_interval(statistic: Callable[[np.ndarray], float], n_items: int, *, n_resamples: int = 1000, confidence: float = 0.95,
                        seed: int = 0) -> tuple[float, float]:
     """Percentile interval of any statistic of ``n_items`` items, drawn again with replacement.
 
-    Parameters: statistic, maps an index array of shape (n_items,) to a number (NaN where it is undefined, left out); n_resamples, number
-    of draws; confidence in (0, 1]; seed. Returns (low, high). For Spearman `spearman_interval` gives the same kind of interval faster.
+    Parameters: statistic, maps an index array of shape (n_items,) to a finite number; n_resamples, number of draws; confidence in
+    (0, 1]; seed. Returns (low, high). Raises TypeError (no function, or it gives no number), ValueError (it gives NaN or
+    infinity). For Spearman `spearman_interval` gives the same kind of interval faster.
 
     >>> values = np.arange(10.0)
     >>> low, high = bootstrap_interval(lambda index: values[index].mean(), 10)
     >>> low < 4.5 < high
     True
     """
+    if not callable(statistic):
+        raise TypeError(f"statistic={shown(statistic)} is {type(statistic).__name__}; expected a function of an index array")
     n, rng = check_int("n_items", n_items), generator(seed)
-    samples = [statistic(rng.integers(n, size=n)) for _ in range(check_int("n_resamples", n_resamples))]
+    samples = [_number(statistic(rng.integers(n, size=n))) for _ in range(check_int("n_resamples", n_resamples))]
     return percentile_interval(np.array(samples, dtype=np.float64), confidence=confidence)
 
 
 def spearman_interval(predictions: Sequence[float] | np.ndarray, gold: Sequence[float] | np.ndarray, *, n_resamples: int = 1000,
                       confidence: float = 0.95, seed: int = 0) -> tuple[float, float]:
     """Percentile bootstrap interval of Spearman over pairs. Columns of shape (n,). Returns (low, high). Raises as `spearman` does."""
-    x, y = checked_pairs(predictions, gold)
+    x, y = checked_pairs(predictions, gold, exact=True)
     samples = spearman_resamples([x], y, n_resamples=check_int("n_resamples", n_resamples), rng=generator(seed))
     return percentile_interval(samples[0], confidence=confidence)
 
@@ -128,8 +140,8 @@ def paired_difference(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.n
     Parameters: a, b, predictions of two encoders for the same pairs, shape (n,); gold (n,). Sharing the resamples removes what the two
     have in common, so this interval is narrower than two separate ones suggest. Raises as `spearman` does.
     """
-    x, y = checked_pairs(a, gold, names=("a", "gold"))
-    z, _ = checked_pairs(b, gold, names=("b", "gold"))
+    x, y = checked_pairs(a, gold, names=("a", "gold"), exact=True)
+    z, _ = checked_pairs(b, gold, names=("b", "gold"), exact=True)
     first, second = spearman_resamples([x, z], y, n_resamples=check_int("n_resamples", n_resamples), rng=generator(seed))
     difference = first - second
     interval = percentile_interval(difference, confidence=confidence)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import check_array, check_float
+from ..core import check_array, check_float, shown
 
 __all__ = ["alignment", "pair_cosines", "uniformity", "unit_rows"]
 
@@ -68,13 +68,28 @@ def unit_rows(x: Any) -> Any:
     return unit
 
 
+def _row_numbers(name: str, rows: Any, n: int) -> np.ndarray:
+    numbers = np.asarray(rows)
+    if numbers.size and numbers.dtype.kind not in "iu":
+        raise TypeError(f"{name}={shown(rows)} has dtype {numbers.dtype}; expected row numbers (int)")
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} has shape {numbers.shape}; expected row numbers of shape (pairs,)")
+    bad = np.flatnonzero((numbers < 0) | (numbers >= n))
+    if len(bad):
+        raise ValueError(f"{name}[{bad[0]}]={numbers[bad[0]]} is no row; expected ints in [0, {n - 1}]")
+    return numbers.astype(np.intp)
+
+
 def pair_cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Cosine of ``vectors[left[k]]`` and ``vectors[right[k]]`` for every k, summed in float64.
 
     Parameters: vectors, (n, dim) dense or CSR; left, right, row numbers of shape (pairs,). Returns (pairs,) float64 in [-1, 1]: 0 where a
-    vector is zero, exactly 1 for a non-zero vector with itself.
+    vector is zero, exactly 1 for a non-zero vector with itself. Raises ValueError for row numbers that do not pair up or are out of range.
     """
     vectors = _scaled_rows(_checked("vectors", vectors))
+    left, right = _row_numbers("left", left, vectors.shape[0]), _row_numbers("right", right, vectors.shape[0])
+    if len(left) != len(right):
+        raise ValueError(f"left has {len(left)} and right {len(right)} row numbers; expected one of each per pair")
     squares = _row_dots(vectors, vectors)
     cosines = np.zeros(len(left))
     width = vectors.nnz // len(squares) if hasattr(vectors, "tocsr") else vectors.shape[1]
@@ -90,13 +105,13 @@ def pair_cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarra
 def alignment(x: Any, y: Any, *, alpha: float = 2.0) -> float:
     """Mean distance, to the power alpha, between the two vectors of each true pair, on the unit sphere; 0 is best.
 
-    Parameters: x, y, (n, dim) dense or CSR, row i of x belongs to row i of y; alpha > 0. Returns mean ||x_i - y_i||^alpha, which for
+    Parameters: x, y, (n, dim) dense or CSR, row i of x belongs to row i of y; alpha in (0, 100]. Returns mean ||x_i - y_i||^alpha, which for
     alpha = 2 and no zero vector is 2 - 2 mean cos. Raises ValueError for other shapes or no pair. [wang2020understanding]
 
     >>> alignment([[1.0, 0.0]], [[0.0, 5.0]])
     2.0
     """
-    alpha = check_float("alpha", alpha, low=0, open_low=True)
+    alpha = check_float("alpha", alpha, low=0, high=100, open_low=True)
     x, y = unit_rows(_checked("x", x, min_rows=1)), unit_rows(_checked("y", y, min_rows=1))
     if x.shape != y.shape:
         raise ValueError(f"x has shape {x.shape} and y has shape {y.shape}; expected equal shapes, one row per pair")

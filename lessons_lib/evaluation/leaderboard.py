@@ -7,7 +7,9 @@ set aside, never thrown away. The course's own measured rows come with it (`Lead
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -53,23 +55,29 @@ class Leaderboard:
     """Rows kept in a file: one per (encoder, lesson), in the order in which they were first added.
 
     Parameters: path, the file; by default ``leaderboard.json`` in the user's cache folder (``LESSONS_CACHE`` moves it).
+    A path that is no file (a folder) is a ValueError in every method.
     """
+
+    _read_only = False
 
     def __init__(self, path: str | os.PathLike | None = None):
         self.path = Path(path) if path is not None else cache_folder() / "leaderboard.json"
 
     @classmethod
     def reference(cls) -> Leaderboard:
-        """The rows this course measured itself, as committed with it; empty where the file is not there."""
-        return cls(PROJECT / "data" / "leaderboard.json")
+        """The rows this course measured itself, as committed with it, to be read only; empty where the file is not there."""
+        board = cls(PROJECT / "data" / "leaderboard.json")
+        board._read_only = True
+        return board
 
     def add(self, encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int = 0, scale: str | None = None) -> LeaderboardRow:
         """Write one row; it takes the place of the row of the same encoder and lesson.
 
         Parameters: encoder, its name; lesson, the lesson's id; results, what `evaluate` returned; seed of the encoder; scale, "smoke",
-        "laptop" or "paper" (default: ``LESSONS_SCALE``, else "laptop"). Returns the row. Raises ValueError for empty results or names,
-        TimeoutError when another process keeps the file for 60 s.
+        "laptop" or "paper" (default: ``LESSONS_SCALE``, else "laptop"). Returns the row. Raises ValueError for empty results or names and
+        for the reference board, TypeError for other results, TimeoutError when another process keeps the file for 60 s.
         """
+        self._check_writable("add")
         row = _row(encoder, lesson, results, seed=seed, scale=scale or os.environ.get("LESSONS_SCALE", "laptop"))
         with self._locked():
             rows = {(old.encoder, old.lesson): old for old in self._read()}
@@ -79,16 +87,19 @@ class Leaderboard:
 
     def rows(self) -> list[LeaderboardRow]:
         """All rows, oldest first; empty when nothing was added yet."""
-        if not self.path.exists():
+        if not self._present():
             return []
         try:
             return _parsed(self.path)
         except DamagedFile:
+            if self._read_only:
+                raise
             with self._locked():                     # the writer may have replaced it meanwhile: look again before setting it aside
                 return self._read()
 
     def reset(self) -> None:
-        """Remove every row."""
+        """Remove every row. Raises ValueError for the reference board."""
+        self._check_writable("reset")
         with self._locked():
             self.path.unlink(missing_ok=True)
 
@@ -116,6 +127,19 @@ class Leaderboard:
     def __repr__(self) -> str:
         return self.to_text()
 
+    def _present(self) -> bool:
+        """Whether the file is there. Raises ValueError for a folder, which is never read, moved or removed."""
+        if self.path.exists() and not self.path.is_file():
+            raise ValueError(f"path={str(self.path)!r} is no file; expected the leaderboard's JSON file, "
+                             f"such as {str(self.path / 'leaderboard.json')!r}")
+        return self.path.exists()
+
+    def _check_writable(self, method: str) -> None:
+        if self._read_only:
+            raise ValueError(f"{method} would change the course's own rows, which are written by `lessons build`; "
+                             f"use your own board: Leaderboard().{method}")
+        self._present()
+
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         from filelock import FileLock, Timeout
@@ -130,7 +154,7 @@ class Leaderboard:
 
     def _read(self) -> list[LeaderboardRow]:
         """Rows of the file; call it with the lock held, because a damaged file is moved aside."""
-        if not self.path.exists():
+        if not self._present():
             return []
         try:
             return _parsed(self.path)
@@ -153,8 +177,13 @@ def _row(encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int, sc
     for name, value in (("encoder", encoder), ("lesson", lesson)):
         if not isinstance(value, str) or not value.strip():
             raise ValueError(f"{name}={shown(value)} is no name; expected a str with >= 1 character")
+        if any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in value):
+            raise ValueError(f"{name}={shown(value)} holds a line break, a control character or a lone surrogate; expected one line of text")
     if not isinstance(results, Mapping) or not results:
         raise ValueError(f"results={shown(results)} holds 0 sets; expected what evaluate returned")
+    for name, result in results.items():
+        if not all(hasattr(result, f) for f in ("dim", *SCORE_FIELDS)):
+            raise TypeError(f"results[{shown(name)}]={shown(result)} is {type(result).__name__}; expected an STSResult. Pass what evaluate returned")
     scores = {str(name): {f: _plain(getattr(result, f)) for f in SCORE_FIELDS} for name, result in results.items()}
     dim = next(iter(results.values())).dim
     return LeaderboardRow(encoder, lesson, scores, int(dim), round(sum(s["seconds"] for s in scores.values()), 4), check_seed(seed),
@@ -197,6 +226,15 @@ def _check_row(path: Path, row: LeaderboardRow) -> None:
     right = all(isinstance(getattr(row, name), kind) for name, kind in kinds.items())
     if not right or not all(isinstance(s, dict) and isinstance(s.get("spearman"), (int, float)) for s in row.scores.values()):
         raise DamagedFile(f"{path} is no leaderboard: the row of {shown(row.encoder)} has fields of a wrong kind")
+    if not _finite([row.seconds, *row.scores.values()]):
+        raise DamagedFile(f"{path} is no leaderboard: the row of {shown(row.encoder)} holds NaN or infinity")
+
+
+def _finite(value: Any) -> bool:
+    """Whether every number inside nested lists and dicts is finite."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return all(map(_finite, value)) if isinstance(value, list) else not isinstance(value, float) or math.isfinite(value)
 
 
 def _table(rows: list[LeaderboardRow]) -> list[list[str]]:

@@ -15,24 +15,26 @@ from ..core import check_array, shown
 __all__ = ["average_ranks", "checked_pairs", "checked_values", "pearson", "spearman"]
 
 
-def checked_values(name: str, values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """One finite, 1-D column of numbers as float64; the input is not written.
+def checked_values(name: str, values: Sequence[float] | np.ndarray, *, exact: bool = False) -> np.ndarray:
+    """One finite, 1-D column of numbers as float64, or with ``exact`` integers as they are; the input is not written.
 
     Raises TypeError for text, naming the first value, and what `check_array` raises for NaN and wrong shapes.
     """
     array = np.asarray(values)
     if array.dtype.kind in "USO" and array.size and isinstance(array.flat[0], str):
         raise TypeError(f"{name}[0]={shown(str(array.flat[0]))} is text; expected numbers. Convert the column: np.asarray({name}, dtype=float)")
-    return check_array(name, array, ndim=1).astype(np.float64)
+    checked = check_array(name, array, ndim=1).astype(np.float64)
+    return array if exact and array.dtype.kind in "iu" else checked        # float64 would make neighbours beyond 2^53 equal
 
 
 def checked_pairs(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, *,
-                  names: tuple[str, str] = ("predictions", "gold")) -> tuple[np.ndarray, np.ndarray]:
+                  names: tuple[str, str] = ("predictions", "gold"), exact: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Two columns that have a correlation: equal lengths, at least two pairs, no NaN, neither side constant.
 
-    Returns both as float64 of shape (n,). Raises ValueError with the side, its length and the first index concerned.
+    Returns both as float64 of shape (n,); with ``exact`` integers stay as they are. Raises ValueError with the side, its length
+    and the first index concerned.
     """
-    x, y = checked_values(names[0], x), checked_values(names[1], y)
+    x, y = (checked_values(name, column, exact=exact) for name, column in zip(names, (x, y), strict=True))
     if len(x) != len(y):
         raise ValueError(f"{names[0]} has {len(x)} values and {names[1]} has {len(y)}; expected one of each per pair. "
                          f"The first without a partner has index {min(len(x), len(y))}")
@@ -53,7 +55,7 @@ def average_ranks(values: Sequence[float] | np.ndarray) -> np.ndarray:
     >>> average_ranks([10, 30, 20, 20]).tolist()
     [1.0, 4.0, 2.5, 2.5]
     """
-    _, group, size = np.unique(checked_values("values", values), return_inverse=True, return_counts=True)
+    _, group, size = np.unique(checked_values("values", values, exact=True), return_inverse=True, return_counts=True)
     return (np.cumsum(size) - (size - 1) / 2)[group]
 
 
@@ -90,5 +92,5 @@ def spearman(predictions: Sequence[float] | np.ndarray, gold: Sequence[float] | 
     >>> spearman([0.1, 0.2, 0.9], [1, 4, 5])
     1.0
     """
-    x, y = checked_pairs(predictions, gold)
+    x, y = checked_pairs(predictions, gold, exact=True)
     return _correlation(average_ranks(x), average_ranks(y))

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import DataWarning, Encoder, check_array, check_choice, check_int, check_seed, generator, shown, track, warn_data
+from ..core import DataWarning, Encoder, NotFittedError, check_array, check_choice, check_int, check_seed, generator, shown, track, warn_data
 from .bootstrap import percentile_interval, spearman_resamples
 from .geometry import alignment, pair_cosines, uniformity
 from .pair_sets import PairSet, pair_sets
@@ -98,7 +98,7 @@ def evaluate(encoder: Encoder, datasets: Any, *, protocol: str = "all", split: s
     to the encoder; bootstrap, resamples of the 95 % interval (0: none; "mean" and "wmean" resample inside each file); seed.
     Returns a dict name -> `STSResult`. Each distinct sentence is encoded once, in blocks of at most 64 MB; vectors with
     less than 10 % non-zeros are kept sparse. A zero vector has cosine 0 with every other.
-    Raises TypeError (no encoder, no pairs), ValueError (grades or cosines without a correlation), DataMissing (a set is not here).
+    Raises TypeError (no encoder, no pairs), NotFittedError, ValueError (grades or cosines without a correlation), DataMissing (a set is not here).
     """
     _check_encoder(encoder)
     check_choice("protocol", protocol, PROTOCOLS)
@@ -115,8 +115,19 @@ def evaluate(encoder: Encoder, datasets: Any, *, protocol: str = "all", split: s
     return results
 
 
+def _has(encoder: Any, name: str) -> bool:
+    """``hasattr`` that lets NotFittedError pass, which is an AttributeError but says what to do."""
+    try:
+        getattr(encoder, name)
+    except NotFittedError:
+        raise
+    except AttributeError:
+        return False
+    return True
+
+
 def _check_encoder(encoder: Any) -> None:
-    missing = [name for name in ("encode", "dim", "name") if not hasattr(encoder, name)]
+    missing = [name for name in ("encode", "dim", "name") if not _has(encoder, name)]
     if missing or isinstance(encoder, type):
         what = f"the class {encoder.__name__}, not an object of it" if isinstance(encoder, type) else f"without {', '.join(missing)}"
         raise TypeError(f"encoder={shown(encoder)} is {what}; expected an Encoder: encode(texts, batch_size=, progress=), dim, name")
@@ -148,11 +159,22 @@ def _encoded(encoder: Encoder, pairs: PairSet, batch_size: int, progress: bool) 
         for start in range(0, len(pairs.sentences), step):
             texts = pairs.sentences[start : start + step]
             block = encoder.encode(texts, batch_size=min(batch_size, step), progress=progress)
-            block = check_array("encoder.encode(texts)", block, columns=dim)
+            block = check_array("encoder.encode(texts)", _as_array(encoder, block), columns=dim)
             if len(block) != len(texts):
                 raise ValueError(f"encoder.encode gave {len(block)} rows for {len(texts)} texts of {pairs.name}; expected one row per text")
             blocks.append(_compact(block, like=blocks))
     return _joined(blocks)
+
+
+def _as_array(encoder: Encoder, block: Any) -> Any:
+    """A torch tensor, from any device and with or without gradient, as an array; NumPy has no bfloat16, so that becomes float32."""
+    if not hasattr(block, "detach"):
+        return block
+    try:
+        tensor = block.detach().cpu()
+        return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
+    except (TypeError, RuntimeError) as error:
+        raise TypeError(f"{encoder.name}.encode gave a {type(block).__name__} that is no dense array of numbers: {error}") from error
 
 
 def _compact(block: np.ndarray, *, like: list[Any]) -> Any:

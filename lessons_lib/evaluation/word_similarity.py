@@ -62,6 +62,8 @@ def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000, seed: 
     if not len(first) == len(second) == len(gold):
         raise ValueError(f"{name} has {len(first)}, {len(second)} and {len(gold)} values in word1, word2 and score; "
                          "expected one of each per pair")
+    if not len(gold):
+        raise ValueError(f"{name} holds 0 pairs; expected >= 2")
     rows, missing = table.rows([first, second])
     known = (rows >= 0).all(axis=1)
     used, place = np.unique(rows[known], return_inverse=True)          # only these rows are scaled and compared

@@ -86,5 +86,6 @@ EXERCISES = {
                "points on a line": np.arange(12).reshape(4, 3)},
         hints=("Three points at equal distances make a triangle. Which body has four corners at equal distances?",
                "Take every second corner of a cube: between any two of them exactly two of the three numbers change sign.",
-               "Why not five? The only point at one distance from all four corners is the centre, and that is nearer to them than they are to each other.")),
+               "Why not five? The only point at one distance from all four corners is the centre, and it is nearer to them than they are "
+               "to each other.")),
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import check_array
+from ..core import check_array, check_float, check_int, shown
 from .labels import bytes_text, count_text, end_labels, new_figure
 from .style import GREY, LINE_COLOURS, MARKERS, PALETTE, plain, styled
 
@@ -37,6 +37,24 @@ def _same_length(**columns: np.ndarray | Sequence) -> None:
     sizes = {name: len(column) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
         raise ValueError(f"expected columns of one length, got {', '.join(f'{name}: {n}' for name, n in sizes.items())}")
+
+
+def _shares(name: str, values: Sequence[float] | np.ndarray, *, positive: bool) -> np.ndarray:
+    column = _column(name, values, positive=positive)
+    bad = np.flatnonzero((column < 0) | (column > 1))
+    if len(bad):
+        raise ValueError(f"{name}[{bad[0]}]={column[bad[0]]:g} is no share; expected numbers in [0, 1]")
+    return column
+
+
+def _fit_ranks(fit: object, n: int) -> tuple[int, int]:
+    """First and last rank of the fitted part, within the n there are."""
+    if not isinstance(fit, (tuple, list)) or len(fit) != 2:
+        raise TypeError(f"fit={shown(fit)} is no pair; expected (first rank, last rank)")
+    low, high = check_int("fit[0]", fit[0]), min(n, check_int("fit[1]", fit[1]))
+    if low >= high:
+        raise ValueError(f"fit={shown(fit)} holds {max(0, high - low + 1)} of the {n:,} ranks; expected (first, last) with >= 2 of them")
+    return low, high
 
 
 def power_law(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> tuple[float, float]:
@@ -67,7 +85,7 @@ def zipf(counts: Sequence[int] | np.ndarray, *, title: str, words: Sequence[str]
     counts = _column("counts", counts)
     order = np.argsort(-counts, kind="stable")
     counts, rank = counts[order], np.arange(1, len(counts) + 1)
-    low, high = max(1, fit[0]), min(len(counts), fit[1])
+    low, high = _fit_ranks(fit, len(counts))
     exponent, factor = power_law(rank[low - 1 : high], counts[low - 1 : high])
     fig, (ax,) = new_figure(title, size=(7.2, 4.4))
     drawn = np.unique(np.geomspace(1, len(counts), 250).round().astype(int)) - 1       # enough for the curve, and a small file
@@ -95,6 +113,8 @@ def heaps(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, titl
 
     Parameters: curves, name -> (tokens read, distinct words so far); title, the finding; log, both axes logarithmic.
     """
+    if not isinstance(curves, Mapping) or not curves:
+        raise ValueError(f"curves={shown(curves)} holds no curve; expected {{name: (tokens read, distinct words so far)}}")
     fig, (ax,) = new_figure(title)
     names, ends = [], []
     for k, (name, (tokens, types)) in enumerate(curves.items()):
@@ -132,6 +152,7 @@ def matrix_memory(sizes: Sequence[float], dense_bytes: Sequence[float], csr_byte
     """
     x, dense, csr = _column("sizes", sizes), _column("dense_bytes", dense_bytes), _column("csr_bytes", csr_bytes)
     _same_length(sizes=x, dense_bytes=dense, csr_bytes=csr)
+    memory = check_float("memory", memory, low=0, open_low=True)
     fig, (ax,) = new_figure(title)
     ax.plot(x, dense, "-s", color=VERMILLION)
     ax.plot(x, csr, "-o", color=BLUE)
@@ -151,7 +172,7 @@ def sparsity(sizes: Sequence[float], nonzero_share: Sequence[float], *, title: s
 
     Parameters: sizes (n,); nonzero_share (n,) in (0, 1]; title, the finding; xlabel, what sizes counts.
     """
-    x, share = _column("sizes", sizes), _column("nonzero_share", nonzero_share)
+    x, share = _column("sizes", sizes), _shares("nonzero_share", nonzero_share, positive=True)
     _same_length(sizes=x, nonzero_share=share)
     fig, (ax,) = new_figure(title)
     ax.plot(x, share, "-o", color=BLUE)
@@ -184,7 +205,10 @@ def spy_counts(matrix: Any, *, title: str, xlabel: str = "words, most frequent f
     """
     from scipy import sparse
 
+    if len(np.shape(matrix)) != 2:
+        raise ValueError(f"matrix has shape {np.shape(matrix)}; expected (documents, words)")
     matrix = sparse.csr_array(matrix)
+    check_array("matrix.data", matrix.data, ndim=1)
     if 0 in matrix.shape:
         raise ValueError(f"matrix has shape {matrix.shape}; expected >= 1 row and column")
     seen = _pooled(matrix, *SPY_CELLS) > 0
@@ -207,7 +231,7 @@ def ngram_growth(n: Sequence[int], distinct: Sequence[int], once: Sequence[float
 
     Parameters: n (k,), lengths; distinct (k,), numbers of distinct n-grams; once (k,), shares in [0, 1]; title, the finding; unit, what is counted.
     """
-    distinct, once = _column("distinct", distinct), _column("once", once, positive=False)
+    distinct, once = _column("distinct", distinct), _shares("once", once, positive=False)
     _same_length(n=n, distinct=distinct, once=once)
     fig, (left, right) = new_figure(title, size=(7.2, 3.6), panels=2)
     places = np.arange(len(distinct))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import check_array
-from .labels import VEIL, end_labels, free_places, in_points, new_figure
-from .style import GREY, LINE_COLOURS, MARKERS, PALETTE, plain, styled
+from .labels import VEIL, end_labels, in_points, new_figure, quiet_places
+from .style import FILL_COLOURS, GREY, INK_OF, LINE_COLOURS, MARKERS, PALETTE, plain, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,24 +22,31 @@ if TYPE_CHECKING:
 __all__ = ["document_map", "group_looks", "retrieval_bars", "score_curves", "similarity_matrix"]
 
 MAX_GROUPS = 20
+GROUP_COLOURS = (*LINE_COLOURS, *FILL_COLOURS)
+GROUP_MARKERS = (*MARKERS, "P", "X", "*")
+EDGE = 0.9                                        # width of the dark edge of a pale mark, in points
 NAME_WIDTH = 0.68                                 # width of a bold letter, as a share of its size
+HALO = 3.0                                        # width of the white border of a name, in points
 MAX_CELLS = 14                                    # rows or columns whose numbers stay readable
 
 
 def group_looks(labels: Sequence[Any]) -> dict[str, tuple[str, str, np.ndarray]]:
-    """Colour, marker and row numbers of each group, in order of first appearance. Raises ValueError for more than 20 groups."""
+    """Colour, marker and row numbers of each group, in order of first appearance; up to 8 groups share neither colour nor marker.
+
+    Raises ValueError for more than 20 groups.
+    """
     names = list(dict.fromkeys(str(label) for label in labels))
     if len(names) > MAX_GROUPS:
         raise ValueError(f"labels has {len(names)} different values; expected <= {MAX_GROUPS}, or nobody can tell them apart. "
                          "Draw some of the groups")
     of_row = np.array([str(label) for label in labels])
-    return {name: (LINE_COLOURS[k % 5], MARKERS[(k + k // 5) % 5], np.flatnonzero(of_row == name)) for k, name in enumerate(names)}
+    return {name: (GROUP_COLOURS[k % 8], GROUP_MARKERS[(k + k // 8) % 8], np.flatnonzero(of_row == name)) for k, name in enumerate(names)}
 
 
 @styled()
 def document_map(points: np.ndarray, labels: Sequence[Any], *, title: str, names: Mapping[int, str] | None = None,
                  axis_names: tuple[str, str] = ("", "")) -> Figure:
-    """Documents as points of the plane, one colour and marker per group, each group named where it is densest.
+    """Documents as points of the plane, one colour and marker per group, each group named beside its points.
 
     Parameters: points (n, 2); labels (n,), group of each document, at most 20 groups; title, the finding; names, row -> text for the few
     documents to be named; axis_names, what the two axes are. Axes without a name have no meaning of their own, so they get no ticks.
@@ -51,29 +58,39 @@ def document_map(points: np.ndarray, labels: Sequence[Any], *, title: str, names
     groups = group_looks(labels)
     size = float(np.clip(110 / len(points) ** 0.5, 3, 8))
     for colour, marker, rows in groups.values():
-        ax.plot(points[rows, 0], points[rows, 1], ls="none", ms=size, color=colour, marker=marker, alpha=0.7, mew=0)
+        ax.plot(points[rows, 0], points[rows, 1], ls="none", ms=size, alpha=0.8, **_mark(colour, marker))
     ax.margins(0.08)
-    _name_groups(ax, points, groups)
-    for row, text in (names or {}).items():
-        ax.plot(*points[row], "o", mfc="none", mec="black", ms=9)
-        ax.annotate(plain(text, limit=40), tuple(points[row]), (8, 6), textcoords="offset points", bbox=VEIL)
     ax.set(xlabel=axis_names[0], ylabel=axis_names[1])
     if not any(axis_names):
         ax.set(xticks=[], yticks=[], xlabel="position on the map (near means alike)")
         ax.spines[:].set_visible(False)
+    _name_groups(ax, points, groups)
+    for row, text in (names or {}).items():
+        ax.plot(*points[row], "o", mfc="none", mec="black", ms=9)
+        ax.annotate(plain(text, limit=40), tuple(points[row]), (8, 6), textcoords="offset points", bbox=VEIL)
     return fig
 
 
+def _mark(colour: str, marker: str) -> dict[str, Any]:
+    """Settings of a group's marks; pale colours get a dark edge."""
+    pale = colour in FILL_COLOURS
+    return {"color": colour, "marker": marker, "mec": "black" if pale else colour, "mew": EDGE if pale else 0}
+
+
 def _name_groups(ax: Axes, points: np.ndarray, groups: dict[str, tuple[str, str, np.ndarray]]) -> None:
-    """The name of each group at its median point, or a little above or below where another name stands."""
+    """The name of each group where it covers few points and is near the group's median point."""
+    from matplotlib.patheffects import withStroke
+
+    ax.figure.draw_without_rendering()              # settles the layout, so that points of the page can be computed
     names = [plain(name, limit=30) for name in groups]
+    letters = 12 if len(names) <= 8 else 10
     centres = np.array([np.median(points[rows], axis=0) for _, _, rows in groups.values()])
-    places = in_points(ax, centres)
-    letters = 13 if len(names) <= 8 else 10
-    shifts = free_places(places, [NAME_WIDTH * letters * len(name) for name in names], height=1.35 * letters) - places
+    frame = in_points(ax, np.array([[x, y] for x, y in zip(ax.get_xlim(), ax.get_ylim(), strict=True)]))
+    starts = in_points(ax, centres)
+    shifts = quiet_places(starts, [NAME_WIDTH * letters * len(name) for name in names], in_points(ax, points), frame, height=1.35 * letters) - starts
     for name, centre, shift, (colour, _, _) in zip(names, centres, shifts, groups.values(), strict=True):
-        label = ax.annotate(name, tuple(centre), tuple(shift), textcoords="offset points", color=colour, ha="center", va="center",
-                            fontweight="bold", fontsize=letters, bbox=VEIL)
+        label = ax.annotate(name, tuple(centre), tuple(shift), textcoords="offset points", color=INK_OF.get(colour, colour), ha="center",
+                            va="center", fontweight="bold", fontsize=letters, path_effects=[withStroke(linewidth=HALO, foreground="white")])
         label.set_in_layout(False)                  # a name that was moved far must not shrink the map
 
 
@@ -133,12 +150,16 @@ def score_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], 
 
 @styled()
 def similarity_matrix(values: np.ndarray, labels: Sequence[str], *, title: str, columns: Sequence[str] | None = None,
-                      limits: tuple[float, float] | None = (0.0, 1.0), form: str = "{:.2f}") -> Figure:
+                      limits: tuple[float, float] | None = (0.0, 1.0), form: str = "{:.2f}", axis_names: tuple[str, str] = ("", ""),
+                      outlined: Sequence[tuple[int, int]] = ()) -> Figure:
     """A table of numbers as a heat map with each number in its cell: cosines, distances, one-hot rows, counts.
 
     Parameters: values (rows, columns), at most 14 of each; labels, names of the rows; title, the finding; columns, names of the columns (default:
-    labels); limits of the colours (None: those of the values); form, format of a cell.
+    labels); limits of the colours (None: those of the values); form, format of a cell; axis_names, what the rows and the columns are;
+    outlined, (row, column) of the cells that carry the finding.
     """
+    from matplotlib.patches import Rectangle
+
     values = check_array("values", values, min_rows=1)
     across = labels if columns is None else columns
     if values.shape != (len(labels), len(across)) or max(values.shape) > MAX_CELLS:
@@ -152,11 +173,15 @@ def similarity_matrix(values: np.ndarray, labels: Sequence[str], *, title: str, 
     image = ax.imshow(values, cmap="cividis", vmin=low, vmax=high if high > low else low + 1, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
         ax.annotate(form.format(value), (column, row), ha="center", va="center", color=_readable_on(image.to_rgba(value)), fontsize=10)
+    for row, column in outlined:
+        ax.add_patch(Rectangle((column - 0.46, row - 0.44), 0.92, 0.88, fill=False, edgecolor=PALETTE["orange"], linewidth=3))
     ax.set_yticks(range(len(labels)), [f"{k}  {plain(name, limit=40)}" if numbered else plain(name, limit=40) for k, name in enumerate(labels, 1)])
     ax.set_xticks(range(len(across)), [str(k) if numbered else plain(name, limit=14) for k, name in enumerate(across, 1)],
                   rotation=35 if slanted else 0, ha="left" if slanted else "center")
     ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     ax.spines[:].set_visible(False)
+    ax.set(ylabel=axis_names[0], xlabel=axis_names[1])
+    ax.xaxis.set_label_position("top")
     return fig
 
 

@@ -14,14 +14,15 @@ import numpy as np
 
 from ..core import check_array
 from .documents import group_looks
-from .style import PALETTE
+from .labels import checked_title
+from .style import FILL_COLOURS, PALETTE
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 __all__ = ["document_map_interactive", "explorer"]
 
-SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down"}
+SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross", "X": "x", "*": "star"}
 HOVER_CHARS = 100
 
 
@@ -29,7 +30,7 @@ def explorer(traces: list[Any], *, title: str, height: int = 460, **layout: Any)
     """A plotly figure in the course's look, without a template. traces: plotly traces; layout: further plotly settings."""
     import plotly.graph_objects as go
 
-    look = {"template": go.layout.Template(), "title": {"text": html.escape(title), "x": 0.01, "font": {"size": 17}}, "height": height,
+    look = {"template": go.layout.Template(), "title": {"text": html.escape(checked_title(title)), "x": 0.01, "font": {"size": 17}}, "height": height,
             "font": {"size": 14, "color": PALETTE["black"], "family": "DejaVu Sans, Noto Sans CJK SC, Microsoft YaHei, PingFang SC, sans-serif"},
             "paper_bgcolor": "white", "plot_bgcolor": "white", "margin": {"l": 60, "r": 20, "t": 60, "b": 50}, "hovermode": "closest"}
     return go.Figure(traces, layout=look | layout)
@@ -57,7 +58,8 @@ def document_map_interactive(points: np.ndarray, labels: Sequence[Any], *, title
         raise ValueError(f"points, labels and hover have {len(points)}, {len(labels)} and {len(hover)} rows; expected equal numbers")
     traces = [go.Scatter(x=points[rows, 0], y=points[rows, 1], mode="markers", name=html.escape(name), text=[_hover(hover[r]) for r in rows],
                          hovertemplate="%{text}<extra>%{fullData.name}</extra>",
-                         marker={"color": colour, "symbol": SYMBOLS[marker], "size": 7, "opacity": 0.65})
+                         marker={"color": colour, "symbol": SYMBOLS[marker], "size": 7, "opacity": 0.65,
+                                 "line": {"color": PALETTE["black"], "width": 1 if colour in FILL_COLOURS else 0}})
               for name, (colour, marker, rows) in group_looks(labels).items()]
     hidden = {"showticklabels": False, "showgrid": False, "zeroline": False}
     return explorer(traces, title=title, xaxis=hidden, yaxis=hidden | {"scaleanchor": "x"}, legend={"itemsizing": "constant"})

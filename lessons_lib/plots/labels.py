@@ -10,21 +10,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core import shown
 from .style import wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["VEIL", "bytes_text", "count_text", "end_labels", "free_places", "in_points", "new_figure", "spread"]
+__all__ = ["VEIL", "bytes_text", "checked_title", "count_text", "end_labels", "in_points", "new_figure", "quiet_places", "spread"]
 
 VEIL = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.0}       # keeps text readable on top of marks
+
+
+def checked_title(title: object) -> str:
+    """The title. Raises TypeError for anything but a str."""
+    if not isinstance(title, str):
+        raise TypeError(f"title={shown(title)} is {type(title).__name__}; expected a str that states the finding")
+    return title
 
 
 def new_figure(title: str, *, size: tuple[float, float] = (7.2, 4.0), panels: int = 1, **options: object) -> tuple[Figure, np.ndarray]:
     """A figure without pyplot, hence without global state, and its axes as an array; the title states the finding."""
     from matplotlib.figure import Figure
 
+    title = checked_title(title)
     fig = Figure(figsize=size)
     axes = np.atleast_1d(fig.subplots(1, panels, **options))
     fig.suptitle(wrapped(title), x=0.012, ha="left", fontweight="bold", fontsize=13)
@@ -70,16 +79,26 @@ def end_labels(ax: Axes, x: Sequence[float], y: Sequence[float], texts: Sequence
         ax.annotate(text, (x[i], y[i]), textcoords="offset points", color=colours[i], annotation_clip=False, bbox=VEIL, **place)
 
 
-def free_places(centres: np.ndarray, widths: Sequence[float], *, height: float = 17) -> np.ndarray:
-    """Centres of boxes moved up or down in steps until none covers another, the first boxes first.
+def quiet_places(centres: np.ndarray, widths: Sequence[float], marks: np.ndarray, frame: np.ndarray, *, height: float = 17) -> np.ndarray:
+    """Centres of boxes near the given centres that cover no other box and few marks, and stay inside a frame; the first boxes choose first.
 
-    Parameters: centres (n, 2) and widths (n,), in points; height of every box. Returns (n, 2).
+    Parameters: centres (n, 2), widths (n,), marks (m, 2), frame (2, 2) of lower left and upper right corner, height of every box, all in
+    points. Returns (n, 2). When no place inside the frame is free, a box may cover others.
     """
+    marks = marks[:: 1 + len(marks) // 1000]                        # a thousand marks tell where it is crowded
+    price = 50 * min(1, 80 / len(marks))                             # of a covered mark, in points of distance
+    grid = np.stack(np.meshgrid(*(np.arange(-60, 61) * height / 2,) * 2), axis=-1).reshape(-1, 2)
     placed: list[tuple[float, float, float]] = []
-    for (x, y), width in zip(np.asarray(centres, dtype=float), widths, strict=True):
-        steps = (sign * k * height / 2 for k in range(4 * len(widths) + 2) for sign in (1, -1))
-        up = next(s for s in steps if not any(abs(x - a) < (width + w) / 2 and abs(y + s - b) < height for a, b, w in placed))
-        placed.append((x, y + up, width))
+    for centre, width in zip(np.asarray(centres, dtype=float), widths, strict=True):
+        half = np.array([width, height]) / 2
+        places = centre + grid
+        places = places[((places >= frame[0] + half) & (places <= frame[1] - half)).all(axis=1)]
+        places = places if len(places) else centre[None]
+        cost = np.linalg.norm((places - centre) * (2.5, 1), axis=1)               # rather above or below than far aside
+        cost += price * (np.abs(places[:, None] - marks) < half + 3).all(axis=2).sum(axis=1)
+        for x, y, other in placed:
+            cost[(np.abs(places[:, 0] - x) < (width + other) / 2) & (np.abs(places[:, 1] - y) < height)] += 1e6
+        placed.append((*places[cost.argmin()], width))
     return np.array([box[:2] for box in placed])
 
 

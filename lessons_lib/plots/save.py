@@ -10,6 +10,7 @@ import html
 import io
 import os
 import re
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,10 +31,13 @@ STYLE = re.compile(r' style="([^"]*)"')
 
 
 def checked_alt(alt: object) -> str:
-    """The alt text on one line. Raises ValueError unless it has 5 to 40 words: kind of figure, axes, finding."""
+    """The alt text on one line. Raises ValueError unless it has 5 to 40 words (kind of figure, axes, finding) and no control character."""
     words = alt.split() if isinstance(alt, str) else []
     if not 5 <= len(words) <= 40:
         raise ValueError(f"alt={shown(alt)} has {len(words)} words; expected 5 to 40 words that say kind of figure, axes and finding")
+    bad = next((c for word in words for c in word if unicodedata.category(c) in ("Cc", "Cs") or c in "\ufffe\uffff"), None)
+    if bad is not None:
+        raise ValueError(f"alt={shown(alt)} holds {bad!r}, which no SVG file can; expected plain text")
     return " ".join(words)
 
 
@@ -87,17 +91,32 @@ def png_bytes(fig: Figure) -> bytes:
     return small.getvalue()
 
 
+def _svg_path(path: object) -> Path:
+    """The path with ``.svg``: it takes the place of ``.svg`` or ``.png`` and is added to any other name, so that ``fig1.1`` stays itself."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path={shown(path)} is {type(path).__name__}; expected a str or Path")
+    text = os.fspath(path)
+    base, ending = os.path.splitext(text)
+    if ending.lower() not in (".svg", ".png"):
+        base = text
+    name = os.path.basename(base)
+    if not name.strip(" .") or name.lower() in (".svg", ".png") or os.path.isdir(text):
+        what = "a folder" if os.path.isdir(text) else "no file name"
+        raise ValueError(f"path={shown(text)} is {what}; expected the file's name: folder/figure.svg")
+    return Path(f"{base}.svg")
+
+
 def save(fig: Figure, path: str | os.PathLike, alt: str) -> Path:
     """Write a matplotlib figure as ``.svg``, or as ``.png`` when it has more than 2,000 marks or its SVG more than 100 kB.
 
-    Parameters: fig; path, whose ending is set by the kind of file; alt, 5 to 40 words that say kind of figure, axes and finding.
+    Parameters: fig; path, with or without the ending, which is set by the kind of file; alt, 5 to 40 words that say kind of figure, axes and finding.
     Returns the path written. The same figure gives the same bytes on every run. Raises TypeError (no matplotlib figure), ValueError
-    (alt text missing or too long, a file beyond 100 kB), OSError; an older file stays whole.
+    (alt text missing or too long, a folder as path, a file beyond 100 kB), OSError; an older file stays whole.
     """
     alt = checked_alt(alt)
     if not (hasattr(fig, "savefig") and hasattr(fig, "axes")):
         raise TypeError(f"fig={shown(fig)} is {type(fig).__name__}; expected a matplotlib figure (plotly figures need a static one beside them)")
-    marks, target = count_marks(fig), Path(path).with_suffix(".svg")
+    marks, target = count_marks(fig), _svg_path(path)
     content = svg_text(fig, alt, salt=target.stem).encode() if marks <= MAX_MARKS else b""
     if not 0 < len(content) <= MAX_BYTES:
         target, content = target.with_suffix(".png"), png_bytes(fig)

@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-__all__ = ["DASHES", "GREY", "LINE_COLOURS", "MARKERS", "PALETTE", "plain", "style_settings", "styled", "use_style", "wrapped"]
+__all__ = ["DASHES", "FILL_COLOURS", "GREY", "INK_OF", "LINE_COLOURS", "MARKERS", "PALETTE",
+           "plain", "style_settings", "styled", "use_style", "wrapped"]
 
 PALETTE = {"black": "#000000", "blue": "#0072B2", "vermillion": "#D55E00", "green": "#009E73", "purple": "#CC79A7",
            "orange": "#E69F00", "sky": "#56B4E9", "yellow": "#F0E442"}
 LINE_COLOURS = tuple(PALETTE[name] for name in ("blue", "vermillion", "green", "purple", "black"))   # these have 3:1 on white; the others only fill
+FILL_COLOURS = tuple(PALETTE[name] for name in ("orange", "yellow", "sky"))                          # these need a dark edge
+INK_OF = {PALETTE["orange"]: "#8A5A00", PALETTE["yellow"]: "#6F6800", PALETTE["sky"]: "#2B6C93"}    # the same hues, dark enough for words
 GREY = "#595959"                                  # 7:1 on white, for what is not the point
 MARKERS = ("o", "s", "^", "D", "v")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))

@@ -94,8 +94,8 @@ def _without_seconds(row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in row.items() if k not in ("seconds", "versions")} | {"scores": scores}
 
 
-def _keep_board(drawn: Path, target: Path) -> None:
-    """Commit the rows that the build measured; rows that differ in their times alone keep the former line."""
+def _keep_board(drawn: Path, target: Path, order: Sequence[str]) -> None:
+    """Commit the rows that the build measured, in the order of the lessons; rows that differ in their times alone keep the former line."""
     if not drawn.exists():
         return
     new, old = read_json(drawn), read_json(target) if target.exists() else {"rows": []}
@@ -104,6 +104,8 @@ def _keep_board(drawn: Path, target: Path) -> None:
         before = former.get((row["encoder"], row["lesson"]))
         if before and _without_seconds(before) == _without_seconds(row):
             new["rows"][i] = before
+    place = {lesson: i for i, lesson in enumerate(order)}
+    new["rows"].sort(key=lambda row: place.get(row["lesson"], len(place)))
     if new != old:
         write_json(target, new)
 
@@ -122,7 +124,7 @@ def _run_and_write(course: Course, ids: Sequence[str], scale: str, timeout: floa
             if result.ok:
                 _written(clean(result.notebook, root=course.root), course.card(result.lesson).notebook)
                 _keep_figures(own["figures"], course.root / "figures")
-                _keep_board(own["leaderboard.json"], board)
+                _keep_board(own["leaderboard.json"], board, course.ids())
             results.append(result)
     return results
 

@@ -141,3 +141,11 @@ def test_verify_wants_a_list_of_names():
 def test_verify_counts_what_gensim_ships_as_here(no_data):
     assert [(state.place, state.state) for state in verify(["wordsim353"])] == [("gensim", "unchecked")]
     assert [state.state for state in verify(["agnews"])] == ["missing"]
+
+
+@pytest.mark.parametrize("call, error, message", [
+    (lambda: verify(5), TypeError, "names=5 is int"), (lambda: get("lee", source=5), TypeError, "source=5 is int"),
+    (lambda: get("lee", source=""), ValueError, "source='' is empty"), (lambda: load("lee", download="no"), TypeError, "download='no' is str")])
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -417,3 +417,10 @@ def test_one_document_and_no_extras_are_enough():
     tiny = synthetic_language(0, **SMALL | {"n_documents": 1, "sentences_per_document": (1, 1), "n_polysemous": 0, "n_scenes": 1, "n_pairs": 0,
                                             "n_triplets": 0})
     assert len(tiny) == len(tiny.texts) == len(tiny.sentences) == 1 and tiny.polysemous == {}
+
+
+@pytest.mark.parametrize("name, value", [("n_documents", 10**12), ("n_words", 10**13), ("n_scenes", 10**13), ("n_pairs", 10**12),
+                                         ("n_topics", 10**13), ("sentences_per_document", (10**11, 10**11))])
+def test_a_size_that_cannot_fit_into_memory_is_named_before_anything_is_made(name, value):
+    with pytest.raises(ValueError, match=rf"{name}=.* needs about [\d,]+ bytes"):
+        synthetic_language(**{name: value})

@@ -104,3 +104,16 @@ def test_the_shipped_questions_load_by_name():
     words = list(dict.fromkeys(np.asarray(questions.questions).ravel().tolist()))[:400]
     result = analogy_accuracy((words, np.random.default_rng(0).normal(size=(len(words), 20))))
     assert result.n_questions == len(questions) > 10_000 and result.accuracy < 0.1 and 0 < result.coverage < 1
+
+
+@pytest.mark.parametrize("method", analogies.METHODS)
+def test_a_question_that_leaves_no_word_to_answer_is_never_right(method):
+    vectors = (["a", "b", "c"], np.eye(3))
+    questions = SimpleNamespace(questions=np.array([["a", "b", "c", "a"]]), section=["s"])
+    assert analogy_accuracy(vectors, questions, method=method).accuracy == 0.0
+    assert answers(np.eye(3), np.array([[0, 1, 2]]), method=method).tolist() == [-1]
+
+
+def test_0_questions_are_refused():
+    with pytest.raises(ValueError, match="0 questions"):
+        analogy_accuracy((["a"], np.eye(1)), SimpleNamespace(questions=np.zeros((0, 4)), section=[]))

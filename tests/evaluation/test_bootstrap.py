@@ -97,3 +97,12 @@ def test_bad_settings_name_argument_and_range():
         bootstrap_interval(lambda index: 0.0, 5, seed=None)
     with pytest.raises(ValueError, match=r"b has 9 values and gold has 10"):
         paired_difference(x, x[:9], y)
+
+
+@pytest.mark.parametrize("statistic, error, message", [
+    (5, TypeError, "statistic=5 is int; expected a function"), (lambda index: index, TypeError, "statistic gave array.*expected one number"),
+    (lambda index: None, TypeError, "statistic gave None"), (lambda index: np.nan, ValueError, "statistic gave nan"),
+    (lambda index: np.inf if index[0] else 1.0, ValueError, "statistic gave inf")])
+def test_a_statistic_that_gives_no_finite_number_is_named(statistic, error, message):
+    with pytest.raises(error, match=message):
+        bootstrap_interval(statistic, 4, n_resamples=20)

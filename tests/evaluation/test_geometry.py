@@ -163,3 +163,17 @@ def test_exponents_out_of_range_are_named(bad):
         alignment([[1.0]], [[1.0]], alpha=bad)
     with pytest.raises(ValueError, match=r"t=.*> 0"):
         uniformity([[1.0], [2.0]], t=bad)
+
+
+@pytest.mark.parametrize("left, right, error, message", [
+    ([0, 1], [1], ValueError, "left has 2 and right 1"), ([-1], [0], ValueError, r"left\[0\]=-1 is no row"), ([0], [2], ValueError, r"right\[0\]=2"),
+    ([[0]], [[1]], ValueError, "left has shape"), ([0.5], [1], TypeError, "expected row numbers")])
+def test_row_numbers_that_do_not_pair_up_are_named(left, right, error, message):
+    with pytest.raises(error, match=message):
+        pair_cosines(np.eye(2), left, right)
+    assert pair_cosines(np.eye(2), [], []).tolist() == []
+
+
+def test_alpha_has_a_limit():
+    with pytest.raises(ValueError, match="alpha=1e.308 is out of range"):
+        alignment(np.eye(2), np.eye(2)[::-1], alpha=1e308)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons_lib.core import DataWarning, cache_folder
+from lessons_lib.core import DamagedFile, DataWarning, cache_folder
 from lessons_lib.evaluation import Leaderboard, STSResult
 
 
@@ -160,3 +160,48 @@ def test_P24_P27_bad_rows_are_refused_and_nothing_is_written(board, arguments, s
     with pytest.raises(ValueError, match=message):
         board.add(*arguments, **settings)
     assert not board.path.exists()
+
+
+def test_a_folder_is_named_and_never_moved_or_removed(tmp_path):
+    (tmp_path / "folder").mkdir()
+    board = Leaderboard(tmp_path / "folder")
+    for call in (board.rows, board.reset, lambda: board.add("e", "l", {"s": result()})):
+        with pytest.raises(ValueError, match=r"path=.*folder' is no file"):
+            call()
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+
+
+def test_reference_is_read_only_while_the_same_path_is_not(monkeypatch, tmp_path):
+    from lessons_lib.evaluation import leaderboard
+
+    monkeypatch.setattr(leaderboard, "PROJECT", tmp_path)
+    board = Leaderboard.reference()
+    for call in (board.reset, lambda: board.add("e", "l", {"s": result()})):
+        with pytest.raises(ValueError, match="written by `lessons build`"):
+            call()
+    Leaderboard(board.path).add("e", "l", {"s": result()})
+    assert [r.encoder for r in board.rows()] == ["e"]
+    board.path.write_text("{", encoding="utf-8")
+    with pytest.raises(DamagedFile):
+        board.rows()
+    assert board.path.read_text(encoding="utf-8") == "{"
+
+
+@pytest.mark.parametrize("row", [ROW | {"scores": {"s": {"spearman": float("nan")}}}, ROW | {"seconds": float("inf")},
+                                 ROW | {"scores": {"s": {"spearman": 0.5, "interval": [float("nan"), 1.0]}}}])
+def test_F01_a_board_with_nan_is_damaged(board, row):
+    board.path.write_text(json.dumps({"rows": [row]}), encoding="utf-8")
+    with pytest.warns(DataWarning, match="holds NaN or infinity"):
+        assert board.rows() == []
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "bell\x07", "lone \ud800", "line\u2028break"])
+def test_P27_names_that_are_no_line_of_text_are_refused(board, name):
+    with pytest.raises(ValueError, match="encoder=.*expected one line of text"):
+        board.add(name, "l", {"s": result()})
+    assert not board.path.exists()
+
+
+def test_results_that_no_evaluation_gave_are_named(board):
+    with pytest.raises(TypeError, match=r"results\['x'\]=1 is int; expected an STSResult"):
+        board.add("e", "l", {"x": 1})

@@ -89,3 +89,9 @@ def test_V09_views_give_the_same_bits_and_inputs_stay_as_they_were():
     assert pearson(wide[:, 1], y.astype(">f8")) == pearson(x, y)
     assert spearman(x[::-1][::-1], y) == spearman(x, y)
     assert (wide[:, 1] == x).all()
+
+
+def test_integers_beyond_2_to_the_53_keep_their_order():
+    large = np.array([2**53 + 1, 2**53, 2**53 + 2, 2**53 + 3])
+    assert average_ranks(large).tolist() == [2.0, 1.0, 3.0, 4.0]
+    assert spearman(large, [2, 1, 3, 4]) == 1.0 == spearman([2**63 + 1, 2**63], [2, 1])

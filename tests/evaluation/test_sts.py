@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from lessons_lib.core import DataWarning
+from lessons_lib.core import DataWarning, NotFittedError
 from lessons_lib.evaluation import alignment, evaluate, pearson, spearman, sts, uniformity
 
 from .conftest import TableEncoder, WordCounter
@@ -250,3 +250,31 @@ def test_a_word_counter_scores_stsb_in_its_known_range(lessons_data):
     assert result.n_pairs == 1379
     assert_allclose(result.spearman, 0.494, atol=0.01)
     assert result.interval[0] < 0.494 < result.interval[1]
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "float64"])
+def test_torch_tensors_are_taken_with_gradient_and_in_half_precision(angle_pairs, kind):
+    torch = pytest.importorskip("torch")
+    encoder, pairs = angle_pairs
+    plain = evaluate(encoder, pairs, bootstrap=0)["toy"].spearman
+
+    class Tensors(TableEncoder):
+        def encode(self, texts, **options):
+            return torch.tensor(super().encode(texts, **options), dtype=getattr(torch, kind), requires_grad=True)
+
+    assert evaluate(Tensors(encoder.table), pairs, bootstrap=0)["toy"].spearman == pytest.approx(plain, abs=0.02)
+
+
+def test_a_tensor_that_is_no_dense_array_names_the_encoder(angle_pairs):
+    torch = pytest.importorskip("torch")
+    encoder, pairs = angle_pairs
+    encoder.encode = lambda texts, **options: torch.eye(len(texts)).to_sparse()
+    with pytest.raises(TypeError, match="table.encode gave a Tensor that is no dense array"):
+        evaluate(encoder, pairs)
+
+
+def test_an_unfitted_encoder_says_so(angle_pairs):
+    from lessons_lib.counts import BagOfWords
+
+    with pytest.raises(NotFittedError, match="fit"):
+        evaluate(BagOfWords(), angle_pairs[1])

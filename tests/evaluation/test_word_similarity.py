@@ -74,3 +74,8 @@ def test_wordsim353_loads_by_name_without_a_download():
     words = sorted({w.lower() for w in [*pairs.word1, *pairs.word2]})
     result = word_similarity((words, np.random.default_rng(0).normal(size=(len(words), 50))), "wordsim353")
     assert result.coverage == 1.0 and result.n_pairs == len(pairs) and abs(result.spearman) < 0.25
+
+
+def test_0_pairs_are_refused():
+    with pytest.raises(ValueError, match="empty holds 0 pairs"):
+        word_similarity({"a": [1.0]}, SimpleNamespace(name="empty", word1=[], word2=[], score=[]))

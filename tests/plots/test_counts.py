@@ -74,7 +74,7 @@ def test_ngram_growth_labels_every_bar():
     (lambda: plots.zipf([3, 2, 1], words=["a"], title="x", fit=(1, 3)), "words: 1, counts: 3"),
     (lambda: plots.heaps({"a": ([1, 2], [1])}, title="x"), "tokens: 2, types: 1"),
     (lambda: plots.matrix_memory([1, 2], [1, 2], [1, np.nan], title="x"), r"csr_bytes\[1\] holds NaN"),
-    (lambda: plots.sparsity([1], [1, 2], title="x"), "sizes: 1, nonzero_share: 2"),
+    (lambda: plots.sparsity([1], [0.5, 1], title="x"), "sizes: 1, nonzero_share: 2"),
     (lambda: plots.ngram_growth([1, 2], [1, 2], [0.5], title="x"), "once: 1"),
     (lambda: plots.spy_counts(np.zeros((0, 3)), title="x"), r"shape \(0, 3\)"),
     (lambda: plots.power_law([2, 2], [1, 3]), "1 distinct value"),
@@ -82,3 +82,19 @@ def test_ngram_growth_labels_every_bar():
 def test_V01_V05_what_cannot_be_drawn_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("draw, error, message", [
+    (lambda: plots.zipf([5], title="x"), ValueError, r"fit=\(10, 1000\) holds 0 of the 1 ranks"),
+    (lambda: plots.zipf(np.arange(1, 99), title="x", fit=(50, 10)), ValueError, r"fit=\(50, 10\)"),
+    (lambda: plots.zipf(np.arange(1, 99), title="x", fit=5), TypeError, "fit=5 is no pair"),
+    (lambda: plots.zipf(np.arange(1, 99), title=5), TypeError, "title=5 is int"),
+    (lambda: plots.heaps({}, title="x"), ValueError, "curves={} holds no curve"),
+    (lambda: plots.matrix_memory([1, 2], [3, 4], [1, 2], title="x", memory=np.nan), ValueError, "memory=nan"),
+    (lambda: plots.sparsity([1, 2], [0.5, 1.5], title="x"), ValueError, r"nonzero_share\[1\]=1.5"),
+    (lambda: plots.spy_counts([1, 0, 2], title="x"), ValueError, r"matrix has shape \(3,\)"),
+    (lambda: plots.spy_counts([[1, np.nan]], title="x"), ValueError, r"matrix.data\[1\] holds NaN"),
+    (lambda: plots.ngram_growth([1], [5], [2.0], title="x"), ValueError, r"once\[0\]=2 is no share")])
+def test_what_cannot_be_drawn_is_named(draw, error, message):
+    with pytest.raises(error, match=message):
+        draw()

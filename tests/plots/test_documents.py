@@ -18,6 +18,8 @@ def cell_texts(fig) -> list[str]:
 def test_groups_differ_in_colour_or_marker_up_to_twenty():
     looks = group_looks([f"g{k}" for k in range(20)])
     assert len({(colour, marker) for colour, marker, _ in looks.values()}) == 20
+    eight = group_looks(range(8)).values()
+    assert len({colour for colour, _, _ in eight}) == len({marker for _, marker, _ in eight}) == 8
     with pytest.raises(ValueError, match="21 different values; expected <= 20"):
         group_looks(range(21))
 
@@ -64,6 +66,8 @@ def test_similarity_matrix_writes_every_cell_and_numbers_long_names():
     assert [t.get_text()[:3] for t in long.get_yticklabels()] == ["1  ", "2  "]
     named = plots.similarity_matrix(values[:1], ["row"], columns=["x", "y"], title=FINDING, limits=None, form="{:.0f}").axes[0]
     assert [t.get_text() for t in named.get_xticklabels()] == ["x", "y"]
+    marked = plots.similarity_matrix(values, ["a", "b"], title=FINDING, axis_names=("word", "neighbour"), outlined=[(1, 0)]).axes[0]
+    assert (marked.get_ylabel(), marked.get_xlabel(), len(marked.patches)) == ("word", "neighbour", 1)
 
 
 def test_every_cell_text_has_a_contrast_of_4_to_1_on_its_cell():

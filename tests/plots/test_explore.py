@@ -41,3 +41,8 @@ def test_the_same_input_gives_the_same_bytes():
 def test_V05_unequal_rows_are_named():
     with pytest.raises(ValueError, match="2, 1 and 2 rows"):
         plots.document_map_interactive(np.zeros((2, 2)), ["a"], title="x", hover=["a", "b"])
+
+
+def test_a_title_that_is_no_text_is_named():
+    with pytest.raises(TypeError, match="title=5 is int"):
+        plots.document_map_interactive(np.zeros((2, 2)), ["a", "b"], title=5, hover=["x", "y"])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessons_lib.plots.labels import bytes_text, count_text, free_places, spread
+from lessons_lib.plots.labels import bytes_text, count_text, quiet_places, spread
 
 places = st.lists(st.floats(-500, 500), min_size=1, max_size=12)
 
@@ -28,12 +28,18 @@ def test_spread_leaves_places_alone_that_are_far_enough_apart():
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 300)), min_size=1, max_size=15))
-def test_free_places_never_overlap_and_keep_the_first_where_it_was(centres):
-    widths = [40.0] * len(centres)
-    found = free_places(np.array(centres), widths, height=12)
-    assert found[0].tolist() == list(centres[0]) and (found[:, 0] == np.array(centres)[:, 0]).all()
-    apart = (np.abs(found[:, None] - found) >= np.array([40, 12])).any(axis=2)
+def test_quiet_places_never_overlap_and_stay_inside_the_frame(centres):
+    centres, frame = np.array(centres), np.array([[-50.0, -50.0], [350.0, 350.0]])
+    found = quiet_places(centres, [40.0] * len(centres), centres, frame, height=12)
+    apart = (np.abs(found[:, None] - found) >= np.array([40, 12]) - 1e-9).any(axis=2)
     assert apart[~np.eye(len(found), dtype=bool)].all()
+    assert (found >= frame[0] + [20, 6]).all() and (found <= frame[1] - [20, 6]).all()
+
+
+def test_a_quiet_place_lies_beside_the_marks():
+    marks = np.random.default_rng(0).normal(0, 10, size=(60, 2))
+    found = quiet_places(np.zeros((1, 2)), [60.0], marks, np.array([[-200.0, -200.0], [200.0, 200.0]]), height=16)
+    assert (np.abs(marks - found[0]) < [30, 8]).all(axis=1).sum() <= 1 and np.abs(found[0]).max() < 80
 
 
 @pytest.mark.parametrize("n, text", [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (999_600, "1 MB"), (80e9, "80 GB"), (5e15, "5,000 TB")])

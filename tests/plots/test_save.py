@@ -107,3 +107,24 @@ def test_a_file_beyond_100_kB_is_refused_with_bytes_and_remedy(tmp_path):
 def test_what_is_no_matplotlib_figure_is_named(tmp_path):
     with pytest.raises(TypeError, match="fig=5 is int; expected a matplotlib figure"):
         save(5, tmp_path / "x", ALT)
+
+
+def test_names_with_dots_do_not_collide(tmp_path):
+    fig = scatter(5)
+    names = [save(fig, tmp_path / name, ALT).name for name in ("fig1.1", "fig1.2", "fig1.3.SVG")]
+    assert names == ["fig1.1.svg", "fig1.2.svg", "fig1.3.svg"]
+
+
+@pytest.mark.parametrize("name", ["", ".", "sub", "sub/", ".svg", "sub/.png"])
+def test_a_folder_or_an_empty_name_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(ValueError, match="path=.*expected the file's name"):
+        save(scatter(5), name, ALT)
+    assert [p.name for p in tmp_path.rglob("*")] == ["sub"]
+
+
+@pytest.mark.parametrize("bad", ["\x00", "\x1b", "\ud800", "\uffff"])
+def test_alt_text_that_no_svg_can_hold_is_refused(bad):
+    with pytest.raises(ValueError, match="alt=.*which no SVG file can"):
+        checked_alt(f"one two three four fi{bad}ve")

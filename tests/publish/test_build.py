@@ -101,3 +101,14 @@ class Result:
     edit(course.notebooks / "01_counting.md", '"test", 4, 1.0, 7', '"test", 4, 2.0, 7')
     build(["counting"], course=course, scale="smoke")
     assert (course.root / "data" / "leaderboard.json").read_bytes() == board        # other seconds alone are no news
+
+
+def test_the_committed_board_is_in_the_order_of_the_lessons(tmp_path):
+    from lessons_lib.publish.build import _keep_board
+
+    drawn, target = tmp_path / "drawn.json", tmp_path / "board.json"
+    added = (("a", "two"), ("b", "other"), ("c", "one"), ("d", "two"))
+    rows = [{"encoder": encoder, "lesson": lesson, "scores": {}, "seconds": 1.0} for encoder, lesson in added]
+    drawn.write_text(json.dumps({"format": 1, "rows": rows}), encoding="utf-8")
+    _keep_board(drawn, target, ["one", "two"])
+    assert [r["encoder"] for r in json.loads(target.read_text(encoding="utf-8"))["rows"]] == ["c", "a", "d", "b"]
