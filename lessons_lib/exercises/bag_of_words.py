@@ -40,33 +40,33 @@ def _judge_twice(answer: Any) -> str | None:
 # ------------------------------------------------------------------------------------------------ bm25_weight
 
 
-def _solve_bm25_weight(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
+def _solve_bm25_weight(tf: float, df: int, N: int, length: float, mean_length: float, *, k1: float = 1.5, b: float = 0.75) -> float:
     idf = math.log(1 + (N - df + 0.5) / (df + 0.5))
     return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
 
 
-def _without_saturation(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
+def _without_saturation(tf: float, df: int, N: int, length: float, mean_length: float, *, k1: float = 1.5, b: float = 0.75) -> float:
     return math.log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (1 - b + b * length / mean_length)
 
 
-def _without_one_in_the_log(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
+def _without_one_in_the_log(tf: float, df: int, N: int, length: float, mean_length: float, *, k1: float = 1.5, b: float = 0.75) -> float:
     return math.log((N - df + 0.5) / (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
 
 
-def _length_upside_down(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
-    return _solve_bm25_weight(tf, df, N, mean_length, length, k1, b)
+def _length_upside_down(tf: float, df: int, N: int, length: float, mean_length: float, *, k1: float = 1.5, b: float = 0.75) -> float:
+    return _solve_bm25_weight(tf, df, N, mean_length, length, k1=k1, b=b)
 
 
-def _b_on_the_wrong_side(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
-    return _solve_bm25_weight(tf, df, N, length, mean_length, k1, 1 - b)
+def _b_on_the_wrong_side(tf: float, df: int, N: int, length: float, mean_length: float, *, k1: float = 1.5, b: float = 0.75) -> float:
+    return _solve_bm25_weight(tf, df, N, length, mean_length, k1=k1, b=1 - b)
 
 
-def _without_k1_plus_1(tf: float, df: int, N: int, length: float, mean_length: float, k1: float = 1.5, b: float = 0.75) -> float:
-    return _solve_bm25_weight(tf, df, N, length, mean_length, k1, b) / (k1 + 1)
+def _without_k1_plus_1(tf: float, df: int, N: int, length: float, mean_length: float, *, k1: float = 1.5, b: float = 0.75) -> float:
+    return _solve_bm25_weight(tf, df, N, length, mean_length, k1=k1, b=b) / (k1 + 1)
 
 
 _BM25_CASES = [(0, 1, 10, 5, 5), (1, 1, 10, 5, 5), (3, 2, 10, 5, 10), (285, 20, 106, 8975, 4365.7), (23, 3, 106, 4229, 4365.7),
-               (2, 100, 106, 300, 4000), (2, 5, 10, 8, 4, 1.2, 0.0), (2, 5, 10, 8, 4, 2.0, 1.0)]
+               (2, 100, 106, 300, 4000), *(dict(tf=2, df=5, N=10, length=8, mean_length=4, k1=k1, b=b) for k1, b in [(1.2, 0.0), (2.0, 1.0)])]
 
 # ------------------------------------------------------------------------------------------------ count_ngrams
 
@@ -108,6 +108,10 @@ def _bigrams(words: Sequence[str]) -> Counter:
     return Counter(itertools.pairwise(words))
 
 
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
+
+
 def _judge_same_pairs(answer: Any) -> str | None:
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         return "expected two sentences, each a list of words"
@@ -118,10 +122,11 @@ def _judge_same_pairs(answer: Any) -> str | None:
         return "the two sentences are the same"
     if Counter(a) != Counter(b):
         word = next(iter((Counter(a) - Counter(b)) or (Counter(b) - Counter(a))))
-        return f"the bags differ: {word!r} occurs {a.count(word)} times in the first and {b.count(word)} times in the second"
+        return f"the bags differ: {word!r} occurs {_times(a.count(word))} in the first and {_times(b.count(word))} in the second"
     if _bigrams(a) != _bigrams(b):
         pair = next(iter((_bigrams(a) - _bigrams(b)) or (_bigrams(b) - _bigrams(a))))
-        return f"the bags agree, but {' '.join(pair)!r} occurs {_bigrams(a)[pair]} times in the first and {_bigrams(b)[pair]} times in the second"
+        first, second = _times(_bigrams(a)[pair]), _times(_bigrams(b)[pair])
+        return f"the bags agree, but {' '.join(pair)!r} occurs {first} in the first and {second} in the second"
     return None
 
 
@@ -134,11 +139,12 @@ _EXCHANGED = _words("the dog saw the cat and the cat saw the bird", "the cat saw
 EXERCISES = {
     "twice": Exercise(
         name="twice", question="Which scores stay the same when every article is copied behind itself?", judge=_judge_twice, solution=set(UNCHANGED),
-        wrong={"only cosine": {"cosine"}, "length is normalised in BM25 too": {"cosine", "TF-IDF", "BM25, b = 1"},
-               "all that are scaled to length 1": {"cosine", "TF-IDF", "TF-IDF, log counts"}, "everything": set(SCORES), "nothing": set(),
-               "bounded scores": {"BM25, b = 0", "BM25, b = 1"}},
+        wrong={f"answer {letter}": answer for letter, answer in zip("ABCDEF", (          # their labels are printed and must not give it away
+            {"cosine"}, {"cosine", "TF-IDF", "BM25, b = 1"}, {"cosine", "TF-IDF", "TF-IDF, log counts"}, set(SCORES), set(),
+            {"BM25, b = 0", "BM25, b = 1"}), strict=True)},
         hints=("Go through the six formulas and write 2 tf for tf. Does df change? Does N?",
-               "Which of them divide by something that doubles as well, for every word in the same way?")),
+               "A row in which every weight doubles is the old row again once divided by its length; idf does not change that, as df and N stay. "
+               "But 1 + log(2 tf) is not a multiple of 1 + log(tf), and in BM25 the fraction with 2 tf is another number, with or without length.")),
     "bm25_weight": Exercise(
         name="bm25_weight", question="What one word adds to the BM25 score of a document", judge=judge_function(_solve_bm25_weight, _BM25_CASES),
         solution=_solve_bm25_weight,

@@ -25,7 +25,8 @@ def test_the_opening_holds_title_question_and_table(course, parts):
 
 def test_the_closing_lists_papers_and_neighbours(course, parts):
     closing = notebook_of(course.card("counting"), *parts).cells[-1].source
-    assert "### Papers\n\n- `[harris1954distributional]` Harris (1954)." in closing and closing.endswith("Previous: [00 · Start here](00_start_here.ipynb)")
+    papers = "### Papers\n\n- `[harris1954distributional]` Harris (1954)."
+    assert papers in closing and closing.endswith("Previous: [00 · Start here](00_start_here.ipynb)")
     assert notebook_of(course.card("start_here"), *parts).cells[-1].source == "Next: [01 · Counting](01_counting.ipynb)"
 
 
