@@ -49,10 +49,12 @@ def _without(block: ScannedBlock, words: StringTable) -> ScannedBlock:
 
 def _chained(block: ScannedBlock, low: int, high: int, buffers: Buffers) -> tuple[BlockFeatures, np.ndarray, np.ndarray]:
     """Word n-grams of a block: its features, their numbers in reading order, and where documents end."""
-    n_words = len(block.strings)
-    room = n_words + len(block.ids) * (high - 1)
+    n_words, lengths = len(block.strings), np.diff(block.document_ends, prepend=0)
+    high = min(high, int(lengths.max(initial=1)))           # a longer n-gram is in none of these documents
+    low = min(low, high + 1)
+    room = n_words + int((lengths * np.minimum(lengths, max(high - 1, 0))).sum())
     firsts, lasts = buffers.get("firsts", room, np.int32), buffers.get("lasts", room, np.int32)
-    numbers, ends = buffers.get("numbers", len(block.ids) * (high - low + 1), np.int32), np.empty_like(block.document_ends)
+    numbers, ends = buffers.get("numbers", len(block.ids) * max(high - low + 1, 1), np.int32), np.empty_like(block.document_ends)
     firsts[:n_words] = lasts[:n_words] = -1
     size, n_features = 1 << max(10, len(block.ids).bit_length()), -1
     while n_features < 0:
@@ -75,7 +77,7 @@ def _python_tokens(settings: Mapping[str, Any], pattern: TokenPattern) -> Callab
             tokens = [token for token in tokens if token not in stop_words]
         if high == 1:
             return tokens
-        return [" ".join(tokens[i : i + n]) for n in range(low, high + 1) for i in range(len(tokens) - n + 1)]
+        return [" ".join(tokens[i : i + n]) for n in range(low, min(high, len(tokens)) + 1) for i in range(len(tokens) - n + 1)]
 
     return features_of
 
@@ -112,8 +114,6 @@ class Analysis:
 
     def scanned(self, texts: list[str], buffers: Buffers) -> ScannedBlock:
         """The tokens of a block that are counted."""
-        if self._pattern is not None:
-            self._pattern.try_on(texts)
         block = self._scan(texts, buffers)
         return block if self._stop_words is None else _without(block, self._stop_words)
 

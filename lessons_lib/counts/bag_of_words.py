@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -38,6 +38,11 @@ class _Counted(NamedTuple):
     rows: GrowingRows | None
 
 
+def _analysis_of(settings: Mapping[str, Any]) -> Analysis:
+    check_bag_settings(settings)
+    return Analysis(settings)
+
+
 class BagOfWords(Estimator):
     r"""Counts of words or n-grams per text; `transform` gives a sparse matrix (n_texts, n_columns).
 
@@ -45,7 +50,8 @@ class BagOfWords(Estimator):
         ngram_range: (shortest, longest) n-gram, in words or characters. min_df, max_df: keep what is in at least / at most so many texts
         (int) or so large a share of them (float in [0, 1]). max_features: keep the most frequent ones. lowercase: lower-case first.
         token_pattern: regular expression for a word; the default needs two word characters, so "I" and "a" are no words.
-        ``(?u)\b\w+\b`` is as fast; any other runs through ``re.findall`` and is first tried on 10 kB of the texts, for one second.
+        ``(?u)\b\w+\b`` is as fast; any other runs through ``re.findall``, with a time limit where it could take for ever
+        (`text.patterns`).
         analyzer: "word", "char" (runs of characters), "char_wb" (the same inside words padded by a space). stop_words: "english" or a
         list. vocabulary: tokens in column order, or token -> column; then nothing is learned. binary: 1 instead of the count.
         normalise: "NFC" and others make one token of different spellings of "café". threads: default all cores; the result is the same.
@@ -88,7 +94,7 @@ class BagOfWords(Estimator):
         analysis = self._analysis()
         given = checked_vocabulary(self.vocabulary)
         if given is not None:
-            matrix = self._place(Placement.of(given, analysis), analysis, len(given), checked_batches(documents))
+            matrix = self._place(Placement.of(given, analysis), analysis, len(given), checked_batches(documents), binary=self.binary)
             self._learned(given)
             return matrix
         counted = self._count(analysis, checked_batches(documents), keep_rows=keep_rows)
@@ -103,17 +109,15 @@ class BagOfWords(Estimator):
             names = spelling.result()
         self._learned(dict(zip(names, range(len(names)), strict=True)))
         if len(counted.table) <= 2 * len(features):         # else what was pruned would stay in memory; `transform` makes a small index
-            self._placement = self._placement_key(), analysis, Placement(counted.table, column_of, analysis)
+            self._placement = self.vocabulary_, analysis, Placement(counted.table, column_of, analysis)
         return matrix
 
     def _learned(self, vocabulary: dict[str, int]) -> None:
-        self.vocabulary_ = vocabulary
+        self.vocabulary_, self._fitted_settings = vocabulary, self.get_params()
         self._placement: tuple[object, Analysis, Placement] | None = None
 
     def _analysis(self) -> Analysis:
-        settings = self.get_params()
-        check_bag_settings(settings)
-        return Analysis(settings)
+        return _analysis_of(self.get_params())
 
     def _threads(self, analysis: Analysis) -> int:
         return checked_threads(self.threads) if analysis.compiled else 1
@@ -133,8 +137,10 @@ class BagOfWords(Estimator):
                 rows.append(number[block.numbers], block.counts, block.row_ends)
             oddities.look(block.row_ends, block.long_tokens)
         if oddities.n_empty == oddities.n_documents:
-            raise ValueError(f"documents: {oddities.n_documents} documents hold 0 tokens for token_pattern={shown(self.token_pattern)} and "
-                             f"stop_words={shown(self.stop_words)}; expected >= 1 token")
+            how = f"token_pattern={shown(self.token_pattern)} and stop_words={shown(self.stop_words)}"
+            how = f"analyzer={self.analyzer!r}" if self.analyzer != "word" else how
+            how += "" if tuple(self.ngram_range) == (1, 1) else f", ngram_range={shown(tuple(self.ngram_range))}"
+            raise ValueError(f"documents: {oddities.n_documents} documents hold 0 tokens for {how}; expected >= 1 token")
         oddities.warn("token", "their rows are zeros", stacklevel=5)
         return _Counted(table, in_rows.total(len(table)), in_all.total(len(table)), oddities.n_documents, rows)
 
@@ -162,7 +168,8 @@ class BagOfWords(Estimator):
         Raises NotFittedError, TypeError (not texts). A text without a known token is a zero row; one DataWarning gives number and first index.
         """
         analysis, placement = self._fitted_placement()
-        return self._place(placement, analysis, len(self.vocabulary_), checked_batches(documents, allow_empty=True))
+        return self._place(placement, analysis, len(self.vocabulary_), checked_batches(documents, allow_empty=True),
+                           binary=self._fitted_settings["binary"])
 
     def _check_vocabulary(self) -> None:
         """A given vocabulary needs no `fit`."""
@@ -173,20 +180,18 @@ class BagOfWords(Estimator):
             self._learned(given)
 
     def _fitted_placement(self) -> tuple[Analysis, Placement]:
-        """The index of the fitted vocabulary; made again when vocabulary or settings were changed."""
+        """The index of the fitted vocabulary; made again when the vocabulary was replaced. Settings are those of the fit."""
         self._check_vocabulary()
-        key = self._placement_key()
-        if self._placement is None or self._placement[0][0] is not key[0] or self._placement[0][1] != key[1]:
-            analysis = self._analysis()
+        key = self.vocabulary_
+        if self._placement is None or self._placement[0] is not key:
+            analysis = _analysis_of(self._fitted_settings)
             self._placement = key, analysis, Placement.of(self.vocabulary_, analysis)
         return self._placement[1:]
 
-    def _placement_key(self) -> tuple[dict[str, int], dict[str, object]]:
-        return self.vocabulary_, {name: value for name, value in self.get_params().items() if name != "vocabulary"}
-
-    def _place(self, placement: Placement, analysis: Analysis, n_columns: int, batches: Iterable[list[str]]) -> sparse.csr_matrix:
+    def _place(self, placement: Placement, analysis: Analysis, n_columns: int, batches: Iterable[list[str]], *,
+               binary: bool) -> sparse.csr_matrix:
         rows, oddities = GrowingRows(), Oddities()
-        work = partial(placement.placed, buffers=Buffers(), binary=self.binary)
+        work = partial(placement.placed, buffers=Buffers(), binary=binary)
         for block in scanned_blocks(batches, work, threads=self._threads(analysis), size=analysis.block_characters):
             oddities.look(block.row_ends, block.long_tokens)
             rows.append(block.columns, block.counts, block.row_ends)

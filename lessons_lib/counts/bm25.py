@@ -16,7 +16,7 @@ from ..core import DamagedFile, Estimator, check_float, check_int
 from ..core.checks import shown
 from ..core.compiled import compiled
 from .bag_of_words import BagOfWords
-from .encoding import dense_vectors, load_counts, save_counts
+from .encoding import dense_vectors, load_counts, loaded_array, loaded_bag, save_counts
 from .settings import BAG_SETTINGS, TOKEN_PATTERN
 from .weights import as_floats, multiply_columns, texts_per_column
 
@@ -66,21 +66,25 @@ class BM25(Estimator):
 
     def fit(self, documents: Iterable[str]) -> BM25:
         """Learn vocabulary, idf and mean length, and keep the texts' weights for `search`. Returns self. Raises as `BagOfWords.fit`."""
-        self.fit_transform(documents)
+        self._fit(documents)
         return self
 
     def fit_transform(self, documents: Iterable[str]) -> sparse.csr_matrix:
-        """As `fit`, and return the texts' weights: CSR (n_texts, n_columns), float64."""
+        """As `fit`, and return a copy of the texts' weights: CSR (n_texts, n_columns), float64."""
+        self._fit(documents)
+        return self.weights_.copy()
+
+    def _fit(self, documents: Iterable[str]) -> None:
         bag = self._bag()
         counts = bag.fit_transform(documents)
         in_texts = texts_per_column(counts)
         idf = np.log1p((counts.shape[0] - in_texts + 0.5) / (in_texts + 0.5))
         self._learned(bag, idf, counts.sum() / counts.shape[0])
         self.weights_ = self._weighed(counts)
-        return self.weights_
 
     def _learned(self, bag: BagOfWords, idf: np.ndarray, average_length: float) -> None:
         self._fitted_bag, self.vocabulary_, self.idf_, self.average_length_ = bag, bag.vocabulary_, idf, float(average_length)
+        self._fitted_settings = self.get_params()         # a later `set_params` counts at the next fit
 
     def transform(self, documents: Iterable[str]) -> sparse.csr_matrix:
         """The weights of texts under the fitted idf and mean length. Returns CSR (n_texts, n_columns), float64; 0 texts give 0 rows.
@@ -93,7 +97,8 @@ class BM25(Estimator):
     def _weighed(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
         length = np.asarray(counts.sum(axis=1)).ravel() / (self.average_length_ or 1.0)          # no text with a known token: all rows are zeros
         weights = as_floats(counts)
-        _dampen(weights.data, weights.indptr, self.k1 * (1 - self.b + self.b * length), float(self.k1))
+        k1, b = float(self._fitted_settings["k1"]), float(self._fitted_settings["b"])
+        _dampen(weights.data, weights.indptr, k1 * (1 - b + b * length), k1)
         multiply_columns(weights.data, weights.indices, self.idf_)
         return weights
 
@@ -140,12 +145,20 @@ class BM25(Estimator):
     def load(cls, path: str | os.PathLike) -> BM25:
         """Read a folder that `save` wrote. Raises FileNotFoundError, DamagedFile, ValueError (a newer format)."""
         estimator, vocabulary, arrays, extra = load_counts(path, cls)
-        bag = estimator._bag()
-        bag._learned(vocabulary)
-        try:
-            estimator._learned(bag, arrays["idf"], extra["average_length"])
-            parts = (arrays["weights"], arrays["weight_columns"], arrays["weight_ends"])
-        except KeyError as error:
-            raise DamagedFile(f"{path} lacks {error}, which a saved BM25 has. Save the model again") from error
-        estimator.weights_ = sparse.csr_matrix(parts, shape=(len(parts[2]) - 1, len(vocabulary)))
+        bag, length = loaded_bag(path, estimator, vocabulary), extra.get("average_length")
+        if type(length) is not float or not 0 <= length < np.inf:
+            raise DamagedFile(f"{path} gives average_length={shown(length)}; expected a number >= 0. Save the model again")
+        estimator._learned(bag, loaded_array(path, arrays, "idf", shape=(len(vocabulary),)), length)
+        estimator.weights_ = _loaded_weights(path, arrays, len(vocabulary))
         return estimator
+
+
+def _loaded_weights(path: str | os.PathLike, arrays: Mapping[str, np.ndarray], n_columns: int) -> sparse.csr_matrix:
+    n, n_ends = (arrays[name].size if name in arrays else 0 for name in ("weights", "weight_ends"))
+    data, columns = loaded_array(path, arrays, "weights", shape=(n,)), loaded_array(path, arrays, "weight_columns", shape=(n,), kind="i")
+    ends = loaded_array(path, arrays, "weight_ends", shape=(max(n_ends, 1),), kind="i")
+    if n and (columns.min() < 0 or columns.max() >= n_columns):
+        raise DamagedFile(f"{path}: array 'weight_columns' holds {columns.min()} to {columns.max()}; expected columns in [0, {n_columns - 1}]")
+    if ends[0] != 0 or ends[-1] != n or (ends[1:] < ends[:-1]).any():
+        raise DamagedFile(f"{path}: array 'weight_ends' does not rise from 0 to the {n} weights. Save the model again")
+    return sparse.csr_matrix((data, columns, ends), shape=(len(ends) - 1, n_columns))

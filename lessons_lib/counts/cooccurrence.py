@@ -65,6 +65,9 @@ def _checked_corpus(corpus: Corpus) -> tuple[np.ndarray, np.ndarray, int]:
     missing = [name for name in ("token_ids", "offsets", "vocabulary") if not hasattr(corpus, name)]
     if missing:
         raise TypeError(f"corpus={shown(corpus)} is {type(corpus).__name__}; expected a Corpus. Make one: text.Corpus.from_texts(texts)")
+    for name in ("token_ids", "offsets"):
+        if getattr(np.asarray(getattr(corpus, name)).dtype, "kind", "O") not in "iu":
+            raise TypeError(f"corpus.{name} has dtype {np.asarray(getattr(corpus, name)).dtype}; expected whole numbers")
     token_ids, offsets, n_words = corpus.token_ids, np.asarray(corpus.offsets, dtype=np.int64), len(corpus.vocabulary)
     for start in range(0, len(token_ids), BLOCK_TOKENS):
         block = np.asarray(token_ids[start : start + BLOCK_TOKENS])

@@ -18,10 +18,12 @@ from scipy import sparse
 
 from ..core import (DamagedFile, Estimator, check_array, check_choice, check_int, check_seed, generator, load_model, save_model,
                     shown, track)
+from .encoding import loaded_array
 
 __all__ = ["LSA"]
 
 SCALES = {"singular": 1.0, "root": 0.5, "none": 0.0}          # power of the singular values in a vector
+VECTORIZERS = ("BM25", "BagOfWords", "OneHot", "TfIdf")
 PACKED = "vectorizer."                                        # before the names of the vectorizer's arrays in a saved model
 
 
@@ -72,7 +74,7 @@ class LSA(Estimator):
         if self.dim > min(matrix.shape):
             raise ValueError(f"dim={self.dim} must be in [1, {min(matrix.shape)}] for a matrix of shape {matrix.shape}")
         self.components_, self.singular_values_, self.explained_ = self._decompose(matrix)
-        self.dim_, self.vectorizer_ = self.dim, vectorizer
+        self.dim_, self.vectorizer_, self._fitted_scale = self.dim, vectorizer, self.scale
         return matrix
 
     def _new_vectorizer(self) -> Any:
@@ -94,8 +96,7 @@ class LSA(Estimator):
         s[beyond_rank], vt[beyond_rank] = 0.0, 0.0            # directions of rounding noise
         largest = vt[np.arange(len(vt)), np.abs(vt).argmax(axis=1)]
         vt *= np.where(largest < 0, -1.0, 1.0)[:, None]
-        squares = (matrix.multiply(matrix) if sparse.issparse(matrix) else matrix**2).sum()
-        return vt, s, s**2 / (squares if squares > 0 else 1.0)
+        return vt, s, _shares(matrix, s)
 
     # -------------------------------------------------------------------------------------------- using
 
@@ -123,7 +124,7 @@ class LSA(Estimator):
     def term_vectors(self) -> np.ndarray:
         """One vector per column (word), V_k S_k, scaled as the documents are: (V, dim) float64."""
         self._check_fitted("components_")
-        return self.components_.T * self.singular_values_ ** SCALES[self.scale]
+        return self.components_.T * self.singular_values_ ** SCALES[self._fitted_scale]
 
     def _vectorized(self, texts: Iterable[str]) -> sparse.csr_matrix:
         if self.vectorizer_ is None:
@@ -132,7 +133,7 @@ class LSA(Estimator):
         return self.vectorizer_.transform(texts)
 
     def _project(self, matrix: sparse.csr_matrix | np.ndarray) -> np.ndarray:
-        power = SCALES[self.scale] - 1.0                      # X V = U S already
+        power = SCALES[self._fitted_scale] - 1.0                      # X V = U S already
         factor = np.zeros_like(self.singular_values_)
         np.power(self.singular_values_, power, out=factor, where=self.singular_values_ > 0)
         return np.asarray(matrix @ (self.components_.T * factor))
@@ -145,7 +146,7 @@ class LSA(Estimator):
         Raises NotFittedError, OSError, and TypeError when the vectorizer is none of this room's.
         """
         self._check_fitted("components_")
-        settings = {name: value for name, value in self.get_params().items() if name != "vectorizer"}
+        settings = {name: value for name, value in self.get_params().items() if name != "vectorizer"} | {"scale": self._fitted_scale}
         arrays = {"components": self.components_, "singular_values": self.singular_values_, "explained": self.explained_}
         extra = {"vectorizer": None, "default_vectorizer": self.vectorizer is None}
         if self.vectorizer_ is not None:
@@ -157,11 +158,21 @@ class LSA(Estimator):
     def load(cls, path: str | os.PathLike) -> LSA:
         """Read a model written by `save`. Raises FileNotFoundError or DamagedFile."""
         settings, arrays, extra = load_model(path, "LSA")
-        model = cls(**settings)
-        model.components_, model.singular_values_, model.explained_ = (arrays.pop(n) for n in ("components", "singular_values", "explained"))
-        model.dim_, model.vectorizer_ = len(model.components_), None
+        try:
+            model = cls(**settings)
+            check_choice("scale", model.scale, SCALES)
+            if not {"vectorizer", "default_vectorizer"} <= set(extra):
+                raise ValueError("it does not say which vectorizer it has")
+        except (TypeError, ValueError) as error:
+            raise DamagedFile(f"{path} is an LSA that this version cannot read ({error}). Save the model again") from error
+        dim, n_columns = (*getattr(arrays.get("components"), "shape", ()), 0, 0)[:2]
+        model.components_ = loaded_array(path, arrays, "components", shape=(dim, n_columns))
+        model.singular_values_, model.explained_ = (loaded_array(path, arrays, name, shape=(dim,)) for name in ("singular_values", "explained"))
+        model.dim_, model.vectorizer_, model._fitted_scale = dim, None, model.scale
         if extra["vectorizer"] is not None:
-            model.vectorizer_ = _unpacked(extra["vectorizer"], arrays, path)
+            model.vectorizer_ = _unpacked(extra["vectorizer"], {n: a for n, a in arrays.items() if n.startswith(PACKED)}, path)
+            if model.vectorizer_.dim != n_columns:
+                raise DamagedFile(f"{path}: array 'components' has {n_columns} columns, its vectorizer {model.vectorizer_.dim}. Save the model again")
             model.vectorizer = None if extra["default_vectorizer"] else _unfitted(model.vectorizer_)
         return model
 
@@ -185,12 +196,20 @@ def _packed(vectorizer: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 def _unpacked(card: dict[str, Any], arrays: dict[str, np.ndarray], path: str | os.PathLike) -> Any:
     from .. import counts
 
-    if card["kind"] not in counts.__all__:
-        raise DamagedFile(f"{path} names the vectorizer {shown(card['kind'])}, which lessons_lib.counts does not have; save the model again")
+    if not isinstance(card, dict) or not {"kind", "settings", "extra"} <= set(card) or card["kind"] not in VECTORIZERS:
+        raise DamagedFile(f"{path} names the vectorizer {shown(card)}, which lessons_lib.counts does not have; save the model again")
     own = {name.removeprefix(PACKED): array for name, array in arrays.items()}
     with tempfile.TemporaryDirectory() as folder:
         save_model(Path(folder) / "model", card["kind"], settings=card["settings"], arrays=own, extra=card["extra"])
         return getattr(counts, card["kind"]).load(Path(folder) / "model")
+
+
+def _shares(matrix: sparse.csr_matrix | np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Share of the sum of squares per direction; divided by a power of two first, so that no square leaves the range of floats."""
+    entries = matrix.data if sparse.issparse(matrix) else matrix
+    _, exponent = np.frexp(np.abs(entries).max(initial=0.0))
+    squares = (np.ldexp(entries, -exponent) ** 2).sum()
+    return np.ldexp(s, -exponent) ** 2 / (squares if squares > 0 else 1.0)
 
 
 def _is_matrix(data: object) -> bool:

@@ -6,7 +6,7 @@ A text of length len has len - n + 1 of them, and none when it is shorter than n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from ..core import check_int
 from ..core.checks import shown
@@ -26,6 +26,8 @@ def ngrams(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
     n = check_int("n", n)
     if isinstance(tokens, (str, bytes)):
         raise TypeError(f"tokens={shown(tokens)} is one {type(tokens).__name__}; expected a list of tokens. For characters pass list(text)")
+    if isinstance(tokens, (Set, Mapping)) or not isinstance(tokens, Iterable):
+        raise TypeError(f"tokens={shown(tokens)} is {type(tokens).__name__}, which has no order; expected a list of tokens")
     tokens = list(tokens)
     for i, token in enumerate(tokens):
         if not isinstance(token, str):

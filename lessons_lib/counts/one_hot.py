@@ -16,7 +16,7 @@ from ..core import Estimator
 from ..core.checks import shown
 from ..text.vocabulary import unknown_word
 from .bag_of_words import BagOfWords
-from .encoding import dense_vectors, load_counts, save_counts
+from .encoding import dense_vectors, load_counts, loaded_bag, save_counts
 from .settings import TOKEN_PATTERN
 
 __all__ = ["OneHot"]
@@ -62,7 +62,7 @@ class OneHot(Estimator):
         return presence
 
     def _learned(self, bag: BagOfWords) -> None:
-        self._fitted_bag, self.vocabulary_ = bag, bag.vocabulary_
+        self._fitted_bag, self.vocabulary_, self._fitted_settings = bag, bag.vocabulary_, self.get_params()
 
     def transform(self, documents: Iterable[str]) -> sparse.csr_matrix:
         """Which known tokens each text contains. Returns CSR (n_texts, n_columns) of 0 and 1, int64; 0 texts give 0 rows.
@@ -109,7 +109,5 @@ class OneHot(Estimator):
     def load(cls, path: str | os.PathLike) -> OneHot:
         """Read a folder that `save` wrote. Raises FileNotFoundError, DamagedFile, ValueError (a newer format)."""
         estimator, vocabulary, _, _ = load_counts(path, cls)
-        bag = estimator._bag()
-        bag._learned(vocabulary)
-        estimator._learned(bag)
+        estimator._learned(loaded_bag(path, estimator, vocabulary))
         return estimator

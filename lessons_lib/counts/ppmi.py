@@ -30,16 +30,24 @@ def ppmi(counts: sparse.sparray | sparse.spmatrix | np.ndarray, *, shift: float 
     if not matrix.nnz:
         return matrix
     _, exponent = np.frexp(matrix.data.max())
-    matrix.data = np.ldexp(matrix.data, -exponent)            # largest entry near 1: products of huge counts cannot overflow
+    room = 1000 - matrix.nnz.bit_length()                     # the largest entry as high as sums allow, so that small ones do not vanish
+    matrix.data = np.ldexp(matrix.data, room - exponent)
     n_w, n_c = np.asarray(matrix.sum(axis=1)).ravel(), np.asarray(matrix.sum(axis=0)).ravel()
     if smoothing != 1.0:
         n_c = n_c**smoothing
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    expected = n_w[rows] * n_c[matrix.indices] / n_c.sum()    # what independent words would share
-    with np.errstate(divide="ignore"):                        # a ratio too small for a float has the logarithm -inf, which is cut at 0
-        np.maximum(np.log(matrix.data / np.maximum(expected, np.finfo(float).tiny)) - shift, 0.0, out=matrix.data)
+    np.maximum(_log_ratio(matrix.data, n_w[rows], n_c[matrix.indices], n_c.sum()) - shift, 0.0, out=matrix.data)
     matrix.eliminate_zeros()
     return matrix
+
+
+def _log_ratio(n_wc: np.ndarray, n_w: np.ndarray, n_c: np.ndarray, total: float) -> np.ndarray:
+    """log(n_wc / (n_w * n_c / total)); powers of two are counted apart, because the products may leave the range of floats."""
+    (n_wc, e_wc), (n_w, e_w), (n_c, e_c), (total, e) = map(np.frexp, (n_wc, n_w, n_c, total))
+    power = e_wc - e_w - e_c + e
+    near = np.clip(power, -1000, 1000)
+    with np.errstate(divide="ignore"):                        # an entry too small even for this scale is 0, and its logarithm -inf is cut
+        return np.log(np.ldexp(n_wc / (n_w * n_c / total), near)) + (power - near) * np.log(2.0)
 
 
 def _checked_counts(counts: object) -> sparse.csr_matrix:

@@ -7,12 +7,12 @@ one place with one message. Used by lessons ``01_one_hot`` and ``02_bag_of_words
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 from ..core import check_choice, check_int
 from ..core.checks import shown
-from ..text.normalise import checked_form
+from ..text.normalise import check_text, checked_form
 from ..text.scanner import checked_threads
 from ..text.stop_words import checked_stop_words
 
@@ -58,8 +58,14 @@ def checked_vocabulary(vocabulary: Mapping[str, int] | Iterable[str] | None) -> 
     """
     if vocabulary is None:
         return None
-    if isinstance(vocabulary, str) or not isinstance(vocabulary, Iterable):
-        raise TypeError(f"vocabulary={shown(vocabulary)} is {type(vocabulary).__name__}; expected a list of tokens or a dict token -> column")
+    if isinstance(vocabulary, (str, bytes, Iterator)) or not isinstance(vocabulary, Iterable):
+        remedy = ". An iterator can be read only once: pass a list" if isinstance(vocabulary, Iterator) else ""
+        raise TypeError(f"vocabulary={shown(vocabulary)} is {type(vocabulary).__name__}; expected a list of tokens or a dict token -> column{remedy}")
+    vocabulary = vocabulary if isinstance(vocabulary, (Mapping, Set)) else list(vocabulary)
+    for token in vocabulary:
+        if not isinstance(token, str):
+            raise TypeError(f"vocabulary holds {shown(token)}, a {type(token).__name__}; expected tokens (str)")
+        check_text("vocabulary: token", token)
     if not isinstance(vocabulary, Mapping):
         tokens = sorted(vocabulary) if isinstance(vocabulary, Set) else list(vocabulary)
         vocabulary = {token: column for column, token in enumerate(tokens)}
@@ -68,16 +74,15 @@ def checked_vocabulary(vocabulary: Mapping[str, int] | Iterable[str] | None) -> 
             raise ValueError(f"vocabulary holds {shown(twice)} twice; expected each token once")
     if not vocabulary:
         raise ValueError("vocabulary is empty; expected >= 1 token")
-    for token in vocabulary:
-        if not isinstance(token, str):
-            raise TypeError(f"vocabulary holds {shown(token)}, a {type(token).__name__}; expected tokens (str)")
+    for token, column in vocabulary.items():
+        check_int(f"vocabulary[{shown(token)}]", column, low=-(2**62))
     if sorted(vocabulary.values()) != list(range(len(vocabulary))):
         raise ValueError(f"vocabulary has columns {shown(sorted(set(vocabulary.values())))}; expected each of 0 … {len(vocabulary) - 1} once")
     return {token: int(column) for token, column in vocabulary.items()}
 
 
 def check_bag_settings(settings: Mapping[str, Any]) -> None:
-    """Check every setting of `BAG_SETTINGS` but the token pattern, which is compiled where it is used. Raises TypeError or ValueError."""
+    """Check every setting of `BAG_SETTINGS`, and ``binary``, but the token pattern, compiled where it is used. Raises TypeError or ValueError."""
     checked_ngram_range(settings["ngram_range"])
     _check_share_or_count("min_df", settings["min_df"])
     _check_share_or_count("max_df", settings["max_df"])
@@ -88,5 +93,6 @@ def check_bag_settings(settings: Mapping[str, Any]) -> None:
     checked_vocabulary(settings["vocabulary"])
     checked_form(settings["normalise"])
     checked_threads(settings["threads"])
-    if not isinstance(settings["lowercase"], bool):
-        raise TypeError(f"lowercase={shown(settings['lowercase'])} is {type(settings['lowercase']).__name__}; expected True or False")
+    for name in ("lowercase", "binary"):
+        if not isinstance(settings[name], bool):
+            raise TypeError(f"{name}={shown(settings[name])} is {type(settings[name]).__name__}; expected True or False")

@@ -15,7 +15,7 @@ from scipy import sparse
 from ..core import Estimator, check_choice
 from ..core.checks import shown
 from .bag_of_words import BagOfWords
-from .encoding import dense_vectors, load_counts, save_counts
+from .encoding import dense_vectors, load_counts, loaded_array, loaded_bag, save_counts
 from .settings import BAG_SETTINGS, TOKEN_PATTERN
 from .weights import as_floats, multiply_columns, scale_rows, texts_per_column
 
@@ -66,12 +66,12 @@ class TfIdf(Estimator):
         """Learn vocabulary and idf, and weigh, in one pass. Returns CSR (n_texts, n_columns), float64. Raises as `fit`."""
         bag = self._bag()
         counts = bag.fit_transform(documents)
-        idf = _idf(counts, smooth=self.smooth_idf) if self.use_idf else None
+        idf = _idf(counts, bag.vocabulary_, smooth=self.smooth_idf) if self.use_idf else None
         self._learned(bag, idf)
         return self._weighed(counts)
 
     def _learned(self, bag: BagOfWords, idf: np.ndarray | None) -> None:
-        self._fitted_bag, self.vocabulary_ = bag, bag.vocabulary_
+        self._fitted_bag, self.vocabulary_, self._fitted_settings = bag, bag.vocabulary_, self.get_params()
         vars(self).pop("idf_", None)
         if idf is not None:
             self.idf_ = idf
@@ -86,13 +86,14 @@ class TfIdf(Estimator):
 
     def _weighed(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
         weights = as_floats(counts)
-        if self.sublinear_tf:
+        settings = self._fitted_settings          # a later `set_params` counts at the next fit
+        if settings["sublinear_tf"]:
             np.log(weights.data, out=weights.data)
             weights.data += 1.0
         if hasattr(self, "idf_"):
             multiply_columns(weights.data, weights.indices, self.idf_)
-        if self.norm is not None:
-            scale_rows(weights.data, weights.indptr, self.norm == "l2")
+        if settings["norm"] is not None:
+            scale_rows(weights.data, weights.indptr, settings["norm"] == "l2")
         return weights
 
     @property
@@ -114,12 +115,16 @@ class TfIdf(Estimator):
     def load(cls, path: str | os.PathLike) -> TfIdf:
         """Read a folder that `save` wrote. Raises FileNotFoundError, DamagedFile, ValueError (a newer format)."""
         estimator, vocabulary, arrays, _ = load_counts(path, cls)
-        bag = estimator._bag()
-        bag._learned(vocabulary)
-        estimator._learned(bag, arrays.get("idf"))
+        bag = loaded_bag(path, estimator, vocabulary)
+        estimator._learned(bag, loaded_array(path, arrays, "idf", shape=(len(vocabulary),)) if estimator.use_idf else None)
         return estimator
 
 
-def _idf(counts: sparse.csr_matrix, *, smooth: bool) -> np.ndarray:
+def _idf(counts: sparse.csr_matrix, vocabulary: Mapping[str, int], *, smooth: bool) -> np.ndarray:
     """ln((N + s) / (df + s)) + 1 with s = 1 if smooth else 0; shape (n_columns,)."""
-    return np.log((counts.shape[0] + smooth) / (texts_per_column(counts) + smooth)) + 1.0
+    in_texts = texts_per_column(counts)
+    if not smooth and not in_texts.all():
+        word = next(token for token, column in vocabulary.items() if in_texts[column] == 0)
+        raise ValueError(f"vocabulary holds {shown(word)}, which is in no document ({int((in_texts == 0).sum())} such words), and smooth_idf=False "
+                         "would divide by 0; use smooth_idf=True, or drop the word")
+    return np.log((counts.shape[0] + smooth) / (in_texts + smooth)) + 1.0

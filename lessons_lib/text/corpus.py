@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..core import check_int, checked_batches, checked_token_lists, load_files, save_files
+from ..core import DamagedFile, check_int, checked_batches, checked_token_lists, load_files, save_files
 from ..core.checks import shown
 from .growing_array import GrowingArray, GrowingCounts
 from .lines import line_batches
@@ -44,9 +44,15 @@ class Corpus:
     oov = "drop"
 
     def __init__(self, vocabulary: Vocabulary, token_ids: np.ndarray, offsets: np.ndarray):
-        if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(token_ids):
-            raise ValueError(f"offsets must run from 0 to the {len(token_ids)} token ids; got {shown(offsets[[0, -1]] if len(offsets) else offsets)}")
-        self.vocabulary, self.token_ids, self.offsets = vocabulary, token_ids, offsets
+        self.vocabulary = vocabulary
+        self.token_ids, self.offsets = _whole_numbers("token_ids", token_ids, np.int32), _whole_numbers("offsets", offsets, np.int64)
+        if len(self.offsets) < 1 or self.offsets[0] != 0 or self.offsets[-1] != len(self.token_ids):
+            raise ValueError(f"offsets must run from 0 to the {len(self.token_ids)} token ids; got {shown(offsets)}")
+        for first in range(0, len(self), _AT_ONCE):
+            part = self.offsets[first : first + _AT_ONCE + 1]
+            if (part[1:] < part[:-1]).any():
+                at = first + int(np.argmax(part[1:] < part[:-1]))
+                raise ValueError(f"offsets must not fall; got {self.offsets[at]} and then {self.offsets[at + 1]} at offsets[{at}]")
 
     # ---------------------------------------------------------------------------------------- made from
 
@@ -66,7 +72,7 @@ class Corpus:
     def from_tokens(documents: Iterable[Iterable[str]], *, min_count: int = 1, max_size: int | None = None,
                     folder: str | os.PathLike | None = None) -> Corpus:
         """Number documents that are lists of tokens already; any non-empty str is a token. Parameters and errors as `from_texts`."""
-        batches = ([tokens] for tokens in checked_token_lists(documents))
+        batches = ([tokens] for tokens in checked_token_lists(_ordered(documents)))
         return _build(batches, TokenScan(list), min_count=min_count, max_size=max_size, folder=folder, threads=1)
 
     @staticmethod
@@ -121,13 +127,34 @@ class Corpus:
         Every byte is checked against its sha256 (about 1 s per GB).
         """
         _, files = load_files(path, cls.__name__)
-        strings = Strings(np.fromfile(files["tokens.utf8"], dtype=np.uint8), np.fromfile(files["token_offsets.i64"], dtype=_LENGTHS).astype(np.int64))
-        vocabulary = Vocabulary(strings.to_list(), np.fromfile(files["counts.i64"], dtype=_LENGTHS))
-        return cls(vocabulary, _mapped(files["token_ids.i32"], _IDS), _mapped(files["offsets.i64"], _LENGTHS))
+        try:
+            strings = Strings.checked(np.fromfile(files["tokens.utf8"], dtype=np.uint8),
+                                      np.fromfile(files["token_offsets.i64"], dtype=_LENGTHS).astype(np.int64), name="token_offsets.i64")
+            vocabulary = Vocabulary(strings.to_list(), np.fromfile(files["counts.i64"], dtype=_LENGTHS))
+            corpus = cls(vocabulary, _mapped(files["token_ids.i32"], _IDS), _mapped(files["offsets.i64"], _LENGTHS))
+            _check_ids(corpus.token_ids, len(vocabulary))
+        except (KeyError, ValueError, TypeError) as error:
+            raise DamagedFile(f"{path} holds no corpus that can be read: {error}. Save it again") from error
+        return corpus
+
+
+def _whole_numbers(name: str, values: Any, dtype: type) -> np.ndarray:
+    """Numbers along one axis in this dtype; an array that has it already is not copied."""
+    array = values if isinstance(values, np.ndarray) else np.asarray(values)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise TypeError(f"{name} has dtype {array.dtype} and shape {array.shape}; expected whole numbers along one axis")
+    return array if array.dtype == dtype else array.astype(dtype)
 
 
 def _no_document(i: object) -> int:
     raise ValueError(f"document={shown(i)} is out of range; this corpus has 0 documents")
+
+
+def _check_ids(token_ids: np.ndarray, n_words: int) -> None:
+    for first in range(0, len(token_ids), _AT_ONCE):
+        part = token_ids[first : first + _AT_ONCE]
+        if int(part.min()) < 0 or int(part.max()) >= n_words:
+            raise ValueError(f"token_ids.i32 holds ids from {int(part.min())} to {int(part.max())}; expected ids in [0, {n_words - 1}]")
 
 
 def _mapped(path: Path, dtype: np.dtype) -> np.ndarray:
@@ -158,7 +185,28 @@ def _scan_of(tokenizer: Any) -> _Scan:
         return tokenizer.scan()
     if not callable(tokenizer):
         raise TypeError(f"tokenizer={shown(tokenizer)} is {type(tokenizer).__name__}; expected a Tokenizer or a function from str to a list of str")
-    return TokenScan(tokenizer)
+
+    def tokens_of(text: str) -> list[str]:
+        tokens = tokenizer(text)
+        if isinstance(tokens, (str, bytes, Mapping, Set)) or not isinstance(tokens, Iterable):
+            raise TypeError(f"tokenizer({shown(text, 30)}) gave {shown(tokens)}, {type(tokens).__name__}; expected a list of str")
+        return next(checked_token_lists([tokens], name=f"tokenizer({shown(text, 30)}), tokens"))
+
+    return TokenScan(tokens_of)
+
+
+def _ordered(documents: Any) -> Any:
+    """The same documents; a set or a dict among them is refused when its turn comes. A wrong container is left to `checked_token_lists`."""
+    if isinstance(documents, (str, bytes, Mapping, Set)) or not isinstance(documents, Iterable) or getattr(documents, "ndim", 1) != 1:
+        return documents
+
+    def checked() -> Iterator:
+        for i, tokens in enumerate(documents):
+            if isinstance(tokens, (Set, Mapping)):
+                raise TypeError(f"documents[{i}]={shown(tokens)} is {type(tokens).__name__}, which has no order; expected a list of tokens")
+            yield tokens
+
+    return checked()
 
 
 def _checked_lines(path: str | os.PathLike, encoding: str) -> Iterator[list[str]]:

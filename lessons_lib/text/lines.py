@@ -22,13 +22,18 @@ def line_batches(path: str | os.PathLike, *, encoding: str = "utf-8") -> Iterato
     """Yield the lines of a file in lists, without line ends (Windows or Unix) and without a byte order mark.
 
     Parameters: path; encoding, a name that Python knows. The path is checked at the first list. Raises FileNotFoundError (with the nearest name),
-    ValueError (an unknown encoding; a byte that is not in it: path, line, and for UTF-8 the byte offset).
+    ValueError (a folder, pipe or device; an unknown encoding; a byte that is not in it: path, line, and for UTF-8 the byte offset).
+    Only "\\n" ends a line, in every encoding.
     """
     try:
         name = codecs.lookup(encoding).name
-    except (LookupError, TypeError):
+        "".encode(encoding)                      # a codec such as rot13 is found, and is no encoding of text
+    except (LookupError, TypeError, ValueError):
         raise ValueError(f"encoding={encoding!r} is unknown; expected a name such as 'utf-8' or 'latin-1'") from None
     file = existing_path(path)
+    if not file.is_file():
+        kind = "folder" if file.is_dir() else "pipe" if file.is_fifo() else "device or socket"
+        raise ValueError(f"{file} is a {kind}; expected a text file with one document per line")
     return _utf8_lines(file) if name in ("utf-8", "utf-8-sig") else _other_lines(file, encoding)
 
 
@@ -36,12 +41,13 @@ def _utf8_lines(path: Path) -> Iterator[list[str]]:
     n_lines, offset = 0, 0
     with open(path, "rb") as file:
         while lines := file.readlines(_BYTES_AT_ONCE):
-            if offset == 0:
-                lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
+            if offset == 0 and lines[0].startswith(_BYTE_ORDER_MARK):
+                lines[0], offset = lines[0].removeprefix(_BYTE_ORDER_MARK), len(_BYTE_ORDER_MARK)
             try:
-                yield [line.decode().removesuffix("\n").removesuffix("\r") for line in lines]
+                texts = [line.decode().removesuffix("\n").removesuffix("\r") for line in lines]
             except UnicodeDecodeError:
                 raise _not_utf8(path, lines, n_lines, offset) from None
+            yield texts
             n_lines, offset = n_lines + len(lines), file.tell()
 
 
@@ -58,7 +64,7 @@ def _not_utf8(path: Path, lines: list[bytes], n_lines: int, offset: int) -> Valu
 
 def _other_lines(path: Path, encoding: str) -> Iterator[list[str]]:
     n_lines = 0
-    with open(path, encoding=encoding) as file:
+    with open(path, encoding=encoding, newline="\n") as file:
         while True:
             try:
                 lines = file.readlines(_BYTES_AT_ONCE)
@@ -66,5 +72,5 @@ def _other_lines(path: Path, encoding: str) -> Iterator[list[str]]:
                 raise ValueError(f"{path} is not {encoding} (after line {n_lines}: {error}); name the file's encoding: encoding=") from None
             if not lines:
                 return
-            yield [line.removesuffix("\n") for line in lines]
+            yield [line.removesuffix("\n").removesuffix("\r") for line in lines]
             n_lines += len(lines)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import unicodedata
 
 from ..core import check_choice
+from ..core.checks import shown
 
-__all__ = ["FORMS", "checked_form", "normalise"]
+__all__ = ["FORMS", "check_text", "checked_form", "normalise"]
 
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
@@ -18,6 +19,12 @@ FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 def checked_form(form: str | None, *, name: str = "normalise") -> str | None:
     """Return the name of a normal form, or None. Raises ValueError with the allowed names."""
     return None if form is None else check_choice(name, form, FORMS)
+
+
+def check_text(name: str, word: str) -> None:
+    """Refuse a word of a setting that holds a lone surrogate, which no text has. Raises ValueError."""
+    if not word.isascii() and any("\ud800" <= c <= "\udfff" for c in word):
+        raise ValueError(f"{name}={shown(word)} has a lone surrogate, which is not text; drop it, or read its source as UTF-8")
 
 
 def normalise(text: str, form: str | None = "NFC") -> str:

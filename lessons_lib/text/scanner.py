@@ -26,6 +26,7 @@ __all__ = ["FAST_PATTERNS", "Buffers", "CharacterScan", "Oddities", "ScannedBloc
            "scanned_blocks"]
 
 BLOCK_CHARACTERS = 1 << 20             # larger blocks leave the processor's cache, smaller ones repeat more words
+_LONG_NGRAM = 32                                 # characters; beyond, the room for n-grams is counted per document
 _CUT = 64                                        # documents between two looks at a block's size
 _END = bytearray([fast_scan.DOCUMENT_END])        # a bytearray, because loops compiled for writable arrays are compiled once
 # What these patterns match are the longest runs of >= 1 or >= 2 word characters; `fast_scan.scan_words` finds the same runs.
@@ -127,7 +128,13 @@ class CharacterScan:
         text = _folded(texts, buffers, lowercase=self.lowercase, form=self.form)
         clean = buffers.get("clean", 2 * text.size + 1, np.uint8)
         clean = clean[: fast_scan.clean_characters(text, character_table(self.lowercase), clean, self.in_words)]
-        room, settings = clean.size * (self.high - self.low + 1), (self.low, self.high, self.in_words)
+        low, high, room = self.low, self.high, clean.size * (self.high - self.low + 1)
+        if high > _LONG_NGRAM:                   # a run longer than the longest document is in none
+            lengths = np.diff(np.flatnonzero(clean == fast_scan.DOCUMENT_END), prepend=-1)
+            high = min(high, int(lengths.max(initial=1)))
+            low = min(low, high + 1)
+            room = int((lengths * np.minimum(lengths, max(high - low + 1, 1))).sum())
+        settings = (low, high, self.in_words)
         return _scanned(fast_scan.scan_char_ngrams, clean, settings, n_documents=len(texts), room=room, buffers=buffers)
 
 

@@ -7,10 +7,11 @@ words. A list of stop words is a decision about the data: this one holds acciden
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ..core import check_choice
 from ..core.checks import shown
+from .normalise import check_text
 
 __all__ = ["ENGLISH", "checked_stop_words"]
 
@@ -44,10 +45,12 @@ def checked_stop_words(stop_words: str | Iterable[str] | None) -> frozenset[str]
     if isinstance(stop_words, str):
         check_choice("stop_words", stop_words, ["english"])
         return ENGLISH
-    if not isinstance(stop_words, Iterable):
-        raise TypeError(f"stop_words={shown(stop_words)} is {type(stop_words).__name__}; expected 'english', a list of words, or None")
+    if not isinstance(stop_words, Iterable) or isinstance(stop_words, (Iterator, bytes)):
+        raise TypeError(f"stop_words={shown(stop_words)} is {type(stop_words).__name__}; expected 'english', a list of words, or None"
+                        + (". An iterator can be read only once: pass a list" if isinstance(stop_words, Iterator) else ""))
     words = list(stop_words)
     for i, word in enumerate(words):
         if not isinstance(word, str):
             raise TypeError(f"stop_words[{i}]={shown(word)} is {type(word).__name__}; expected a word (str)")
+        check_text(f"stop_words[{i}]", word)
     return frozenset(words)

@@ -65,6 +65,14 @@ class Strings:
         np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=characters[1:])
         return cls(arena, begins[characters])
 
+    @classmethod
+    def checked(cls, arena: np.ndarray, offsets: np.ndarray, *, name: str) -> Strings:
+        """Strings from a file. Parameters: name, of the offsets. Raises ValueError for offsets that do not cut the arena from end to end."""
+        whole = arena.ndim == offsets.ndim == 1 and (arena.dtype, offsets.dtype) == (np.uint8, np.int64) and len(offsets) > 0
+        if not (whole and offsets[0] == 0 and offsets[-1] == len(arena) and (offsets[1:] >= offsets[:-1]).all()):
+            raise ValueError(f"{name} does not cut {arena.size} bytes of tokens from end to end")
+        return cls(arena, offsets)
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

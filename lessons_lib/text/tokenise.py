@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import re
 import warnings
 from collections.abc import Callable
 
@@ -58,21 +57,15 @@ class Tokenizer(Estimator):
         if not isinstance(text, str):
             raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected one str. For many texts use Corpus.from_texts")
         text = next(checked_texts([text], name="text"))
-        pattern = self._checked()
-        if pattern.pattern not in FAST_PATTERNS:
-            pattern.try_on([text])
-        return self._tokens(text, pattern)
+        return self._tokens(text, self._checked())
 
     def scan(self) -> WordScan | TokenScan:
         """What `Corpus` runs over blocks of texts: the compiled scanner where it finds the same tokens, else this tokenizer."""
         pattern = self._checked()
         if self.language == "any" and self.pattern in FAST_PATTERNS:
             return WordScan(FAST_PATTERNS[self.pattern], lowercase=self.lowercase, form=self.normalise)
-        tried = pattern.pattern in FAST_PATTERNS
 
         def tokens_of(text: str) -> list[str]:
-            if not tried:
-                pattern.try_on([text])
             return [token for token in self._tokens(text, pattern) if token]
 
         return TokenScan(tokens_of)
@@ -89,8 +82,7 @@ class Tokenizer(Estimator):
         text = text.lower() if self.lowercase else text
         if self.language == "any":
             return pattern.findall(text)
-        search = re.compile(pattern.pattern).search
-        return [piece for piece in _chinese_cutter()(text) if search(piece)]
+        return [piece for piece in _chinese_cutter()(text) if pattern.findall(piece)]
 
 
 @functools.lru_cache(maxsize=64)

@@ -7,7 +7,8 @@ the vocabulary have no id: texts are encoded without them. Taught in lesson ``01
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 import numpy as np
@@ -51,6 +52,26 @@ def chosen_tokens(strings: Strings, counts: np.ndarray, *, min_count: int, max_s
     return order[:max_size]
 
 
+def _distinct_tokens(tokens: Sequence[str]) -> list[str]:
+    if isinstance(tokens, (str, bytes, Set)) or not isinstance(tokens, Iterable):
+        raise TypeError(f"tokens={shown(tokens)} is {type(tokens).__name__}; expected a list of distinct tokens")
+    tokens = list(tokens)
+    if wrong := set(map(type, tokens)) - {str}:
+        i = next(i for i, token in enumerate(tokens) if type(token) in wrong)
+        raise TypeError(f"tokens[{i}]={shown(tokens[i])} is {type(tokens[i]).__name__}; expected a token (str)")
+    if len(set(tokens)) < len(tokens):
+        twice, _ = Counter(tokens).most_common(1)[0]
+        raise ValueError(f"tokens holds {shown(twice)} twice; expected distinct tokens")
+    return tokens
+
+
+def _whole_counts(counts: Sequence[int] | np.ndarray) -> np.ndarray:
+    array = np.asarray(counts)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"counts={shown(counts)} has dtype {array.dtype}; expected whole numbers")
+    return array.astype(np.int64, copy=False)
+
+
 class Vocabulary:
     """Tokens by id, with counts; id 0 is the most frequent token, equal counts are in alphabetical order.
 
@@ -61,7 +82,7 @@ class Vocabulary:
     oov = "drop"
 
     def __init__(self, tokens: Sequence[str], counts: Sequence[int] | np.ndarray):
-        self.tokens, self.counts = list(tokens), np.asarray(counts, dtype=np.int64)
+        self.tokens, self.counts = _distinct_tokens(tokens), _whole_counts(counts)
         if self.counts.shape != (len(self.tokens),):
             raise ValueError(f"counts has shape {self.counts.shape}; expected ({len(self.tokens)},), one per token")
         if (self.counts < 1).any() or (np.diff(self.counts) > 0).any():
@@ -80,10 +101,7 @@ class Vocabulary:
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        ids = dict(zip(self.tokens, range(len(self.tokens)), strict=True))
-        if len(ids) < len(self.tokens):
-            raise ValueError("tokens holds a token twice; expected distinct tokens")
-        return ids
+        return dict(zip(self.tokens, range(len(self.tokens)), strict=True))
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -123,13 +141,15 @@ class Vocabulary:
         return 0 if found is None else int(self.counts[found])
 
     def encode(self, tokens: Iterable[str]) -> np.ndarray:
-        """The ids of tokens, int32; tokens outside the vocabulary are dropped."""
+        """The ids of tokens, int32; tokens outside the vocabulary are dropped. Raises TypeError for one str instead of a list."""
+        if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+            raise TypeError(f"tokens={shown(tokens)} is {type(tokens).__name__}; expected a list of tokens. Pass [token], or a text's tokens")
         ids = self._ids
         return np.array([ids[token] for token in tokens if token in ids], dtype=np.int32)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
-        """The tokens of ids. Raises ValueError outside 0 … V - 1."""
-        return [self.token(int(id)) for id in ids]
+        """The tokens of ids. Raises TypeError for what is no whole number, ValueError outside 0 … V - 1."""
+        return [self.tokens[check_int(f"ids[{i}]", id, low=0, high=len(self) - 1)] for i, id in enumerate(ids)]
 
 
 def checked_limits(min_count: object, max_size: object) -> tuple[int, int | None]:

@@ -162,11 +162,12 @@ def test_refitting_forgets_the_former_vocabulary_and_a_failed_fit_keeps_it():
     assert bag.fit(["three four"]).transform(["four four"]).toarray().tolist() == [[2, 0]]
 
 
-def test_a_setting_changed_after_fit_counts_at_the_next_transform():
+def test_a_setting_changed_after_fit_counts_at_the_next_fit():
     bag = BagOfWords().fit(["one two"])
     assert bag.transform(["one one"]).toarray().tolist() == [[2, 0]]
     bag.set_params(binary=True)
-    assert bag.transform(["one one"]).toarray().tolist() == [[1, 0]]
+    assert bag.transform(["one one"]).toarray().tolist() == [[2, 0]]
+    assert bag.fit(["one two"]).transform(["one one"]).toarray().tolist() == [[1, 0]]
 
 
 @pytest.mark.parametrize("chosen", [{}, {"ngram_range": (1, 2), "stop_words": {"sat"}}, {"vocabulary": ["mat", "cat"]},

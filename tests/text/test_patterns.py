@@ -1,10 +1,11 @@
 """Patterns from outside: refused with a position, stopped after a second."""
 
+import re
 import time
 
 import pytest
 
-from lessons_lib.text.patterns import TokenPattern
+from lessons_lib.text.patterns import TokenPattern, may_explode
 
 
 def test_T22_an_invalid_pattern_names_pattern_and_position():
@@ -21,16 +22,30 @@ def test_T22_more_than_one_group_is_refused():
 def test_T22_a_catastrophic_pattern_is_stopped(pattern):
     begin = time.monotonic()
     with pytest.raises(ValueError, match=r"was stopped: it needs more than 1 s for 10,000 characters"):
-        TokenPattern(pattern).try_on(["a" * 10_000])
+        TokenPattern(pattern).findall("a" * 10_000)
     assert time.monotonic() - begin < 30          # it came back at all; a busy machine may be slow to start Python
 
 
-def test_T22_a_plain_pattern_passes_and_longer_texts_are_tried_again():
+def test_T22_every_text_is_guarded_whatever_passed_before_it():
     pattern = TokenPattern(r"(a+)+b|c")
-    pattern.try_on(["ccc"])
-    assert pattern.findall("cc") == ["", ""]
+    assert pattern.findall("cc" * 8_000) == [""] * 16_000
     with pytest.raises(ValueError, match="was stopped"):
-        pattern.try_on(["short", "a" * 5_000])
+        pattern.findall("a" * 60 + "!")
+    assert pattern.findall("aab c") == ["aa", ""]
+
+
+@pytest.mark.parametrize("pattern, risky", [(r"\w+", False), (r"[^\W\d_]{2,}", False), (r"https?://\S+", False), (r"(?u)\b[a-zé]+\b", False),
+                                            (r"\d{2,4}-\d{2}", False), (r"(a+)+b", True), (r"(?:a|aa)+$", True), (r"\w*\w*\w*!", True),
+                                            (r"(?:a{1,30}){1,30}", True), ("a?" * 30 + "a" * 30, True), (r"(?=(?:a|aa)*b)a", True)])
+def test_T22_shapes_that_may_explode_are_known(pattern, risky):
+    assert may_explode(pattern) is risky
+
+
+def test_T22_the_guarded_run_finds_what_re_finds():
+    texts = ["", "don't e-mail", "\u00e9t\u00e9's \u6211\u7231", "x\n" * 6_000, "\0 a\u2028b"]
+    for pattern in (r"\w+(?:['-]\w+)*", r"(\w+)\s|(?:ab)*"[:8]):
+        for text in texts:
+            assert TokenPattern(pattern).findall(text) == re.findall(pattern, text)
 
 
 @pytest.mark.parametrize("pattern", [None, 5, b"a"])

@@ -63,7 +63,7 @@ def test_a_vocabulary_out_of_order_is_refused(tokens, counts, message):
 
 
 def test_a_repeated_token_is_refused():
-    with pytest.raises(ValueError, match="a token twice"):
+    with pytest.raises(ValueError, match="tokens holds 'a' twice"):
         Vocabulary(["a", "a"], [2, 1]).id("a")
 
 
