@@ -262,8 +262,10 @@ def test_a_waiting_process_is_told_who_holds_the_lock(target):
         pass
     release.set()
     thread.join()
+    entered = False
     with locked(target, seconds=0.05):                            # it is free again
-        assert True
+        entered = True
+    assert entered
 
 
 def _hold_and_wait(target: Path, ready: multiprocessing.Event) -> None:
