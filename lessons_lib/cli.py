@@ -98,6 +98,8 @@ def lab(context: typer.Context) -> None:
     lesson, options = (context.args[0], context.args[1:]) if named else ("start_here", context.args)
     notebook = Course().card(lesson).notebook
     os.chdir(PROJECT)
+    # Kernels start in notebooks/; in an environment that the course did not make, nothing else tells them where the library is.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     raise typer.Exit(hand_over([sys.executable, "-m", "jupyterlab", str(notebook.relative_to(PROJECT)), "--ServerApp.ip=127.0.0.1", *options]))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from lessons_lib import cli
@@ -59,9 +61,11 @@ def test_lab_opens_a_lesson_and_passes_options_on(monkeypatch, capsys, arguments
     calls = []
     monkeypatch.setattr(cli, "hand_over", lambda command: calls.append(command) or 0)
     monkeypatch.chdir(PROJECT)
+    monkeypatch.setenv("PYTHONPATH", "elsewhere")
     assert run(monkeypatch, capsys, "lab", *arguments)[0] == 0
     command = calls[0]
     assert f"{notebook}.ipynb" in command[3] and "--ServerApp.ip=127.0.0.1" in command and command[5:] == options
+    assert os.environ["PYTHONPATH"].split(os.pathsep) == [str(PROJECT), "elsewhere"]      # kernels find the library
     assert not any("token" in part or "allow-root" in part for part in command)
 
 
