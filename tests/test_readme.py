@@ -74,7 +74,7 @@ def lab_answers(clone: Path) -> bool:
             for file in (clone.parent / "runtime").glob("jpserver-*.json"):
                 info = json.loads(file.read_text("utf-8"))
                 assert info["token"] and "127.0.0.1" in info["url"]
-                address = f"{info['url']}api/contents/notebooks/00_start_here.ipynb?content=0"
+                address = f"{info['url']}api/contents/00_start_here.ipynb?content=0"        # JupyterLab's root is the lesson's folder
                 with pytest.raises(urllib.error.HTTPError, match="403"):
                     urllib.request.urlopen(address)
                 request = urllib.request.Request(address, headers={"Authorization": f"token {info['token']}"})

