@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from pathlib import Path
 
 import pytest
+from jaxtyping import install_import_hook
 
-from lessons_lib.core import external_data_folder
+# Both switches have to come before the modules they act on: Triton runs in its interpreter where there is no GPU,
+# and the shapes written on the formulas of the kernels are checked at every call.
+if not Path("/dev/nvidia0").exists():
+    os.environ.setdefault("TRITON_INTERPRET", "1")
+FORMULAS = sorted((Path(__file__).parents[1] / "lessons_lib" / "kernels").glob("*/reference.py"))
+install_import_hook([f"lessons_lib.kernels.{path.parent.name}.reference" for path in FORMULAS], "beartype.beartype")
+
+from lessons_lib.core import external_data_folder  # noqa: E402
 
 
 @pytest.fixture

@@ -1,0 +1,57 @@
+"""Gradients of scalar losses that are computed together with the loss.
+
+A loss of this room knows its gradient as soon as it has passed over the pairs, so the forward pass returns both and the backward pass only multiplies
+by the incoming number. Registered with torch.library, so autograd, torch.compile and opcheck know the operation. First order only: a second derivative
+raises. Taught in ``15_gpu_kernels``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = ["first_order", "register_scalar_loss"]
+
+
+class _FirstOrder(torch.autograd.Function):
+    """Hands a gradient on; whoever differentiates it again hears why that cannot be done, instead of getting a silent zero."""
+
+    @staticmethod
+    def forward(ctx: Any, gradient: Tensor, *inputs: Tensor) -> Tensor:
+        return gradient.clone()
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> None:
+        raise RuntimeError("this operation has a first derivative only. For a second one differentiate the formula itself: "
+                           "the function in the operation's reference.py is plain torch")
+
+
+def first_order(gradient: Tensor | None, *inputs: Tensor) -> Tensor | None:
+    """A gradient that raises RuntimeError when it is differentiated again; ``inputs`` are the tensors it depends on."""
+    if gradient is None or not torch.is_grad_enabled():      # without create_graph there is no second derivative to guard
+        return gradient
+    return _FirstOrder.apply(gradient, *inputs)
+
+
+def register_scalar_loss(operation: Any, *, inputs: int) -> None:
+    """Teach torch the derivative of a custom operation that returns (loss, gradient of input 1, …, gradient of input ``inputs``).
+
+    Parameters: operation, made by ``torch.library.custom_op``, whose first ``inputs`` arguments are the tensors the gradients belong to. An input
+    that wants no gradient gets an empty tensor in its place.
+    """
+    n = inputs
+
+    def setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.set_materialize_grads(False)
+        ctx.n_arguments = len(inputs)
+        ctx.save_for_backward(*inputs[:n], *output[1:])
+
+    def backward(ctx: Any, upstream: Tensor | None, *others: Tensor | None) -> tuple[Tensor | None, ...]:
+        tensors, saved = ctx.saved_tensors[:n], ctx.saved_tensors[n:]
+        gradients = [None if upstream is None or s.numel() == 0 else first_order(upstream.to(s.dtype) * s, *tensors) for s in saved]
+        return (*gradients, *[None] * (ctx.n_arguments - n))
+
+    torch.library.register_autograd(operation, backward, setup_context=setup)

@@ -1,0 +1,38 @@
+"""What has to be known to compile a kernel without a GPU: types, constants, and what the machine code must hold. Used by `aot` and by every ``gpu.py``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["EXPECTATIONS", "FLOATS", "CompileCase"]
+
+FLOATS = {"float32": "*fp32", "bfloat16": "*bf16"}
+# kind of instruction -> {oldest architecture: pattern in the PTX}; the newest pattern that applies must be found
+EXPECTATIONS = {
+    "tensor_core": {80: r"\bmma\.sync", 90: r"wgmma\.mma_async"},
+    "wide_load": {80: r"ld\.global[^\n]*v4\.b32|cp\.async\.c[ag]\.shared\.global[^\n]*0x10"},
+    "vector_atomic": {90: r"red\.global[^\n]*\.v[24]"},
+}
+
+
+@dataclass(frozen=True)
+class CompileCase:
+    """One kernel in one type.
+
+    Parameters: kernel, the ``@triton.jit`` function; dtype, the key into ``configs.json``; types, argument name -> Triton type ("*bf16", "i32", "fp32");
+    constants, constexpr arguments that are no block sizes; divisible, integer arguments that are multiples of 16 at run time (strides);
+    expects, kinds of instructions from `EXPECTATIONS` that the code must use.
+    """
+
+    kernel: Any
+    dtype: str
+    types: dict[str, str]
+    constants: dict[str, Any] = field(default_factory=dict)
+    divisible: tuple[str, ...] = ()
+    expects: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel, which is also its key in ``configs.json``."""
+        return self.kernel.fn.__name__

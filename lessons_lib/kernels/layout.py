@@ -1,0 +1,70 @@
+"""How tensors lie in memory for a Triton kernel, and the blocks of a large product that is never whole.
+
+Rows start at multiples of 16 numbers: then loads are 128 bits wide and scattered additions go as vectors; a row of 300 numbers gets a stride of 304.
+Taught in ``15_gpu_kernels``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from .interpreter import interpreting
+
+__all__ = ["ALIGNMENT", "aligned_rows", "padded_width", "precision", "product", "row_products", "rows_per_block"]
+
+ALIGNMENT = 16                                  # numbers
+CACHE_BYTES = 48 << 20                          # a block of float32 products about as large as the L2 cache of a big GPU
+MOST_BYTES = 256 << 20
+FULL_RATE_ROWS = 1024                           # fewer rows than this and a matrix product of a big GPU loses speed
+
+
+def aligned_rows(x: Tensor) -> Tensor:
+    """x itself when its rows are contiguous and start at multiples of 16 numbers, else a padded copy seen as (n, d)."""
+    if x.stride(1) == 1 and x.stride(0) % ALIGNMENT == 0 and x.data_ptr() % 16 == 0:
+        return x
+    padded = x.new_empty(len(x), padded_width(x.shape[1]))         # the padding is never read: every load is masked at d
+    padded[:, : x.shape[1]] = x
+    return padded[:, : x.shape[1]]
+
+
+def precision(dtype: torch.dtype | str) -> str:
+    """``input_precision`` of tl.dot: three tf32 products for float32 (as exact as float32, on tensor cores); half types need none."""
+    if interpreting() or torch.version.hip is not None:
+        return "ieee"                           # the interpreter knows no tf32, and some AMD targets refuse it
+    return "tf32x3" if str(dtype).removeprefix("torch.") == "float32" else "tf32"
+
+
+def product(a: Tensor, b: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a @ b with a float32 result, whatever type goes in; on a GPU without a float32 copy of the operands. ``out``: float32 room for the result."""
+    if a.is_cuda and a.dtype != torch.float32:
+        return torch.mm(a, b, out_dtype=torch.float32) if out is None else torch.mm(a, b, out_dtype=torch.float32, out=out)
+    return torch.mm(a.float(), b.float(), out=out)
+
+
+def rows_per_block(n: int, columns: int) -> int:
+    """Rows of a block of float32 products with ``columns`` columns: full speed first, 256 MB at most."""
+    wanted = max(FULL_RATE_ROWS, CACHE_BYTES // (4 * columns))
+    return max(1, min(n, wanted, MOST_BYTES // (4 * columns)))
+
+
+def padded_width(n: int) -> int:
+    """n rounded up to a multiple of 16 numbers: the width of a row that a kernel may read whole."""
+    return -(-n // ALIGNMENT) * ALIGNMENT
+
+
+def row_products(a: Tensor, b: Tensor) -> Iterator[tuple[slice, Tensor, Tensor]]:
+    """Blocks of rows of a @ b.T, never the whole.
+
+    Yields (rows, products in float32, room in a's type for what is made of them), both of shape (rows, m) with a row stride of ``padded_width(m)``, so a
+    kernel may read and write whole aligned rows. What lies in the padding is undefined. Both are overwritten by the next block.
+    """
+    m, step, width = len(b), rows_per_block(len(a), len(b)), padded_width(len(b))
+    dots = torch.empty(step, width, dtype=torch.float32, device=a.device)
+    room = torch.empty(step, width, dtype=a.dtype, device=a.device)
+    for start in range(0, len(a), step):
+        rows = slice(start, min(len(a), start + step))
+        block = dots[: rows.stop - start, :m]
+        yield rows, product(a[rows], b.T, out=block), room[: rows.stop - start, :m]
