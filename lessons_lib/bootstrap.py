@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / "environment.yml"
 VENV = ROOT / ".venv"
 OLDEST = (3, 11)
+PIN = re.compile(r"(?P<name>[\w.\-]+)==(?P<version>[\w.\-]+)(?:; sys_platform == '(?P<platform>\w+)')?")
 
 
 class SetupFailed(RuntimeError):
@@ -28,10 +29,20 @@ class SetupFailed(RuntimeError):
 
 
 def pins(text: str | None = None) -> list[str]:
-    """The requirements of the pip section of ``environment.yml``, in order, without comments."""
+    """The requirements of the pip section of ``environment.yml``, in order, without comments. Raises SetupFailed for a line that is no pin."""
     text = ENVIRONMENT.read_text("utf-8") if text is None else text
     section = re.search(r"^\s*- pip:[^\n]*\n(.*)\Z", text, re.M | re.S)
-    return re.findall(r"^\s+- ([\w.\-]+==[\w.\-]+)", section.group(1), re.M) if section else []
+    found = re.findall(r"^\s+- ([^#\n]*[^#\s])", section.group(1), re.M) if section else []
+    for line in found:
+        if not PIN.fullmatch(line):
+            raise SetupFailed(f"environment.yml: {line!r} is no pin; write name==version, or name==version; sys_platform == 'linux'")
+    return found
+
+
+def pinned_versions(platform: str = sys.platform) -> dict[str, str]:
+    """Name -> version of the pins that hold on one system, named as in ``sys.platform``; a pin with a marker is for that system alone."""
+    matches = [PIN.fullmatch(line) for line in pins()]
+    return {match["name"]: match["version"] for match in matches if match["platform"] in (None, platform)}
 
 
 def lock_file(version: tuple[int, int] | None = None) -> Path:
@@ -74,8 +85,7 @@ def check_versions() -> None:
     from importlib import metadata
 
     wrong = []
-    for pin in pins():
-        name, wanted = pin.split("==")
+    for name, wanted in pinned_versions().items():
         try:
             found = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -158,7 +168,7 @@ def set_up() -> Path:
     with only_one():
         if ready():                              # the process we waited for did it
             return venv_python()
-        print(f"Setting up {VENV.name} with Python {sys.version.split()[0]}: once, some minutes, about 2.2 GB on disk.", flush=True)
+        print(f"Setting up {VENV.name} with Python {sys.version.split()[0]}: once, some minutes, about 3 GB on disk.", flush=True)
         _make_venv()
         stamp.unlink(missing_ok=True)
         constraints = ["-c", str(lock_file())] if lock_file().exists() else []

@@ -29,7 +29,7 @@ class Finding:
 
 def findings() -> list[Finding]:
     """Everything worth knowing, from the machine up to the lessons."""
-    return [*_machine(), _packages(), *_data(), _lessons()]
+    return [*_machine(), _kernels(), _packages(), *_data(), _lessons()]
 
 
 def _machine() -> list[Finding]:
@@ -44,10 +44,19 @@ def _machine() -> list[Finding]:
                     "" if gpu else "nothing to do; scale `paper` asks for a GPU")]
 
 
+def _kernels() -> Finding:
+    """Which implementations of the kernels can run; without Triton or a GPU the course is whole, and slower where a GPU would help."""
+    from .kernels import backends
+
+    rows = {backend.name: backend for backend in backends()}
+    triton = rows["triton"]
+    text = f"{', '.join(name for name, row in rows.items() if row.available)} can run; triton: {triton.reason}"
+    return Finding("ok", "kernels", text) if triton.available else Finding("note", "kernels", text, "nothing to do; results are the same without it")
+
+
 def _packages() -> Finding:
-    wrong = []
-    for pin in bootstrap.pins():
-        name, wanted = pin.split("==")
+    wrong, pinned = [], bootstrap.pinned_versions()
+    for name, wanted in pinned.items():
         try:
             found = metadata.version(name).split("+")[0]
         except metadata.PackageNotFoundError:
@@ -55,7 +64,7 @@ def _packages() -> Finding:
         if found != wanted:
             wrong.append(f"{name} {found} (pinned {wanted})")
     if not wrong:
-        return Finding("ok", "packages", f"all {len(bootstrap.pins())} pins of environment.yml are met")
+        return Finding("ok", "packages", f"all {len(pinned)} pins of environment.yml are met")
     return Finding("missing", "packages", ", ".join(wrong), "remove .venv, then: python -m lessons_lib doctor")
 
 

@@ -20,8 +20,8 @@ __all__ = ["PYTHONS", "SYSTEMS", "make_locks", "resolve"]
 
 PYTHONS = ("3.11", "3.12", "3.13")
 SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc")
-# What torch's CUDA build adds on Linux is chosen by that build, not by the course.
-SKIPPED = re.compile(r"(nvidia-|cuda-|triton$|setuptools$)")
+# What torch's CUDA build adds on Linux is chosen by that build, not by the course. (Triton is pinned: the kernels need it without a GPU too.)
+SKIPPED = re.compile(r"(nvidia-|cuda-|setuptools$)")
 
 
 def resolve(python: str, system: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lessons_lib import bootstrap, locking
+from lessons_lib import bootstrap, diagnosis, locking
 from lessons_lib.core import PROJECT
 
 
@@ -37,23 +37,63 @@ def test_each_dependency_line_gives_its_reason():
 
 
 def test_every_package_the_course_promises_is_pinned():
-    names = {pin.split("==")[0] for pin in bootstrap.pins()}
-    assert names >= {"jupyterlab", "torch", "transformers", "gensim", "matplotlib", "plotly", "umap-learn", "scikit-learn"}
+    names = set(bootstrap.pinned_versions("linux"))
+    assert names >= {"jupyterlab", "torch", "transformers", "gensim", "matplotlib", "plotly", "umap-learn", "scikit-learn", "triton"}
+
+
+MARKED = """
+dependencies:
+  - pip:
+      # a comment
+      - numpy==2.4.6              # arrays
+      - triton==3.7.1; sys_platform == 'linux'    # kernels
+      - pywin32==311; sys_platform == 'win32'
+"""
+
+
+def test_a_pin_with_a_marker_holds_on_its_system_alone(monkeypatch):
+    from packaging.requirements import Requirement
+
+    found = bootstrap.pins(MARKED)
+    assert found == yaml.safe_load(MARKED)["dependencies"][0]["pip"]            # what conda hands to pip
+    monkeypatch.setattr(bootstrap, "pins", lambda: found)
+    for system, expected in {"linux": {"numpy", "triton"}, "win32": {"numpy", "pywin32"}, "darwin": {"numpy"}}.items():
+        assert set(bootstrap.pinned_versions(system)) == expected
+        required = [Requirement(line) for line in found]
+        assert {r.name for r in required if r.marker is None or r.marker.evaluate({"sys_platform": system})} == expected       # pip agrees
+
+
+def test_a_pin_for_another_system_is_not_missed(monkeypatch):
+    monkeypatch.setattr(bootstrap, "pins", lambda: ["nosuchpackage==1.0; sys_platform == 'plan9'"])
+    bootstrap.check_versions()
+    assert diagnosis._packages().state == "ok"
+
+
+def test_a_wrong_version_is_found_by_the_doctor_too(monkeypatch):
+    monkeypatch.setattr(bootstrap, "pins", lambda: ["numpy==0.1", f"nosuchpackage==1.0; sys_platform == '{sys.platform}'"])
+    finding = diagnosis._packages()
+    assert finding.state == "missing" and "(pinned 0.1)" in finding.text and "nosuchpackage missing" in finding.text
+
+
+@pytest.mark.parametrize("line", ["numpy", "numpy>=2", "numpy==2.4.6; python_version < '3.12'", "numpy==2.4.6, <3"])
+def test_a_line_that_is_no_pin_is_refused_not_skipped(line):
+    with pytest.raises(bootstrap.SetupFailed, match="is no pin; write name==version"):
+        bootstrap.pins(f"dependencies:\n  - pip:\n      - {line}   # why\n")
 
 
 @pytest.mark.parametrize("python", locking.PYTHONS)
 def test_each_lock_holds_every_pin_at_its_version(python):
     lock = locked(tuple(map(int, python.split("."))))
-    for pin in bootstrap.pins():
-        name, version = pin.split("==")
-        assert lock[normal(name)] == version
+    for system in ("linux", "win32", "darwin"):
+        for name, version in bootstrap.pinned_versions(system).items():
+            assert lock[normal(name)] == version
 
 
 def test_the_lock_is_complete_for_what_the_pins_need():
     """Walk the requirements of everything installed, from the pins on: each one is in the lock, at the version that is installed here."""
     from packaging.requirements import Requirement
 
-    lock, todo, seen = locked(sys.version_info[:2]), [pin.split("==")[0] for pin in bootstrap.pins()], set()
+    lock, todo, seen = locked(sys.version_info[:2]), list(bootstrap.pinned_versions()), set()
     while todo:
         name = normal(todo.pop())
         if name in seen or locking.SKIPPED.match(name):
