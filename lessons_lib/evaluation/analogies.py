@@ -79,22 +79,31 @@ def answers(unit: np.ndarray, questions: np.ndarray, *, method: str = "3cosadd")
     """The best fourth word of each question "a is to b as c is to ?", among all words but a, b, c; the lower row wins a tie.
 
     Parameters: unit, (words, dim) vectors of length 1; questions, (n, 3) row numbers. Returns (n,) row numbers, -1 where no word is
-    left to answer. Scores are made in blocks of questions, so memory does not grow with n.
+    left to answer. Scores are made in blocks, never questions x words.
     """
+    if method == "3cosadd":
+        return _nearest(unit, questions)
     best = np.empty(len(questions), dtype=np.intp)
     for rows in _blocks(len(questions), len(unit)):
         asked = questions[rows]
-        score = _scores(unit, asked, method)
+        score = _products(unit, asked)
         np.put_along_axis(score, asked, -np.inf, axis=1)
         best[rows] = np.where(np.isneginf(score.max(axis=1)), -1, score.argmax(axis=1))
     return best
 
 
-def _scores(unit: np.ndarray, asked: np.ndarray, method: str) -> np.ndarray:
+def _nearest(unit: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """3CosAdd is a neighbour search: the cosines are linear in the vectors, and of the four words nearest to b - a + c at most three were asked."""
+    from ..kernels import knn
+
     a, b, c = (unit[asked[:, k]] for k in range(3))
-    if method == "3cosadd":
-        return (b - a + c) @ unit.T                         # one product: the cosines are linear in the vectors
-    a, b, c = ((x @ unit.T + 1) / 2 for x in (a, b, c))     # cosines moved to [0, 1]
+    near = knn(b - a + c, unit, k=min(4, len(unit)))[1].numpy()
+    free = (near[:, :, None] != asked[:, None, :]).all(axis=2)
+    return np.where(free.any(axis=1), near[np.arange(len(near)), free.argmax(axis=1)], -1)
+
+
+def _products(unit: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    a, b, c = ((unit[asked[:, k]] @ unit.T + 1) / 2 for k in range(3))      # cosines moved to [0, 1]
     return b * c / (a + EPSILON)
 
 

@@ -1,7 +1,7 @@
 """How far would the score move with other test pairs? Draw the pairs again, with replacement, and score each draw.
 
 The 95 % interval reaches from the 2.5th to the 97.5th percentile of the scores of 1,000 draws. Ranks are made anew in every draw, ties
-included, by counting instead of sorting, so the result is exact and 1,379 pairs take a fraction of a second. Taught in ``01_one_hot``.
+included (`kernels.spearman_resamples`), so the result is exact, and 1,379 pairs take a hundredth of a second. Taught in ``01_one_hot``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import check_float, check_int, generator, shown
-from .ranks import checked_pairs, spearman
+from .ranks import average_ranks, checked_pairs, spearman
 
 __all__ = ["PairedDifference", "bootstrap_interval", "paired_difference", "percentile_interval", "spearman_interval", "spearman_resamples"]
 
-BLOCK = 1 << 21                                   # numbers per block of resamples: 16 MB
+BLOCK = 1 << 18                                   # numbers per block of draws: 2 MB, which the caches hold
 
 
 @dataclass(frozen=True)
@@ -37,36 +37,11 @@ class PairedDifference:
         return self.interval[0] > 0 or self.interval[1] < 0
 
 
-class _RankedColumn:
-    """One column, sorted once; gives the average ranks of any resample from how often each item was drawn."""
-
-    def __init__(self, values: np.ndarray):
-        _, self._group, size = np.unique(values, return_inverse=True, return_counts=True)
-        self._order = np.argsort(self._group, kind="stable")
-        self._starts = np.cumsum(size) - size
-
-    def centred_ranks(self, drawn: np.ndarray) -> np.ndarray:
-        """Ranks minus their mean. drawn: (resamples, n) counts whose rows add up to n. Returns the same shape."""
-        size = np.add.reduceat(drawn[:, self._order], self._starts, axis=1)       # resampled items per group of equal values
-        rank = np.cumsum(size, axis=1) - (size - 1) / 2
-        return rank[:, self._group] - (drawn.shape[1] + 1) / 2
-
-
 def _draws(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Blocks of (resamples, n) counts: how often each of n items was drawn in n draws with replacement."""
+    """Blocks of (resamples, n) items, drawn from n with replacement; the blocks together are the same draws for any size of block."""
     step = max(1, BLOCK // n)
     for start in range(0, n_resamples, step):
-        rows = min(step, n_resamples - start)
-        items = rng.integers(n, size=(rows, n)) + np.arange(rows)[:, None] * n
-        yield np.bincount(items.ravel(), minlength=rows * n).reshape(rows, n)
-
-
-def _correlations(drawn: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Spearman of each resample; NaN where one side of it is constant."""
-    weighted = drawn * x
-    square = (weighted * x).sum(axis=1) * (drawn * y * y).sum(axis=1)
-    spread = np.sqrt(np.where(square > 0, square, np.nan))
-    return np.clip((weighted * y).sum(axis=1) / spread, -1.0, 1.0)
+        yield rng.integers(n, size=(min(step, n_resamples - start), n))
 
 
 def spearman_resamples(columns: Sequence[np.ndarray], gold: np.ndarray, *, n_resamples: int, rng: np.random.Generator) -> np.ndarray:
@@ -75,12 +50,10 @@ def spearman_resamples(columns: Sequence[np.ndarray], gold: np.ndarray, *, n_res
     Parameters: columns, checked arrays of shape (n,); gold (n,). Returns (len(columns), n_resamples) float64, NaN for a resample in
     which a side is constant (drawn from few pairs): it has no correlation, and `percentile_interval` leaves it out.
     """
-    ranked, target = [_RankedColumn(c) for c in columns], _RankedColumn(gold)
-    blocks = []
-    for drawn in _draws(len(gold), n_resamples, rng):
-        y = target.centred_ranks(drawn)
-        blocks.append(np.stack([_correlations(drawn, column.centred_ranks(drawn), y) for column in ranked]))
-    return np.concatenate(blocks, axis=1)
+    from .. import kernels
+
+    ranked = np.stack([average_ranks(column) for column in columns])         # one type for all columns, the same order and ties
+    return kernels.spearman_resamples(ranked, gold, _draws(len(gold), n_resamples, rng), backend="cpu").numpy()
 
 
 def percentile_interval(samples: np.ndarray, *, confidence: float = 0.95) -> tuple[float, float]:

@@ -6,6 +6,7 @@ taken, entries from 1e-320 to 1e300 included. Taught in ``14_simcse``; cosines f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -115,19 +116,30 @@ def alignment(x: Any, y: Any, *, alpha: float = 2.0) -> float:
     x, y = unit_rows(_checked("x", x, min_rows=1)), unit_rows(_checked("y", y, min_rows=1))
     if x.shape != y.shape:
         raise ValueError(f"x has shape {x.shape} and y has shape {y.shape}; expected equal shapes, one row per pair")
-    gap = x - y
-    return float(np.mean(_row_dots(gap, gap) ** (alpha / 2)))
+    if hasattr(x, "tocsr") or hasattr(y, "tocsr"):
+        from ..kernels.alignment.cpu import mean_power
+
+        gap = x - y
+        return float(mean_power(_tensor(_row_dots(gap, gap)), alpha=alpha))
+    from .. import kernels
+
+    kind = np.promote_types(x.dtype, y.dtype)
+    return float(kernels.alignment(_tensor(x.astype(kind, copy=False)), _tensor(y.astype(kind, copy=False)), alpha=alpha, backend="cpu"))
 
 
-def _kernel_sum(x: Any, squares: np.ndarray, rows: slice, t: float) -> float:
-    """Sum of exp(-t |x_i - x_j|^2) over i in rows and j > i."""
-    gram = x[rows] @ x[rows.start :].T
-    gram = gram.toarray() if hasattr(gram, "toarray") else gram
-    distances = np.maximum(squares[rows, None] + squares[None, rows.start :] - 2 * gram, 0)
-    kernel = np.exp(-t * distances)
-    inside = kernel[:, : len(kernel)]                       # both ends in this block: every pair twice, and the self pairs
-    np.fill_diagonal(inside, 0)
-    return float(inside.sum() / 2 + kernel[:, len(kernel) :].sum())
+def _tensor(x: np.ndarray) -> Any:
+    """The array as a torch tensor; the kernels know float32 and float64."""
+    import torch
+
+    return torch.from_numpy(x.astype(np.float32 if x.dtype == np.float32 else np.float64, copy=False))
+
+
+def _grams(x: Any) -> Iterator[tuple[slice, Any]]:
+    """Inner products of blocks of CSR rows with all rows from the block on, dense."""
+    from ..kernels.uniformity.cpu import row_blocks
+
+    for rows in row_blocks(x.shape[0]):
+        yield rows, _tensor((x[rows] @ x[rows.start :].T).toarray())
 
 
 def uniformity(x: Any, *, t: float = 2.0) -> float:
@@ -142,7 +154,10 @@ def uniformity(x: Any, *, t: float = 2.0) -> float:
     """
     t = check_float("t", t, low=0, high=100, open_low=True)
     x = unit_rows(_checked("x", x, min_rows=2))
-    n, squares = x.shape[0], _row_dots(x, x)
-    step = max(1, BLOCK // n)
-    total = sum(_kernel_sum(x, squares, slice(start, min(n, start + step)), t) for start in range(0, n, step))
-    return float(np.log(total) - np.log(n * (n - 1) / 2))
+    if hasattr(x, "tocsr"):
+        from ..kernels.uniformity.cpu import log_mean_kernel
+
+        return log_mean_kernel(_grams(x), _tensor(_row_dots(x, x).astype(x.dtype)), t=t)
+    from .. import kernels
+
+    return float(kernels.uniformity(_tensor(x), t=t, backend="cpu"))

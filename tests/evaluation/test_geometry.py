@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.special import hyp0f1
 
 from lessons_lib.evaluation import alignment, geometry, pair_cosines, uniformity, unit_rows
+from lessons_lib.kernels.uniformity import cpu as kernel_blocks
 
 TABLE_16_2 = {2: -1.575027, 3: -2.079777, 4: -2.414910, 8: -3.082527, 16: -3.513036, 32: -3.751805, 64: -3.875236, 128: -3.937530}
 
@@ -46,8 +47,9 @@ def test_uniformity_equals_the_double_loop():
 def test_uniformity_in_blocks_equals_the_whole(monkeypatch):
     x = cloud(53, 4)
     whole = uniformity(x)
-    monkeypatch.setattr(geometry, "BLOCK", 53 * 7)
+    monkeypatch.setattr(kernel_blocks, "BLOCK", 53 * 7)
     assert uniformity(x) == pytest.approx(whole, abs=1e-12)
+    assert uniformity(sparse.csr_array(x)) == pytest.approx(whole, abs=1e-12)
 
 
 def test_alignment_is_two_minus_twice_the_mean_cosine():

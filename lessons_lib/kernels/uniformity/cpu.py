@@ -1,7 +1,7 @@
 """Uniformity in blocks of rows: ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i·x_j turns the work into matrix products, and half of the pairs are enough.
 
-The exponential makes absolute errors of the squares relative errors of the sum, so the expansion costs no accuracy here. A running maximum keeps the sum
-finite for points that lie far apart. Runs on any device. Taught in ``15_gpu_kernels``.
+The exponential makes absolute errors of the squares relative errors of the sum, so the expansion costs no accuracy here. A running maximum keeps the
+sum finite for points that lie far apart. Runs on any device. Taught in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-__all__ = ["log_mean_kernel", "uniformity", "value_and_gradient"]
+__all__ = ["log_mean_kernel", "row_blocks", "uniformity", "value_and_gradient"]
 
 BLOCK = 1 << 21                                 # numbers per block of pairs: 8 MB in float32, about what the caches hold
 
@@ -22,8 +22,8 @@ def _working(x: Tensor) -> Tensor:
     return x.detach() if x.dtype == torch.float64 else x.detach().float()
 
 
-def _row_blocks(n: int) -> Iterator[slice]:
-    """Slices of rows; a block holds its rows times the columns from its first row on."""
+def row_blocks(n: int) -> Iterator[slice]:
+    """The rows of each block, in order; a block holds the products of its rows with all rows from its first one on."""
     start = 0
     while start < n:
         stop = min(n, start + max(1, BLOCK // (n - start)))
@@ -42,7 +42,8 @@ def _log_kernel(gram: Tensor, squares: Tensor, rows: slice, t: float) -> Tensor:
 def log_mean_kernel(grams: Iterator[tuple[slice, Tensor]], squares: Tensor, *, t: float) -> float:
     """Uniformity from blocks of inner products, whatever made them (dense or sparse rows).
 
-    Parameters: grams yields (rows, inner products of those rows with all rows from rows.start on), which are written over; squares, (n,) ‖x_i‖².
+    Parameters: grams yields, for all rows of `row_blocks`, (rows, inner products of those rows with all rows from rows.start on), and the products
+    are written over; squares, (n,) ‖x_i‖²; t. Returns the log of the mean.
     """
     peak, total, n = -math.inf, 0.0, len(squares)
     for rows, gram in grams:
@@ -59,7 +60,7 @@ def log_mean_kernel(grams: Iterator[tuple[slice, Tensor]], squares: Tensor, *, t
 def uniformity(x: Tensor, *, t: float) -> Tensor:
     """The value alone: one matrix product per block of rows."""
     x = _working(x)
-    grams = ((rows, x[rows] @ x[rows.start :].T) for rows in _row_blocks(len(x)))
+    grams = ((rows, x[rows] @ x[rows.start :].T) for rows in row_blocks(len(x)))
     return x.new_tensor(log_mean_kernel(grams, x.square().sum(dim=1), t=t))
 
 
@@ -69,7 +70,7 @@ def value_and_gradient(x: Tensor, *, t: float) -> tuple[Tensor, Tensor]:
     squares = exact.square().sum(dim=1)
     peak, total = -math.inf, 0.0
     pull, weight = torch.zeros_like(exact), exact.new_zeros(n)          # Σ_j k_ij x_j and Σ_j k_ij, k scaled by exp(-peak)
-    for rows in _row_blocks(n):
+    for rows in row_blocks(n):
         right = exact[rows.start :]
         block = _log_kernel(exact[rows] @ right.T, squares, rows, t)
         new_peak = max(peak, block.max().item())

@@ -1,9 +1,10 @@
 """Uniformity as Triton kernels.
 
-Value: one program per tile of pairs above the diagonal. The tile of inner products is built up over d in registers, becomes exp(-t ‖x_i - x_j‖²) there and
-leaves as two numbers, its maximum and its sum; a fixed-order sum joins them, so the result is the same in every run. Gradient: blocks of rows whose inner
-products come from the library's matrix product; one program per row turns them into weights in place, a second product makes the gradient. Inner products,
-exponentials and sums are float32; only the weights of the gradient are rounded to the type of x. Taught in ``15_gpu_kernels``.
+Value: one program per tile of pairs above the diagonal. The tile of inner products is built up over d in registers, becomes exp(-t ‖x_i - x_j‖²)
+there and leaves as two numbers, its maximum and its sum; a fixed-order sum joins them, so the result is the same in every run. Gradient: blocks of
+rows whose inner products come from the library's matrix product; one program per row turns them into weights in place, a second product makes the
+gradient. Inner products, exponentials and sums are float32; only the weights of the gradient are rounded to the type of x. Taught in
+``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def uniformity_tiles(x_ptr, squares_ptr, peak_ptr, total_ptr, n, d, stride_x, t,
 
 @triton.jit
 def uniformity_weights(dots_ptr, squares_ptr, weights_ptr, sums_ptr, first_row, n, width, t, log_total, BLOCK_N: tl.constexpr):
-    """One row of inner products -> its weights exp(-t ‖x_i - x_j‖² - log_total), 0 on the diagonal, and their sum. Rows are ``width`` >= n numbers apart."""
+    """One row of inner products -> its weights exp(-t ‖x_i - x_j‖² - log_total), 0 on the diagonal, and their sum. Rows lie ``width`` >= n apart."""
     row = tl.program_id(0).to(tl.int64)
     dots_ptr += row * width
     weights_ptr += row * width
@@ -75,11 +76,11 @@ def uniformity_weights(dots_ptr, squares_ptr, weights_ptr, sums_ptr, first_row, 
 
 COMPILE_CASES = tuple(
     case for name, pointer in FLOATS.items() for case in (
-        CompileCase(uniformity_tiles, name, {"x_ptr": pointer, "squares_ptr": "*fp32", "peak_ptr": "*fp32", "total_ptr": "*fp32", "n": "i32", "d": "i32",
-                                             "stride_x": "i32", "t": "fp32", "n_tiles": "i32"}, {"PRECISION": precision(name)},
+        CompileCase(uniformity_tiles, name, {"x_ptr": pointer, "squares_ptr": "*fp32", "peak_ptr": "*fp32", "total_ptr": "*fp32", "n": "i32",
+                                             "d": "i32", "stride_x": "i32", "t": "fp32", "n_tiles": "i32"}, {"PRECISION": precision(name)},
                     divisible=("d", "stride_x"), expects=("tensor_core",)),
-        CompileCase(uniformity_weights, name, {"dots_ptr": "*fp32", "squares_ptr": "*fp32", "weights_ptr": pointer, "sums_ptr": "*fp32", "first_row": "i32",
-                                               "n": "i32", "width": "i32", "t": "fp32", "log_total": "fp32"},
+        CompileCase(uniformity_weights, name, {"dots_ptr": "*fp32", "squares_ptr": "*fp32", "weights_ptr": pointer, "sums_ptr": "*fp32",
+                                               "first_row": "i32", "n": "i32", "width": "i32", "t": "fp32", "log_total": "fp32"},
                     divisible=("width",), expects=("wide_load",)),
     ))
 
