@@ -223,16 +223,36 @@ def evaluate(encoder: Annotated[str, typer.Argument(help="one of: one-hot, bag o
 @app.command()
 def bench(groups: Annotated[list[str] | None, typer.Argument(help="groups of cases; default: all", show_default=False)] = None,
           repeats: Annotated[int, typer.Option(help="runs of each side")] = 3,
-          keep: Annotated[bool, typer.Option("--keep", help="write the rows into data/benchmarks/")] = False) -> None:
-    """Race our code against its peers, in turn, where the results are equal; and measure peak memory."""
+          keep: Annotated[bool, typer.Option("--keep", help="write the rows into data/benchmarks/")] = False,
+          only: Annotated[str, typer.Option(help="a part of the names of the cases to run, such as info_nce")] = "") -> None:
+    """Race our code against its peers, in turn, where the results are equal; and measure peak memory. Kernels are set against their floor too.
+
+    The group kernels takes the GPU along where there is one; blocks-gpu, which tries block sizes, runs when it is named.
+    """
     from . import bench as room
 
-    rows = list(room.run(groups or None, repeats=repeats, tell=lambda text: print(text, file=sys.stderr, flush=True)))
-    cells = [[row.group, row.name, row.peer, f"{row.value:g} {row.value_unit}", row.goal, "yes" if row.met else "NO",
-              "" if row.ours_seconds is None else f"{row.ours_seconds:.2f} / {row.peer_seconds:.2f}"] for row in rows]
-    _table("Benchmarks", ["group", "case", "peer", "measured", "goal", "met", "seconds, ours / peer"], cells)
+    if keep and only:
+        raise ValueError("--keep with --only: the rows of a group are replaced together, so the other cases would be lost. Run the whole group")
+    rows = list(room.run(groups or None, repeats=repeats, tell=lambda text: print(text, file=sys.stderr, flush=True), only=only))
+    for group in dict.fromkeys(row.group for row in rows):
+        _show_races(group, [row for row in rows if row.group == group])
     if keep:
-        print(room.write(rows).relative_to(PROJECT).as_posix())
+        for path in room.write_by_kind(rows):
+            print(path.relative_to(PROJECT).as_posix())
+
+
+def _show_races(group: str, rows: list[Any]) -> None:
+    """One group of the benchmarks; a column that no row fills is left out."""
+    def pair(ours: float | None, theirs: float | None, form: str) -> str:
+        return " / ".join(format(value, form) for value in (ours, theirs) if value is not None)
+
+    columns = ["case", "beside", "measured", "goal", "met", "seconds, ours / peer", "of floor", "extra MB, ours / peer", "remark"]
+    cells = [[row.name, row.peer, "" if row.value is None else f"{row.value:g} {row.value_unit}", row.goal,
+              {True: "yes", False: "NO", None: ""}[row.met], pair(row.ours_seconds, row.peer_seconds, ".3g"),
+              "" if row.of_floor is None else f"{row.of_floor:.0%}", pair(row.extra_mb, row.peer_extra_mb, ".0f"), row.note or row.config]
+             for row in rows]
+    filled = [i for i in range(len(columns)) if any(line[i] for line in cells)]
+    _table(f"Benchmarks: {group}", [columns[i] for i in filled], [[line[i] for i in filled] for line in cells])
 
 
 @app.command()

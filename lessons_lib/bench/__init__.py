@@ -1,7 +1,7 @@
 """Benchmarks: our code beside the strongest peer, in turn, in one process, on the same data, and only where the results are equal.
 
 `run` measures the cases of this package and returns rows; `write` puts them into ``data/benchmarks/``, from where lessons and README quote.
-Used by ``lessons bench``.
+Kernels are set against their floor as well: the time that the machine's measured ceilings allow. Used by ``lessons bench``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULE_OF = {"Case": "measure", "Row": "measure", "measure": "measure", "measure_memory": "memory", "run": "suite", "groups": "suite",
-              "read": "table", "write": "table"}
+_MODULE_OF = {"Case": "measure", "Ceilings": "ceilings", "PeerMissing": "measure", "Row": "measure", "Work": "work",
+              "measure_memory": "memory", "run": "suite", "groups": "suite", "read": "table", "write": "table", "write_by_kind": "table"}
 
 __all__ = sorted(_MODULE_OF)
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..core import DataMissing, generator
-from .measure import Case, Row
+from .measure import Case, Row, race
 from .memory import measure_memory
 
-__all__ = ["cases", "memory_rows", "million_rows", "million_tokens"]
+__all__ = ["cases", "memory_rows", "million_rows", "million_tokens", "rows"]
 
 N_DOCUMENTS = 50_000
 
@@ -129,3 +129,11 @@ def memory_rows(*, n: int = 1_000_000) -> Iterator[Row]:
     """Peak memory of a million documents: as a matrix, and as a corpus on disk."""
     yield measure_memory("counts", "texts to CSR from a generator", f"{__name__}:million_rows", n, goal_factor=1.5, goal_extra_mb=200)
     yield measure_memory("text", "Corpus on disk from a generator", f"{__name__}:million_tokens", n, goal_factor=1.0, goal_extra_mb=150)
+
+
+def rows(*, repeats: int, tell: Callable[[str], None], only: str = "") -> Iterator[Row]:
+    """The group: the races whose name holds ``only``, then the memory, which is left out when ``only`` picks cases."""
+    yield from race((case for case in cases() if only in case.name), repeats=repeats, tell=tell)
+    if not only:
+        tell("counts: memory")
+        yield from memory_rows()

@@ -1,6 +1,6 @@
 """Peak memory of one piece of work, measured from outside: a fresh process does it, and the system says how much it held at most.
 
-What the process holds before the work (Python, imports) is measured in the same way and taken off. Used by ``lessons bench``.
+What the process holds before the work (Python, imports, inputs made beforehand) is taken off. Used by ``lessons bench``.
 """
 
 from __future__ import annotations
@@ -8,29 +8,28 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from importlib import import_module
 
 from ..core import PROJECT
 from .measure import Row
+from .peak import peak_bytes
 
-__all__ = ["measure_memory"]
+__all__ = ["child", "measure_memory"]
 
-_CHILD = """
-import sys, threading, psutil
-from importlib import import_module
-module, function, argument = sys.argv[1:4]
-work = getattr(import_module(module), function)
-work(int(argument) // 1000)                     # compile and import everything first
-me, peak, stop = psutil.Process(), 0, threading.Event()
-before = me.memory_info().rss
-def watch():
-    global peak
-    while not stop.wait(0.005):
-        peak = max(peak, me.memory_info().rss)
-thread = threading.Thread(target=watch); thread.start()
-size = work(int(argument))
-stop.set(); thread.join()
-print(max(peak, me.memory_info().rss) - before, size)
-"""
+SMALLEST = 8                                     # the warm-up's size at least
+
+
+def child(function: str, n: int, prepared: bool) -> tuple[int, int]:
+    """What the fresh process does: peak bytes of ``function(n)`` above those held before, and the bytes of its result."""
+    module, attribute = function.split(":")
+    make = getattr(import_module(module), attribute)
+
+    def work(size: int) -> Callable[[], int]:
+        return make(size) if prepared else lambda: make(size)
+
+    work(max(SMALLEST, n // 1000))()             # compile and import everything first
+    return peak_bytes(work(n))
 
 
 def _hold(n: int) -> int:
@@ -40,18 +39,35 @@ def _hold(n: int) -> int:
     return len(held)
 
 
+def _hold_after_inputs(n: int) -> Callable[[], int]:
+    """Hold n bytes as inputs and give a function that holds n more."""
+    inputs = bytearray(b"x") * n
+    return lambda: _hold(len(inputs))
+
+
+def _run_child(case: str, function: str, n: int, prepared: bool) -> tuple[float, float]:
+    """Peak and size of the result in MB, from a fresh process."""
+    code = f"from {__name__} import child; print(*child({function!r}, {n}, {prepared}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT)
+    if done.returncode != 0:
+        raise RuntimeError(f"{case} failed in its process:\n{done.stderr[-1500:]}")
+    peak, size = (int(value) / 1e6 for value in done.stdout.split()[-2:])
+    return peak, size
+
+
 def measure_memory(group: str, name: str, function: str, n: int, *, goal_mb: float | None = None, goal_factor: float | None = None,
-                   goal_extra_mb: float = 0.0) -> Row:
+                   goal_extra_mb: float = 0.0, prepared: bool = False, peer: str = "", peer_function: str | None = None,
+                   unit: str = "documents") -> Row:
     """Peak memory of ``function(n)`` above what the process held before.
 
-    Parameters: function, ``"module:name"`` of a function that takes a size and returns the bytes of its result; n, the size; the goal is
-    ``goal_mb``, or ``goal_factor`` x the result + ``goal_extra_mb``. Returns a `Row` in MB (10^6 bytes). Raises RuntimeError when the process fails.
+    Parameters: function, ``"module:name"`` of a function that takes a size and returns the bytes of its result, or with ``prepared`` one
+    that makes the inputs and returns the work as such a function; n, the size, counted in ``unit``; the goal is ``goal_mb``, or
+    ``goal_factor`` x the result + ``goal_extra_mb``; peer_function, measured in the same way beside it. Returns a `Row` in MB (10^6 bytes).
+    Raises RuntimeError when a process fails.
     """
-    module, attribute = function.split(":")
-    done = subprocess.run([sys.executable, "-c", _CHILD, module, attribute, str(n)], capture_output=True, text=True, cwd=PROJECT)
-    if done.returncode != 0:
-        raise RuntimeError(f"{group}/{name} failed in its process:\n{done.stderr[-1500:]}")
-    peak, size = (int(value) / 1e6 for value in done.stdout.split()[-2:])
+    peak, size = _run_child(f"{group}/{name}", function, n, prepared)
+    theirs = _run_child(f"{group}/{name}: {peer}", peer_function, n, prepared)[0] if peer_function else None
     limit = goal_mb if goal_mb is not None else goal_factor * size + goal_extra_mb
     words = f"<= {limit:.0f} MB" + (f" ({goal_factor:g} x {size:.0f} MB + {goal_extra_mb:g} MB)" if goal_factor else "")
-    return Row(group, name, "", round(peak, 1), "MB at peak", words, peak <= limit, items=n, item_unit="documents")
+    return Row(group, name, peer, round(peak, 1), "MB at peak", words, peak <= limit, items=n, item_unit=unit, extra_mb=round(peak, 1),
+               peer_extra_mb=None if theirs is None else round(theirs, 1))

@@ -1,6 +1,7 @@
 """The measured rows as files: ``data/benchmarks/<device kind>.csv`` for people and lessons, with a JSON beside it that names the machine.
 
-A new run of a group replaces the rows of that group and leaves the others. Used by ``lessons bench``; lessons read with `read`.
+A new run of a group replaces the rows of that group and leaves the others; groups of the GPU have a table of their own. Used by ``lessons
+bench``; lessons read with `read`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import csv
 import dataclasses
 import io
 import platform
+import subprocess
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -16,9 +18,11 @@ from pathlib import Path
 from ..core import PROJECT, device_report, write_json, write_text
 from .measure import Row
 
-__all__ = ["read", "write"]
+__all__ = ["read", "write", "write_by_kind"]
 
 FOLDER = PROJECT / "data" / "benchmarks"
+PACKAGES = {"cpu": ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "transformers"),
+            "gpu": ("torch", "triton", "numpy", "pykeops", "faiss-gpu", "sentence-transformers", "inf-cl")}
 _FIELDS = [field.name for field in dataclasses.fields(Row)]
 
 
@@ -36,18 +40,41 @@ def read(kind: str = "cpu", *, folder: Path = FOLDER) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text("utf-8")))) if path.exists() else []
 
 
+def _gpu_stamp() -> dict[str, str]:
+    """Name and driver of the first GPU; empty texts where there is none."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return {"device": "", "driver": ""}
+    try:
+        command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+        driver = subprocess.run(command, capture_output=True, text=True, timeout=30).stdout.split("\n")[0].strip()
+    except (OSError, subprocess.TimeoutExpired):
+        driver = ""
+    return {"device": torch.cuda.get_device_name(0), "driver": driver or "unknown"}
+
+
 def write(rows: Sequence[Row], *, kind: str = "cpu", folder: Path = FOLDER) -> Path:
     """Put rows into the table of one kind of device; rows of other groups stay. Returns the path of the table."""
-    report = device_report()
-    stamp = {"date": date.today().isoformat(), "device": _processor(), "cores": report.cores}
+    report = device_report(packages=PACKAGES[kind])
+    gpu = _gpu_stamp() if kind == "gpu" else {}
+    stamp = {"date": date.today().isoformat(), "device": gpu.get("device") or _processor(), "cores": report.cores}
     fresh = [{k: "" if v is None else str(v) for k, v in (dataclasses.asdict(row) | stamp).items()} for row in rows]
     groups = {row["group"] for row in fresh}
     kept = [row for row in read(kind, folder=folder) if row["group"] not in groups]
     text = io.StringIO()
-    writer = csv.DictWriter(text, [*_FIELDS, *stamp], lineterminator="\n")
+    writer = csv.DictWriter(text, [*_FIELDS, *stamp], restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows([*kept, *fresh])
     write_text(folder / f"{kind}.csv", text.getvalue())
     machine = {"system": report.system, "python": report.python, "memory_gb": report.memory_gb, "versions": report.versions}
-    write_json(folder / f"{kind}.json", stamp | machine)
+    write_json(folder / f"{kind}.json", stamp | gpu | machine)
     return folder / f"{kind}.csv"
+
+
+def write_by_kind(rows: Sequence[Row], *, folder: Path = FOLDER) -> list[Path]:
+    """Put rows where they belong: groups that end in "-gpu" into the table of GPUs, the others into the other. Returns the tables written."""
+    by_kind: dict[str, list[Row]] = {}
+    for row in rows:
+        by_kind.setdefault("gpu" if row.group.endswith("-gpu") else "cpu", []).append(row)
+    return [write(found, kind=kind, folder=folder) for kind, found in by_kind.items()]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from types import SimpleNamespace
+
 import pytest
 
-from lessons_lib import bench
+from lessons_lib import bench, cli
 from lessons_lib.bench.measure import Case, Row, measure
 
 
@@ -54,3 +57,92 @@ def test_memory_is_that_of_the_work_and_not_of_python():
     found = bench.measure_memory("toy", "bytes", "lessons_lib.bench.memory:_hold", 60_000_000, goal_mb=90)
     assert found.met and 55 < found.value < 90
     assert not bench.measure_memory("toy", "bytes", "lessons_lib.bench.memory:_hold", 60_000_000, goal_mb=10).met
+
+
+def test_inputs_made_before_the_work_do_not_count():
+    """20 MB of inputs and 60 MB of work: only the work is seen; the peer beside it is measured in the same way."""
+    found = bench.measure_memory("toy", "bytes", "lessons_lib.bench.memory:_hold_after_inputs", 60_000_000, goal_mb=90, prepared=True, unit="bytes",
+                                 peer="without preparing", peer_function="lessons_lib.bench.memory:_hold_after_inputs")
+    assert 55 < found.value < 90 and found.extra_mb == found.value and 55 < found.peer_extra_mb < 90 and found.item_unit == "bytes"
+
+
+def test_memory_is_measured_in_a_run_of_its_own():
+    runs = []
+    row = measure(case(lambda: runs.append("ours"), lambda: runs.append("peer"), memory=True), repeats=1)
+    assert runs == ["ours", "peer"] * 3                     # warm-up, memory, time
+    assert row.extra_mb >= 0 and row.peer_extra_mb >= 0
+
+
+def test_the_floor_is_set_against_our_median(monkeypatch):
+    clock = iter([0.0, 4.0, 0.0, 1.0])
+    monkeypatch.setattr("lessons_lib.bench.measure.time.perf_counter", lambda: next(clock))
+    row = measure(case(lambda: 0, lambda: 0, work=bench.Work(10, 1)), repeats=1, ceilings=bench.Ceilings(1.0, {"float32": 5.0}))
+    assert row.floor_seconds == 2.0 and row.of_floor == 0.5
+
+
+def test_short_work_runs_more_often_until_enough_seconds_are_measured(monkeypatch):
+    clock = iter(range(1000))
+    monkeypatch.setattr("lessons_lib.bench.measure.time.perf_counter", lambda: next(clock))
+    runs = []
+    measure(case(lambda: runs.append("ours"), lambda: None), repeats=2, at_least=11)
+    assert len(runs) == 1 + 6                               # each run takes a second by this clock; both sides count
+    runs.clear()
+    measure(case(lambda: runs.append("ours"), lambda: None), repeats=2, at_least=1e9)
+    assert len(runs) == 1 + 100
+
+
+def test_the_spread_of_both_sides_is_kept(monkeypatch):
+    clock = iter([0.0, 1.0, 0.0, 4.0, 0.0, 2.0, 0.0, 5.0, 0.0, 3.0, 0.0, 6.0])
+    monkeypatch.setattr("lessons_lib.bench.measure.time.perf_counter", lambda: next(clock))
+    row = measure(case(lambda: 0, lambda: 0), repeats=3)
+    assert (row.ours_low, row.ours_seconds, row.ours_high, row.peer_low, row.peer_seconds, row.peer_high) == (1, 2, 3, 4, 5, 6)
+
+
+def test_groups_of_the_gpu_have_a_table_of_their_own(tmp_path):
+    paths = bench.write_by_kind([row("kernels", 1.0), row("kernels-gpu", 2.0), row("blocks-gpu", 3.0)], folder=tmp_path)
+    assert [path.name for path in paths] == ["cpu.csv", "gpu.csv"]
+    assert [r["group"] for r in bench.read("gpu", folder=tmp_path)] == ["kernels-gpu", "blocks-gpu"]
+    assert {"driver", "versions", "date", "device"} <= set(json.loads((tmp_path / "gpu.json").read_text("utf-8")))
+
+
+def test_a_table_written_before_columns_were_added_keeps_its_rows(tmp_path):
+    (tmp_path / "cpu.csv").write_text("group,name,value,device,date\nold,x,1.0,a machine,2026-01-01\n", "utf-8")
+    bench.write([row("new", 2.0)], folder=tmp_path)
+    found = bench.read(folder=tmp_path)
+    assert [(r["group"], r["value"], r["note"]) for r in found] == [("old", "1.0", ""), ("new", "2.0", "")]
+
+
+def test_the_kernels_take_the_gpu_along_and_block_sizes_are_tried_only_when_named(monkeypatch):
+    ran = []
+
+    def module(group):
+        def rows(**options):
+            ran.append((group, "repeats" in options))
+            return iter(())
+
+        return SimpleNamespace(rows=rows)
+
+    monkeypatch.setattr("lessons_lib.bench.suite._module", module)
+    list(bench.run())
+    assert ran == [("counts", True), ("kernels", True), ("kernels-gpu", False)]
+    ran.clear()
+    list(bench.run(["kernels-gpu", "blocks-gpu"]))
+    assert ran == [("kernels-gpu", False), ("blocks-gpu", False)]
+
+
+def test_the_command_line_shows_only_columns_that_are_filled(capsys, monkeypatch):
+    monkeypatch.setattr("lessons_lib.bench.suite._wanted", lambda names: ["kernels"])
+    made = Row("kernels", "pool", "", 0.5, "ms", "<= 1 ms", True, 0.0005, of_floor=0.25, extra_mb=3.0)
+    skipped = Row("kernels", "pool", "KeOps", None, "", ">= 5", None, note="skipped: pykeops is not installed")
+    monkeypatch.setattr("lessons_lib.bench.suite._module", lambda name: SimpleNamespace(rows=lambda **options: iter([made, skipped])))
+    cli.bench(["kernels"], repeats=1, keep=False, only="")
+    shown = capsys.readouterr().out
+    assert "25%" in shown and "0.5 ms" in shown and "yes" in shown and "skipped: pykeops is not" in shown and "NO" not in shown
+    monkeypatch.setattr("lessons_lib.bench.suite._module", lambda name: SimpleNamespace(rows=lambda **options: iter([skipped])))
+    cli.bench(["kernels"], repeats=1, keep=False, only="")
+    assert "of floor" not in capsys.readouterr().out
+
+
+def test_keeping_a_part_of_a_group_is_refused():
+    with pytest.raises(ValueError, match="the other cases would be lost"):
+        cli.bench(["kernels"], repeats=1, keep=True, only="pool")

@@ -1,0 +1,225 @@
+"""Cases of the kernels on the processor: each operation beside the code most people write and the strongest package for the job.
+
+Values and gradients have to agree before a time counts; both sides have two threads; the ceilings of the machine are measured first, so a
+row says how far its time lies above the floor. Taught in ``15_gpu_kernels``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.stats import rankdata
+from sklearn.neighbors import NearestNeighbors
+from torch import Tensor
+from torch.nn import functional
+
+from .. import kernels
+from ..core import available_cores
+from . import ceilings, naive, work
+from .gates import agree, relative_error, same_neighbours
+from .kernel_memory import memory_rows
+from .measure import Case, Row, fixed_threads, race, wall_timer
+from .naive import with_gradient
+
+__all__ = ["GROUP", "Sizes", "cases", "rows"]
+
+GROUP = "kernels"
+Side = Callable[[], Any]
+THREADS = 2
+LEAST_SECONDS = 1.0                             # of all runs of one case: work of milliseconds runs more often
+T, TEMPERATURE, SCALE, NEIGHBOURS = 2.0, 0.05, 20.0, 10
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the inputs are; tests use smaller ones."""
+
+    uniformity: tuple[int, int] = (4096, 256)
+    uniformity_value: tuple[int, int] = (16384, 256)
+    info_nce: tuple[int, ...] = (512, 2048, 4096)
+    width: int = 768
+    pairs: int = 1_000_000
+    pairs_naive: int = 2000
+    covariance: int = 100_000
+    knn: tuple[int, int, int] = (2048, 50_000, 256)
+    cosines: int = 8192
+    pool: tuple[int, int] = (256, 128)
+    tokens: int = 65_536
+    segments: int = 4096
+    alignment: int = 32_768
+    resamples: tuple[int, int] = (500, 1379)
+
+
+def _rng(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def _unit(n: int, d: int, seed: int = 0) -> Tensor:
+    """n random vectors of length 1."""
+    return functional.normalize(torch.randn(n, d, generator=_rng(seed)), dim=1)
+
+
+def _case(name: str, peer: str, ours: Side, theirs: Side | None, *, of: tuple[int, str], needs: work.Work, goal: float = 1.0,
+          tolerance: float = 1e-5, equal: Callable[[Any, Any], bool] | None = None, gate: str = "", memory: bool = True) -> Case:
+    """A case of this group.
+
+    ``of`` is the number and the name of the items of one run; ``memory=False`` where the same size is measured in a process of its own.
+    """
+    gate = gate or ("equal" if tolerance == 0 else f"equal to {tolerance:g} of the largest value")
+    return Case(GROUP, name, peer, ours, theirs, equal or agree(tolerance), *of, goal, gate, needs, memory=memory)
+
+
+# ------------------------------------------------------------------------------------------------ one maker per operation
+
+
+def _uniformity(sizes: Sizes) -> Iterator[Case]:
+    (n, d), (m, e) = sizes.uniformity, sizes.uniformity_value
+    x, y = _unit(n, d), _unit(m, e)
+    yield _case(f"uniformity {n} x {d}, forward + backward", "torch.pdist", partial(with_gradient, kernels.uniformity, x),
+                partial(with_gradient, naive.uniformity_pdist, x), of=(n * (n - 1) // 2, "pairs"), goal=15, memory=False,
+                needs=work.uniformity(n, d, itemsize=4, backward=True, one_pass=True))
+    yield _case(f"uniformity {m} x {e}, forward", "torch.pdist", lambda: kernels.uniformity(y), lambda: naive.uniformity_pdist(y),
+                of=(m * (m - 1) // 2, "pairs"), goal=10, memory=False, needs=work.uniformity(m, e, itemsize=4))
+
+
+def _info_nce(sizes: Sizes) -> Iterator[Case]:
+    d, loss = sizes.width, partial(kernels.info_nce, temperature=TEMPERATURE)
+    peers = (("cross_entropy(a @ b.T / t)", naive.info_nce), ("torch.compile of it", naive.compiled(naive.info_nce)))
+    for n in sizes.info_nce:
+        query, key = _unit(n, d, 1), _unit(n, d, 2)
+        for peer, theirs in peers:
+            yield _case(f"info_nce {n} x {d}, forward + backward", peer, partial(with_gradient, loss, query, key),
+                        partial(with_gradient, theirs, query, key), of=(n * n, "pairs"), goal=1.1 if (n, theirs) == (512, naive.info_nce) else 1.0,
+                        needs=work.info_nce(n, n, d, itemsize=4))
+
+
+def _cosent_value(similarity: Tensor, label: Tensor) -> float:
+    """CoSENT in float64 by a running log of sums over rising labels: another way to the value, for a gate at any size."""
+    y, order = label.sort(stable=True)
+    s = SCALE * similarity[order].double().numpy()
+    running = np.concatenate([[-np.inf], np.logaddexp.accumulate(s)])
+    smaller = torch.searchsorted(y, y).numpy()                         # how many pairs have a smaller label
+    return float(np.logaddexp(0.0, np.logaddexp.reduce(running[smaller] - s)))
+
+
+def _cosent(sizes: Sizes) -> Iterator[Case]:
+    n, m = sizes.pairs, sizes.pairs_naive
+    similarity, label = torch.rand(n, generator=_rng(3)) * 2 - 1, torch.randint(0, 26, (n,), generator=_rng(4)) / 5
+    few, few_labels = similarity[:m], label[:m]
+
+    def equal(found: tuple[Tensor, Tensor], nothing: None) -> bool:
+        value, gradient = found[0].double(), found[1].double()
+        same_value = abs(value.item() / _cosent_value(similarity, label) - 1) <= 1e-5
+        return same_value and gradient.sum().abs().item() <= 1e-4 * gradient.abs().sum().item()
+
+    yield _case(f"cosent {n} pairs, forward + backward", "", lambda: with_gradient(lambda s: kernels.cosent(s, label, scale=SCALE), similarity), None,
+                of=(n, "pairs"), goal=2.0, needs=work.cosent(n, itemsize=4), equal=equal,
+                gate="value to 1e-5 of a running log of sums in float64; the gradients sum to 0 within 1e-4")
+    yield _case(f"cosent {m} pairs, forward + backward", "n x n logsumexp",
+                lambda: with_gradient(lambda s: kernels.cosent(s, few_labels, scale=SCALE), few),
+                lambda: with_gradient(lambda s: naive.cosent(s, few_labels, SCALE), few), of=(m, "pairs"), needs=work.cosent(m, itemsize=4))
+
+
+def _mean_covariance(sizes: Sizes) -> Iterator[Case]:
+    n, d = sizes.covariance, sizes.width
+    x = torch.randn(n, d, generator=_rng(5)) + 1
+    array, mean = x.numpy(), x.double().mean(dim=0)
+
+    def equal(found: tuple[Tensor, Tensor], covariance: Any) -> bool:
+        return relative_error(found, (mean, covariance)) <= 1e-5
+
+    for peer, theirs, goal in (("np.cov", lambda: np.cov(array, rowvar=False), 1.8), ("torch.cov", lambda: naive.covariance(x), 1.0)):
+        yield _case(f"mean_covariance {n} x {d}", peer, lambda: kernels.mean_covariance(x), theirs, of=(n, "vectors"), goal=goal, equal=equal,
+                    needs=work.mean_covariance(n, d, itemsize=4), gate="covariance equal to 1e-5 of the largest value, mean to that in float64")
+
+
+def _knn(sizes: Sizes) -> Iterator[Case]:
+    m, n, d = sizes.knn
+    query, x = _unit(m, d, 6), torch.randn(n, d, generator=_rng(7))
+
+    def brute() -> tuple[Any, Any]:
+        return NearestNeighbors(n_neighbors=NEIGHBOURS, algorithm="brute").fit(x.numpy()).kneighbors(query.numpy())
+
+    for metric, peer, theirs in (("l2", "scikit-learn NearestNeighbors(brute)", brute),
+                                 ("cosine", "torch.mm + topk in chunks", lambda: naive.knn_chunks(query, x, NEIGHBOURS))):
+        yield _case(f"knn {m} of {n} x {d}, k={NEIGHBOURS}, {metric}", peer, partial(kernels.knn, query, x, k=NEIGHBOURS, metric=metric), theirs,
+                    of=(m * n, "pairs"), needs=work.knn(m, n, d, NEIGHBOURS, itemsize=4), equal=same_neighbours(1e-5),
+                    gate="values equal to 1e-5, 99.9 % of the row numbers equal")
+
+
+def _mean_cosine(sizes: Sizes) -> Iterator[Case]:
+    n, d = sizes.cosines, sizes.width
+    x = torch.randn(n, d, generator=_rng(8)) + 0.5
+    yield _case(f"mean_cosine {n} x {d}", "(u @ u.T).mean()", lambda: kernels.mean_cosine(x), lambda: naive.mean_cosine(x),
+                of=(n * (n - 1) // 2, "pairs"), needs=work.mean_cosine(n, d, itemsize=4))
+
+
+def _pool(sizes: Sizes) -> Iterator[Case]:
+    (b, length), d = sizes.pool, sizes.width
+    hidden = torch.randn(b, length, d, generator=_rng(9))
+    mask = (torch.arange(length) < torch.randint(1, length + 1, (b, 1), generator=_rng(10))).to(torch.int64)
+    yield _case(f"pool {b} x {length} x {d}, mean", "masked torch expression", lambda: kernels.pool(hidden, mask), lambda: naive.pool(hidden, mask),
+                of=(b, "texts"), needs=work.pool(1, int(mask.sum()), d, itemsize=4))
+
+
+def _segment_moments(sizes: Sizes) -> Iterator[Case]:
+    n, d, segments = sizes.tokens, sizes.width, sizes.segments
+    x = torch.randn(n, d, generator=_rng(11)) + 0.1
+    inner = torch.randperm(n - 1, generator=_rng(12))[: segments - 1].sort().values + 1
+    offsets = torch.cat([torch.tensor([0]), inner, torch.tensor([n])])
+
+    def ours() -> tuple[Tensor, Tensor, Tensor]:
+        found = kernels.segment_moments(x, offsets)
+        return found.sum, found.unit_sum, found.norm_sum
+
+    for peer, theirs in (("Python loop over segments", naive.segment_loop), ("torch index_add", naive.segment_index_add)):
+        yield _case(f"segment_moments {n} x {d} in {segments}", peer, ours, partial(theirs, x, offsets), of=(n, "tokens"),
+                    needs=work.segment_moments(n, d, segments, itemsize=4))
+
+
+def _alignment(sizes: Sizes) -> Iterator[Case]:
+    n, d = sizes.alignment, sizes.width
+    x, y = _unit(n, d, 13), _unit(n, d, 14)
+    yield _case(f"alignment {n} x {d}, forward + backward", "(x - y).norm().pow(2).mean()", partial(with_gradient, kernels.alignment, x, y),
+                partial(with_gradient, naive.alignment, x, y), of=(n, "pairs"), needs=work.alignment(n, d, itemsize=4, backward=True))
+
+
+def _ranks(sizes: Sizes) -> Iterator[Case]:
+    resamples, n = sizes.resamples
+    scores, gold = torch.randn(n, generator=_rng(15)), torch.randint(0, 26, (n,), generator=_rng(16)) / 5
+    draws = torch.randint(0, n, (resamples, n), generator=_rng(17))
+    drawn = (scores[draws].numpy(), gold[draws].numpy())
+    yield _case(f"ranks, Spearman of {resamples} resamples of {n} pairs", "scipy.stats.spearmanr in a loop",
+                lambda: kernels.spearman_resamples(scores[None], gold, draws)[0],
+                lambda: torch.tensor(naive.spearman_loop(*drawn), dtype=torch.float64), tolerance=1e-9, of=(resamples, "resamples"),
+                needs=work.ranks(2 * resamples, n, itemsize=4))
+    yield _case(f"ranks, {resamples} rows of {n} with ties", "scipy.stats.rankdata", lambda: kernels.ranks(drawn[1]),
+                lambda: rankdata(drawn[1], axis=1), tolerance=0.0, of=(resamples, "rows"), needs=work.ranks(resamples, n, itemsize=4))
+
+
+_MAKERS = {"uniformity": _uniformity, "info_nce": _info_nce, "cosent": _cosent, "mean_covariance": _mean_covariance, "knn": _knn,
+           "mean_cosine": _mean_cosine, "pool": _pool, "segment_moments": _segment_moments, "alignment": _alignment, "ranks": _ranks}
+
+
+def cases(*, sizes: Sizes | None = None, only: str = "") -> Iterator[Case]:
+    """The races of all operations, one after the other; inputs are made when a case is asked for. ``only``: a part of the names wanted."""
+    for operation, make in _MAKERS.items():
+        if only.split(" ")[0] in operation:
+            yield from (case for case in make(sizes or Sizes()) if only in case.name)
+
+
+def rows(*, repeats: int, tell: Callable[[str], None], only: str = "", sizes: Sizes | None = None) -> Iterator[Row]:
+    """The group: ceilings, races with floor and memory, then the memory goals (left out when ``only`` picks cases)."""
+    with fixed_threads(min(THREADS, available_cores())):
+        tell(f"{GROUP}: ceilings")
+        found = ceilings.cpu_ceilings(wall_timer(5))
+        yield from ceilings.rows(GROUP, found)
+        yield from race(cases(sizes=sizes, only=only), repeats=repeats, tell=tell, ceilings=found, at_least=LEAST_SECONDS)
+    if not only:
+        tell(f"{GROUP}: memory, each in a process of its own")
+        yield from memory_rows(GROUP)

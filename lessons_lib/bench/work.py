@@ -1,0 +1,83 @@
+"""How much work an operation cannot avoid: floating-point operations and bytes, as functions of its sizes.
+
+A multiplication and an addition count as two operations; bytes are every input read once and every result written once. Divided by what the
+machine can do (`ceilings`), they give the floor of a time, before any code is written. Taught in ``15_gpu_kernels``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["Work", "alignment", "cosent", "info_nce", "knn", "mean_cosine", "mean_covariance", "pool", "ranks", "segment_moments",
+           "uniformity"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Floating-point operations and bytes of one call."""
+
+    flops: float
+    bytes: float
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte: the horizontal axis of a roofline."""
+        return self.flops / self.bytes
+
+
+def info_nce(n: int, m: int, d: int, *, itemsize: int, backward: bool = True) -> Work:
+    """n queries against m keys: one product for the value, two more for both gradients."""
+    return Work((3 if backward else 1) * 2 * n * m * d, (2 if backward else 1) * (n + m) * d * itemsize)
+
+
+def uniformity(n: int, d: int, *, itemsize: int, backward: bool = False, one_pass: bool = False) -> Work:
+    """All pairs of n points; the value needs half of a product.
+
+    The gradient: with ``one_pass`` value and gradient come from the same half blocks, each used for both sides of its pairs (the processor
+    path); otherwise whole rows are made once more and multiplied (the GPU path, which needs no exchange between programs).
+    """
+    half = n * n * d                            # a whole product is 2 n n d
+    return Work(half * ((3 if one_pass else 5) if backward else 1), (2 if backward else 1) * n * d * itemsize)
+
+
+def knn(n_queries: int, n: int, d: int, k: int, *, itemsize: int) -> Work:
+    """Every query against every row; a value and a row number (8 bytes) per neighbour."""
+    n_read = n if n_queries == n else n + n_queries
+    return Work(2 * n_queries * n * d, n_read * d * itemsize + n_queries * k * (itemsize + 8))
+
+
+def mean_covariance(n: int, d: int, *, itemsize: int) -> Work:
+    """Half of the product of x with itself, the covariance being symmetric."""
+    return Work(n * d * d, n * d * itemsize + d * d * itemsize)
+
+
+def pool(n_texts: int, length: int, d: int, *, itemsize: int, layers: int = 1) -> Work:
+    """Mean over tokens of one layer, or of the mean of two; a text vector is written per text. ``length``: real tokens per text."""
+    numbers = n_texts * length * d
+    return Work((2 * layers - 1) * numbers, layers * numbers * itemsize + n_texts * d * itemsize)
+
+
+def segment_moments(n_tokens: int, d: int, n_segments: int, *, itemsize: int) -> Work:
+    """Sum of vectors, of unit vectors, and of lengths: five operations per number, all in one read; float32 results and a count per segment."""
+    return Work(5 * n_tokens * d, n_tokens * d * itemsize + n_segments * ((2 * d + 1) * 4 + 8))
+
+
+def mean_cosine(n: int, d: int, *, itemsize: int) -> Work:
+    """The sum of unit vectors instead of all pairs."""
+    return Work(2 * n * d, n * d * itemsize)
+
+
+def alignment(n: int, d: int, *, itemsize: int, backward: bool = False) -> Work:
+    """Difference, square, sum per number; the gradient of one side is the negative of the other."""
+    return Work((5 if backward else 3) * n * d, (4 if backward else 2) * n * d * itemsize)
+
+
+def cosent(n: int, *, itemsize: int) -> Work:
+    """A sort (n log n comparisons) and a few passes: similarity and label read, one gradient written."""
+    return Work(n * math.log2(max(n, 2)), 3 * n * itemsize)
+
+
+def ranks(rows: int, n: int, *, itemsize: int) -> Work:
+    """A sort of each row; values read and ranks written."""
+    return Work(rows * n * math.log2(max(n, 2)), 2 * rows * n * itemsize)
