@@ -71,7 +71,7 @@ def test_lab_opens_a_lesson_and_passes_options_on(monkeypatch, capsys, arguments
 
 def test_the_doctor_speaks_in_plain_words(monkeypatch, capsys):
     _, out, _ = run(monkeypatch, capsys, "doctor")
-    for word in ("system", "memory", "packages", "data here", "lessons"):
+    for word in ("system", "memory", "kernels", "packages", "data here", "lessons"):
         assert word in out
     assert "pins of environment.yml are met" in out
 

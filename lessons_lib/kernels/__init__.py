@@ -1,12 +1,27 @@
 """Kernels: one folder per operation, and in it the formula, the fast processor path and, where it pays, a Triton kernel, proved equal.
 
-``ll.kernels.uniformity(x)`` picks the implementation by the device of x. Tensors and arrays go in, tensors come out; nothing here knows lessons, models
-or data. Taught in ``15_gpu_kernels``; the operations in the lessons that need them.
+``ll.kernels.uniformity(x)`` picks the implementation by the device of x. Tensors and arrays go in, tensors come out; nothing here knows lessons,
+models or data. Taught in ``15_gpu_kernels``; the operations in the lessons that need them.
 """
 
-from .dispatch import BACKENDS, use_backend
+from .alignment import alignment
+from .allocation import peak_allocated
+from .cosent import cosent
+from .dispatch import BACKENDS, Backend, backends, use_backend
+from .info_nce import info_nce
 from .interpreter import interpret, interpreting
+from .knn import knn
+from .mean_cosine import mean_cosine
+from .mean_covariance import Moments, mean_covariance
+from .pool import pool
+from .ranks import ranks, spearman_resamples
+from .segment_moments import SegmentMoments, segment_moments
+from .segment_moments.similarity import intra_sentence_similarity, self_similarity
+from .stepping import can_step, kernel_text, watch
 from .tracing import Trace, trace
 from .uniformity import uniformity
 
-__all__ = ["BACKENDS", "Trace", "interpret", "interpreting", "trace", "uniformity", "use_backend"]
+__all__ = ["BACKENDS", "Backend", "Moments", "SegmentMoments", "Trace", "alignment", "backends", "can_step", "cosent", "info_nce",
+           "interpret", "interpreting", "intra_sentence_similarity", "kernel_text", "knn", "mean_cosine", "mean_covariance",
+           "peak_allocated", "pool", "ranks", "segment_moments", "self_similarity", "spearman_resamples", "trace", "uniformity",
+           "use_backend", "watch"]

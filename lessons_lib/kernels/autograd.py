@@ -1,8 +1,8 @@
 """Gradients of scalar losses that are computed together with the loss.
 
 A loss of this room knows its gradient as soon as it has passed over the pairs, so the forward pass returns both and the backward pass only multiplies
-by the incoming number. Registered with torch.library, so autograd, torch.compile and opcheck know the operation. First order only: a second derivative
-raises. Taught in ``15_gpu_kernels``.
+by the incoming number. Registered with torch.library, so autograd, torch.compile and opcheck know the operation. First order only: a second
+derivative raises. Taught in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -35,23 +35,29 @@ def first_order(gradient: Tensor | None, *inputs: Tensor) -> Tensor | None:
     return _FirstOrder.apply(gradient, *inputs)
 
 
+def _scaled(gradient: Tensor, upstream: Tensor) -> Tensor:
+    """gradient x upstream in the gradient's type, multiplied in the loss's: 65536, where torch's GradScaler starts, is infinite in float16."""
+    return (gradient.to(upstream.dtype) * upstream).to(gradient.dtype)
+
+
 def register_scalar_loss(operation: Any, *, inputs: int) -> None:
     """Teach torch the derivative of a custom operation that returns (loss, gradient of input 1, …, gradient of input ``inputs``).
 
     Parameters: operation, made by ``torch.library.custom_op``, whose first ``inputs`` arguments are the tensors the gradients belong to. An input
-    that wants no gradient gets an empty tensor in its place.
+    that wants no gradient gets an empty tensor in its place. Settings may be keyword-only; tensors may not.
     """
     n = inputs
 
-    def setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+    def setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...], keyword_only_inputs: dict[str, Any] | None = None) -> None:
         ctx.mark_non_differentiable(*output[1:])
         ctx.set_materialize_grads(False)
         ctx.n_arguments = len(inputs)
         ctx.save_for_backward(*inputs[:n], *output[1:])
 
     def backward(ctx: Any, upstream: Tensor | None, *others: Tensor | None) -> tuple[Tensor | None, ...]:
-        tensors, saved = ctx.saved_tensors[:n], ctx.saved_tensors[n:]
-        gradients = [None if upstream is None or s.numel() == 0 else first_order(upstream.to(s.dtype) * s, *tensors) for s in saved]
+        kept = ctx.saved_tensors                 # asked for once: under checkpointing a second time is an error
+        tensors, saved = kept[:n], kept[n:]
+        gradients = [None if upstream is None or s.numel() == 0 else first_order(_scaled(s, upstream), *tensors) for s in saved]
         return (*gradients, *[None] * (ctx.n_arguments - n))
 
     torch.library.register_autograd(operation, backward, setup_context=setup)

@@ -1,4 +1,7 @@
-"""What has to be known to compile a kernel without a GPU: types, constants, and what the machine code must hold. Used by `aot` and by every ``gpu.py``."""
+"""What has to be known to compile a kernel without a GPU: types, constants, and what the machine code must hold.
+
+Used by `aot` and by every ``gpu.py``. Taught in ``15_gpu_kernels``.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ EXPECTATIONS = {
 class CompileCase:
     """One kernel in one type.
 
-    Parameters: kernel, the ``@triton.jit`` function; dtype, the key into ``configs.json``; types, argument name -> Triton type ("*bf16", "i32", "fp32");
-    constants, constexpr arguments that are no block sizes; divisible, integer arguments that are multiples of 16 at run time (strides);
+    Parameters: kernel, the ``@triton.jit`` function; dtype, the key into ``configs.json``; types, argument name -> Triton type ("*bf16", "i32",
+    "fp32"); constants, constexpr arguments that are no block sizes; divisible, integer arguments that are multiples of 16 at run time (strides);
     expects, kinds of instructions from `EXPECTATIONS` that the code must use.
     """
 

@@ -6,8 +6,10 @@ figure is known. ``lessons bench`` on a GPU says which entries its measurements 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,9 @@ import torch
 from torch import Tensor
 
 from .interpreter import interpreting
+from .scope import Scope
 
-__all__ = ["Blocks", "blocks_for", "table"]
+__all__ = ["Blocks", "blocks_for", "entry", "other_blocks", "table"]
 
 INTERPRETER = 0                                 # the "architecture" whose tiles are small, so that few numbers fill several tiles
 
@@ -49,18 +52,28 @@ def table() -> tuple[Blocks, ...]:
 def entry(kernel: str, arch: int, dtype: str) -> Blocks:
     """The entry of the newest architecture that is not newer than ``arch``; the type's own one before the one for any type ("*").
 
-    Raises KeyError when the table has none, which is a fault of the table.
+    A GPU older than all entries gets the oldest one: only kernels without tl.dot are started there. Raises KeyError when the table has none, which
+    is a fault of the table.
     """
-    fitting = [e for e in table() if e.kernel == kernel and e.arch <= arch and (e.arch == INTERPRETER) == (arch == INTERPRETER) and e.dtype in (dtype, "*")]
-    if not fitting:
+    known = [e for e in table() if e.kernel == kernel and e.dtype in (dtype, "*") and (e.arch == INTERPRETER) == (arch == INTERPRETER)]
+    if not known:
         raise KeyError(f"configs.json has no entry for {kernel} on sm_{arch} in {dtype}")
-    return max(fitting, key=lambda e: (e.arch, e.dtype != "*"))
+    oldest = min(e.arch for e in known)
+    return max((e for e in known if e.arch <= max(arch, oldest)), key=lambda e: (e.arch, e.dtype != "*"))
+
+
+_change: Scope[Callable[[Blocks], Blocks]] = Scope("lessons_blocks")
+
+
+@contextlib.contextmanager
+def other_blocks(change: Callable[[Blocks], Blocks]) -> Iterator[None]:
+    """Inside the ``with`` block kernels are launched with ``change(entry of the table)``: to try sizes out, or to see which entries are used."""
+    with _change.holding(change):
+        yield
 
 
 def blocks_for(kernel: str, x: Tensor) -> Blocks:
     """The launch of ``kernel`` for the device and type of x."""
-    dtype = str(x.dtype).removeprefix("torch.")
-    if interpreting():
-        return entry(kernel, INTERPRETER, dtype)
-    major, minor = torch.cuda.get_device_capability(x.device)
-    return entry(kernel, 10 * major + minor, dtype)
+    major, minor = (0, INTERPRETER) if interpreting() else torch.cuda.get_device_capability(x.device)
+    found, change = entry(kernel, 10 * major + minor, str(x.dtype).removeprefix("torch.")), _change.get()
+    return change(found) if change else found

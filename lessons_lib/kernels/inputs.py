@@ -1,11 +1,12 @@
 """What every kernel accepts: checks that name the argument, and nothing that reads the numbers of a tensor unless a kernel asks for it.
 
-NumPy arrays become tensors without a copy; results are tensors. Looking at the numbers would make a GPU wait, so losses pass NaN on as torch does,
-while the measuring kernels (neighbours, moments, ranks) refuse it by `check_finite`. Used by every operation.
+NumPy arrays become tensors without a copy; results are tensors; inputs are never written. Looking at the numbers would make a GPU wait, so losses
+pass NaN on as torch does, while the measuring kernels (neighbours, moments, ranks) refuse it by `check_finite`. Used by every operation.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,26 +17,54 @@ from ..core import shown
 
 __all__ = ["as_indices", "as_tensor", "as_vectors", "check_finite", "check_same_width", "wants_gradient"]
 
+FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
 
 def as_tensor(name: str, value: Any, *, ndim: int, min_rows: int = 0) -> Tensor:
-    """A tensor of real floating numbers with ``ndim`` axes; arrays and lists are converted, tensors kept as they are.
+    """A dense tensor of float16, bfloat16, float32 or float64 with ``ndim`` axes; tensors are kept as they are, arrays and lists are converted.
 
-    Raises TypeError for integers, text and complex numbers, ValueError for another number of axes or fewer rows.
+    An array that lies as torch can read it becomes a tensor over the same memory, also a read-only or memory-mapped one: never write into the result.
+    Integers and booleans of arrays become float64. Raises TypeError for tensors of other types, sparse ones, lists of tensors, text and complex
+    numbers; ValueError for another number of axes, fewer rows, or rows of different lengths.
     """
-    if not isinstance(value, Tensor):
-        array = np.asarray(value)
-        if array.dtype.kind not in "fiub":
-            raise TypeError(f"{name} has dtype {array.dtype}; expected real numbers as a tensor or an array")
-        array = array if array.dtype.kind == "f" else array.astype(np.float64)
-        value = torch.from_numpy(np.ascontiguousarray(array) if array.flags.writeable else array.copy())
-    if not value.dtype.is_floating_point:
-        raise TypeError(f"{name} has dtype {str(value.dtype).removeprefix('torch.')}; expected floating numbers. Convert it: {name}.float()")
-    if value.ndim != ndim:
-        remedy = f" For one row pass {name}[None]." if value.ndim == ndim - 1 else ""
-        raise ValueError(f"{name} has shape {tuple(value.shape)}; expected {ndim} axes.{remedy}")
-    if value.shape[0] < min_rows:
-        raise ValueError(f"{name} has {value.shape[0]} rows; expected >= {min_rows}")
-    return value
+    x = value if isinstance(value, Tensor) else _from_array(name, value)
+    kind = str(x.dtype).removeprefix("torch.")
+    if x.is_nested:
+        raise TypeError(f"{name} is a nested tensor; expected a dense one. Pad it: {name}.to_padded_tensor(0.0)")
+    if x.layout != torch.strided:
+        raise TypeError(f"{name} is a {str(x.layout).removeprefix('torch.')} tensor; expected a dense one. Convert it: {name}.to_dense()")
+    if x.dtype not in FLOATING:
+        remedy = "" if x.is_complex() else f" Convert it: {name}.float()"
+        raise TypeError(f"{name} has dtype {kind}; expected floating numbers ({', '.join(str(t).removeprefix('torch.') for t in FLOATING)}).{remedy}")
+    if x.ndim != ndim:
+        remedy = f" For one row pass {name}[None]." if x.ndim == ndim - 1 else ""
+        raise ValueError(f"{name} has shape {tuple(x.shape)}; expected {ndim} axes.{remedy}")
+    if x.shape[0] < min_rows:
+        raise ValueError(f"{name} has {x.shape[0]} rows; expected >= {min_rows}")
+    return x
+
+
+def _as_array(name: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise ValueError(f"{name} is no array of numbers ({shown(str(error))}); expected rows of one length") from None
+
+
+def _from_array(name: str, value: Any) -> Tensor:
+    if isinstance(value, (list, tuple)) and any(isinstance(row, Tensor) for row in value):
+        raise TypeError(f"{name} is a {type(value).__name__} of tensors; expected one tensor. Join them: torch.stack({name})")
+    if hasattr(value, "tocsr"):
+        raise TypeError(f"{name} is a sparse matrix; expected a dense array. Convert it: {name}.toarray()")
+    array = _as_array(name, value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} has dtype {array.dtype}; expected real numbers as a tensor or an array")
+    if array.dtype.kind != "f" or array.dtype.itemsize > 8:
+        array = array.astype(np.float64)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if any(stride < 0 or stride % array.itemsize for stride in array.strides):         # a reversed view, or a field of a record
+        array = array.copy()
+    return torch.from_dlpack(array) if array.size else torch.from_numpy(array.copy())     # from_numpy would warn of read-only memory
 
 
 def as_vectors(name: str, value: Any, *, min_rows: int = 1) -> Tensor:
@@ -64,7 +93,7 @@ def as_indices(name: str, value: Any, *, n: int, high: int, device: torch.device
     ValueError (another length, the first number out of range and its place).
     """
     if not isinstance(value, Tensor):
-        array = np.asarray(value)
+        array = _as_array(name, value)
         if array.dtype.kind not in "iu":
             raise TypeError(f"{name}={shown(value)} has dtype {array.dtype}; expected row numbers (int)")
         value = torch.from_numpy(array.astype(np.int64))
@@ -72,21 +101,29 @@ def as_indices(name: str, value: Any, *, n: int, high: int, device: torch.device
         raise TypeError(f"{name} has dtype {value.dtype}; expected row numbers (int)")
     if tuple(value.shape) != (n,):
         raise ValueError(f"{name} has shape {tuple(value.shape)}; expected ({n},), one row number per query")
+    value = value.to(torch.int64)
     if value.device.type == "cpu" and not torch.compiler.is_compiling():
         bad = torch.nonzero((value < 0) | (value >= high))
         if len(bad):
             i = int(bad[0])
             raise ValueError(f"{name}[{i}]={int(value[i])} is no row; expected ints in [0, {high - 1}]")
-    return value.to(device=device, dtype=torch.int64)
+    return value.to(device)
 
 
 def check_finite(name: str, x: Tensor) -> None:
-    """Raises ValueError when x, of shape (n, …), holds NaN or infinity: the first row and the number of bad rows."""
+    """Raises ValueError when x, of shape (n, …), holds NaN or infinity: the first row and the number of bad rows.
+
+    Reads x once and keeps nothing. A function that is being compiled is not checked: it has no numbers yet.
+    """
+    if torch.compiler.is_compiling() or x.numel() == 0:
+        return
+    lowest, highest = x.detach().aminmax()       # NaN wins both: one pass without a mask as large as x
+    if math.isfinite(lowest) and math.isfinite(highest):
+        return
     bad = ~torch.isfinite(x).reshape(len(x), -1).all(dim=1)
-    if bool(bad.any()):
-        rows = torch.nonzero(bad)
-        raise ValueError(f"{name}[{int(rows[0])}] holds NaN or infinity ({len(rows)} of {len(x)} rows do); expected finite numbers. "
-                         f"Keep the others: {name}[torch.isfinite({name}).all(-1)]")
+    rows = torch.nonzero(bad)
+    raise ValueError(f"{name}[{int(rows[0])}] holds NaN or infinity ({len(rows)} of {len(x)} rows do); expected finite numbers. "
+                     f"Keep the others: {name}[torch.isfinite({name}){'.all(-1)' if x.ndim > 1 else ''}]")
 
 
 def wants_gradient(*tensors: Tensor | None) -> bool:

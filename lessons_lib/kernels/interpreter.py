@@ -5,17 +5,43 @@ It shows what a kernel computes, not how fast. Triton decides when it is importe
 
 from __future__ import annotations
 
+import functools
+import importlib
+import importlib.util
 import os
 import sys
 
-from ..core import BackendUnavailable
+from ..core import BackendUnavailable, shown
 
-__all__ = ["interpret", "interpreting"]
+__all__ = ["broken_triton", "interpret", "interpreting", "missing_triton"]
+
+
+@functools.cache
+def missing_triton() -> str | None:
+    """Why Triton cannot be imported here, with the remedy; None where it is installed. Looks for it, and does not load it."""
+    try:
+        found = importlib.util.find_spec("triton") is not None
+    except (ImportError, ValueError):           # something in between refuses it
+        found = False
+    return None if found else "Triton is not installed (it has wheels for Linux only: pip install triton)"
+
+
+@functools.cache
+def broken_triton() -> str | None:
+    """Why an installed Triton cannot be loaded (another system's libraries, say), or None. Loads it."""
+    try:
+        importlib.import_module("triton.language")
+    except Exception as error:                  # whatever its libraries raise: the course goes on without kernels
+        return f"Triton is installed but cannot be loaded ({type(error).__name__}: {shown(str(error))})"
+    return None
 
 
 def interpreting() -> bool:
-    """Whether kernels loaded in this process run in the interpreter."""
-    return os.environ.get("TRITON_INTERPRET") == "1"
+    """Whether kernels run in the interpreter in this process: what Triton decided at its import, or would decide now."""
+    decided = getattr(sys.modules.get("triton.language.standard"), "sum", None)      # itself a kernel function, made at Triton's import
+    if decided is not None:
+        return type(decided).__name__ == "InterpretedFunction"
+    return os.environ.get("TRITON_INTERPRET", "").lower() in ("1", "true", "on")
 
 
 def interpret() -> None:
@@ -23,14 +49,12 @@ def interpret() -> None:
 
     Raises BackendUnavailable where Triton is missing, or where it was imported before and kernels are compiled already.
     """
-    if interpreting():
-        return
-    if "triton.language" in sys.modules:
-        raise BackendUnavailable("Triton is loaded already and compiles its kernels; call kernels.interpret() first, in a fresh Python")
-    os.environ["TRITON_INTERPRET"] = "1"
-    try:
-        import triton.language  # noqa: F401  Triton reads the switch at its import
-    except ImportError:
+    if missing_triton():
+        raise BackendUnavailable(f"{missing_triton()}; the formula and the CPU path need none")
+    if "triton.language" in sys.modules and not interpreting():
+        raise BackendUnavailable("Triton is loaded already (torch does so for the first gradient) and compiles its kernels; "
+                                 "call kernels.interpret() first, in a fresh Python")
+    os.environ["TRITON_INTERPRET"] = "1"        # read by Triton while it is imported, which comes next
+    if broken_triton():
         del os.environ["TRITON_INTERPRET"]
-        raise BackendUnavailable("Triton is not installed (it has wheels for Linux only: pip install triton); the formula and the CPU path need none"
-                                 ) from None
+        raise BackendUnavailable(broken_triton())

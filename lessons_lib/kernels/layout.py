@@ -13,7 +13,7 @@ from torch import Tensor
 
 from .interpreter import interpreting
 
-__all__ = ["ALIGNMENT", "aligned_rows", "padded_width", "precision", "product", "row_products", "rows_per_block"]
+__all__ = ["ALIGNMENT", "add_product", "aligned_rows", "padded_width", "precision", "product", "row_products", "rows_per_block"]
 
 ALIGNMENT = 16                                  # numbers
 CACHE_BYTES = 48 << 20                          # a block of float32 products about as large as the L2 cache of a big GPU
@@ -22,10 +22,14 @@ FULL_RATE_ROWS = 1024                           # fewer rows than this and a mat
 
 
 def aligned_rows(x: Tensor) -> Tensor:
-    """x itself when its rows are contiguous and start at multiples of 16 numbers, else a padded copy seen as (n, d)."""
+    """x itself when its rows are contiguous and start at multiples of 16 numbers, else a padded copy seen as (n, d).
+
+    A row that is repeated (``expand``) or skipped (``x[::2]``) needs no copy: the stride says it. Kernels multiply row numbers as int64 by the
+    stride, so x may hold more than 2^31 numbers.
+    """
     if x.stride(1) == 1 and x.stride(0) % ALIGNMENT == 0 and x.data_ptr() % 16 == 0:
         return x
-    padded = x.new_empty(len(x), padded_width(x.shape[1]))         # the padding is never read: every load is masked at d
+    padded = torch.empty(len(x), padded_width(x.shape[1]), dtype=x.dtype, device=x.device)        # padding is never read: loads are masked at d
     padded[:, : x.shape[1]] = x
     return padded[:, : x.shape[1]]
 
@@ -44,6 +48,14 @@ def product(a: Tensor, b: Tensor, *, out: Tensor | None = None) -> Tensor:
     return torch.mm(a.float(), b.float(), out=out)
 
 
+def add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
+    """total += a @ b, total in float32 and written in place; otherwise as `product`, without a second matrix of that size."""
+    if a.is_cuda and a.dtype != torch.float32:
+        torch.addmm(total, a, b, out_dtype=torch.float32, out=total)
+    else:
+        total.addmm_(a.float(), b.float())
+
+
 def rows_per_block(n: int, columns: int) -> int:
     """Rows of a block of float32 products with ``columns`` columns: full speed first, 256 MB at most."""
     wanted = max(FULL_RATE_ROWS, CACHE_BYTES // (4 * columns))
@@ -58,8 +70,8 @@ def padded_width(n: int) -> int:
 def row_products(a: Tensor, b: Tensor) -> Iterator[tuple[slice, Tensor, Tensor]]:
     """Blocks of rows of a @ b.T, never the whole.
 
-    Yields (rows, products in float32, room in a's type for what is made of them), both of shape (rows, m) with a row stride of ``padded_width(m)``, so a
-    kernel may read and write whole aligned rows. What lies in the padding is undefined. Both are overwritten by the next block.
+    Yields (rows, products in float32, room in a's type for what is made of them), both of shape (rows, m) with a row stride of ``padded_width(m)``,
+    so a kernel may read and write whole aligned rows. What lies in the padding is undefined. Both are overwritten by the next block.
     """
     m, step, width = len(b), rows_per_block(len(a), len(b)), padded_width(len(b))
     dots = torch.empty(step, width, dtype=torch.float32, device=a.device)

@@ -17,10 +17,11 @@ import torch
 from torch import Tensor
 
 from .interpreter import interpreting
+from .scope import Scope
 
 __all__ = ["Run", "Trace", "launched", "recorded", "trace"]
 
-_open_trace: ContextVar[Trace | None] = ContextVar("lessons_trace", default=None)
+_open_trace: Scope[Trace] = Scope("lessons_trace")
 _open_run: ContextVar[Run | None] = ContextVar("lessons_run", default=None)
 
 
@@ -34,6 +35,7 @@ class Run:
     shape: tuple[int, ...]
     dtype: str
     device: str
+    processor: str = "blocked torch"
     ms: float = 0.0
     launches: list[tuple[str, tuple[int, ...], dict[str, Any]]] = field(default_factory=list)
     _clock: Any = None
@@ -45,11 +47,12 @@ class Run:
 
     def caption(self) -> str:
         """One line: operation, implementation, block shape, time, or the reason why no kernel ran."""
-        where = {"triton": f"triton ({self.device})", "cpu": f"{'cpu' if self.device == 'cpu' else self.device} (blocked torch)",
+        where = {"triton": f"triton ({self.device})", "cpu": f"{self.device} ({self.processor})",
                  "reference": f"reference formula on {self.device}"}[self.backend]
         blocks = ["x".join(str(v) for k, v in config.items() if k.startswith("BLOCK")) for _, _, config in self.launches]
         detail = blocks[0] if blocks and blocks[0] else self.reason
-        return f"{self.operation} · {where} · {detail} · {self.ms:.2g} ms" if self.ms < 10 else f"{self.operation} · {where} · {detail} · {self.ms:.0f} ms"
+        ms = f"{self.ms:.2g}" if self.ms < 9.95 else f"{self.ms:.0f}"
+        return f"{self.operation} · {where} · {detail} · {ms} ms"
 
 
 @dataclass
@@ -74,13 +77,9 @@ class Trace:
 
 @contextlib.contextmanager
 def trace() -> Iterator[Trace]:
-    """Collect and time every kernel call inside the ``with`` block."""
-    collected = Trace()
-    token = _open_trace.set(collected)
-    try:
+    """Collect and time every kernel call inside the ``with`` block; of two nested blocks the inner one collects. Calls that fail leave nothing."""
+    with _open_trace.holding(Trace()) as collected:
         yield collected
-    finally:
-        _open_trace.reset(token)
 
 
 def _device_name(x: Tensor) -> str:
@@ -106,17 +105,21 @@ def _clock(x: Tensor) -> Any:
 
 
 @contextlib.contextmanager
-def recorded(operation: str, backend: str, reason: str, x: Tensor) -> Iterator[Run]:
+def recorded(operation: str, backend: str, reason: str, x: Tensor, *, processor: str) -> Iterator[Run]:
     """The record of one call; timed and kept only inside a `trace`."""
     collected = _open_trace.get()
     device = _device_name(x) if backend == "triton" else x.device.type
-    run = Run(operation, backend, reason, tuple(x.shape), str(x.dtype).removeprefix("torch."), device,
+    run = Run(operation, backend, reason, tuple(x.shape), str(x.dtype).removeprefix("torch."), device, processor,
               _clock=_clock(x) if collected is not None else lambda: 0.0)
     if collected is not None:
         collected.runs.append(run)
     token = _open_run.set(run)
     try:
         yield run
+    except BaseException:
+        if collected is not None:
+            collected.runs.remove(run)
+        raise
     finally:
         _open_run.reset(token)
 

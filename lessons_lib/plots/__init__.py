@@ -14,12 +14,13 @@ from .style import GREY, LINE_COLOURS, PALETTE, plain, styled, use_style
 _HOME = {"counts": ("heaps", "matrix_memory", "ngram_growth", "power_law", "sparsity", "spy_counts", "zipf"),
          "documents": ("document_map", "retrieval_bars", "score_curves", "similarity_matrix"),
          "explore": ("document_map_interactive",),
+         "kernels": ("error_growth", "memory_growth", "roofline", "tile_lanes", "tile_map"),
          "leaderboard": ("leaderboard_bars", "leaderboard_explorer")}
 
 __all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "checked_alt", "count_marks", "document_map",
-           "document_map_interactive", "heaps", "leaderboard_bars", "leaderboard_explorer", "matrix_memory", "ngram_growth", "plain", "png_bytes",
-           "power_law", "retrieval_bars", "save", "score_curves", "similarity_matrix", "sparsity", "spy_counts", "styled", "svg_text", "use_style",
-           "zipf"]
+           "document_map_interactive", "error_growth", "heaps", "leaderboard_bars", "leaderboard_explorer", "matrix_memory", "memory_growth",
+           "ngram_growth", "plain", "png_bytes", "power_law", "retrieval_bars", "roofline", "save", "score_curves", "similarity_matrix", "sparsity",
+           "spy_counts", "styled", "svg_text", "tile_lanes", "tile_map", "use_style", "zipf"]
 
 
 def __getattr__(name: str):

@@ -32,7 +32,7 @@ def device() -> str:
 
 @pytest.fixture
 def guarded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Tensor]]:
-    """Every ``torch.empty`` of the test lies, filled with NaN (or the lowest integer), between two guards; a store beside it fails the test at its end."""
+    """Every ``torch.empty`` of the test lies, filled with NaN (or the lowest integer), between two guards; a store beside it fails the test."""
     buffers: list[Tensor] = []
     empty = torch.empty
 

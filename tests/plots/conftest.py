@@ -42,6 +42,14 @@ FIGURES: dict[str, Callable] = {
     "document_map": lambda: plots.document_map(*_points(), title=FINDING, names={3: "this one"}),
     "similarity_matrix": lambda: plots.similarity_matrix(np.eye(4), ["king", "queen", "apple", "pear"], title=FINDING),
     "similarity_matrix_long": lambda: plots.similarity_matrix(np.eye(4), ["a fairly long sentence about cats"] * 4, title=FINDING),
+    "roofline": lambda: plots.roofline(1e11, 2e10, {"$three$ lines": (24, 2e10), "steps": (0.1, 1e9), "product": (100, 9e10)}, title=FINDING),
+    "roofline_bounds": lambda: plots.roofline(1e15, 5e12, {}, title=FINDING, bounds={"product": 48, "kernel": 16_000}),
+    "memory_growth": lambda: plots.memory_growth({"table": ([1e3, 1e5], [1e7, 1e11]), "blocks": ([1e3, 1e5], [1e7, 1e8])}, title=FINDING, mark=3e4,
+                                                 measured={"table": ([1e3], [1e7])}, limits={"a laptop": 8e9}),
+    "tile_map": lambda: plots.tile_map(70, 16, title=FINDING, programs=[14]),
+    "tile_lanes": lambda: plots.tile_lanes({"before": np.ones((8, 8)), "after": np.tril(np.full((8, 8), -np.inf))}, range(8), range(8),
+                                           title=FINDING, n=6),
+    "error_growth": lambda: plots.error_growth([0, 1, 30], {"raw": [1e-6, 1e-3, 10], "shifted": [1e-6] * 3}, xlabel="offset", title=FINDING),
     "leaderboard_bars": lambda: plots.leaderboard_bars(make_rows(), dataset="stsb", title=FINDING, highlight="TF-IDF"),
 }
 

@@ -1,0 +1,129 @@
+"""Exercises of lesson ``15_gpu_kernels``: padding in a mean, a merge for the two largest, the gradient of uniformity, which limit work waits for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..core import generator
+from .base import Exercise, judge_function, judge_value
+
+__all__ = ["EXERCISES"]
+
+Pair = tuple[float, float]
+
+
+def _solve_masked_mean(x: np.ndarray, n_real: int, block: int) -> float:
+    total, count = 0.0, 0
+    for start in range(0, len(x), block):
+        lanes = start + np.arange(block)
+        inside = lanes < n_real
+        values = np.where(inside, x[np.minimum(lanes, len(x) - 1)], 0.0)     # 0 is neutral for a sum
+        total += values.sum()
+        count += inside.sum()                                                # only real lanes are counted
+    return total / count
+
+
+def _blocked_mean(x: np.ndarray, n_real: int, block: int, *, other: float, count_all: bool) -> float:
+    total, count = 0.0, 0
+    for start in range(0, len(x), block):
+        lanes = start + np.arange(block)
+        inside = lanes < n_real
+        total += np.where(inside, x[np.minimum(lanes, len(x) - 1)], other).sum()
+        count += len(lanes) if count_all else int(inside.sum())
+    return total / count
+
+
+def _solve_largest_two(a: Pair, b: Pair) -> Pair:
+    first, second = sorted([*a, *b], reverse=True)[:2]
+    return first, second
+
+
+def _best_of_each(a: Pair, b: Pair) -> Pair:
+    return max(a[0], b[0]), min(a[0], b[0])
+
+
+def _place_by_place(a: Pair, b: Pair) -> Pair:
+    return max(a[0], b[0]), max(a[1], b[1])
+
+
+def _without_equals(a: Pair, b: Pair) -> Pair:
+    values = sorted({*a, *b}, reverse=True)
+    return values[0], values[1] if len(values) > 1 else -math.inf
+
+
+def _zero_for_nothing(a: Pair, b: Pair) -> Pair:
+    first, second = sorted([*a, *b, 0.0], reverse=True)[:2]
+    return first, second
+
+
+def _solve_uniformity_gradient(x: np.ndarray, t: float) -> np.ndarray:
+    kernel = np.exp(-t * ((x[:, None] - x) ** 2).sum(axis=2))
+    np.fill_diagonal(kernel, 0)
+    w = 2 * kernel / kernel.sum()                          # each pair stands in the table twice
+    return -2 * t * (w.sum(axis=1, keepdims=True) * x - w @ x)
+
+
+def _scaled_gradient(factor: float) -> object:
+    return lambda x, t: factor * _solve_uniformity_gradient(x, t)
+
+
+def _diagonal_kept(x: np.ndarray, t: float) -> np.ndarray:
+    kernel = np.exp(-t * ((x[:, None] - x) ** 2).sum(axis=2))
+    w = 2 * kernel / kernel.sum()
+    return -2 * t * (w.sum(axis=1, keepdims=True) * x - w @ x)
+
+
+def _without_own_term(x: np.ndarray, t: float) -> np.ndarray:
+    kernel = np.exp(-t * ((x[:, None] - x) ** 2).sum(axis=2))
+    np.fill_diagonal(kernel, 0)
+    return 2 * t * (2 * kernel / kernel.sum()) @ x
+
+
+_NUMBERS = generator(0).normal(size=23) + 3
+_MEANS = [(np.array([2.0, 4.0, 6.0]), 3, 2), (np.array([5.0, 5.0, 9.0, 9.0]), 2, 2), (np.array([-1.0]), 1, 4), (_NUMBERS, 23, 8), (_NUMBERS, 17, 8),
+          (_NUMBERS, 16, 16)]
+_INF = math.inf
+_PAIRS = [((3.0, 1.0), (2.0, 0.0)), ((3.0, 2.5), (2.0, 1.0)), ((5.0, -_INF), (4.0, -_INF)), ((-_INF, -_INF), (-2.0, -7.0)), ((1.0, 1.0), (1.0, 0.0)),
+          ((-_INF, -_INF), (-_INF, -_INF)), ((-4.0, -_INF), (-_INF, -_INF)), ((0.5, 0.25), (9.0, 8.0))]
+_POINTS = [(np.array([[1.0, 0.0], [0.0, 1.0]]), 2.0), (np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), 2.0),
+           (generator(1).normal(size=(5, 3)), 0.5), (np.zeros((3, 2)), 1.0)]
+_WAITS = {"add": "memory", "matrix x matrix": "arithmetic", "matrix x vector": "memory", "tall x wide": "memory"}
+
+EXERCISES = {
+    "masked_mean": Exercise(
+        name="masked_mean", question="A mean in blocks, in which padding lanes change nothing",
+        judge=judge_function(_solve_masked_mean, _MEANS), solution=_solve_masked_mean,
+        wrong={"as it stood": lambda x, n_real, block: _blocked_mean(x, n_real, block, other=1.0, count_all=True),
+               "padding still counted": lambda x, n_real, block: _blocked_mean(x, n_real, block, other=0.0, count_all=True),
+               "padding still 1": lambda x, n_real, block: _blocked_mean(x, n_real, block, other=1.0, count_all=False),
+               "neutral element of a maximum": lambda x, n_real, block: _blocked_mean(x, n_real, block, other=-math.inf, count_all=False),
+               "ignores n_real": lambda x, n_real, block: float(np.mean(x))},
+        hints=("Which number changes nothing when it is added?", "A mean is a sum and a count. Which of the lanes of a block may be counted?")),
+    "largest_two": Exercise(
+        name="largest_two", question="Join the two largest numbers of two tiles",
+        judge=judge_function(_solve_largest_two, _PAIRS), solution=_solve_largest_two,
+        wrong={"the best of each tile": _best_of_each, "place by place": _place_by_place, "equal numbers count once": _without_equals,
+               "0 stands for nothing": _zero_for_nothing, "the first tile wins": lambda a, b: a},
+        hints=("Both of the two largest may come from the same tile.", "Four numbers come in, and the two largest of them go out.",
+               "Minus infinity loses against every number by itself: an empty tile needs no line of its own.")),
+    "uniformity_gradient": Exercise(
+        name="uniformity_gradient", question="The gradient of uniformity, from the weights of the pairs",
+        judge=judge_function(_solve_uniformity_gradient, _POINTS), solution=_solve_uniformity_gradient,
+        wrong={"weights that sum to one over ordered pairs": _scaled_gradient(0.5), "sign": _scaled_gradient(-1.0), "diagonal kept": _diagonal_kept,
+               "the point's own term missing": _without_own_term, "factor t forgotten": lambda x, t: _solve_uniformity_gradient(x, t) / t},
+        hints=("Make the (n, n) table of exp(-t · distance²) with x[:, None] - x, and set its diagonal to 0.",
+               "The denominator runs over a < b: each pair once. Your table holds each pair twice.",
+               "The sum over j splits into x_i · (row sum of w) and w @ x: no third axis is needed.")),
+    "waits_for": Exercise(
+        name="waits_for", question="Which limit does each piece of work wait for?",
+        judge=judge_value(_WAITS, remark="Both limits meet at 100 operations per byte. Count operations and bytes of each piece"),
+        solution=_WAITS,
+        wrong={"all wait for arithmetic": dict.fromkeys(_WAITS, "arithmetic"), "all wait for memory": dict.fromkeys(_WAITS, "memory"),
+               "every product is arithmetic": _WAITS | {"matrix x vector": "arithmetic", "tall x wide": "arithmetic"},
+               "the inner size is forgotten": _WAITS | {"tall x wide": "arithmetic"}},
+        hints=("Where do the two limits meet? 1,000 operations against 10 bytes.",
+               "The square product: 2 · 3000³ operations, 3 · 3000² numbers of 4 bytes. How many operations per byte?",
+               "Tall times wide writes 10¹⁰ numbers, and each of them is a sum of only 50 products.")),
+}

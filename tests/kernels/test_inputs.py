@@ -1,0 +1,182 @@
+"""Inputs: every layout of the same numbers gives the same tensor, what is no matrix of numbers is named, and nothing is written."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import torch
+
+from lessons_lib.kernels import uniformity
+from lessons_lib.kernels.inputs import as_indices, as_tensor, as_vectors, check_finite, check_same_width, wants_gradient
+
+MATRIX = np.arange(12, dtype=np.float32).reshape(3, 4) / 8
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def padded(array: np.ndarray) -> np.ndarray:
+    wide = np.full((array.shape[0], 2 * array.shape[1]), np.nan, array.dtype)
+    wide[:, ::2] = array
+    return wide[:, ::2]
+
+
+LAYOUTS = {
+    "list": lambda a: a.tolist(),
+    "tuple of arrays": tuple,
+    "contiguous": lambda a: a,
+    "transposed": lambda a: np.asfortranarray(a),
+    "strided": padded,
+    "reversed": lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
+    "read-only": read_only,
+    "big-endian": lambda a: a.astype(">f4"),
+    "pandas": lambda a: pd.DataFrame(a, index=list("xyz")),
+    "field of a record": lambda a: np.array([[(v, 1) for v in row] for row in a], dtype=[("value", "f4"), ("flag", "i1")])["value"],
+    "tensor": torch.from_numpy,
+    "view of a tensor": lambda a: torch.from_numpy(padded(a)),
+    "tensor that wants a gradient": lambda a: torch.from_numpy(a.copy()).requires_grad_(),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_V09_every_layout_of_the_same_numbers_is_the_same_matrix(layout):
+    value = LAYOUTS[layout](MATRIX.copy())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = as_vectors("x", value)
+    assert found.shape == (3, 4) and torch.equal(found.detach().float(), torch.from_numpy(MATRIX))
+    assert found.dtype == (torch.float64 if layout == "list" else torch.float32)
+
+
+def test_V09_a_memory_mapped_file_is_read_where_it_lies(tmp_path):
+    np.save(tmp_path / "x.npy", MATRIX)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    found = as_vectors("x", mapped)
+    assert found.data_ptr() == mapped.ctypes.data and uniformity(mapped).item() == uniformity(MATRIX).item()
+
+
+@pytest.mark.parametrize("array", [MATRIX, read_only(MATRIX), np.asfortranarray(MATRIX)])
+def test_an_array_becomes_a_tensor_without_a_copy(array):
+    assert as_vectors("x", array).data_ptr() == array.ctypes.data
+
+
+def test_V21_an_array_without_rows_keeps_its_width():
+    assert as_vectors("x", np.ones((0, 4)), min_rows=0).shape == (0, 4)
+
+
+@pytest.mark.parametrize("value", [[[True, False]], np.uint8([[1, 0]]), np.longdouble([[1, 0]]), pd.DataFrame({"a": [1], "b": [0]})])
+def test_V07_integers_booleans_and_long_floats_of_arrays_become_float64(value):
+    found = as_vectors("x", value)
+    assert found.dtype == torch.float64 and found.tolist() == [[1.0, 0.0]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_V08_floating_tensors_are_kept_as_they_are(dtype):
+    x = torch.ones(2, 3, dtype=dtype)
+    assert as_vectors("x", x) is x
+
+
+@pytest.mark.parametrize(("value", "error", "words"), [
+    (torch.ones(2, 2, dtype=torch.int64), TypeError, r"x has dtype int64; expected floating numbers .* Convert it: x.float\(\)"),
+    (torch.ones(2, 2, dtype=torch.complex64), TypeError, r"x has dtype complex64; .*float64\)\.$"),
+    (torch.ones(2, 2).to(torch.float8_e4m3fn), TypeError, r"float8_e4m3fn.*x\.float\(\)"),
+    (torch.eye(2).to_sparse(), TypeError, r"x is a sparse_coo tensor; .*x\.to_dense\(\)"),
+    (torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged), TypeError, r"x is a nested tensor"),
+    (scipy.sparse.eye_array(2), TypeError, r"x is a sparse matrix; .*x\.toarray\(\)"),
+    ([torch.ones(2), torch.ones(2)], TypeError, r"x is a list of tensors; .*torch\.stack\(x\)"),
+    ([torch.ones(2, requires_grad=True)], TypeError, r"torch\.stack"),
+    (np.ones((2, 2), dtype=complex), TypeError, "x has dtype complex128"),
+    (np.array([["0.5", "1"]]), TypeError, "x has dtype <U3"),
+    (pd.DataFrame({"a": [1.0, None], "b": ["c", "d"]}), TypeError, "x has dtype object"),
+    (None, TypeError, "x has dtype object"),
+    ("text", TypeError, "x has dtype <U4"),
+    ({1: 2}, TypeError, "x has dtype object"),
+    ([[1.0], [1.0, 2.0]], ValueError, "x is no array of numbers .*expected rows of one length"),
+    (3.0, ValueError, r"x has shape \(\); expected 2 axes"),
+    ([1.0, 2.0], ValueError, r"x has shape \(2,\); expected 2 axes. For one row pass x\[None\]"),
+    (np.ones((2, 0)), ValueError, r"x has shape \(2, 0\); expected >= 1 column"),
+    (np.ones((0, 2)), ValueError, "x has 0 rows; expected >= 1"),
+])
+def test_what_is_no_matrix_of_numbers_is_named(value, error, words):
+    with pytest.raises(error, match=words) as caught:
+        as_vectors("x", value)
+    assert str(caught.value).count("\n") <= 2
+
+
+def test_a_number_is_no_row_of_one():
+    with pytest.raises(ValueError, match=r"x has shape \(\); expected 1 axes"):
+        as_tensor("x", 3.0, ndim=1)
+
+
+@pytest.mark.parametrize(("y", "error", "words"), [
+    (torch.ones(2, 5), ValueError, "x has 4 columns and y has 5"),
+    (torch.ones(2, 4).double(), TypeError, r"x is torch.float32 and y is torch.float64; .*y.to\(x.dtype\)"),
+    (torch.ones(2, 4, device="meta"), ValueError, r"x lies on cpu and y on meta; .*y.to\(x.device\)"),
+])
+def test_V05_V10_two_inputs_have_one_width_one_type_and_one_device(y, error, words):
+    check_same_width(torch.ones(2, 4), torch.ones(9, 4), names=("x", "y"))
+    with pytest.raises(error, match=words):
+        check_same_width(torch.ones(2, 4), y, names=("x", "y"))
+
+
+@pytest.mark.parametrize("value", [[2, 0], (2, 0), np.uint16([2, 0]), np.int64([2, 0])[::1], pd.Series([2, 0], index=[5, 9]), torch.tensor([2, 0]),
+                                   torch.tensor([2, 0], dtype=torch.uint8), torch.tensor([2, 0], dtype=torch.int32)])
+def test_row_numbers_of_any_kind_become_int64(value):
+    found = as_indices("positive", value, n=2, high=3, device=torch.device("cpu"))
+    assert found.dtype == torch.int64 and found.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(("value", "error", "words"), [
+    ([0, 3], ValueError, r"positive\[1\]=3 is no row; expected ints in \[0, 2\]"),
+    ([-1, 0], ValueError, r"positive\[0\]=-1 is no row"),
+    (np.uint64([0, 2**63]), ValueError, r"positive\[1\]=.* is no row"),
+    ([0, 1, 2], ValueError, r"positive has shape \(3,\); expected \(2,\)"),
+    ([[0, 1]], ValueError, r"positive has shape \(1, 2\)"),
+    ([0.0, 1.0], TypeError, r"positive=\[0.0, 1.0\] has dtype float64; expected row numbers"),
+    ([True, False], TypeError, "dtype bool"),
+    (torch.tensor([True, False]), TypeError, "dtype torch.bool"),
+    (torch.tensor([0.0, 1.0]), TypeError, "dtype torch.float32"),
+    ([[0], [0, 1]], ValueError, "positive is no array of numbers"),
+])
+def test_wrong_row_numbers_are_named_with_their_place(value, error, words):
+    with pytest.raises(error, match=words):
+        as_indices("positive", value, n=2, high=3, device=torch.device("cpu"))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_V01_the_first_bad_row_and_their_number_are_named(dtype):
+    x = torch.ones(5, 3, dtype=dtype)
+    check_finite("x", x)
+    check_finite("x", torch.full((2, 2), torch.finfo(dtype).max, dtype=dtype))            # large, and finite
+    for bad in (float("nan"), float("inf"), float("-inf")):
+        x = torch.ones(5, 3, dtype=dtype)
+        x[2, 1] = x[4, 0] = bad
+        with pytest.raises(ValueError, match=r"x\[2\] holds NaN or infinity \(2 of 5 rows do\)"):
+            check_finite("x", x)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 4), (3, 0), (2, 0, 4)])
+def test_nothing_is_finite(shape):
+    check_finite("x", torch.ones(shape))
+
+
+def test_numbers_of_any_number_of_axes_are_looked_at():
+    for shape in ((4,), (4, 2), (4, 2, 3)):
+        x = torch.ones(shape)
+        x[3] = torch.nan
+        with pytest.raises(ValueError, match=r"x\[3\] holds NaN or infinity \(1 of 4 rows"):
+            check_finite("x", x)
+
+
+def test_a_gradient_is_wanted_only_where_autograd_listens():
+    x = torch.ones(2, requires_grad=True)
+    assert wants_gradient(None, torch.ones(2), x) and not wants_gradient(None, torch.ones(2))
+    with torch.no_grad():
+        assert not wants_gradient(x)
