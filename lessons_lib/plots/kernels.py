@@ -72,7 +72,7 @@ def _quiet_labels(ax: Axes, labels: Sequence[tuple[str, float, float, str]], tak
     """Write each (text, x, y, colour) right below its dot, moved by as little as keeps it off the other texts, the dots and the places taken."""
     if not labels:
         return
-    labels = sorted(labels, key=lambda label: -label[2])          # the highest dots have the least room, so they choose first
+    labels = sorted(labels, key=lambda label: -label[1])          # from the right, so that no leader line crosses a text
     dots = in_points(ax, np.array([[x, y] for _, x, y, _ in labels]))
     widths = [6.4 * max(map(len, text.split("\n"))) for text, *_ in labels]
     wanted = dots + np.column_stack([np.array(widths) / 2 + 8, np.full(len(labels), -20.0)])
