@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ..layout import product
+from ..products import row_product
 
 __all__ = ["BLOCK", "Space", "result", "row_blocks", "settle", "space_of"]
 
@@ -48,8 +49,11 @@ class Space:
     def scores(self, rows: Tensor, columns: slice, *, exclude_self: bool) -> Tensor:
         """Fast scores of some queries and a block of columns, (rows, columns); -inf for a query with itself."""
         a, b = self.query[rows], self.x[columns]
-        block = torch.mm(a, b.T) if a.dtype in (torch.float32, torch.float64) else product(a, b.T)
-        block.mul_(self.weight[columns]).add_(self.offset[columns])
+        block = row_product(a, b) if a.dtype in (torch.float32, torch.float64) else product(a, b.T)
+        if self.metric == "cosine":             # one pass over the block each: the other factor is 1, the other summand 0
+            block.mul_(self.weight[columns])
+        else:
+            block.add_(self.offset[columns])
         if exclude_self:
             own = rows - columns.start
             inside = torch.nonzero((own >= 0) & (own < len(b)))[:, 0]

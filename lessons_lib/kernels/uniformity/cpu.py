@@ -12,9 +12,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from ..products import add_row_product, row_product
+
 __all__ = ["log_mean_kernel", "row_blocks", "uniformity", "value_and_gradient"]
 
-BLOCK = 1 << 21                                 # numbers per block of pairs: 8 MB in float32, about what the caches hold
+BLOCK = 1 << 19                                 # numbers per block of pairs: 2 MB in float32, which stay in the caches between the steps
 
 
 def _working(x: Tensor) -> Tensor:
@@ -60,7 +62,7 @@ def log_mean_kernel(grams: Iterator[tuple[slice, Tensor]], squares: Tensor, *, t
 def uniformity(x: Tensor, *, t: float) -> Tensor:
     """The value alone: one matrix product per block of rows."""
     x = _working(x)
-    grams = ((rows, x[rows] @ x[rows.start :].T) for rows in row_blocks(len(x)))
+    grams = ((rows, row_product(x[rows], x[rows.start :])) for rows in row_blocks(len(x)))
     return x.new_tensor(log_mean_kernel(grams, x.square().sum(dim=1), t=t))
 
 
@@ -72,7 +74,7 @@ def value_and_gradient(x: Tensor, *, t: float) -> tuple[Tensor, Tensor]:
     pull, weight = torch.zeros_like(exact), exact.new_zeros(n)          # Σ_j k_ij x_j and Σ_j k_ij, k scaled by exp(-peak)
     for rows in row_blocks(n):
         right = exact[rows.start :]
-        block = _log_kernel(exact[rows] @ right.T, squares, rows, t)
+        block = _log_kernel(row_product(exact[rows], right), squares, rows, t)
         new_peak = max(peak, block.max().item())
         if new_peak > peak:
             shrink = math.exp(peak - new_peak)
@@ -81,8 +83,8 @@ def value_and_gradient(x: Tensor, *, t: float) -> tuple[Tensor, Tensor]:
             weight *= shrink
         block.sub_(peak).exp_()
         total += block.sum(dtype=torch.float64).item()
-        pull[rows].addmm_(block, right)
-        pull[rows.start :].addmm_(block.T, exact[rows])
+        add_row_product(pull[rows], block, right.T)
+        add_row_product(pull[rows.start :], block.T, exact[rows].T)
         weight[rows] += block.sum(dim=1)
         weight[rows.start :] += block.sum(dim=0)
     value = peak + math.log(total) - math.log(n * (n - 1) / 2) if total == total else math.nan
