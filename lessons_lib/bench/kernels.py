@@ -80,9 +80,10 @@ def _case(name: str, peer: str, ours: Side, theirs: Side | None, *, of: tuple[in
 def _uniformity(sizes: Sizes) -> Iterator[Case]:
     (n, d), (m, e) = sizes.uniformity, sizes.uniformity_value
     x, y = _unit(n, d), _unit(m, e)
-    yield _case(f"uniformity {n} x {d}, forward + backward", "torch.pdist", partial(with_gradient, kernels.uniformity, x),
-                partial(with_gradient, naive.uniformity_pdist, x), of=(n * (n - 1) // 2, "pairs"), goal=15, memory=False,
-                needs=work.uniformity(n, d, itemsize=4, backward=True, one_pass=True))
+    for peer, theirs, goal in (("torch.pdist", naive.uniformity_pdist, 15.0), ("one whole product", naive.uniformity_gram, 1.0)):
+        yield _case(f"uniformity {n} x {d}, forward + backward", peer, partial(with_gradient, kernels.uniformity, x),
+                    partial(with_gradient, theirs, x), of=(n * (n - 1) // 2, "pairs"), goal=goal, memory=False,
+                    needs=work.uniformity(n, d, itemsize=4, backward=True, one_pass=True))
     yield _case(f"uniformity {m} x {e}, forward", "torch.pdist", lambda: kernels.uniformity(y), lambda: naive.uniformity_pdist(y),
                 of=(m * (m - 1) // 2, "pairs"), goal=10, memory=False, needs=work.uniformity(m, e, itemsize=4))
 

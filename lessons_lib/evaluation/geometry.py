@@ -134,12 +134,12 @@ def _tensor(x: np.ndarray) -> Any:
     return torch.from_numpy(x.astype(np.float32 if x.dtype == np.float32 else np.float64, copy=False))
 
 
-def _grams(x: Any) -> Iterator[tuple[slice, Any]]:
-    """Inner products of blocks of CSR rows with all rows from the block on, dense."""
-    from ..kernels.uniformity.cpu import row_blocks
+def _grams(x: Any) -> Iterator[tuple[slice, slice, Any]]:
+    """Inner products of CSR rows, dense, tile by tile."""
+    from ..kernels.uniformity.cpu import tiles
 
-    for rows in row_blocks(x.shape[0]):
-        yield rows, _tensor((x[rows] @ x[rows.start :].T).toarray())
+    for rows, columns in tiles(x.shape[0]):
+        yield rows, columns, _tensor((x[rows] @ x[columns].T).toarray())
 
 
 def uniformity(x: Any, *, t: float = 2.0) -> float:

@@ -47,7 +47,8 @@ def test_uniformity_equals_the_double_loop():
 def test_uniformity_in_blocks_equals_the_whole(monkeypatch):
     x = cloud(53, 4)
     whole = uniformity(x)
-    monkeypatch.setattr(kernel_blocks, "BLOCK", 53 * 7)
+    monkeypatch.setattr(kernel_blocks, "ROWS", 9)
+    monkeypatch.setattr(kernel_blocks, "COLUMNS", 7)
     assert uniformity(x) == pytest.approx(whole, abs=1e-12)
     assert uniformity(sparse.csr_array(x)) == pytest.approx(whole, abs=1e-12)
 

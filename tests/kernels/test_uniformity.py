@@ -47,12 +47,12 @@ def test_the_gradient_of_the_formula_is_its_derivative():
 @given(st.integers(2, 40), st.integers(1, 20), st.floats(0.01, 20), st.floats(0.01, 30), st.integers(0, 100))
 def test_blocks_of_rows_give_what_the_formula_gives(n, d, t, length, seed):
     x = unit(n, d, seed, torch.float64) * length
-    old, cpu.BLOCK = cpu.BLOCK, 50                  # several blocks, the last one ragged
+    old, (cpu.ROWS, cpu.COLUMNS) = (cpu.ROWS, cpu.COLUMNS), (5, 3 + seed % 9)          # several tiles, some ragged, on and off the diagonal
     try:
         value, gradient = cpu.value_and_gradient(x, t=t)
         alone = cpu.uniformity(x, t=t)
     finally:
-        cpu.BLOCK = old
+        cpu.ROWS, cpu.COLUMNS = old
     expected, expected_gradient = reference.value_and_gradient(x, t=t)
     torch.testing.assert_close(value, expected, rtol=1e-9, atol=1e-9)
     torch.testing.assert_close(alone, expected, rtol=1e-9, atol=1e-9)

@@ -1,4 +1,4 @@
-"""Uniformity in blocks of rows: ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i·x_j turns the work into matrix products, and half of the pairs are enough.
+"""Uniformity in tiles: ‖x_i - x_j‖² = ‖x_i‖² + ‖x_j‖² - 2 x_i·x_j turns the work into matrix products, and half of the pairs are enough.
 
 The exponential makes absolute errors of the squares relative errors of the sum, so the expansion costs no accuracy here. A running maximum keeps the
 sum finite for points that lie far apart. Runs on any device. Taught in ``15_gpu_kernels``.
@@ -14,9 +14,9 @@ from torch import Tensor
 
 from ..products import add_row_product, row_product
 
-__all__ = ["log_mean_kernel", "row_blocks", "uniformity", "value_and_gradient"]
+__all__ = ["log_mean_kernel", "tiles", "uniformity", "value_and_gradient"]
 
-BLOCK = 1 << 19                                 # numbers per block of pairs: 2 MB in float32, which stay in the caches between the steps
+ROWS, COLUMNS = 512, 1024                       # of a tile of pairs: 2 MB in float32, which stay in the caches between the steps
 
 
 def _working(x: Tensor) -> Tensor:
@@ -24,69 +24,68 @@ def _working(x: Tensor) -> Tensor:
     return x.detach() if x.dtype == torch.float64 else x.detach().float()
 
 
-def row_blocks(n: int) -> Iterator[slice]:
-    """The rows of each block, in order; a block holds the products of its rows with all rows from its first one on."""
-    start = 0
-    while start < n:
-        stop = min(n, start + max(1, BLOCK // (n - start)))
-        yield slice(start, stop)
-        start = stop
+def tiles(n: int) -> Iterator[tuple[slice, slice]]:
+    """Rows and columns of each tile, in order: together they hold every pair i < j."""
+    for start in range(0, n, ROWS):
+        for left in range(start, n, COLUMNS):
+            yield slice(start, min(n, start + ROWS)), slice(left, min(n, left + COLUMNS))
 
 
-def _log_kernel(gram: Tensor, squares: Tensor, rows: slice, t: float) -> Tensor:
-    """-t ‖x_i - x_j‖² for i in rows and j >= rows.start, written over ``gram``; -inf where j <= i."""
-    gram.mul_(2 * t).sub_(t * squares[rows, None]).sub_(t * squares[None, rows.start :]).clamp_(max=0)
-    inside = gram[:, : len(gram)]
-    inside.masked_fill_(torch.ones_like(inside, dtype=torch.bool).tril_(), -math.inf)
+def _log_kernel(gram: Tensor, squares: Tensor, rows: slice, columns: slice, t: float) -> Tensor:
+    """-t ‖x_i - x_j‖² of a tile, written over ``gram``; -inf where j <= i."""
+    gram.mul_(2 * t).sub_(t * squares[rows, None]).sub_(t * squares[None, columns]).clamp_(max=0)
+    if columns.start < rows.stop:               # the tile holds part of the diagonal, within its first columns
+        inside = gram[:, : rows.stop - columns.start]
+        inside.masked_fill_(torch.ones_like(inside, dtype=torch.bool).tril_(rows.start - columns.start), -math.inf)
     return gram
 
 
-def log_mean_kernel(grams: Iterator[tuple[slice, Tensor]], squares: Tensor, *, t: float) -> float:
-    """Uniformity from blocks of inner products, whatever made them (dense or sparse rows).
+def log_mean_kernel(grams: Iterator[tuple[slice, slice, Tensor]], squares: Tensor, *, t: float) -> float:
+    """Uniformity from tiles of inner products, whatever made them (dense or sparse rows).
 
-    Parameters: grams yields, for all rows of `row_blocks`, (rows, inner products of those rows with all rows from rows.start on), and the products
-    are written over; squares, (n,) ‖x_i‖²; t. Returns the log of the mean.
+    Parameters: grams yields, for all of `tiles`, (rows, columns, inner products of those rows with those columns), and the products are written
+    over; squares, (n,) ‖x_i‖²; t. Returns the log of the mean.
     """
     peak, total, n = -math.inf, 0.0, len(squares)
-    for rows, gram in grams:
-        block = _log_kernel(gram, squares, rows, t)
-        block_peak = block.max().item()
-        if block_peak == -math.inf:             # the last row alone: no pair
+    for rows, columns, gram in grams:
+        tile = _log_kernel(gram, squares, rows, columns, t)
+        tile_peak = tile.max().item()
+        if tile_peak == -math.inf:              # the last row alone: no pair
             continue
-        new_peak = max(peak, block_peak)
-        total = total * math.exp(peak - new_peak) + block.sub_(new_peak).exp_().sum(dtype=torch.float64).item()
+        new_peak = max(peak, tile_peak)
+        total = total * math.exp(peak - new_peak) + tile.sub_(new_peak).exp_().sum(dtype=torch.float64).item()
         peak = new_peak
     return peak + math.log(total) - math.log(n * (n - 1) / 2) if total == total else math.nan
 
 
 def uniformity(x: Tensor, *, t: float) -> Tensor:
-    """The value alone: one matrix product per block of rows."""
+    """The value alone: one matrix product per tile."""
     x = _working(x)
-    grams = ((rows, row_product(x[rows], x[rows.start :])) for rows in row_blocks(len(x)))
+    grams = ((rows, columns, row_product(x[rows], x[columns])) for rows, columns in tiles(len(x)))
     return x.new_tensor(log_mean_kernel(grams, x.square().sum(dim=1), t=t))
 
 
 def value_and_gradient(x: Tensor, *, t: float) -> tuple[Tensor, Tensor]:
-    """Value and gradient in one pass; both sides of a pair get their share from the same block."""
+    """Value and gradient in one pass; both sides of a pair get their share from the same tile."""
     exact, n = _working(x), len(x)
     squares = exact.square().sum(dim=1)
     peak, total = -math.inf, 0.0
     pull, weight = torch.zeros_like(exact), exact.new_zeros(n)          # Σ_j k_ij x_j and Σ_j k_ij, k scaled by exp(-peak)
-    for rows in row_blocks(n):
-        right = exact[rows.start :]
-        block = _log_kernel(row_product(exact[rows], right), squares, rows, t)
-        new_peak = max(peak, block.max().item())
+    for rows, columns in tiles(n):
+        left, right = exact[rows], exact[columns]
+        tile = _log_kernel(row_product(left, right), squares, rows, columns, t)
+        new_peak = max(peak, tile.max().item())
         if new_peak > peak:
             shrink = math.exp(peak - new_peak)
             total, peak = total * shrink, new_peak
             pull *= shrink
             weight *= shrink
-        block.sub_(peak).exp_()
-        total += block.sum(dtype=torch.float64).item()
-        add_row_product(pull[rows], block, right.T)
-        add_row_product(pull[rows.start :], block.T, exact[rows].T)
-        weight[rows] += block.sum(dim=1)
-        weight[rows.start :] += block.sum(dim=0)
+        tile.sub_(peak).exp_()
+        total += tile.sum(dtype=torch.float64).item()
+        add_row_product(pull[rows], tile, right.T)
+        add_row_product(pull[columns], tile.T, left.T)
+        weight[rows] += tile.sum(dim=1)
+        weight[columns] += tile.sum(dim=0)
     value = peak + math.log(total) - math.log(n * (n - 1) / 2) if total == total else math.nan
     gradient = pull.addcmul_(weight[:, None], exact, value=-1).mul_(2 * t / total)
     return exact.new_tensor(value), gradient.to(x.dtype)
