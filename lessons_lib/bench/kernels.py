@@ -53,6 +53,7 @@ class Sizes:
     segments: int = 4096
     alignment: int = 32_768
     resamples: tuple[int, int] = (500, 1379)
+    lda: tuple[int, int, int] = (1_000_000, 20_000, 100)
 
 
 def _rng(seed: int) -> torch.Generator:
@@ -203,8 +204,30 @@ def _ranks(sizes: Sizes) -> Iterator[Case]:
                 lambda: rankdata(drawn[1], axis=1), tolerance=0.0, of=(resamples, "rows"), needs=work.ranks(resamples, n, itemsize=4))
 
 
+def _lda_sweep(sizes: Sizes) -> Iterator[Case]:
+    n, n_words, n_topics = sizes.lda
+    rng = np.random.default_rng(18)
+    words, topics = np.minimum(rng.zipf(1.3, size=n), n_words) - 1, rng.integers(n_topics, size=n)
+    states = [kernels.LdaState(words, [*range(0, n, 200), n], topics, n_topics=n_topics, n_words=n_words) for _ in range(2)]
+
+    def ours() -> Tensor:
+        kernels.lda_sweep(states[0])
+        return states[0].topics
+
+    def theirs() -> Tensor:
+        naive.lda_sweep(states[1])
+        return states[1].topics
+
+    def equal(found: Tensor, expected: Tensor) -> bool:
+        return (found == expected).double().mean().item() > 0.99
+
+    yield _case(f"lda_sweep {n} tokens, {n_topics} topics", "compiled loop over topics", ours, theirs, of=(n, "tokens"), equal=equal, goal=2.0,
+                needs=work.lda_sweep(n, n_words, n_topics), gate="99 % of the topics equal after the first sweep")
+
+
 _MAKERS = {"uniformity": _uniformity, "info_nce": _info_nce, "cosent": _cosent, "mean_covariance": _mean_covariance, "knn": _knn,
-           "mean_cosine": _mean_cosine, "pool": _pool, "segment_moments": _segment_moments, "alignment": _alignment, "ranks": _ranks}
+           "mean_cosine": _mean_cosine, "pool": _pool, "segment_moments": _segment_moments, "alignment": _alignment, "ranks": _ranks,
+           "lda_sweep": _lda_sweep}
 
 
 def cases(*, sizes: Sizes | None = None, only: str = "") -> Iterator[Case]:

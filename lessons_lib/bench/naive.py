@@ -13,14 +13,16 @@ import shutil
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from ..kernels import LdaState
 from .measure import PeerMissing
 
-__all__ = ["alignment", "compiled", "cosent", "covariance", "info_nce", "knn_cdist", "knn_chunks", "mean_cosine", "pool",
-           "segment_index_add", "segment_loop", "spearman_loop", "uniformity_gram", "uniformity_pdist", "with_gradient"]
+__all__ = ["alignment", "compiled", "cosent", "covariance", "info_nce", "knn_cdist", "knn_chunks", "lda_sweep", "mean_cosine",
+           "pool", "segment_index_add", "segment_loop", "spearman_loop", "uniformity_gram", "uniformity_pdist", "with_gradient"]
 
 
 def with_gradient(loss: Callable[..., Tensor], *inputs: Tensor) -> tuple[Tensor, ...]:
@@ -137,3 +139,15 @@ def spearman_loop(x: Any, y: Any) -> list[float]:
     from scipy.stats import spearmanr
 
     return [float(spearmanr(a, b).statistic) for a, b in zip(x, y, strict=True)]
+
+
+def lda_sweep(state: LdaState, *, alpha: float = 0.1, beta: float = 0.01) -> None:
+    """A Gibbs sweep as a plain loop over topics, compiled by Numba; the draws of `kernels.lda_sweep`, without its vector code."""
+    from ..kernels.lda_sweep.sampling import draw
+    from ..kernels.lda_sweep.state import padded
+
+    beta_sum = state.n_words * beta
+    prior = padded(torch.full((state.n_topics,), alpha))
+    arrays = (x.numpy() for x in (state.words, state.offsets, state.topics, state.streams, state.word_topic, state.totals, prior,
+                                  1 / (state.totals.float() + beta_sum)))
+    draw((), True, *arrays, 0, state.n_documents, np.float32(beta), np.float32(beta_sum), 1, state.n_topics, 0, 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Work", "alignment", "cosent", "info_nce", "knn", "mean_cosine", "mean_covariance", "pool", "ranks", "segment_moments",
+__all__ = ["Work", "alignment", "cosent", "info_nce", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "pool", "ranks", "segment_moments",
            "uniformity"]
 
 
@@ -45,6 +45,14 @@ def knn(n_queries: int, n: int, d: int, k: int, *, itemsize: int) -> Work:
     """Every query against every row; a value and a row number (8 bytes) per neighbour."""
     n_read = n if n_queries == n else n + n_queries
     return Work(2 * n_queries * n * d, n_read * d * itemsize + n_queries * k * (itemsize + 8))
+
+
+def lda_sweep(n_tokens: int, n_words: int, n_topics: int) -> Work:
+    """Two sums, two products and a running sum for every topic of every token; words and topics are read, topics and counts written once.
+
+    Counts of words are read again for every token of the word; what of that the caches save depends on the text, so it is not in the floor.
+    """
+    return Work(5 * n_tokens * n_topics, 4 * (3 * n_tokens + 2 * n_words * n_topics))
 
 
 def mean_covariance(n: int, d: int, *, itemsize: int) -> Work:

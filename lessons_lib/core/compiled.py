@@ -19,11 +19,17 @@ def _notice_no_cache() -> None:
                                              "NUMBA_CACHE_DIR names another folder")
 
 
-def compiled(function: Callable) -> Callable:
-    """Compile a function of arrays and numbers at its first call; it runs without the interpreter's lock."""
+def compiled(function: Callable | None = None, *, reorder: bool = False) -> Callable:
+    """Compile a function of arrays and numbers at its first call; it runs without the interpreter's lock.
+
+    ``reorder`` lets sums of floats be taken in any order and products fuse with them, so that a loop becomes vector instructions: the same bits
+    each time on one machine, the last digits may differ on another. Infinity and NaN keep their meaning.
+    """
+    if function is None:
+        return functools.partial(compiled, reorder=reorder)
     import numba
 
-    options = {"nogil": True, "error_model": "numpy"}
+    options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"} if reorder else False}
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError as error:                # Numba found no folder that it may write

@@ -11,6 +11,7 @@ from .dispatch import BACKENDS, Backend, backends, use_backend
 from .info_nce import info_nce
 from .interpreter import interpret, interpreting
 from .knn import knn
+from .lda_sweep import LdaState, lda_sweep
 from .mean_cosine import mean_cosine
 from .mean_covariance import Moments, mean_covariance
 from .pool import pool
@@ -21,7 +22,7 @@ from .stepping import can_step, kernel_text, watch
 from .tracing import Trace, trace
 from .uniformity import uniformity
 
-__all__ = ["BACKENDS", "Backend", "Moments", "SegmentMoments", "Trace", "alignment", "backends", "can_step", "cosent", "info_nce",
-           "interpret", "interpreting", "intra_sentence_similarity", "kernel_text", "knn", "mean_cosine", "mean_covariance",
+__all__ = ["BACKENDS", "Backend", "LdaState", "Moments", "SegmentMoments", "Trace", "alignment", "backends", "can_step", "cosent", "info_nce",
+           "interpret", "interpreting", "intra_sentence_similarity", "kernel_text", "knn", "lda_sweep", "mean_cosine", "mean_covariance",
            "peak_allocated", "pool", "ranks", "segment_moments", "self_similarity", "spearman_resamples", "trace", "uniformity",
            "use_backend", "watch"]

@@ -14,13 +14,16 @@ from .style import GREY, LINE_COLOURS, PALETTE, plain, styled, use_style
 _HOME = {"counts": ("heaps", "matrix_memory", "ngram_growth", "power_law", "sparsity", "spy_counts", "zipf"),
          "documents": ("document_map", "retrieval_bars", "score_curves", "similarity_matrix"),
          "explore": ("document_map_interactive",),
+         "explore_topics": ("topic_bars", "topic_explorer"),
          "kernels": ("error_growth", "memory_growth", "roofline", "tile_lanes", "tile_map"),
-         "leaderboard": ("leaderboard_bars", "leaderboard_explorer")}
+         "leaderboard": ("leaderboard_bars", "leaderboard_explorer"),
+         "topics": ("mixture_bars", "posterior_simplex", "topic_simplex", "topic_words")}
 
 __all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "checked_alt", "count_marks", "document_map",
            "document_map_interactive", "error_growth", "heaps", "leaderboard_bars", "leaderboard_explorer", "matrix_memory", "memory_growth",
-           "ngram_growth", "plain", "png_bytes", "power_law", "retrieval_bars", "roofline", "save", "score_curves", "similarity_matrix", "sparsity",
-           "spy_counts", "styled", "svg_text", "tile_lanes", "tile_map", "use_style", "zipf"]
+           "mixture_bars", "ngram_growth", "plain", "png_bytes", "posterior_simplex", "power_law", "retrieval_bars", "roofline", "save",
+           "score_curves", "similarity_matrix", "sparsity", "spy_counts", "styled", "svg_text", "tile_lanes", "tile_map", "topic_bars",
+           "topic_explorer", "topic_simplex", "topic_words", "use_style", "zipf"]
 
 
 def __getattr__(name: str):

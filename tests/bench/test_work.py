@@ -44,6 +44,10 @@ def test_cosent_is_a_sort_and_three_passes():
     assert work.cosent(1024, itemsize=4) == Work(1024 * 10, 3 * 4 * 1024)
 
 
+def test_a_gibbs_sweep_reads_words_and_topics_and_writes_topics_and_counts():
+    assert work.lda_sweep(100, 10, 4) == Work(5 * 400, 4 * (100 + 100 + 100 + 40 + 40))
+
+
 def test_intensity_is_operations_per_byte():
     assert Work(12, 3).intensity == 4
 

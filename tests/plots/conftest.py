@@ -28,6 +28,10 @@ def _points(n: int = 60) -> tuple[np.ndarray, list[str]]:
     return np.random.default_rng(0).normal(size=(n, 2)), [f"topic {k % 4}" for k in range(n)]
 
 
+def _mixtures(n: int) -> np.ndarray:
+    return np.random.default_rng(0).dirichlet([0.5, 0.5, 0.5], size=n)
+
+
 FIGURES: dict[str, Callable] = {
     "zipf": lambda: plots.zipf(_counts(), title=FINDING, words=[f"w{k}" for k in range(3000)]),
     "heaps": lambda: plots.heaps({"news": ([10, 100, 1000], [8, 60, 300]), "$wiki$": ([10, 100, 900], [9, 70, 380])}, title=FINDING),
@@ -50,6 +54,14 @@ FIGURES: dict[str, Callable] = {
     "tile_lanes": lambda: plots.tile_lanes({"before": np.ones((8, 8)), "after": np.tril(np.full((8, 8), -np.inf))}, range(8), range(8),
                                            title=FINDING, n=6),
     "error_growth": lambda: plots.error_growth([0, 1, 30], {"raw": [1e-6, 1e-3, 10], "shifted": [1e-6] * 3}, xlabel="offset", title=FINDING),
+    "topic_simplex": lambda: plots.topic_simplex(np.eye(3) * 0.7 + 0.1, _mixtures(20), corners=["a", "$b$", "c"], names=["x", "$y$", "z"],
+                                                 seen=_mixtures(20), title=FINDING),
+    "posterior_simplex": lambda: plots.posterior_simplex({"$three$ words": (_mixtures(300), np.array([0.7, 0.3, 0.0])),
+                                                          "thirty": (_mixtures(300), np.array([0.0, 0.0, 1.0]))}, corners=["x", "y", "$z$"],
+                                                         title=FINDING),
+    "mixture_bars": lambda: plots.mixture_bars(_mixtures(6), [f"document ${k}$" for k in range(6)], names=["war, army", "$film$", "ions"],
+                                               title=FINDING),
+    "topic_words": lambda: plots.topic_words(["war", "$army$"], [30, 4.5], [40, 5], title=FINDING),
     "leaderboard_bars": lambda: plots.leaderboard_bars(make_rows(), dataset="stsb", title=FINDING, highlight="TF-IDF"),
 }
 

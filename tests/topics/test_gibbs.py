@@ -1,0 +1,325 @@
+"""Gibbs sampling for LDA: the identities behind the draw, topics of the synthetic language, chains that go on bitwise, priors that are learned."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.special import gammaln
+
+from lessons_lib.core import DamagedFile, DataWarning, NotFittedError, load_model, save_model
+from lessons_lib.datasets import synthetic_language
+from lessons_lib.kernels import use_backend
+from lessons_lib.text import Corpus
+from lessons_lib.topics import GibbsLDA, concentrations, gibbs_kernel, match_topics
+
+TEXTS = ["sun moon star sun", "fish sea ship sea", "moon star sky", "ship harbour sea fish", "star sky sun moon moon", "sea wave ship", "sky sun",
+         "wave fish harbour"] * 3
+LEARNED = ("components_", "doc_topic_", "alpha_", "assignments_", "history_", "topic_share_")
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return Corpus.from_texts(TEXTS)
+
+
+def small(**changed) -> GibbsLDA:
+    return GibbsLDA(**{"n_topics": 3, "n_sweeps": 40, "burn_in": 10, "thin": 5, **changed})
+
+
+def assert_same(a: GibbsLDA, b: GibbsLDA) -> None:
+    for name in LEARNED:
+        assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+    assert (a.beta_, a.n_sweeps_, a.n_samples_) == (b.beta_, b.n_sweeps_, b.n_samples_)
+
+
+# ------------------------------------------------------------------------------------------------ what it finds
+
+
+@pytest.fixture(scope="module")
+def language():
+    return synthetic_language(0, n_topics=6, n_documents=1000, n_words=400)
+
+
+@pytest.fixture(scope="module")
+def language_counts(language):
+    ones = np.ones(len(language.token_ids), dtype=int)
+    return sparse.csr_matrix((ones, language.token_ids.copy(), language.offsets.copy()), shape=(len(language), len(language.words)))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_topics_of_the_synthetic_language_are_recovered(language, language_counts, threads):
+    model = GibbsLDA(6, n_sweeps=120, seed=1, threads=threads).fit(language_counts)      # one seed in three ends with two topics in one
+    match = match_topics(model.components_, language.topic_word)
+    assert match.distance.max() <= 0.1
+    shares = np.abs(model.doc_topic_[:, match.order] - language.doc_topic).sum(axis=1) / 2
+    assert shares.mean() < 0.15
+    assert model.alpha_ == pytest.approx(np.full(6, 0.1), abs=0.06)
+    assert model.history_[-1, 1] > model.history_[0, 1]
+
+
+def test_held_out_words_are_predicted_better_than_by_their_frequency(language_counts):
+    train, held_out = language_counts[:800], language_counts[800:]
+    model, unigram = (GibbsLDA(k, n_sweeps=60).fit(train) for k in (6, 1))
+    assert model.perplexity(held_out) < 0.7 * unigram.perplexity(held_out)
+
+
+def test_one_topic_is_the_smoothed_unigram(corpus):
+    model = small(n_topics=1, learn_beta=False, beta=0.5).fit(corpus)
+    counts = corpus.vocabulary.counts + 0.5
+    assert_allclose(model.components_, [counts / counts.sum()])
+    assert_allclose(model.doc_topic_, 1.0)
+
+
+def test_estimates_are_distributions_and_the_mean_of_the_samples(corpus):
+    model = small(n_sweeps=20, burn_in=15, thin=5, learn_alpha=False, learn_beta=False).fit(corpus)
+    assert model.n_samples_ == 1 and model.n_sweeps_ == 20
+    offsets, words, topics = np.asarray(corpus.offsets), np.asarray(corpus.token_ids), model.assignments_
+    by_word = np.full((3, len(corpus.vocabulary)), 0.01)
+    np.add.at(by_word, (topics, words), 1)
+    by_document = np.full((len(corpus), 3), 0.1)
+    np.add.at(by_document, (np.repeat(np.arange(len(corpus)), np.diff(offsets)), topics), 1)
+    assert_allclose(model.components_, by_word / by_word.sum(axis=1, keepdims=True))
+    assert_allclose(model.doc_topic_, by_document / by_document.sum(axis=1, keepdims=True))
+    longer = small(n_sweeps=20, burn_in=0, thin=1).fit(corpus)
+    assert longer.n_samples_ == 20
+    assert_allclose(longer.components_.sum(axis=1), 1.0)
+    assert_allclose(longer.doc_topic_.sum(axis=1), 1.0)
+
+
+def test_without_a_sample_the_estimates_are_those_of_the_last_sweep(corpus):
+    options = {"n_sweeps": 12, "learn_alpha": False, "learn_beta": False}
+    last = small(**options, burn_in=50).fit(corpus)
+    assert last.n_samples_ == 0
+    assert_array_equal(last.components_, small(**options, burn_in=11, thin=1).fit(corpus).components_)
+
+
+# ------------------------------------------------------------------------------------------------ the same again
+
+
+def test_equal_settings_give_equal_bits_and_another_seed_others(corpus):
+    assert_same(small().fit(corpus), small().fit(corpus))
+    assert (small(seed=1).fit(corpus).assignments_ != small().fit(corpus).assignments_).any()
+
+
+def test_any_number_of_threads_above_one_gives_the_same(corpus):
+    assert_same(small(threads=2).fit(corpus), small(threads=3).fit(corpus))
+
+
+def test_the_textbook_draws_the_same_chain(corpus):
+    for threads in (1, 2):
+        fast = small(threads=threads, n_sweeps=15).fit(corpus)
+        with use_backend("reference"):
+            assert_same(small(threads=threads, n_sweeps=15).fit(corpus), fast)
+
+
+@pytest.mark.parametrize("first", [5, 10, 23])
+def test_a_chain_goes_on_bitwise_also_from_a_file(corpus, first, tmp_path):
+    whole = small().fit(corpus)
+    part = small(n_sweeps=first).fit(corpus)
+    part.save(tmp_path / "model")
+    assert_same(part.resume(corpus, n_sweeps=40 - first), whole)
+    assert_same(GibbsLDA.load(tmp_path / "model").resume(corpus, n_sweeps=40 - first), whole)
+
+
+def test_a_saved_model_is_the_same_model(corpus, tmp_path):
+    model = small(alpha=[0.1, 0.2, 0.3]).fit(corpus)
+    model.save(tmp_path / "model")
+    loaded = GibbsLDA.load(tmp_path / "model")
+    assert_same(loaded, model)
+    assert_array_equal(loaded.encode(["sun moon", "ship"]), model.encode(["sun moon", "ship"]))
+    assert loaded.assignments_.dtype == np.int32
+
+
+def test_other_data_cannot_go_on_and_leave_the_model_as_it_was(corpus):
+    model, before = small().fit(corpus), small().fit(corpus)
+    for other in (Corpus.from_texts(TEXTS[:-1]), Corpus.from_texts(TEXTS[::-1])):
+        with pytest.raises(ValueError, match="resume needs the data of the fit"):
+            model.resume(other)
+    assert_same(model, before)
+    with pytest.raises(ValueError, match="n_sweeps=0"):
+        model.resume(corpus, n_sweeps=0)
+    with pytest.raises(NotFittedError):
+        small().resume(corpus)
+
+
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("own.assignments", np.full(84, 7, dtype=np.int32), "no topics"), ("own.assignments", np.zeros(3, dtype=np.int32), "shape"),
+    ("own.alpha", np.array([1.0, -1.0, 1.0]), "alpha"), ("own.history", np.full((2, 2), np.nan), "NaN"),
+])
+def test_F04_damaged_arrays_are_named(corpus, name, value, words, tmp_path):
+    small().fit(corpus).save(tmp_path / "model")
+    given, arrays, extra = load_model(tmp_path / "model", "GibbsLDA")
+    assert name in arrays
+    save_model(tmp_path / "model", "GibbsLDA", settings=given, arrays={**arrays, name: value}, extra=extra)
+    with pytest.raises(DamagedFile, match=words):
+        GibbsLDA.load(tmp_path / "model")
+
+
+# ------------------------------------------------------------------------------------------------ new documents
+
+
+def test_new_documents_are_folded_in_each_by_itself(corpus):
+    model = small().fit(corpus)
+    whole = model.transform(corpus)
+    assert_allclose(whole.sum(axis=1), 1.0)
+    assert_array_equal(model.transform(corpus), whole)
+    assert_array_equal(model.encode(TEXTS[:4], batch_size=1), whole[:4].astype(np.float32))
+    assert_array_equal(model.transform(Corpus.from_texts(TEXTS[::-1]))[::-1], whole)
+    assert_array_equal(whole[:8], whole[8:16])
+    assert np.median(np.abs(whole - model.doc_topic_)) < 0.02
+
+
+def test_fold_in_approaches_the_exact_posterior_mean():
+    model = GibbsLDA(2)
+    model.components_, model.alpha_, model.tokens_ = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), np.array([0.5, 1.0]), None
+    words = np.array([0, 0, 1, 2])
+    weight, mean = 0.0, np.zeros(2)
+    for z in itertools.product((0, 1), repeat=4):
+        counts = np.bincount(z, minlength=2)
+        p = np.prod(model.components_[list(z), words]) * np.exp(gammaln(counts + model.alpha_).sum())
+        weight, mean = weight + p, mean + p * (counts + model.alpha_) / (4 + 1.5)
+    found = np.mean([model._infer(model._known_counts(np.array([[2, 1, 1]])), seed)[0] for seed in range(200)], axis=0)
+    assert_allclose(found, mean / weight, atol=0.015)
+
+
+def test_T04_documents_without_words_get_the_mean_of_the_prior():
+    table = np.array([[2, 1, 0], [0, 0, 0], [0, 1, 3]])
+    with pytest.warns(DataWarning, match="1 of 3 documents"):
+        model = small(n_topics=2, alpha=[0.1, 0.3], learn_alpha=False).fit(table)
+    assert_allclose(model.doc_topic_[1], [0.25, 0.75])
+    with pytest.warns(DataWarning, match="2 of 2 documents"):
+        assert_allclose(model.transform(np.zeros((2, 3), dtype=int)), [[0.25, 0.75]] * 2)
+
+
+# ------------------------------------------------------------------------------------------------ priors
+
+
+def as_tokens(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets and topics of documents with these (D, K) counts."""
+    return np.concatenate([[0], np.cumsum(counts.sum(axis=1))]), np.repeat(np.tile(np.arange(counts.shape[1]), len(counts)), counts.ravel())
+
+
+def joint(counts: np.ndarray, by_word: np.ndarray, alpha: np.ndarray, beta: float) -> float:
+    """log p(w, z) written out as in methods 2.3."""
+    def dirichlet(n, a):
+        return gammaln(a.sum()) - gammaln(a.sum() + n.sum()) + (gammaln(a + n) - gammaln(a)).sum()
+
+    return sum(dirichlet(n, alpha) for n in counts) + sum(dirichlet(n, np.full(by_word.shape[0], beta)) for n in by_word.T)
+
+
+def log_joint(counts: np.ndarray, by_word: np.ndarray, alpha: np.ndarray, beta: float) -> float:
+    offsets, topics = as_tokens(counts)
+    return concentrations.log_joint(
+        concentrations.sizes_by_topic(offsets, topics.astype(np.int32), len(alpha)),
+        concentrations.sizes_of_words(by_word.astype(np.float32), len(alpha), len(topics)),
+        lengths=np.diff(offsets), totals=by_word.sum(axis=0), n_words=len(by_word), alpha=alpha, beta=beta)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([1, 3, 1024]))
+def test_the_joint_likelihood_from_sizes_is_the_one_from_counts(seed, cap):
+    rng = np.random.default_rng(seed)
+    counts, by_word, alpha = rng.poisson(2, (6, 4)), rng.poisson(3, (5, 4)), rng.uniform(0.1, 2, 4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(concentrations, "CAP", cap)
+        assert log_joint(counts, by_word, alpha, 0.3) == pytest.approx(joint(counts, by_word, alpha, 0.3), abs=1e-9)
+
+
+def test_identity_7_the_conditional_is_the_ratio_of_two_joints():
+    rng = np.random.default_rng(0)
+    counts, by_word, alpha, beta = rng.poisson(2, (3, 4)), rng.poisson(3, (5, 4)), rng.uniform(0.1, 2, 4), 0.3
+    d, w = 1, 2
+    logs = []
+    for k in range(4):
+        one, other = counts.copy(), by_word.copy()
+        one[d, k] += 1
+        other[w, k] += 1
+        logs.append(joint(one, other, alpha, beta))
+    expected = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
+    weights = (counts[d] + alpha) * (by_word[w] + beta) / (by_word.sum(axis=0) + 5 * beta)
+    assert_allclose(weights / weights.sum(), expected, atol=1e-12)
+
+
+def test_identity_8_the_evidence_of_a_tiny_corpus_is_the_sum_over_all_assignments():
+    words, total = [[0, 0], [0, 1]], 0.0
+    for z in itertools.product((0, 1), repeat=4):
+        counts = np.array([np.bincount(z[:2], minlength=2), np.bincount(z[2:], minlength=2)])
+        by_word = np.zeros((2, 2), dtype=int)
+        np.add.at(by_word, (np.ravel(words), z), 1)
+        total += np.exp(log_joint(counts, by_word, np.ones(2), 1.0))
+    assert total == pytest.approx(31 / 540, abs=1e-12)
+
+
+def drawn_counts(alpha: np.ndarray, n: int, lengths: tuple[int, int], seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.array([rng.multinomial(rng.integers(*lengths), rng.dirichlet(alpha)) for _ in range(n)])
+
+
+@pytest.mark.parametrize("lengths", [(20, 60), (1500, 3000)])
+def test_the_prior_of_documents_is_found_and_its_likelihood_never_falls(lengths):
+    truth = np.array([0.05, 0.3, 1.0])
+    counts = drawn_counts(truth, 800, lengths, 0)
+    offsets, topics = as_tokens(counts)
+    sizes = concentrations.sizes_by_topic(offsets, topics.astype(np.int32), 3)
+    assert len(sizes.large) == (counts > gibbs_kernel.CAP).sum()
+    alpha, likelihood = np.full(3, 2.0), []
+    for _ in range(20):
+        alpha = concentrations.learned_alpha(sizes, np.diff(offsets), alpha)
+        likelihood.append(joint(counts, np.zeros((2, 3)), alpha, 1.0))
+    assert alpha == pytest.approx(truth, rel=0.25)
+    assert np.diff(likelihood).min() > -1e-6
+
+
+def test_the_prior_of_words_is_found():
+    by_word = np.array([np.random.default_rng(k).multinomial(5000, np.random.default_rng(k).dirichlet(np.full(400, 0.05))) for k in range(8)]).T
+    beta, sizes = 1.0, concentrations.sizes_of_words(by_word.astype(np.float32), 8, 40_000)
+    for _ in range(20):
+        beta = concentrations.learned_beta(sizes, by_word.sum(axis=0), 400, beta)
+    assert beta == pytest.approx(0.05, rel=0.15)
+
+
+def test_priors_stay_as_they_were_given_when_they_are_not_learned(corpus):
+    model = small(alpha=[0.1, 0.2, 0.3], beta=0.02, learn_alpha=False, learn_beta=False).fit(corpus)
+    assert_allclose(model.alpha_, [0.1, 0.2, 0.3], rtol=1e-15)
+    assert model.beta_ == pytest.approx(0.02, rel=1e-15)
+    assert small(alpha=0.2, beta=0.02).fit(corpus).beta_ != pytest.approx(0.02, rel=1e-3)
+
+
+# ------------------------------------------------------------------------------------------------ errors
+
+
+@pytest.mark.parametrize(("changed", "error", "words"), [
+    ({"n_topics": 0}, ValueError, "n_topics=0"), ({"n_topics": -1}, ValueError, "n_topics=-1"), ({"n_topics": 1.5}, TypeError, "n_topics=1.5"),
+    ({"n_topics": 65_537}, ValueError, "32767"), ({"alpha": 0}, ValueError, "alpha=0"), ({"alpha": np.nan}, ValueError, "alpha=nan"),
+    ({"alpha": [1.0, 2.0]}, ValueError, r"alpha has shape \(2,\)"), ({"alpha": [1.0, 2.0, -1.0]}, ValueError, r"alpha\[2\]=-1.0"),
+    ({"beta": -0.1}, ValueError, "beta=-0.1"), ({"beta": None}, TypeError, "beta=None"), ({"n_sweeps": 0}, ValueError, "n_sweeps=0"),
+    ({"n_sweeps": 2.0}, TypeError, "n_sweeps"), ({"burn_in": -1}, ValueError, "burn_in=-1"), ({"thin": 0}, ValueError, "thin=0"),
+    ({"threads": 0}, ValueError, "threads=0"), ({"seed": -1}, ValueError, "seed=-1"), ({"learn_alpha": "yes"}, TypeError, "learn_alpha='yes' is str"),
+    ({"device": "gpu"}, ValueError, "device='gpu' is unknown"), ({"iterations": 5}, TypeError, "no argument 'iterations'"),
+])
+def test_P10_P12_P15_settings_that_cannot_be_are_named(corpus, changed, error, words):
+    with pytest.raises(error, match=words):
+        small(**changed).fit(corpus)
+
+
+def test_P11_more_topics_than_documents_or_words_warn_and_stay_finite():
+    with pytest.warns(DataWarning, match="n_topics=20 is more than the 2 documents or the 3 words"):
+        model = small(n_topics=20).fit(np.array([[2, 1, 0], [0, 1, 3]]))
+    assert_allclose(model.components_.sum(axis=1), 1.0)
+    assert_allclose(model.doc_topic_.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(("value", "words"), [(-1, "data"), (0.5, "TF-IDF"), (np.nan, "data"), (np.inf, "data")])
+def test_P13_what_is_no_count_is_refused_and_a_former_fit_stays(corpus, value, words):
+    model = small().fit(corpus)
+    table = np.ones((3, 4))
+    table[1, 2] = value
+    with pytest.raises(ValueError, match=words):
+        model.fit(table)
+    assert_same(model, small().fit(corpus))

@@ -1,0 +1,235 @@
+"""What every topic model does after its fit, tested with pLSA, the quickest of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, load_model, save_model
+from lessons_lib.counts import BagOfWords
+from lessons_lib.text import Corpus, Tokenizer
+from lessons_lib.topics import PLSA, TopicModel, as_counts
+
+TEXTS = ["cats and dogs and more cats", "stocks and bonds and stocks", "dogs chase cats", "bonds fell while stocks rose", "cats sleep",
+         "a dog and a cat sleep", "the market and the bonds"]
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    return Corpus.from_texts(TEXTS)
+
+
+@pytest.fixture
+def model(corpus) -> PLSA:
+    return PLSA(2, n_iter=200).fit(corpus)
+
+
+def test_a_model_is_an_encoder(model):
+    assert isinstance(model, Encoder) and isinstance(model, TopicModel)
+    vectors = model.encode(TEXTS)
+    assert vectors.dtype == np.float32 and vectors.shape == (7, 2) == (7, model.dim)
+    assert_allclose(vectors.sum(axis=1), 1.0, rtol=1e-6)
+    assert_allclose(vectors, model.transform(Corpus.from_texts(TEXTS)), atol=1e-6)
+
+
+def test_E15_a_text_has_the_same_vector_in_any_batch(model):
+    whole = model.encode(TEXTS)
+    assert_array_equal(model.encode(TEXTS, batch_size=2), whole)
+    assert_array_equal(model.encode(TEXTS[::-1])[::-1], whole)
+    assert_array_equal(np.concatenate([model.encode([t]) for t in TEXTS]), whole)
+    assert model.encode([]).shape == (0, 2)
+
+
+def test_T04_T19_texts_without_a_known_word_get_the_mean_of_the_prior(model):
+    with pytest.warns(DataWarning, match=r"2 of 3 documents hold no known token, first texts\[1\]"):
+        vectors = model.encode(["cats", "", "xyzzy"])
+    assert_allclose(vectors[1:], 0.5)
+    with pytest.warns(DataWarning, match=r"1 of 2 documents hold no known token, first data\[0\]"):
+        theta = model.transform(np.eye(2, model.components_.shape[1], k=-1, dtype=int))
+    assert_allclose(theta[0], 0.5)
+
+
+def test_T04_an_empty_document_in_the_fit_keeps_its_row():
+    table = np.array([[2, 1, 0], [0, 0, 0], [0, 1, 3]])
+    with pytest.warns(DataWarning, match="1 of 3 documents"):
+        model = PLSA(2).fit(table)
+    assert_allclose(model.doc_topic_[1], 0.5)
+    assert np.isfinite(model.doc_topic_).all()
+
+
+@pytest.mark.parametrize("item", [None, 5, b"cat", ["the", "cat"]])
+def test_E13_encode_takes_texts_only(model, item):
+    with pytest.raises(TypeError, match=r"texts\[1\]"):
+        model.encode(["cats", item])
+
+
+def test_a_matrix_and_a_corpus_give_one_fit(corpus):
+    bag = BagOfWords(token_pattern=r"(?u)\b\w+\b")
+    matrix = bag.fit_transform(TEXTS)
+    one = PLSA(2).fit(matrix, vocabulary=bag.vocabulary_)
+    other = PLSA(2).fit(corpus, vocabulary=bag.vocabulary_)
+    assert_array_equal(one.components_, other.components_)
+    assert one.tokens_ == other.tokens_
+    assert_array_equal(PLSA(2).fit_transform(matrix), one.doc_topic_)
+    assert_array_equal(PLSA(2).fit(matrix.toarray()).components_, one.components_)
+
+
+def test_words_and_shares_are_counted(model, corpus):
+    assert model.tokens_ == list(corpus.vocabulary.tokens)
+    assert_array_equal(model.word_counts_, corpus.vocabulary.counts)
+    lengths = np.diff(corpus.offsets)
+    assert_allclose(model.topic_share_, lengths @ model.doc_topic_ / lengths.sum())
+
+
+def test_a_corpus_with_another_vocabulary_is_translated(model):
+    texts = ["zebras chase cats", "bonds and stocks"]
+    assert_allclose(model.transform(Corpus.from_texts(texts)), model.encode(texts), atol=1e-6)
+    assert_array_equal(model.transform(as_counts(Corpus.from_texts(texts))), model.transform(Corpus.from_texts(texts)))
+
+
+def test_T13_repeating_a_fit_changes_nothing(model, corpus):
+    again = PLSA(2, n_iter=200).fit(corpus).fit(corpus)
+    assert_array_equal(again.components_, model.components_)
+    assert not np.array_equal(PLSA(2, n_iter=1, seed=1).fit(corpus).components_, PLSA(2, n_iter=1).fit(corpus).components_)
+
+
+# ------------------------------------------------------------------------------------------------ top words
+
+
+def test_top_words_are_the_most_probable_ones(model):
+    for words, row in zip(model.top_words(3), model.components_, strict=True):
+        assert words == [model.tokens_[i] for i in np.argsort(-row, kind="stable")[:3]]
+    assert len(model.top_words(10_000)[0]) == len(model.tokens_)
+
+
+def test_relevance_moves_from_probability_to_lift():
+    model = PLSA(2)
+    model.components_ = np.array([[0.6, 0.1, 0.3, 0.0], [0.6, 0.0, 0.0, 0.4]])
+    model.word_counts_, model.tokens_ = np.array([60, 5, 16, 0]), list("abcd")
+    p = model.word_counts_ / 81
+    assert model.top_words(3)[0] == ["a", "c", "b"]
+    assert model.top_words(3, relevance=0.0)[0] == ["b", "c", "a"]                       # lift 0.1 / p(b) is the largest
+    score = 0.5 * np.log(model.components_[0, :3]) + 0.5 * np.log(model.components_[0, :3] / p[:3])
+    assert model.top_words(3, relevance=0.5)[0] == ["abc"[i] for i in np.argsort(-score)]
+    assert model.top_words(4, relevance=0.0)[1][0] == "a"                                # d never occurred, whatever the topic says
+
+
+@pytest.mark.parametrize(("name", "value"), [("n", 0), ("n", 1.5), ("relevance", 1.1), ("relevance", -0.1)])
+def test_P15_top_words_checks_its_settings(model, name, value):
+    with pytest.raises((TypeError, ValueError), match=f"{name}="):
+        model.top_words(**{name: value})
+
+
+def test_words_without_names_are_a_clear_error():
+    model = PLSA(2).fit(np.eye(4, dtype=int) + 1)
+    assert model.top_columns(2).shape == (2, 2)
+    for use in (lambda: model.top_words(), lambda: model.encode(["cats"])):
+        with pytest.raises(ValueError, match=r"fitted on a matrix without them.*fit\(data, vocabulary=words\)"):
+            use()
+
+
+# ------------------------------------------------------------------------------------------------ wrong use
+
+
+@pytest.mark.parametrize("use", [lambda m: m.transform(np.eye(2)), lambda m: m.encode(TEXTS), lambda m: m.perplexity(np.eye(2)),
+                                 lambda m: m.top_words(), lambda m: m.coherence(np.eye(2)), lambda m: m.save("nowhere"), lambda m: m.dim])
+def test_P28_use_before_fit_is_named(use):
+    with pytest.raises(NotFittedError, match="PLSA is not fitted yet"):
+        use(PLSA(2))
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "8", True, None, 2**16 + 2])
+def test_P10_a_number_of_topics_that_cannot_be_is_refused(corpus, k):
+    with pytest.raises((TypeError, ValueError), match=r"n_topics=.*expected int in \[1, 32767\]"):
+        PLSA(k).fit(corpus)
+
+
+def test_P11_more_topics_than_documents_are_allowed_with_a_warning():
+    with pytest.warns(DataWarning, match="n_topics=9 is more than the 3 documents or the 4 words"):
+        model = PLSA(9, n_iter=500).fit(np.array([[3, 1, 0, 0], [0, 1, 2, 0], [0, 0, 1, 4]]))
+    for rows in (model.components_, model.doc_topic_):
+        assert np.isfinite(rows).all()
+        assert_allclose(rows.sum(axis=1), 1.0)
+
+
+def test_P26_an_unknown_keyword_is_named():
+    with pytest.raises(TypeError, match="n_topic.*did you mean 'n_topics'"):
+        PLSA(n_topic=3)
+
+
+def test_P13_tfidf_is_refused_and_the_former_fit_stays(model, corpus):
+    before = model.components_
+    with pytest.raises(ValueError, match="TF-IDF"):
+        model.fit(sparse.csr_matrix([[0.5, 1.0]]))
+    assert model.components_ is before
+    model.transform(corpus)
+
+
+def test_another_number_of_columns_is_refused(model):
+    with pytest.raises(ValueError, match=rf"expected the {len(model.tokens_)} that the model was fitted on|expected one token for each column"):
+        model.transform(np.eye(3, dtype=int))
+
+
+def test_the_base_class_says_what_a_model_lacks(corpus):
+    class Empty(TopicModel):
+        def __init__(self, n_topics=2, seed=0):
+            self.n_topics, self.seed = n_topics, seed
+
+    with pytest.raises(NotImplementedError, match="Empty does not implement _fit"):
+        Empty().fit(corpus)
+
+
+# ------------------------------------------------------------------------------------------------ files
+
+
+def test_a_saved_model_comes_back_whole(model, tmp_path):
+    model.tokenizer = Tokenizer(lowercase=False)
+    model.save(tmp_path / "m")
+    loaded = PLSA.load(tmp_path / "m")
+    assert loaded.get_params() == model.get_params() and loaded.tokens_ == model.tokens_ and loaded.history_ == model.history_
+    for name in ("components_", "doc_topic_", "alpha_", "topic_share_", "word_counts_"):
+        assert_array_equal(getattr(loaded, name), getattr(model, name))
+    assert loaded.tokenizer.get_params() == model.tokenizer.get_params()
+    assert_array_equal(loaded.encode(TEXTS), model.encode(TEXTS))
+    assert not [p for p in (tmp_path / "m").iterdir() if p.suffix not in (".json", ".safetensors")]
+
+
+def test_a_model_without_words_comes_back_without_words(tmp_path):
+    model = PLSA(2).fit(np.eye(3, dtype=int))
+    model.save(tmp_path / "m")
+    assert PLSA.load(tmp_path / "m").tokens_ is None
+
+
+def test_a_tokenizer_that_is_code_cannot_be_saved(model, tmp_path):
+    model.tokenizer = str.split
+    assert model.encode(["cats dogs"]).shape == (1, 2)
+    with pytest.raises(TypeError, match="cannot be saved.*model.tokenizer = None"):
+        model.save(tmp_path / "m")
+
+
+def damaged(path, change) -> None:
+    settings, arrays, extra = load_model(path, "PLSA")
+    change(settings, arrays, extra)
+    save_model(path, "PLSA", settings=settings, arrays=arrays, extra=extra)
+
+
+@pytest.mark.parametrize("change", [
+    lambda s, a, e: a.pop("components"), lambda s, a, e: a.update(components=a["components"][:1]), lambda s, a, e: a.update(alpha=np.ones(5)),
+    lambda s, a, e: a.update(components=np.full_like(a["components"], np.nan)), lambda s, a, e: s.update(n_topics=3),
+    lambda s, a, e: s.update(n_iter=0), lambda s, a, e: s.update(unknown=1), lambda s, a, e: e.pop("tokenizer"),
+    lambda s, a, e: a.update(token_offsets=a["token_offsets"][:-1]),
+    lambda s, a, e: a.pop("word_counts"), lambda s, a, e: a.update(doc_topic=a["doc_topic"][:, :1]),
+    lambda s, a, e: e.update(tokenizer={"pattern": 5})])
+def test_F04_files_that_do_not_fit_are_damaged(model, tmp_path, change):
+    model.save(tmp_path / "m")
+    damaged(tmp_path / "m", change)
+    with pytest.raises(DamagedFile, match="Save the model again"):
+        PLSA.load(tmp_path / "m")
+
+
+def test_F04_a_model_of_another_kind_is_named(tmp_path):
+    save_model(tmp_path / "m", "LSA", settings={}, arrays={"x": np.ones(1)})
+    with pytest.raises(DamagedFile, match="holds a LSA, not a PLSA"):
+        PLSA.load(tmp_path / "m")
