@@ -123,6 +123,7 @@ def test_rates_are_written_as_people_say_them():
 
 
 def test_a_note_stands_in_the_first_square_at_its_row_and_column():
-    fig = plots.tile_lanes({"one": np.zeros((4, 4)), "two": np.zeros((4, 4))}, range(8, 12), range(20, 24), n=99, title=FINDING, notes={"here": (9, 22)})
+    panels = {"one": np.zeros((4, 4)), "two": np.zeros((4, 4))}
+    fig = plots.tile_lanes(panels, range(8, 12), range(20, 24), n=99, title=FINDING, notes={"here": (9, 22)})
     (note,) = [t for t in fig.axes[0].texts if t.get_text() == "here"]
     assert note.xy == (2, 1) and not any(t.get_text() == "here" for t in fig.axes[1].texts)
