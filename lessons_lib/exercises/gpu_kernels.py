@@ -1,13 +1,15 @@
-"""Exercises of lesson ``15_gpu_kernels``: padding in a mean, a merge for the two largest, the gradient of uniformity, which limit work waits for."""
+"""Exercises of lesson ``15_gpu_kernels``: padding in NumPy and in Triton, a merge for the two largest, a gradient, operations per byte."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ..core import generator
-from .base import Exercise, judge_function, judge_value
+from . import _row_range
+from .base import Exercise, judge_function
 
 __all__ = ["EXERCISES"]
 
@@ -89,7 +91,29 @@ _PAIRS = [((3.0, 1.0), (2.0, 0.0)), ((3.0, 2.5), (2.0, 1.0)), ((5.0, -_INF), (4.
           ((-_INF, -_INF), (-_INF, -_INF)), ((-4.0, -_INF), (-_INF, -_INF)), ((0.5, 0.25), (9.0, 8.0))]
 _POINTS = [(np.array([[1.0, 0.0], [0.0, 1.0]]), 2.0), (np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), 2.0),
            (generator(1).normal(size=(5, 3)), 0.5), (np.zeros((3, 2)), 1.0)]
-_WAITS = {"add": "memory", "matrix x matrix": "arithmetic", "matrix x vector": "memory", "tall x wide": "memory"}
+
+
+def _per_byte(n: int, k: int, m: int) -> float:
+    """Operations per byte of the product of an (n, k) and a (k, m) matrix of 4-byte numbers."""
+    return 2 * n * k * m / (4 * (n * k + k * m + n * m))
+
+
+_PER_BYTE = {"add": 1 / 12, "matrix x matrix": _per_byte(3000, 3000, 3000), "matrix x vector": _per_byte(3000, 3000, 1),
+             "tall x wide": _per_byte(100_000, 50, 100_000)}
+_WITHIN = 0.02                                             # a learner may round
+
+
+def _judge_per_byte(mine: Any) -> str | None:
+    if not isinstance(mine, dict) or set(mine) != set(_PER_BYTE):
+        return f"expected a dict with the names {', '.join(repr(name) for name in _PER_BYTE)} and one number each"
+    for name, right in _PER_BYTE.items():
+        value = mine[name]
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            return f"{name!r} holds {value!r}; expected a number"
+        if not abs(value / right - 1) <= _WITHIN:
+            return f"{name!r} has not {value:.4g} operations per byte but {'fewer' if value > right else 'more'}: count once more"
+    return None
+
 
 EXERCISES = {
     "masked_mean": Exercise(
@@ -101,6 +125,7 @@ EXERCISES = {
                "neutral element of a maximum": lambda x, n_real, block: _blocked_mean(x, n_real, block, other=-math.inf, count_all=False),
                "ignores n_real": lambda x, n_real, block: float(np.mean(x))},
         hints=("Which number changes nothing when it is added?", "A mean is a sum and a count. Which of the lanes of a block may be counted?")),
+    **_row_range.exercises(),
     "largest_two": Exercise(
         name="largest_two", question="Join the two largest numbers of two tiles",
         judge=judge_function(_solve_largest_two, _PAIRS), solution=_solve_largest_two,
@@ -116,14 +141,14 @@ EXERCISES = {
         hints=("Make the (n, n) table of exp(-t · distance²) with x[:, None] - x, and set its diagonal to 0.",
                "The denominator runs over a < b: each pair once. Your table holds each pair twice.",
                "The sum over j splits into x_i · (row sum of w) and w @ x: no third axis is needed.")),
-    "waits_for": Exercise(
-        name="waits_for", question="Which limit does each piece of work wait for?",
-        judge=judge_value(_WAITS, remark="Both limits meet at 100 operations per byte. Count operations and bytes of each piece"),
-        solution=_WAITS,
-        wrong={"all wait for arithmetic": dict.fromkeys(_WAITS, "arithmetic"), "all wait for memory": dict.fromkeys(_WAITS, "memory"),
-               "every product is arithmetic": _WAITS | {"matrix x vector": "arithmetic", "tall x wide": "arithmetic"},
-               "the inner size is forgotten": _WAITS | {"tall x wide": "arithmetic"}},
-        hints=("Where do the two limits meet? 1,000 operations against 10 bytes.",
-               "The square product: 2 · 3000³ operations, 3 · 3000² numbers of 4 bytes. How many operations per byte?",
+    "per_byte": Exercise(
+        name="per_byte", question="How many operations per byte does each piece of work have?",
+        judge=_judge_per_byte, solution=_PER_BYTE,
+        wrong={"numbers taken for bytes": {name: 4 * value for name, value in _PER_BYTE.items()},
+               "a multiplication and an addition counted as one": _PER_BYTE | {name: _PER_BYTE[name] / 2 for name in list(_PER_BYTE)[1:]},
+               "the output forgotten": _PER_BYTE | {"add": 1 / 8, "tall x wide": 2 * 1e10 * 50 / (4 * 1e7)},
+               "words": dict.fromkeys(_PER_BYTE, "memory")},
+        hints=("Adding: one operation per number of the result; two numbers come in and one goes out, 4 bytes each.",
+               "The square product: 2 · 3000³ operations, 3 · 3000² numbers of 4 bytes.",
                "Tall times wide writes 10¹⁰ numbers, and each of them is a sum of only 50 products.")),
 }

@@ -181,6 +181,8 @@ class Operation:
         ``torch.autocast`` does not reach inside: an implementation chooses its types itself, and a product rounded behind its back breaks its bounds.
         """
         name, reason = self.choose(args[0], backend, limit=limit, no_gain=no_gain)
+        if name == "reference":                 # a formula for reading should not have to know how its numbers lie
+            args = tuple(arg.contiguous() if isinstance(arg, Tensor) else arg for arg in args)
         work = getattr(self.module(name), function)
         with recorded(self.name, name, reason, args[0], processor=self.processor) as record, _own_precision(args[0].device.type):
             return record.done(work(*args, **options))

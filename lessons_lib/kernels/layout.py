@@ -1,4 +1,4 @@
-"""How tensors lie in memory for a Triton kernel, and the blocks of a large product that is never whole.
+"""How tensors lie in memory, above all for a Triton kernel, and the blocks of a large product that is never whole.
 
 Rows start at multiples of 16 numbers: then loads are 128 bits wide and scattered additions go as vectors; a row of 300 numbers gets a stride of 304.
 Taught in ``15_gpu_kernels``.
@@ -13,11 +13,13 @@ from torch import Tensor
 
 from .interpreter import interpreting
 
-__all__ = ["ALIGNMENT", "add_product", "aligned_rows", "padded_width", "precision", "product", "row_products", "rows_per_block"]
+__all__ = ["ALIGNMENT", "add_product", "aligned_rows", "one_piece", "padded_width", "precision", "product", "row_products",
+           "rows_per_block"]
 
 ALIGNMENT = 16                                  # numbers
 CACHE_BYTES = 48 << 20                          # a block of float32 products about as large as the L2 cache of a big GPU
 MOST_BYTES = 256 << 20
+LINE = 64                                       # bytes of a processor's cache line, where torch lets its own arrays start
 FULL_RATE_ROWS = 1024                           # fewer rows than this and a matrix product of a big GPU loses speed
 
 
@@ -32,6 +34,15 @@ def aligned_rows(x: Tensor) -> Tensor:
     padded = torch.empty(len(x), padded_width(x.shape[1]), dtype=x.dtype, device=x.device)        # padding is never read: loads are masked at d
     padded[:, : x.shape[1]] = x
     return padded[:, : x.shape[1]]
+
+
+def one_piece(x: Tensor) -> Tensor:
+    """x itself when it lies without gaps, row after row, and starts where torch's own arrays do, else a copy that does.
+
+    Libraries choose the order of their additions by strides and addresses; so equal numbers give equal bits however they lie.
+    """
+    x = x.contiguous()
+    return x.clone() if x.device.type == "cpu" and x.data_ptr() % LINE else x
 
 
 def precision(dtype: torch.dtype | str) -> str:

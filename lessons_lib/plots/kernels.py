@@ -205,11 +205,12 @@ def _box(x: float, y: float, width: float, height: float, **look: Any) -> Any:
 
 
 @styled()
-def tile_lanes(panels: Mapping[str, np.ndarray], rows: Sequence[int], cols: Sequence[int], *, title: str, n: int) -> Figure:
+def tile_lanes(panels: Mapping[str, np.ndarray], rows: Sequence[int], cols: Sequence[int], *, title: str, n: int,
+               notes: Mapping[str, tuple[float, float]] | None = None) -> Figure:
     """What every lane of one tile holds, as one or two coloured squares; lanes at minus infinity stay empty, with a cross.
 
     Parameters: panels, name -> (len(rows), len(cols)) numbers; rows, cols, the numbers of rows and columns of the table; n, how many of them exist;
-    title, the finding.
+    title, the finding; notes, text -> (row, column) of the table where it stands, in the first panel.
     """
     if not isinstance(panels, Mapping) or not 1 <= len(panels) <= 2:
         raise ValueError(f"panels={shown(panels)}; expected one or two arrays by name")
@@ -231,6 +232,8 @@ def tile_lanes(panels: Mapping[str, np.ndarray], rows: Sequence[int], cols: Sequ
         ax.set(xlabel="column j", ylabel="row i")
         for axis, numbers in ((ax.xaxis, cols), (ax.yaxis, rows)):
             axis.set_ticks(range(0, len(numbers), 4), [str(int(numbers[k])) for k in range(0, len(numbers), 4)])
+    for text, (row, column) in (notes or {}).items():
+        axes[0].annotate(_label(text), (column - cols[0], row - rows[0]), ha="center", va="center", fontsize=9, bbox=VEIL)
     return fig
 
 

@@ -162,6 +162,17 @@ def test_a_missing_number_shows_instead_of_vanishing(bad, backend):
     assert not math.isfinite(value.item()) and not torch.isfinite(x.grad[2]).all() and torch.isfinite(x.grad[[0, 1, 3, 4]]).all()
 
 
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 1.5, 2.0, 3.0])
+@pytest.mark.parametrize("size", [1e-25, 1e-12, 1e12, 1e25])
+def test_no_square_on_the_way_overflows_or_vanishes_in_float32(size, alpha):
+    x, y = size * cloud(6, 4, dtype=torch.float32), size * cloud(6, 4, seed=1, dtype=torch.float32)
+    exact, exact_gradient = cpu.value_and_gradient(x.double(), y.double(), alpha=alpha)
+    value, gradient = cpu.value_and_gradient(x, y, alpha=alpha)
+    torch.testing.assert_close(value, exact.float(), rtol=1e-6, atol=1e-44)         # also where the result itself is 0 or inf in float32
+    assert torch.equal(value, cpu.alignment(x, y, alpha=alpha))
+    torch.testing.assert_close(gradient, exact_gradient.float(), rtol=2e-6, atol=1e-44)
+
+
 def test_a_trace_says_what_ran_and_why_there_is_no_kernel():
     with trace() as t, use_backend("triton"):
         alignment(cloud(5, 3), cloud(5, 3))

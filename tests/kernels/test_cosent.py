@@ -115,6 +115,12 @@ def test_labels_count_by_their_order_alone(relabel):
     assert cosent(s, relabel(y)).item() == cosent(s, y).item()
 
 
+@pytest.mark.parametrize("label", [torch.tensor([2**63, 1], dtype=torch.uint64), np.array([2**63, 1], dtype=np.uint64), [2**63, 1],
+                                   [2**64 + 1, 2**64], [2**53 + 1, 2**53], np.array([2**62 + 1, 2**62]), [2**63, -1], [2**64, 0.5]])
+def test_labels_of_any_size_are_compared_exactly(label):
+    assert cosent([0.1, 0.9], label).item() == cosent([0.1, 0.9], [1, 0]).item() > 1
+
+
 def test_two_labels_may_be_true_and_false():
     s, y = scores(10), labels(10, 2)
     assert cosent(s, y.bool()).item() == cosent(s, y).item() == cosent(s, y.bool().numpy()).item()

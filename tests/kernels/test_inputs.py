@@ -11,7 +11,7 @@ import scipy.sparse
 import torch
 
 from lessons_lib.kernels import uniformity
-from lessons_lib.kernels.inputs import as_indices, as_tensor, as_vectors, check_finite, check_same_width, wants_gradient
+from lessons_lib.kernels.inputs import as_indices, as_integers, as_tensor, as_vectors, check_finite, check_same_width, wants_gradient
 
 MATRIX = np.arange(12, dtype=np.float32).reshape(3, 4) / 8
 
@@ -141,13 +141,22 @@ def test_row_numbers_of_any_kind_become_int64(value):
     ([[0, 1]], ValueError, r"positive has shape \(1, 2\)"),
     ([0.0, 1.0], TypeError, r"positive=\[0.0, 1.0\] has dtype float64; expected row numbers"),
     ([True, False], TypeError, "dtype bool"),
-    (torch.tensor([True, False]), TypeError, "dtype torch.bool"),
-    (torch.tensor([0.0, 1.0]), TypeError, "dtype torch.float32"),
+    (torch.tensor([True, False]), TypeError, "dtype bool; expected row numbers"),
+    (torch.tensor([0.0, 1.0]), TypeError, r"dtype float32; .*Convert it: positive.long\(\)"),
     ([[0], [0, 1]], ValueError, "positive is no array of numbers"),
 ])
 def test_wrong_row_numbers_are_named_with_their_place(value, error, words):
     with pytest.raises(error, match=words):
         as_indices("positive", value, n=2, high=3, device=torch.device("cpu"))
+
+
+def test_whole_numbers_of_any_layout_are_read_and_int64_is_not_copied():
+    array = np.arange(6).reshape(2, 3)
+    assert as_integers("draws", array).data_ptr() == array.ctypes.data
+    record = np.zeros(4, dtype=[("a", np.int8), ("b", np.int64)])
+    record["b"] = np.arange(4)
+    for value in (array[:, ::-1], array[::-1], read_only(array), array.astype(">i8"), array.T, record["b"], np.zeros((0, 3), dtype=np.int64)):
+        assert as_integers("draws", value).tolist() == value.tolist()
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])

@@ -208,6 +208,24 @@ def test_a_refused_batch_leaves_the_moments_as_they_were():
     assert moments.n == 2 and torch.equal(moments.covariance(), before)
 
 
+@pytest.mark.parametrize("size", [1e155, 1e200, 1.7e308])
+def test_moments_whose_joined_covariance_overflows_are_refused_and_stay_as_they_were(size):
+    moments, other = Moments(2).update([[size, 1.0]]), Moments(2).update([[-size, 2.0]])
+    for name, join in (("batch", lambda: moments.update([[-size, 2.0]])), ("other", lambda: moments.merge(other))):
+        with pytest.raises(ValueError, match=rf"{name} and the 1 vectors before it .* overflows float64"):
+            join()
+    assert moments.n == 1 and moments.mean.tolist() == [size, 1.0] and other.mean.tolist() == [-size, 2.0]
+    assert moments.update([[size, 3.0]]).covariance().tolist() == [[0.0, 0.0], [0.0, 2.0]]
+
+
+def test_a_scatter_that_overflows_when_joined_is_refused_too():
+    wide = [[1e154], [-1e154]]                          # each scatter is 2e308 / 2, and 1.8e308 is the largest float64
+    with pytest.raises(ValueError, match="overflows float64"):
+        Moments(1).update([[9e153], [-9e153]]).update([[9e153], [-9e153]])
+    with pytest.raises(ValueError, match="squares overflow"):
+        Moments(1).update(wide)
+
+
 @pytest.mark.parametrize(("call", "error", "words"), [
     (lambda: Moments(0), ValueError, "dim=0"),
     (lambda: Moments(2.0), TypeError, "dim=2.0"),

@@ -139,6 +139,25 @@ def test_blocks_of_texts_give_what_the_formula_gives(b, length, d, how, normaliz
     torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_long_texts_keep_their_digits_because_parts_of_them_are_added_up(dtype):
+    for length in (1, 513, 5000, 300_000):
+        hidden, mask = torch.full((2, length, 2), 0.1).to(dtype), torch.ones(2, length, dtype=torch.bool)
+        mask[1, length // 2 :] = False
+        expected = hidden[:, 0].double() * mask.any(dim=1, keepdim=True)
+        torch.testing.assert_close(pool(hidden, mask).double(), expected, rtol=1e-5 if dtype == torch.float32 else 1e-12, atol=0)
+
+
+def test_parts_of_parts_of_a_text_are_added_up_rightly(monkeypatch):
+    monkeypatch.setattr(cpu, "MOST_ROWS", 3)
+    for length in (2, 3, 4, 9, 10, 50):
+        hidden, _, mask = batch(6, length, 4, seed=length)
+        mask[2], mask[3] = False, True
+        for block in (1, 4 * length * 2, 1 << 20):
+            monkeypatch.setattr(cpu, "BLOCK", block)
+            torch.testing.assert_close(pool(hidden, mask), pool(hidden, mask, backend="reference"), rtol=1e-12, atol=1e-14)
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_V08_half_types_are_summed_in_float32(backend):
     hidden = torch.full((1, 4096, 1), 0.1, dtype=torch.bfloat16)

@@ -52,6 +52,23 @@ def test_integers_that_float64_cannot_tell_apart_keep_their_order(backend):
         assert ranks(high, backend=backend).tolist() == [3.0, 2.0, 1.0]
 
 
+@pytest.mark.parametrize(("values", "expected"), [
+    ([2**63, 2**63 + 1, -1], [2, 3, 1]),                # NumPy would make floats of them
+    ([2**64, 2**64 + 1, -1, True, 2**64], [3.5, 5, 1, 2, 3.5]),
+    ((2**53, 2**53 + 1, 0.5), [2, 3, 1]),
+    ([[2**53 + 1, 2**53, 0.5], [1, -(2**70), 1]], [[3, 2, 1], [2.5, 1, 2.5]]),
+    ([np.int64(2**62), np.int64(2**62 + 1), np.uint64(2**63)], [1, 2, 3]),
+    ([1e300, 2.0, 1e300], [2.5, 1, 2.5]),
+])
+def test_integers_of_lists_are_compared_exactly_whatever_their_size(values, expected):
+    assert ranks(values).tolist() == expected
+
+
+def test_a_view_that_torch_negates_only_when_it_is_read_is_ranked():
+    values = torch.tensor([1 + 2j, 3 + 1j, 5 + 9j]).conj().imag
+    assert values.is_neg() and ranks(values).tolist() == [2.0, 3.0, 1.0]
+
+
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint16", "float16", "float32", ">f8", ">i4", "longdouble"])
 def test_V07_V08_every_real_type_is_ranked(kind):
     assert ranks(np.array([1, 0, 1], dtype=kind)).tolist() == [2.5, 1.0, 2.5]
@@ -88,6 +105,12 @@ def test_V21_no_values_and_one_value(shape, backend):
     (torch.tensor([1j, 2j]), TypeError, "values has dtype complex64"),
     (3.0, ValueError, "values has shape ()"),
     ([[1.0], [1.0, 2.0]], ValueError, "values is no array of numbers"),
+    ([torch.tensor(1.0, requires_grad=True), torch.tensor(2.0)], TypeError, "values is a list of tensors; expected one tensor. Join them:"),
+    ([[torch.tensor(1.0, requires_grad=True)], [torch.tensor(2.0)]], ValueError, "values is no array of numbers"),
+    (torch.tensor([0, 1, 2]).to_sparse(), TypeError, "values is a sparse_coo tensor; expected a dense one"),
+    ([2**64, None], TypeError, "values has dtype object"),
+    ([2**64, "a"], TypeError, "expected real numbers"),
+    (3, ValueError, "values has shape (); expected 1 axes"),
 ])
 def test_V01_V07_what_has_no_rank_is_named(values, error, words):
     with pytest.raises(error) as caught:
@@ -182,6 +205,7 @@ def test_a_trace_says_what_ran():
     (np.ones((1, 3)), np.ones(3), np.array([0, 1]), ValueError, "draws has shape (2,); expected (resamples, rows drawn)"),
     (np.ones((1, 3)), np.ones(3), np.array([[0.5]]), TypeError, "expected row numbers (int)"),
     (np.ones((1, 3)), np.ones(3), torch.tensor([[0.5]]), TypeError, "draws has dtype float32"),
+    (np.ones((1, 3)), np.ones(3), torch.tensor([[0, 1]]).to_sparse(), TypeError, "draws is a sparse_coo tensor"),
     (np.ones((1, 3)), np.ones(3), 5, ValueError, "draws has shape ()"),
 ])
 @pytest.mark.parametrize("backend", BACKENDS)

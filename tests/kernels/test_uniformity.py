@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lessons_lib.kernels import trace, uniformity
 from lessons_lib.kernels.uniformity import cpu, reference
+from lessons_lib.kernels.uniformity.centred import centred
 
 
 def unit(n: int, d: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -99,6 +100,64 @@ def test_turning_all_points_together_changes_nothing():
 def test_points_far_apart_do_not_underflow():
     x = torch.tensor([[0.0], [1000.0], [3000.0]], dtype=torch.float64)
     assert uniformity(x).item() == pytest.approx(-2e6 - math.log(3), rel=1e-12)
+
+
+@pytest.mark.parametrize("stray", [False, True])
+@pytest.mark.parametrize("far", [1.0, 10.0, 100.0, 1000.0])
+def test_where_the_points_lie_costs_no_digits_because_only_distances_count(far, stray):
+    x = 0.3 * torch.randn(400, 16, generator=torch.Generator().manual_seed(0)) + far
+    x = torch.cat([x, torch.zeros(1, 16)]) if stray else x          # one point left behind does not pull the others out of their middle
+    exact, exact_gradient = reference.value_and_gradient(x.double(), t=2.0)
+    value, gradient = cpu.value_and_gradient(x, t=2.0)
+    assert value.item() == pytest.approx(exact.item(), abs=1e-6) and cpu.uniformity(x, t=2.0).item() == pytest.approx(exact.item(), abs=1e-6)
+    assert (gradient - exact_gradient).norm() <= 1e-6 * exact_gradient.norm()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_the_kernel_moves_points_far_out_to_the_origin_before_it_multiplies(dtype, triton_here, device, guarded):
+    x = (0.3 * torch.randn(20, 5, generator=torch.Generator().manual_seed(0)) + 100).to(device, dtype).requires_grad_()
+    value = uniformity(x, backend=triton_here)
+    value.backward()
+    exact, exact_gradient = reference.value_and_gradient(x.detach().double(), t=2.0)
+    assert value.item() == pytest.approx(exact.item(), abs=1e-5)
+    assert (x.grad.double() - exact_gradient).norm() <= (1e-5 if dtype == torch.float32 else 2e-3) * exact_gradient.norm()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("far", [0.0, 0.1, 1.0, 50.0, -50.0])
+def test_moving_half_types_rounds_nothing(far, dtype):
+    x = (unit(200, 16, dtype=torch.float64) + far).to(dtype)
+    moved = centred(x)
+    assert moved.dtype == dtype and moved.is_contiguous() and moved.data_ptr() != x.data_ptr()
+    by = (x.double() - moved.double())
+    assert (by == by[0]).all() and (abs(far) < 10 or moved.abs().max() < 2)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference", "triton"])
+def test_points_whose_squares_overflow_are_infinitely_far_and_pull_at_nothing(backend, request):
+    if backend == "triton":
+        request.getfixturevalue("triton_here")
+    where = request.getfixturevalue("device") if backend == "triton" else "cpu"
+    spread = 1e20 * torch.randn(5, 3, generator=torch.Generator().manual_seed(0))
+    for x in (torch.tensor([[3e19], [0.0]]), spread, torch.tensor([[3e38], [-3e38], [0.0]])):
+        x = x.to(where).requires_grad_()
+        value = uniformity(x, backend=backend)
+        value.backward()
+        assert value.item() == uniformity(x.detach(), backend=backend).item() == -math.inf and (x.grad == 0).all()
+    x = torch.tensor([[0.0, 0.0], [0.1, 0.0], [1e30, 0.0]], device=where, requires_grad=True)
+    value = uniformity(x, backend=backend)
+    value.backward()
+    assert value.item() == pytest.approx(-2 * 0.01 - math.log(3), rel=1e-5)
+    torch.testing.assert_close(x.grad.cpu(), torch.tensor([[0.4, 0.0], [-0.4, 0.0], [0.0, 0.0]]))
+
+
+@pytest.mark.parametrize("backend", ["cpu", "triton"])
+def test_an_infinite_number_shows_too(backend, request):
+    if backend == "triton":
+        request.getfixturevalue("triton_here")
+    x = unit(5, 3).to(request.getfixturevalue("device") if backend == "triton" else "cpu")
+    x[2, 1] = math.inf
+    assert math.isnan(uniformity(x, backend=backend).item())
 
 
 def test_a_missing_number_shows_instead_of_vanishing():

@@ -120,3 +120,10 @@ def test_errors_stand_at_the_places_of_their_settings():
 
 def test_rates_are_written_as_people_say_them():
     assert [rate_text(v) for v in (989.5e12, 1e12, 57.7e9, 3e8)] == ["990 TFLOP/s", "1 TFLOP/s", "58 GFLOP/s", "300 MFLOP/s"]
+
+
+def test_a_note_stands_in_the_first_square_at_its_row_and_column():
+    panels = {"one": np.zeros((4, 4)), "two": np.zeros((4, 4))}
+    fig = plots.tile_lanes(panels, range(8, 12), range(20, 24), n=99, title=FINDING, notes={"here": (9, 22)})
+    (note,) = [t for t in fig.axes[0].texts if t.get_text() == "here"]
+    assert note.xy == (2, 1) and not any(t.get_text() == "here" for t in fig.axes[1].texts)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ...core import check_float
-from ..autograd import register_scalar_loss
+from ..autograd import gradient_type, register_scalar_loss
 from ..dispatch import Operation, backend_name
 from ..inputs import as_vectors, check_same_width, wants_gradient
 
@@ -57,7 +57,7 @@ def _alignment(x: Tensor, y: Tensor, alpha: float, gradients: list[bool], backen
 @_alignment.register_fake
 def _shapes(x: Tensor, y: Tensor, alpha: float, gradients: list[bool], backend: str) -> tuple[Tensor, Tensor, Tensor]:
     scalar = torch.float64 if x.dtype == torch.float64 else torch.float32
-    rooms = [x.new_empty(x.shape if wanted else 0) for wanted in gradients]
+    rooms = [x.new_empty(x.shape, dtype=gradient_type(x.dtype)) if wanted else x.new_empty(0) for wanted in gradients]
     return x.new_empty((), dtype=scalar), rooms[0], rooms[1]
 
 

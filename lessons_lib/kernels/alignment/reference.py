@@ -10,6 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ..autograd import gradient_type
+
 __all__ = ["alignment", "value_and_gradient"]
 
 
@@ -29,4 +31,4 @@ def value_and_gradient(x: Float[Tensor, "n d"], y: Float[Tensor, "n d"], *, alph
     """A and ∂A/∂x_i = alpha/n ‖x_i - y_i‖^(alpha-2) (x_i - y_i), 0 where x_i = y_i; ∂A/∂y_i is its negative."""
     gap = (x - y) if x.dtype == torch.float64 else x.float() - y.float()
     slope = alpha / len(x) * _power(gap.square().sum(dim=1), alpha / 2 - 1)
-    return alignment(x, y, alpha=alpha), (slope[:, None] * gap).to(x.dtype)
+    return alignment(x, y, alpha=alpha), (slope[:, None] * gap).to(gradient_type(x.dtype))

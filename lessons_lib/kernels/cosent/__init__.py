@@ -12,13 +12,16 @@ import torch
 from torch import Tensor
 
 from ...core import check_float
-from ..autograd import register_scalar_loss
+from ..autograd import gradient_type, register_scalar_loss
 from ..dispatch import Operation, backend_name
-from ..inputs import as_tensor, check_finite, wants_gradient
+from ..inputs import as_tensor, check_finite, in_order, wants_gradient
 
 __all__ = ["OPERATION", "cosent"]
 
 OPERATION = Operation("cosent", kernel=False, without="sorting by label leaves N log N steps of plain torch", processor="sort and running sums")
+
+
+LARGEST = 1e30                                  # times a similarity it is still a number in float32
 
 
 def cosent(similarity: Any, label: Any, *, scale: float = 20.0, backend: str | None = None) -> Tensor:
@@ -28,17 +31,17 @@ def cosent(similarity: Any, label: Any, *, scale: float = 20.0, backend: str | N
         ∂L/∂s_k = λ (Σ_i p_ik - Σ_j p_kj)
 
     Parameters: similarity s, (n,) floating, n >= 0; label y, (n,) numbers in any order, of which only the order counts, equal labels make no pair;
-    scale λ > 0 (1/λ is a temperature); backend, "cpu" or "reference". Returns a scalar >= λ max(s_j - s_i), in the type of similarity (float32 for
-    half types), computed in float64, differentiable once; 0 with gradient 0 where no two labels differ. N log N steps, memory N. NaN in similarity
-    gives NaN. Raises ValueError (lengths, scale, a label that is NaN or infinite: index), TypeError (not floating), BackendUnavailable. Labels on a
-    GPU are not looked at: a NaN among them gives NaN. The printed formula of the source has a slip: its condition is the order of the labels.
-    [su2022cosent]
+    scale λ in (0, 1e30] (1/λ is a temperature); backend, "cpu" or "reference". Returns a scalar >= λ max(s_j - s_i), in the type of similarity
+    (float32 for half types), computed in float64, differentiable once; 0 with gradient 0 where no two labels differ. N log N steps, memory N. NaN
+    in similarity gives NaN. Raises ValueError (lengths, scale, a label that is NaN or infinite: index), TypeError (not floating),
+    BackendUnavailable. Labels on a GPU are not looked at: a NaN among them gives NaN. The printed formula of the source has a slip: its condition
+    is the order of the labels. [su2022cosent]
 
     >>> round(cosent([0.8, 0.6], [1, 0]).item(), 6)
     0.01815
     """
     similarity = as_tensor("similarity", similarity, ndim=1)
-    scale = check_float("scale", scale, low=0, open_low=True)
+    scale = check_float("scale", scale, low=0, high=LARGEST, open_low=True)
     label = _as_label(label, len(similarity))
     if label.dtype.is_floating_point:
         if label.device.type == "cpu" and not torch.compiler.is_compiling():
@@ -49,11 +52,9 @@ def cosent(similarity: Any, label: Any, *, scale: float = 20.0, backend: str | N
 
 
 def _as_label(label: Any, n: int) -> Tensor:
-    """Labels as a tensor of n numbers; integers of tensors stay integers."""
-    if isinstance(label, Tensor) and not (label.dtype.is_floating_point or label.dtype.is_complex):
-        label = label.to(torch.int64)
-    else:
-        label = as_tensor("label", label, ndim=1).detach()
+    """Labels as a tensor of n numbers; integers stay integers, so that large ones keep apart."""
+    whole = in_order("label", label)
+    label = as_tensor("label", label, ndim=1).detach() if whole is None else whole
     if tuple(label.shape) != (n,):
         raise ValueError(f"label has shape {tuple(label.shape)}; expected ({n},), one label per similarity")
     return label
@@ -69,7 +70,7 @@ def _cosent(similarity: Tensor, label: Tensor, scale: float, gradient: bool, bac
 @_cosent.register_fake
 def _shapes(similarity: Tensor, label: Tensor, scale: float, gradient: bool, backend: str) -> tuple[Tensor, Tensor]:
     scalar = torch.float64 if similarity.dtype == torch.float64 else torch.float32
-    room = torch.empty_like(similarity, memory_format=torch.contiguous_format) if gradient else similarity.new_empty(0)
+    room = similarity.new_empty(similarity.shape, dtype=gradient_type(similarity.dtype)) if gradient else similarity.new_empty(0)
     return similarity.new_empty((), dtype=scalar), room
 
 

@@ -11,6 +11,8 @@ import math
 import torch
 from torch import Tensor
 
+from ..autograd import gradient_type
+
 __all__ = ["cosent", "value_and_gradient"]
 
 
@@ -52,4 +54,4 @@ def value_and_gradient(similarity: Tensor, label: Tensor, *, scale: float) -> tu
     received = _log_sums(-s.flip(0), n_larger) + s
     share = (received - value).exp_() - (paid - value).exp_()
     gradient = torch.empty_like(share).index_copy_(0, places, share.mul_(scale))
-    return value.to(_result_type(similarity)), gradient.to(similarity.dtype)
+    return value.to(_result_type(similarity)), gradient.to(gradient_type(similarity.dtype))

@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Float, Real
 from torch import Tensor
 
+from ..autograd import gradient_type
+
 __all__ = ["cosent", "value_and_gradient"]
 
 
@@ -31,4 +33,4 @@ def value_and_gradient(similarity: Float[Tensor, " n"], label: Real[Tensor, " n"
     s = similarity if similarity.dtype == torch.float64 else similarity.float()
     value = cosent(similarity, label, scale=scale)
     share = (_violations(s, label, scale) - value).exp()
-    return value, (scale * (share.sum(dim=0) - share.sum(dim=1))).to(similarity.dtype)
+    return value, (scale * (share.sum(dim=0) - share.sum(dim=1))).to(gradient_type(similarity.dtype))

@@ -8,15 +8,16 @@ everything else apart in one number. n queries and m keys have n x m similaritie
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from ...core import check_float
-from ..autograd import register_scalar_loss
+from ..autograd import gradient_type, register_scalar_loss
 from ..dispatch import Operation, backend_name
-from ..inputs import as_indices, as_vectors, check_same_width, wants_gradient
+from ..inputs import as_indices, as_vectors, check_indices, check_same_width, wants_gradient
 
 __all__ = ["OPERATION", "info_nce"]
 
@@ -55,7 +56,6 @@ def info_nce(query: Any, key: Any, *, temperature: float = 0.05, positive: Any =
     rows = {"n": len(query), "high": len(key), "device": query.device}
     positive = torch.arange(len(query), device=query.device) if positive is None else as_indices("positive", positive, **rows)
     hard_negative = None if hard_negative is None else as_indices("hard_negative", hard_negative, **rows)
-    _check_rows(positive, hard_negative, distinct=symmetric)
     chosen = {"temperature": temperature, "hard_weight": hard_weight, "symmetric": bool(symmetric), "query_gradient": wants_gradient(query),
               "key_gradient": wants_gradient(key), "backend": backend_name(backend)}
     learns = chosen["query_gradient"] or chosen["key_gradient"] or torch.compiler.is_compiling()
@@ -72,7 +72,8 @@ def _checked_temperature(value: float) -> float:
 
 
 def _checked_weight(value: float, has_negatives: bool) -> float:
-    weight = -math.inf if value == -math.inf else check_float("hard_weight", value, low=-LARGEST, high=LARGEST)
+    dropped = isinstance(value, numbers.Real) and value == -math.inf
+    weight = -math.inf if dropped else check_float("hard_weight", value, low=-LARGEST, high=LARGEST)
     if weight != 0 and not has_negatives:
         raise ValueError(f"hard_weight={weight!r} without hard_negative; expected the rows of key it belongs to. Pass hard_negative=")
     return weight
@@ -89,7 +90,7 @@ def _check_pairs(n: int, m: int, *, default: bool, symmetric: bool) -> None:
 
 def _check_rows(positive: Tensor, hard_negative: Tensor | None, *, distinct: bool) -> None:
     """No hard negative is its query's positive; with ``distinct`` no key is the positive of two queries. Looks on a CPU only, where it is free."""
-    if positive.device.type != "cpu" or torch.compiler.is_compiling():
+    if positive.device.type != "cpu":
         return
     same = torch.nonzero(positive == hard_negative) if hard_negative is not None else ()
     if len(same):
@@ -105,6 +106,7 @@ def _check_rows(positive: Tensor, hard_negative: Tensor | None, *, distinct: boo
 def _run(query: Tensor, key: Tensor, positive: Tensor, hard_negative: Tensor | None, *, temperature: float, hard_weight: float, symmetric: bool,
          query_gradient: bool, key_gradient: bool, backend: str) -> tuple[Tensor, Tensor, Tensor]:
     """Loss and both gradients, an empty tensor for one that nobody asked for."""
+    _check_rows(positive, hard_negative, distinct=symmetric)
     query, key, dquery, dkey = query.detach(), key.detach(), None, None
     options = {"positive": positive, "hard_negative": hard_negative, "temperature": temperature, "hard_weight": hard_weight, "symmetric": symmetric}
     if query_gradient or key_gradient:
@@ -118,6 +120,9 @@ def _run(query: Tensor, key: Tensor, positive: Tensor, hard_negative: Tensor | N
 @torch.library.custom_op("lessons_lib::info_nce", mutates_args=())
 def _info_nce(query: Tensor, key: Tensor, positive: Tensor, hard_negative: Tensor | None, *, temperature: float, hard_weight: float,
               symmetric: bool, query_gradient: bool, key_gradient: bool, backend: str) -> tuple[Tensor, Tensor, Tensor]:
+    for name, rows in (("positive", positive), ("hard_negative", hard_negative)):       # a compiled function brings them here unseen
+        if rows is not None:
+            check_indices(name, rows, high=len(key))
     return _run(query, key, positive, hard_negative, temperature=temperature, hard_weight=hard_weight, symmetric=symmetric,
                 query_gradient=query_gradient, key_gradient=key_gradient, backend=backend)
 
@@ -125,7 +130,7 @@ def _info_nce(query: Tensor, key: Tensor, positive: Tensor, hard_negative: Tenso
 @_info_nce.register_fake
 def _shapes(query: Tensor, key: Tensor, positive: Tensor, hard_negative: Tensor | None, *, temperature: float, hard_weight: float,
             symmetric: bool, query_gradient: bool, key_gradient: bool, backend: str) -> tuple[Tensor, Tensor, Tensor]:
-    gradients = [torch.empty_like(x, memory_format=torch.contiguous_format) if asked else x.new_empty(0)
+    gradients = [x.new_empty(x.shape, dtype=gradient_type(x.dtype)) if asked else x.new_empty(0)
                  for x, asked in ((query, query_gradient), (key, key_gradient))]
     return query.new_empty((), dtype=torch.promote_types(query.dtype, torch.float32)), *gradients
 

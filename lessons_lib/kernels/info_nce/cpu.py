@@ -14,6 +14,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from ..autograd import gradient_type
+from ..layout import one_piece
 from ..products import add_row_product, row_product
 
 __all__ = ["info_nce", "value_and_gradient"]
@@ -60,7 +62,7 @@ def info_nce(query: Tensor, key: Tensor, *, positive: Tensor, hard_negative: Ten
              symmetric: bool) -> Tensor:
     """The value alone: one product per block."""
     exact = torch.promote_types(query.dtype, torch.float32)
-    query, key = query.to(exact), key.to(exact)
+    query, key = one_piece(query.to(exact)), one_piece(key.to(exact))
     blocks, columns = _prepared(query, key, positive, 1 / temperature, symmetric)
     losses = query.new_empty(len(query))
     for rows, logits in blocks:
@@ -93,7 +95,7 @@ def value_and_gradient(query: Tensor, key: Tensor, *, positive: Tensor, hard_neg
                        symmetric: bool, wanted: tuple[bool, bool]) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Value and the wanted gradients in one pass; ``symmetric`` with several blocks makes the logits twice."""
     exact, sides = torch.promote_types(query.dtype, torch.float32), 1 + symmetric
-    q, k = query.to(exact), key.to(exact)
+    q, k = one_piece(query.to(exact)), one_piece(key.to(exact))
     blocks, columns = _prepared(q, k, positive, 1 / temperature, symmetric)
     losses, share = q.new_empty(len(q)), 1 / (temperature * len(q) * sides)
     dquery, dkey = torch.empty(q.shape, dtype=exact, device=q.device) if wanted[0] else None, None
@@ -107,4 +109,5 @@ def value_and_gradient(query: Tensor, key: Tensor, *, positive: Tensor, hard_neg
         elif wanted[1]:
             dkey = row_product(weights.T, q[rows].T, scale=share)
         del logits, weights                     # before the next block is made
-    return losses.mean() / sides, None if dquery is None else dquery.to(query.dtype), None if dkey is None else dkey.to(key.dtype)
+    kept = gradient_type(query.dtype)
+    return losses.mean() / sides, None if dquery is None else dquery.to(kept), None if dkey is None else dkey.to(kept)

@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from ..autograd import gradient_type
 from ..compile_case import FLOATS, CompileCase
 from ..configs import blocks_for
 from ..layout import add_product, aligned_rows, padded_width, precision, product, row_products
@@ -164,7 +165,7 @@ def value_and_gradient(query: Tensor, key: Tensor, *, positive: Tensor, hard_neg
     hard = positive if hard_negative is None else hard_negative
     share = scale / (len(q) * (1 + symmetric))
     losses = torch.empty(len(q), dtype=torch.float32, device=device)
-    dquery = torch.empty(q.shape, dtype=q.dtype, device=device) if wanted[0] else None
+    dquery = torch.empty(q.shape, dtype=gradient_type(q.dtype), device=device) if wanted[0] else None
     dkey = torch.zeros(k.shape, dtype=torch.float32, device=device) if wanted[1] else None
     blocks = blocks_for("info_nce_weights", q)
     for rows, dots, weights in row_products(q, k):
@@ -175,4 +176,4 @@ def value_and_gradient(query: Tensor, key: Tensor, *, positive: Tensor, hard_neg
             dquery[rows] = product(weights, k).mul_(share)
         if dkey is not None:
             add_product(dkey, weights.T, q[rows])
-    return losses.mean() / (1 + symmetric), dquery, None if dkey is None else dkey.mul_(share).to(key.dtype)
+    return losses.mean() / (1 + symmetric), dquery, None if dkey is None else dkey.mul_(share).to(gradient_type(key.dtype))

@@ -9,6 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from ..autograd import gradient_type
+
 __all__ = ["info_nce", "value_and_gradient"]
 
 
@@ -50,6 +52,6 @@ def value_and_gradient(query: Float[Tensor, "n d"], key: Float[Tensor, "m d"], *
         columns[:, positive] = logits[:, positive].softmax(dim=0)
         slope = (slope + columns - one_hot) / 2
     slope = slope / (len(query) * temperature)
-    dquery = (slope @ key.to(slope.dtype)).to(query.dtype) if wanted[0] else None
-    dkey = (slope.T @ query.to(slope.dtype)).to(key.dtype) if wanted[1] else None
+    dquery = (slope @ key.to(slope.dtype)).to(gradient_type(query.dtype)) if wanted[0] else None
+    dkey = (slope.T @ query.to(slope.dtype)).to(gradient_type(key.dtype)) if wanted[1] else None
     return info_nce(query, key, **options), dquery, dkey

@@ -22,6 +22,7 @@ __all__ = ["BLOCK", "Space", "result", "row_blocks", "settle", "space_of"]
 BLOCK = 1 << 21                                 # scores per block: 8 MB in float32
 SUMMED = 1 << 18                                # numbers per block of exact sums: 2 MB, which stay in the cache between the halvings
 MODERATE = 40                                   # entries between 2^-40 and 2^40 are taken as they are; no square of them leaves float32
+TINIEST = torch.finfo(torch.float64).tiny
 LARGEST_SHIFT = {torch.float64: 1000}           # powers of two by which others are moved, so that the factor itself is a number
 USUAL_SHIFT = 100
 
@@ -31,8 +32,8 @@ class Space:
     """Two sets of rows and the score that a product of matrices gives them, larger for nearer: query @ x.T * weight + offset.
 
     cosine: weight = 1 / ‖x_j‖, offset = 0, so the score is ‖q_i‖ cos. l2: rows minus the mean of x, weight = 1, offset = -‖x_j‖² / 2, so the score is
-    (‖q_i‖² - ‖q_i - x_j‖²) / 2. ``squares`` are float64; ``rounding`` is the largest error of a dot product as a share of ‖q‖ ‖x‖;
-    ``original`` are the rows before the mean went, times ``scale``.
+    (‖q_i‖² - ‖q_i - x_j‖²) / 2. ``squares`` are float64; ``rounding`` is the largest error of a dot product as a share of ‖q‖ ‖x‖, ``vanishing``
+    what each entry and the sum may lose besides where numbers are too small for their type; ``original`` are the rows that exact scores are made of.
     """
 
     metric: str
@@ -44,7 +45,7 @@ class Space:
     squares: Tensor
     rounding: float
     original: tuple[Tensor, Tensor]
-    scale: float = 1.0
+    vanishing: float = 0.0
 
     def scores(self, rows: Tensor, columns: slice, *, exclude_self: bool) -> Tensor:
         """Fast scores of some queries and a block of columns, (rows, columns); -inf for a query with itself."""
@@ -66,13 +67,18 @@ class Space:
         Parameters: scores and columns, (rows, k), the k best fast scores and where they are. Returns (rows,). l2: the error of a score grows with the
         length of x_j, so first comes the longest x_j that can matter: one longer than ‖q‖ plus the distance of place k lies farther away.
         """
-        length = self.query_squares[rows].sqrt()
         if self.metric == "cosine":
-            return scores[:, -1] - (2 * self.rounding * length).to(scores.dtype)
-        own = self.squares[columns].sqrt()
-        surely = (scores - self.rounding * own * (length[:, None] + own)).amin(dim=1)          # float64: place k has at least this exact score
+            return scores[:, -1] - (2 * self.rounding * self.query_squares[rows].sqrt()).to(scores.dtype)
+        vanished = self.x.shape[1] * TINIEST                    # of a square, in float64
+        length, own = (self.query_squares[rows] + vanished).sqrt(), (self.squares[columns] + vanished).sqrt()
+        surely = (scores - self._error(length[:, None], own)).amin(dim=1)          # float64: place k has at least this exact score
         longest = (length + (length.square() - 2 * surely).clamp_(min=0).sqrt()) * 1.001
-        return (surely - self.rounding * longest * (length + longest)).to(scores.dtype)
+        return (surely - self._error(length, longest)).to(scores.dtype)
+
+    def _error(self, length: Tensor, own: Tensor) -> Tensor:
+        """How far an l2 score of a query and a row of these lengths may lie from the exact one: rounding, and what vanished below the type."""
+        both = length + own
+        return self.rounding * own * both + self.vanishing * (1 + both)
 
     def exact(self, rows: Tensor, columns: Tensor) -> Tensor:
         """Cosine, or minus the distance, of pairs (rows[p], columns[p]) in float64; (p,)."""
@@ -86,8 +92,7 @@ class Space:
                 dots = _row_sums(query[i].double().mul_(x[j].double()))
                 found[start : start + step] = torch.where(lengths > 0, dots / lengths, 0.0).clamp_(-1, 1)
             else:
-                gaps = query[i].double().sub_(x[j].double()).square_()
-                found[start : start + step] = -_row_sums(gaps).sqrt_() / self.scale
+                found[start : start + step] = -_distances(query[i], x[j])
         return found
 
 
@@ -102,6 +107,22 @@ def _row_sums(y: Tensor) -> Tensor:
         y[:, : width - half] += y[:, half:width]
         width = half
     return y[:, 0]
+
+
+def _distances(a: Tensor, b: Tensor) -> Tensor:
+    """‖a_p - b_p‖ in float64. Where squares leave the type, the gap is divided by a power of two first; huge rows are halved besides."""
+    if a.dtype != torch.float64:                # no square of such numbers leaves float64
+        return _row_sums(a.double().sub_(b.double()).square_()).sqrt_()
+    squares = _row_sums((a - b).square_())
+    extreme = torch.nonzero(~((squares > TINIEST**0.6) & (squares < math.inf)))[:, 0]
+    distances = squares.sqrt_()
+    if len(extreme):                            # a row and its copy come here too: there is nothing to divide
+        gaps = a[extreme] - b[extreme]
+        halved = ~torch.isfinite(gaps).all(dim=1)
+        gaps[halved] = a[extreme[halved]] / 2 - b[extreme[halved]] / 2
+        factor = _shift(torch.linalg.vector_norm(gaps, ord=math.inf, dim=1), torch.float64)
+        distances[extreme] = _row_sums(gaps.mul_(factor[:, None]).square_()).sqrt_() / factor * torch.where(halved, 2.0, 1.0)
+    return distances
 
 
 def _squares(x: Tensor) -> Tensor:
@@ -152,7 +173,8 @@ def space_of(query: Tensor, x: Tensor, *, metric: str, dtype: torch.dtype, growt
         query_squares = squares if same else _squares(a)
         weight = torch.where(squares > 0, squares.rsqrt(), 0.0).to(scores)
         return Space(metric, a, b, weight, torch.zeros_like(weight), query_squares, squares, rounding, (a, b))
-    peak = torch.stack([t.abs().amax() if t.numel() else t.new_zeros(()) for t in (query, x)]).amax()
+    given = query, x
+    peak = torch.stack([t.abs().amax() if t.numel() else t.new_zeros(()) for t in given]).amax()
     scale = float(_shift(peak.to(dtype), dtype))
     if scale != 1:
         x = x.to(dtype) * scale
@@ -164,7 +186,8 @@ def space_of(query: Tensor, x: Tensor, *, metric: str, dtype: torch.dtype, growt
     squares = _squares(b)
     query_squares = squares if same else _squares(a)
     offset = (squares / -2).to(scores)
-    return Space(metric, a, b, torch.ones_like(offset), offset, query_squares, squares, rounding, (query, x), scale)
+    vanishing = growth * (x.shape[1] + 8) * torch.finfo(scores).tiny
+    return Space(metric, a, b, torch.ones_like(offset), offset, query_squares, squares, rounding, given, vanishing)
 
 
 # ------------------------------------------------------------------------------------------------ from candidates to neighbours

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..autograd import register_scalar_loss
+from ..autograd import gradient_type, register_scalar_loss
 from ..dispatch import Operation, backend_name
 from ..inputs import as_vectors, wants_gradient
 
@@ -47,7 +47,7 @@ def _mean_cosine(x: Tensor, gradient: bool, backend: str) -> tuple[Tensor, Tenso
 @_mean_cosine.register_fake
 def _shapes(x: Tensor, gradient: bool, backend: str) -> tuple[Tensor, Tensor]:
     scalar = torch.float64 if x.dtype == torch.float64 else torch.float32
-    return x.new_empty((), dtype=scalar), torch.empty_like(x, memory_format=torch.contiguous_format) if gradient else x.new_empty(0)
+    return x.new_empty((), dtype=scalar), x.new_empty(x.shape, dtype=gradient_type(x.dtype)) if gradient else x.new_empty(0)
 
 
 register_scalar_loss(_mean_cosine, inputs=1)

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from ..autograd import gradient_type
+
 __all__ = ["mean_cosine", "value_and_gradient"]
 
 BLOCK = 1 << 20                                 # numbers per block: 8 MB in float64
@@ -54,8 +56,8 @@ def mean_cosine(x: Tensor) -> Tensor:
 def value_and_gradient(x: Tensor) -> tuple[Tensor, Tensor]:
     """Value and gradient: a pass for the sum, a pass for what of it stands at right angles to each row."""
     total, count = _sum_and_count(x)
-    gradient, n = torch.empty(x.shape, dtype=x.dtype, device=x.device), len(x)
+    gradient, n = torch.empty(x.shape, dtype=gradient_type(x.dtype), device=x.device), len(x)
     for rows, unit, length in _unit_blocks(x):
         along = (unit @ total)[:, None]
-        gradient[rows] = ((total - along * unit).div_(length) * (2 / (n * (n - 1)))).to(x.dtype)
+        gradient[rows] = ((total - along * unit).div_(length) * (2 / (n * (n - 1)))).to(gradient.dtype)
     return _value(x, total, count), gradient

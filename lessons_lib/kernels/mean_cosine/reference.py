@@ -9,6 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ..autograd import gradient_type
+
 __all__ = ["mean_cosine", "value_and_gradient"]
 
 
@@ -38,4 +40,4 @@ def value_and_gradient(x: Float[Tensor, "n d"]) -> tuple[Float[Tensor, ""], Floa
     others = unit.sum(dim=0) - unit
     zero = (exact == 0).all(dim=1, keepdim=True)
     gradient = (2 / (n * (n - 1)) * (others - cosines.sum(dim=1, keepdim=True) * unit) / length).masked_fill(zero, 0.0)
-    return mean_cosine(x), gradient.to(x.dtype)
+    return mean_cosine(x), gradient.to(gradient_type(x.dtype))

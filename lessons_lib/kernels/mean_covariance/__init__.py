@@ -83,17 +83,18 @@ class Moments:
     def update(self, batch: Any, *, backend: str | None = None) -> Moments:
         """Take in the rows of batch, (n, dim) floating, n >= 0, and return self.
 
-        A refused batch changes nothing. Raises as `mean_covariance`, and ValueError for another width.
+        A refused batch changes nothing. Raises as `mean_covariance`, and ValueError for another width or where the joined numbers overflow.
         """
         batch = as_vectors("batch", batch, min_rows=0)
         if batch.shape[1] != self.dim:
             raise ValueError(f"batch has {batch.shape[1]} columns; expected {self.dim}, the dim of these moments")
         if len(batch):
-            self._join(len(batch), *_mean_and_scatter(batch.detach(), "batch", backend_name(backend)))
+            self._join(len(batch), *_mean_and_scatter(batch.detach(), "batch", backend_name(backend)), name="batch")
         return self
 
     def merge(self, other: Moments) -> Moments:
-        """New moments of both sets of vectors; self and other stay as they are. Raises TypeError (no Moments), ValueError (another dim)."""
+        """New moments of both sets of vectors; self and other stay as they are. Raises TypeError (no Moments), ValueError (another dim,
+        joined numbers that overflow)."""
         if not isinstance(other, Moments):
             raise TypeError(f"other={shown(other)} is {type(other).__name__}; expected Moments")
         if other.dim != self.dim:
@@ -101,20 +102,22 @@ class Moments:
         joined = Moments(self.dim)
         for part in (self, other):
             if part.n:
-                joined._join(part.n, part._mean, part._scatter)
+                joined._join(part.n, part._mean, part._scatter, name="other")
         return joined
 
-    def _join(self, n: int, mean: Tensor, scatter: Tensor) -> None:
-        """Chan's rule, written into the own state."""
+    def _join(self, n: int, mean: Tensor, scatter: Tensor, *, name: str) -> None:
+        """Chan's rule, written into the own state once all of it is finite."""
         if self._n == 0:
             self._n, self._mean, self._scatter = n, mean.clone(), scatter.clone()
             return
         total = self._n + n
         apart = mean.to(self._mean.device) - self._mean
-        self._scatter += scatter.to(self._mean.device)
-        self._scatter += torch.outer(apart, apart) * (self._n * n / total)
-        self._mean += apart * (n / total)
-        self._n = total
+        joined = self._scatter + scatter.to(self._mean.device)
+        joined += torch.outer(apart, apart).mul_(self._n * n / total)
+        if not bool(torch.isfinite(joined).all()):
+            raise ValueError(f"{name} and the {self._n} vectors before it have means up to {apart.abs().max().item():.3g} apart: their joined "
+                             "covariance overflows float64; scale all vectors down")
+        self._n, self._mean, self._scatter = total, self._mean + apart * (n / total), joined
 
 
 @torch.library.custom_op("lessons_lib::mean_and_scatter", mutates_args=())

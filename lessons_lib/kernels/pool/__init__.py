@@ -56,9 +56,8 @@ def pool(hidden: Any, mask: Any, *, how: str = "mean", first: Any = None, normal
         raise ValueError(f"hidden has shape {tuple(hidden.shape)}; expected >= 1 column")
     how = check_choice("how", how, POOLINGS)
     first = _checked_first(first, hidden, how)
-    real = _as_mask(mask, hidden)
+    real = _as_mask(mask, hidden, how)
     if how == "cls":
-        _check_first_position(real)
         hidden, real = hidden[:, :1], real[:, :1]           # the mean of one token is that token
     if how == "max":
         return _largest(hidden, real, bool(normalize), wants_gradient(hidden), backend_name(backend))[0]
@@ -78,35 +77,44 @@ def _checked_first(first: Any, hidden: Tensor, how: str) -> Tensor | None:
     return first
 
 
-def _seen(x: Tensor) -> bool:
-    """Whether its numbers may be looked at: a GPU would have to wait, and a tensor that is only traced has none."""
-    return x.device.type == "cpu" and not torch.compiler.is_compiling()
-
-
-def _as_mask(value: Any, hidden: Tensor) -> Tensor:
-    """The mask as bool, on hidden's device. Raises TypeError or ValueError with the first entry that is neither 0 nor 1."""
+def _as_mask(value: Any, hidden: Tensor, how: str) -> Tensor:
+    """The mask as bool, on hidden's device. Raises TypeError or ValueError (another shape, an entry or a first position that cannot be)."""
     value = value if isinstance(value, Tensor) else as_tensor("mask", value, ndim=2)
     if value.dtype.is_complex:
         raise TypeError(f"mask has dtype {value.dtype}; expected bool, or 0 and 1")
     if value.shape != hidden.shape[:2]:
         raise ValueError(f"mask has shape {tuple(value.shape)} and hidden {tuple(hidden.shape)}; expected {tuple(hidden.shape[:2])}, "
                          "one entry per token")
-    if value.dtype != torch.bool and _seen(value):
+    look = _looked_at if torch.compiler.is_compiling() else _look_at            # a traced tensor has no numbers yet
+    return look(value.detach(), how == "cls").to(hidden.device)
+
+
+def _look_at(value: Tensor, first: bool) -> Tensor:
+    """The mask as bool. Only a mask on the processor is looked at, a GPU would have to wait; ``first``: a text's position 0 has to be real."""
+    real, seen = value != 0, value.device.type == "cpu"
+    if seen and value.dtype != torch.bool:
         bad = torch.nonzero((value != 0) & (value != 1))
         if len(bad):
             row, column = bad[0].tolist()
             raise ValueError(f"mask[{row}, {column}]={shown(value[row, column].item())}; expected 1 or True for a real token, "
                              "0 or False for padding")
-    return (value != 0).to(hidden.device)
-
-
-def _check_first_position(real: Tensor) -> None:
-    """Raises ValueError where a text has real tokens, but not at position 0."""
-    if real.shape[1] and _seen(real):
+    if seen and first and real.shape[1]:
         bad = torch.nonzero(real.any(dim=1) & ~real[:, 0])
         if len(bad):
             raise ValueError(f"mask[{int(bad[0])}, 0] is 0 although the text has real tokens ({len(bad)} of {len(real)} texts); "
                              "how='cls' needs its token at position 0. Pad on the right: tokenizer.padding_side = 'right'")
+    return real
+
+
+@torch.library.custom_op("lessons_lib::pool_mask", mutates_args=())
+def _looked_at(value: Tensor, first: bool) -> Tensor:
+    """`_look_at` inside a compiled function: it runs when the numbers are there."""
+    return _look_at(value, first)
+
+
+@_looked_at.register_fake
+def _mask_shape(value: Tensor, first: bool) -> Tensor:
+    return torch.empty_like(value, dtype=torch.bool)
 
 
 def _limit(hidden: Tensor) -> str | None:

@@ -13,6 +13,7 @@ from torch.nn.functional import embedding_bag
 __all__ = ["largest", "mean"]
 
 BLOCK = 1 << 20                                 # numbers of token vectors per block: 4 MB in float32, about what the caches hold
+MOST_ROWS = 512                                 # of a sum: a longer one in float32, one after the other, would lose digits
 
 
 def _type(x: Tensor) -> torch.dtype:
@@ -28,6 +29,18 @@ def _scaled(z: Tensor) -> tuple[Tensor, Tensor]:
     return z.div_(length.masked_fill(length == 0, 1)), (peak * length)[:, 0]
 
 
+def _runs(places: Tensor, rows: Tensor, counts: Tensor, most: int) -> Tensor:
+    """Σ of the chosen rows of each run, one run after the other in ``places``; the sum of its parts where ``most`` rows of a run are too many."""
+    starts = counts.cumsum(dim=0) - counts
+    if most <= MOST_ROWS:
+        return embedding_bag(places, rows, starts, mode="sum")
+    parts = (counts + MOST_ROWS - 1) // MOST_ROWS
+    run = torch.repeat_interleave(parts)
+    number = torch.arange(len(run), device=rows.device)
+    earlier = (number - (parts.cumsum(dim=0) - parts)[run]) * MOST_ROWS
+    return _runs(number, embedding_bag(places, rows, starts[run] + earlier, mode="sum"), parts, -(-most // MOST_ROWS))
+
+
 def _sums(hidden: Tensor, mask: Tensor) -> Tensor:
     """Σ of the real tokens' vectors, one row per text."""
     b, length, d = hidden.shape
@@ -35,14 +48,13 @@ def _sums(hidden: Tensor, mask: Tensor) -> Tensor:
     step = max(1, BLOCK // max(1, length * d))
     for start in range(0, b if length else 0, step):
         tokens, chosen = hidden[start : start + step], mask[start : start + step]
-        ends = chosen.sum(dim=1).cumsum(dim=0)
         if tokens.dtype == total.dtype:
             rows, places = tokens.reshape(-1, d).contiguous(), chosen.flatten().nonzero()[:, 0]
         else:
             rows = tokens[chosen].to(total.dtype).contiguous()
             places = torch.arange(len(rows), device=rows.device)
         if len(places):
-            total[start : start + step] = embedding_bag(places, rows, torch.nn.functional.pad(ends[:-1], (1, 0)), mode="sum")
+            total[start : start + step] = _runs(places, rows, chosen.sum(dim=1), length)
     return total
 
 

@@ -14,9 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core import shown
 from ..dispatch import Operation
-from ..inputs import as_tensor, check_finite
+from ..inputs import as_integers, as_tensor, check_finite, in_order
 
 __all__ = ["OPERATION", "ranks", "spearman_resamples"]
 
@@ -28,7 +27,7 @@ def ranks(values: Any, *, backend: str | None = None) -> Tensor:
 
         rank_i = #{j : v_j < v_i} + (#{j : v_j = v_i} + 1) / 2
 
-    Parameters: values, (…, n) real and finite, ranked along the last axis; integers are compared exactly, beyond 2^53 too. backend, "cpu" or
+    Parameters: values, (…, n) real and finite, ranked along the last axis; integers are compared exactly, of any size. backend, "cpu" or
     "reference". Returns float64 of the same shape, multiples of 1/2 that add up to n(n+1)/2 in each row; it has no gradient. Raises ValueError (NaN,
     infinity, no axis, backend), TypeError (no real numbers), BackendUnavailable.
 
@@ -59,55 +58,26 @@ def spearman_resamples(columns: Any, gold: Any, draws: Any, *, backend: str | No
     return OPERATION.run("spearman_resamples", columns, gold, _blocks(draws, len(gold), columns.device), backend=backend)
 
 
-def _array(values: Any) -> Any:
-    """Tensors as they are, all else as an array; what cannot be one is left to the check that names it."""
-    try:
-        return values if isinstance(values, Tensor) else np.asarray(values)
-    except ValueError:
-        return values
-
-
 def _comparable(name: str, values: Any, *, ndim: int | None = None) -> Tensor:
     """The values as float32, float64 or int64, in the same order and with the same ties."""
-    values = _array(values)
-    x = _whole_numbers(values)
-    ndim = max(1, getattr(values, "ndim", 1)) if ndim is None else ndim
+    x = in_order(name, values)
     if x is None:
-        x = as_tensor(name, values, ndim=ndim).detach()
+        x = as_tensor(name, values, ndim=ndim).detach().resolve_neg()
         x = x if x.dtype == torch.float64 else x.float()
         check_finite(name, x)
-    if x.ndim != ndim:
-        raise ValueError(f"{name} has shape {tuple(x.shape)}; expected {ndim} axes")
+    if x.ndim != (ndim or max(1, x.ndim)):
+        raise ValueError(f"{name} has shape {tuple(x.shape)}; expected {ndim or 1} axes")
     return x
-
-
-def _whole_numbers(values: Any) -> Tensor | None:
-    """Integers and bools as int64, or None for all else. The upper half of uint64 has no place there: its lowest value becomes the lowest int64."""
-    if isinstance(values, Tensor):
-        if values.dtype.is_floating_point or values.dtype.is_complex:
-            return None
-        return values.view(torch.int64) ^ torch.iinfo(torch.int64).min if values.dtype == torch.uint64 else values.to(torch.int64)
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iub":
-        return None
-    if values.dtype.kind == "u" and values.dtype.itemsize == 8:
-        values = (values.astype(np.uint64) ^ np.uint64(1 << 63)).view(np.int64)
-    return torch.from_numpy(values.astype(np.int64))
 
 
 def _blocks(draws: Any, n: int, device: torch.device) -> Iterator[Tensor]:
     """Checked blocks of row numbers, int64; a tensor on a GPU is trusted, because looking would make it wait."""
     for block in draws if isinstance(draws, Iterable) and not isinstance(draws, (Tensor, np.ndarray)) else [draws]:
-        if not isinstance(block, Tensor):
-            array = np.asarray(block)
-            if array.dtype.kind not in "iu":
-                raise TypeError(f"draws={shown(block)} has dtype {array.dtype}; expected row numbers (int)")
-            block = torch.from_numpy(array.astype(np.int64, copy=not array.flags.writeable))
-        if block.dtype.is_floating_point or block.dtype.is_complex or block.dtype == torch.bool:
-            raise TypeError(f"draws has dtype {str(block.dtype).removeprefix('torch.')}; expected row numbers (int)")
+        block = as_integers("draws", block)
         if block.ndim != 2:
             raise ValueError(f"draws has shape {tuple(block.shape)}; expected (resamples, rows drawn)")
         if block.device.type == "cpu" and math.prod(block.shape):
             low, high = int(block.numpy().min()), int(block.numpy().max())
             if low < 0 or high >= n:
                 raise ValueError(f"draws holds {low if low < 0 else high}, which is no row; expected ints in [0, {n - 1}]")
-        yield block.to(device=device, dtype=torch.int64)
+        yield block.to(device)

@@ -52,16 +52,12 @@ def segment_moments(x: Any, offsets: Any, *, backend: str | None = None) -> Segm
     [7.0, 1.0]
     """
     x = as_vectors("x", x, min_rows=0)
-    offsets = as_offsets(offsets, device=x.device)
-    check_offsets(offsets, n=len(x))
-    found = SegmentMoments(*_segment_moments(x, offsets, backend_name(backend)))
-    _check_numbers(x, found.norm_sum)
-    return found
+    return SegmentMoments(*_segment_moments(x, as_offsets(offsets, device=x.device), backend_name(backend)))
 
 
 def _check_numbers(x: Tensor, norm_sum: Tensor) -> None:
     """Raises ValueError for NaN or infinity in x. A sum of lengths shows both, so x is read again only to name the row."""
-    if torch.compiler.is_compiling() or bool(torch.isfinite(norm_sum).all()):
+    if bool(torch.isfinite(norm_sum).all()):
         return
     check_finite("x", x)
     i, kind = int(torch.nonzero(~torch.isfinite(norm_sum))[0]), str(norm_sum.dtype).removeprefix("torch.")
@@ -75,7 +71,10 @@ def _limit(x: Tensor) -> str | None:
 
 @torch.library.custom_op("lessons_lib::segment_moments", mutates_args=())
 def _segment_moments(x: Tensor, offsets: Tensor, backend: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    return OPERATION.run("segment_moments", x.detach(), offsets, backend=backend or None, limit=_limit(x))
+    check_offsets(offsets, n=len(x))                # in here also for compiled functions, whose tensors have no numbers outside
+    found = OPERATION.run("segment_moments", x.detach(), offsets, backend=backend or None, limit=_limit(x))
+    _check_numbers(x, found[2])
+    return found
 
 
 @_segment_moments.register_fake

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ...core import check_float
-from ..autograd import register_scalar_loss
+from ..autograd import gradient_type, register_scalar_loss
 from ..dispatch import Operation, backend_name
 from ..inputs import as_vectors, wants_gradient
 
@@ -28,7 +28,9 @@ def uniformity(x: Any, *, t: float = 2.0, backend: str | None = None) -> Tensor:
 
     Parameters: x, (n, d) floating, n >= 2, taken as it is: scale the rows to length 1 first, as the definition demands; t in (0, 100]; backend,
     "triton", "cpu" or "reference". Returns a scalar <= 0 in x's type (float32 for half types), differentiable once. Memory beyond x and its gradient
-    is a block of rows, never n x n. NaN in x gives NaN. Raises ValueError (shape, t, backend), TypeError (not floating), BackendUnavailable.
+    is a copy of x and a block of rows, never n x n. A point so far out that squares overflow (1e19 in float32) pulls at nothing; where no two points
+    are nearer, the value is -inf with gradient 0. NaN in x gives NaN. Raises ValueError (shape, t, backend), TypeError (not floating),
+    BackendUnavailable.
     [wang2020understanding]
 
     >>> uniformity([[1.0, 0.0], [-1.0, 0.0]]).item()
@@ -52,7 +54,7 @@ def _uniformity(x: Tensor, t: float, gradient: bool, backend: str) -> tuple[Tens
 @_uniformity.register_fake
 def _shapes(x: Tensor, t: float, gradient: bool, backend: str) -> tuple[Tensor, Tensor]:
     scalar = torch.float64 if x.dtype == torch.float64 else torch.float32
-    return x.new_empty((), dtype=scalar), torch.empty_like(x, memory_format=torch.contiguous_format) if gradient else x.new_empty(0)
+    return x.new_empty((), dtype=scalar), x.new_empty(x.shape, dtype=gradient_type(x.dtype)) if gradient else x.new_empty(0)
 
 
 register_scalar_loss(_uniformity, inputs=1)

@@ -16,10 +16,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from ..autograd import gradient_type
 from ..compile_case import FLOATS, CompileCase
 from ..configs import blocks_for
 from ..layout import aligned_rows, padded_width, precision, product, row_products
 from ..tracing import launched
+from .centred import centred, drop_far_rows
 
 __all__ = ["COMPILE_CASES", "uniformity", "value_and_gradient"]
 
@@ -98,17 +100,18 @@ def _log_total(x: Tensor, squares: Tensor, t: float) -> Tensor:
 
 def uniformity(x: Tensor, *, t: float) -> Tensor:
     """The value alone: nothing but two numbers per tile is written."""
-    x = aligned_rows(x)
-    return _log_total(x, x.float().square().sum(dim=1), t) - math.log(len(x) * (len(x) - 1) / 2)
+    x = aligned_rows(centred(x))
+    return _log_total(x, drop_far_rows(x), t) - math.log(len(x) * (len(x) - 1) / 2)
 
 
 def value_and_gradient(x: Tensor, *, t: float) -> tuple[Tensor, Tensor]:
     """Value from the tiles; gradient in blocks of rows of inner products."""
-    rows_x = aligned_rows(x)
-    n, squares = len(x), rows_x.float().square().sum(dim=1)
+    rows_x = aligned_rows(centred(x))
+    n, squares = len(x), drop_far_rows(rows_x)
     log_total = _log_total(rows_x, squares, t)
     scale = log_total.item()                    # the row kernel takes it as a number: one wait per loss
-    gradient = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    scale = 0.0 if scale == -math.inf else scale        # no pair counts: every weight is exp(-inf - 0) = 0
+    gradient = torch.empty(x.shape, dtype=gradient_type(x.dtype), device=x.device)
     blocks = blocks_for("uniformity_weights", x)
     row_squares = torch.zeros(padded_width(n), dtype=torch.float32, device=x.device)
     row_squares[:n] = squares
@@ -118,5 +121,5 @@ def value_and_gradient(x: Tensor, *, t: float) -> tuple[Tensor, Tensor]:
         uniformity_weights[grid](dots, row_squares, weights, sums, rows.start, n, dots.stride(0), t, scale, **blocks.options())
         launched("uniformity_weights", grid, blocks.options())
         pulled = product(weights, rows_x)
-        gradient[rows] = (-2 * t * (sums[:, None] * x[rows].float() - pulled)).to(x.dtype)
+        gradient[rows] = (-2 * t * (sums[:, None] * rows_x[rows].float() - pulled)).to(gradient.dtype)
     return log_total - math.log(n * (n - 1) / 2), gradient

@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ..autograd import gradient_type
+
 __all__ = ["uniformity", "value_and_gradient"]
 
 
@@ -30,6 +32,7 @@ def uniformity(x: Float[Tensor, "n d"], *, t: float) -> Float[Tensor, ""]:
 def value_and_gradient(x: Float[Tensor, "n d"], *, t: float) -> tuple[Float[Tensor, ""], Float[Tensor, "n d"]]:
     """U and ∂U/∂x_i = -4t Σ_j p_ij (x_i - x_j), with p = softmax of the log kernel over all ordered pairs."""
     exact = x if x.dtype == torch.float64 else x.float()
-    p = _log_kernel(exact, t).flatten().softmax(dim=0).reshape(len(x), len(x))
+    log_kernel = _log_kernel(exact, t).flatten()
+    p = log_kernel.softmax(dim=0).masked_fill((log_kernel == -math.inf).all(), 0.0).reshape(len(x), len(x))     # all too far away: no pull
     gradient = -4 * t * (p.sum(dim=1, keepdim=True) * exact - p @ exact)
-    return uniformity(x, t=t), gradient.to(x.dtype)
+    return uniformity(x, t=t), gradient.to(gradient_type(x.dtype))

@@ -1,0 +1,122 @@
+"""The exercise of lesson ``15_gpu_kernels`` that is a Triton kernel: the range of each row, judged in Triton's interpreter or on a GPU.
+
+Answers are plain functions here and become kernels in the judge, so their text can be shown. Where Triton is missing there is no such exercise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..core import generator
+from ..kernels.interpreter import broken_triton, interpreting, missing_triton
+from .base import Exercise
+
+__all__ = ["exercises"]
+
+if not (missing_triton() or broken_triton()):
+    import triton
+    import triton.language as tl
+
+ELSEWHERE = 1e6                                 # what lies between the rows: it belongs to somebody else
+BLOCK = 4
+CASES = [(1, 4, 4, 3.0), (2, 8, 8, 0.0), (1, 6, 6, 5.0), (1, 6, 6, -5.0), (3, 5, 8, 2.0), (3, 10, 16, -2.0)]        # rows, columns, stride, centre
+
+
+def _solve_row_range(x_ptr, out_ptr, n_columns, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    largest, smallest = -float("inf"), float("inf")
+    for start in range(0, n_columns, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        inside = columns < n_columns
+        x = tl.load(x_ptr + row * stride + columns, mask=inside, other=-float("inf"))        # neutral for the maximum
+        largest = tl.maximum(largest, tl.max(x, 0))
+        smallest = tl.minimum(smallest, tl.min(tl.where(inside, x, float("inf")), 0))        # and for the minimum
+    tl.store(out_ptr + row, largest - smallest)
+
+
+def _wrong_neighbour(x_ptr, out_ptr, n_columns, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    largest, smallest = -float("inf"), float("inf")
+    for start in range(0, n_columns, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        inside = columns < n_columns
+        x = tl.load(x_ptr + row * n_columns + columns, mask=inside, other=-float("inf"))
+        largest = tl.maximum(largest, tl.max(x, 0))
+        smallest = tl.minimum(smallest, tl.min(tl.where(inside, x, float("inf")), 0))
+    tl.store(out_ptr + row, largest - smallest)
+
+
+def _wrong_zero(x_ptr, out_ptr, n_columns, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    largest, smallest = -float("inf"), float("inf")
+    for start in range(0, n_columns, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * stride + columns, mask=columns < n_columns, other=0.0)
+        largest = tl.maximum(largest, tl.max(x, 0))
+        smallest = tl.minimum(smallest, tl.min(x, 0))
+    tl.store(out_ptr + row, largest - smallest)
+
+
+def _wrong_minimum(x_ptr, out_ptr, n_columns, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    largest, smallest = -float("inf"), float("inf")
+    for start in range(0, n_columns, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * stride + columns, mask=columns < n_columns, other=-float("inf"))
+        largest = tl.maximum(largest, tl.max(x, 0))
+        smallest = tl.minimum(smallest, tl.min(x, 0))
+    tl.store(out_ptr + row, largest - smallest)
+
+
+def _wrong_unmasked(x_ptr, out_ptr, n_columns, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    largest, smallest = -float("inf"), float("inf")
+    for start in range(0, n_columns, BLOCK):
+        x = tl.load(x_ptr + row * stride + start + tl.arange(0, BLOCK))
+        largest = tl.maximum(largest, tl.max(x, 0))
+        smallest = tl.minimum(smallest, tl.min(x, 0))
+    tl.store(out_ptr + row, largest - smallest)
+
+
+def _table(case: tuple[int, int, int, float]) -> torch.Tensor:
+    """The rows of a case, ``stride`` numbers apart, with room behind the last one; between them lies what is not ours."""
+    n_rows, n_columns, stride, centre = case
+    table = torch.full((n_rows + 1, stride), ELSEWHERE)
+    table[:n_rows, :n_columns] = torch.from_numpy(generator(n_columns).normal(size=(n_rows, n_columns)) * 0.5 + centre).float()
+    return table
+
+
+def _judge(mine: Any) -> str | None:
+    kernel, device = triton.jit(getattr(mine, "fn", mine)), "cpu" if interpreting() else "cuda"
+    for case in CASES:
+        n_rows, n_columns, stride, _ = case
+        table = _table(case).to(device)
+        out = torch.full((n_rows,), torch.nan, device=device)
+        try:
+            kernel[(n_rows,)](table, out, n_columns, stride, BLOCK=BLOCK)
+        except Exception as error:
+            cause = error.__cause__ or error     # the interpreter wraps what the kernel raises
+            raise cause from None
+        rows = table[:n_rows, :n_columns]
+        expected = rows.amax(1) - rows.amin(1)
+        bad = torch.nonzero(~torch.isclose(out, expected, rtol=1e-5))[:, 0].tolist()
+        if bad:
+            return (f"rows of {n_columns} numbers near {case[3]:g}, {stride} apart, in blocks of {BLOCK}: row {bad[0]} gives {out[bad[0]]:.4g}, "
+                    f"expected {expected[bad[0]]:.4g}")
+    return None
+
+
+def exercises() -> dict[str, Exercise]:
+    """The exercise by name; empty without Triton."""
+    if missing_triton() or broken_triton():
+        return {}
+    return {"row_range": Exercise(
+        name="row_range", question="The largest minus the smallest number of each row, as a Triton kernel",
+        judge=_judge, solution=_solve_row_range,
+        wrong={"rows are taken to lie side by side": _wrong_neighbour, "padding holds 0": _wrong_zero,
+               "padding is neutral for the maximum only": _wrong_minimum, "no mask": _wrong_unmasked},
+        hints=("Where does row number 2 start, if rows lie 8 numbers apart and have 5 numbers each?",
+               "What may a padding lane hold, so that no maximum changes? And so that no minimum changes? It is not the same number.",
+               "One load can hand out one `other`. For the second job replace the padding lanes: tl.where(inside, x, float(\"inf\"))."))}
