@@ -45,6 +45,20 @@ def test_evaluate_prints_spearman_times_100_with_its_interval(monkeypatch, capsy
     assert code == 0 and "course-sts" in out and "Spearman" in out and " to " in out
 
 
+def test_reproduce_without_a_name_lists_the_figures_and_a_wrong_name_gets_the_nearest(monkeypatch, capsys):
+    code, out, _ = run(monkeypatch, capsys, "reproduce")
+    assert code == 0 and "blei2003_table1" in out and "Figure 9" in out
+    code, _, err = run(monkeypatch, capsys, "reproduce", "blei2003_table1", "blei2003_table")
+    assert code == 2 and "Did you mean" in err
+
+
+@pytest.mark.slow
+def test_reproduce_shows_the_printed_number_beside_the_measured_one_and_writes_both(monkeypatch, capsys, tmp_path):
+    code, out, _ = run(monkeypatch, capsys, "reproduce", "blei2003_table1", "--scale", "smoke", "--out", str(tmp_path))
+    assert code == 0 and "7052" in out and "holds: pLSI with 100 topics" in out
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["blei2003_table1.json", "blei2003_table1.svg"]
+
+
 def test_the_leaderboard_is_empty_at_first_and_reset_keeps_it_so(monkeypatch, capsys):
     assert run(monkeypatch, capsys, "leaderboard")[0] == 0
     assert run(monkeypatch, capsys, "leaderboard", "--reset")[0] == 0
