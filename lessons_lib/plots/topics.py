@@ -25,6 +25,7 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])              
 CORNER_SIDES = (("center", "top", (0, -7)), ("center", "top", (0, -7)), ("center", "bottom", (0, 7)))
 MAX_BARS = 20
 CHARS_PER_SHARE = 76                              # letters of 10 points that fit into a bar of share 1
+HATCHES = ("", "//", "xx", "..")
 BAR_COLOURS = (*LINE_COLOURS[:3], *FILL_COLOURS, LINE_COLOURS[3])
 
 
@@ -121,7 +122,7 @@ def mixture_bars(mixtures: np.ndarray, labels: Sequence[str], *, names: Sequence
     for row, mixture in enumerate(mixtures):
         begin = 0.0
         for k in parts[row]:
-            _part(ax, row, (begin, float(mixture[k])), plain(names[k], limit=60), look[k])
+            _part(ax, row, (begin, float(mixture[k])), plain(names[k], limit=60), *look[k])
             begin += mixture[k]
         ax.barh(row, 1 - begin, left=begin, height=0.72, color="#DDDDDD", edgecolor="white")
     ax.set_yticks(range(len(labels)), [plain(label, limit=30) for label in labels])
@@ -132,24 +133,26 @@ def mixture_bars(mixtures: np.ndarray, labels: Sequence[str], *, names: Sequence
     return fig
 
 
-def _colours(parts: Sequence[Sequence[int]]) -> dict[int, str]:
-    """A colour for each topic, one that its bar does not have yet where there are enough, and that few topics have."""
-    look: dict[int, str] = {}
+def _colours(parts: Sequence[Sequence[int]]) -> dict[int, tuple[str, str]]:
+    """A colour and a hatch for each topic: a colour new to its bar and rare so far; a second topic of a colour is hatched."""
+    look: dict[int, tuple[str, str]] = {}
     for row in parts:
         for k in row:
             if k not in look:
-                near, used = {look.get(other) for other in row}, list(look.values())
-                look[k] = min(BAR_COLOURS, key=lambda colour: (colour in near, used.count(colour)))
+                near, used = {look[other][0] for other in row if other in look}, [colour for colour, _ in look.values()]
+                colour = min(BAR_COLOURS, key=lambda colour: (colour in near, used.count(colour)))
+                look[k] = colour, HATCHES[used.count(colour) % len(HATCHES)]
     return look
 
 
-def _part(ax: Axes, row: int, span: tuple[float, float], name: str, colour: str) -> None:
+def _part(ax: Axes, row: int, span: tuple[float, float], name: str, colour: str, hatch: str) -> None:
     begin, share = span
     room = int(share * CHARS_PER_SHARE) - 1
-    ax.barh(row, share, left=begin, height=0.72, color=colour, alpha=0.35, edgecolor="white")
-    text = name if len(name) <= room else name[: max(room - 1, 0)].rstrip(" ,") + "…"
-    if room >= 4:
-        ax.annotate(text, (begin + share / 2, row), ha="center", va="center", fontsize=10, color="black")
+    ax.barh(row, share, left=begin, height=0.72, color=colour, alpha=0.35, edgecolor="white", hatch=hatch)
+    while len(name) > room and " " in name:               # whole words: a cut one is read as another
+        name = name.rpartition(" ")[0].rstrip(",:")
+    if len(name) <= room:
+        ax.annotate(name, (begin + share / 2, row), ha="center", va="center", fontsize=10, color="black", bbox=VEIL if hatch else None)
 
 
 @styled()
