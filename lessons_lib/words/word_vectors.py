@@ -1,0 +1,217 @@
+"""Words and their vectors: who is near whom, what completes an analogy, which word does not belong.
+
+Everything is asked by cosine, the angle between two vectors whatever their lengths; a zero vector has cosine 0 with every other. Nothing is kept
+between two questions, so a vector that was changed counts at once. Taught in lesson ``04_word2vec``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ..core import DamagedFile, UnknownWord, check_array, check_choice, check_int, load_model, save_model, shown
+
+__all__ = ["WordVectors"]
+
+METHODS = ("3cosadd", "3cosmul")
+EPSILON = 0.001                                  # keeps the division of 3CosMul finite [levy2014linguistic]
+
+
+def _checked_tokens(tokens: Iterable[str], *, name: str = "tokens") -> list[str]:
+    if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
+        raise TypeError(f"{name}={shown(tokens)} is {type(tokens).__name__}; expected a list of words. Pass [word]")
+    tokens = list(tokens)
+    if not set(map(type, tokens)) <= {str}:
+        i = next(i for i, token in enumerate(tokens) if type(token) is not str)
+        if not isinstance(tokens[i], str):
+            raise TypeError(f"{name}[{i}]={shown(tokens[i])} is {type(tokens[i]).__name__}; expected a word (str)")
+        tokens = [str(token) for token in tokens]
+    if "" in tokens:
+        raise ValueError(f"{name}[{tokens.index('')}] is an empty word; expected a str with >= 1 character")
+    for i, token in enumerate(tokens):
+        if not token.isascii() and any("\ud800" <= character <= "\udfff" for character in token):
+            raise ValueError(f"{name}[{i}]={shown(token)} has a lone surrogate, which is not text; "
+                             'replace it: text.encode("utf-8", errors="replace").decode()')
+    return tokens
+
+
+def _checked_matrix(matrix: Any, *, columns: int | None = None) -> np.ndarray:
+    array = check_array("matrix", matrix, columns=columns)
+    if array.dtype.itemsize > 4 and array.size and (peak := np.abs(array).max()) > np.finfo(np.float32).max:
+        raise ValueError(f"matrix holds {peak:g}; expected numbers within float32, up to 3.4e+38. Scale it down: cosines stay as they are")
+    return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    """Rows scaled to length 1, float64; a zero row stays zero."""
+    rows = rows.astype(np.float64)
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+
+
+class WordVectors:
+    """Words and one vector each, most frequent words first by convention.
+
+    Parameters: tokens, distinct words; matrix, (V, dim) finite numbers, row i of ``tokens[i]``, kept as it is when float32 and in order, else
+    copied to float32; name, for tables. Attributes: tokens, list of str; matrix, (V, dim) float32; name. Raises TypeError or ValueError (a word
+    twice, rows and words that differ in number, NaN, numbers beyond float32).
+
+    >>> vectors = WordVectors(["cat", "dog", "stone"], [[2.0, 0.0], [1.0, 1.0], [-1.0, 1.0]])
+    >>> vectors.most_similar("cat", topn=1)
+    [('dog', 0.7071067690849304)]
+    """
+
+    def __init__(self, tokens: Sequence[str], matrix: Any, *, name: str = "word vectors"):
+        self.tokens, self.matrix, self.name = _checked_tokens(tokens), _checked_matrix(matrix), name
+        if len(self.tokens) != len(self.matrix):
+            raise ValueError(f"matrix has shape {self.matrix.shape} for {len(self.tokens)} tokens; expected one row per token")
+        self._ids = dict(zip(self.tokens, range(len(self.tokens)), strict=True))
+        if len(self._ids) < len(self.tokens):
+            i = next(i for i, token in enumerate(self.tokens) if self._ids[token] != i)
+            raise ValueError(f"tokens holds {shown(self.tokens[i])} twice, at {i} and {self._ids[self.tokens[i]]}; expected distinct words")
+
+    @property
+    def dim(self) -> int:
+        """Numbers per vector."""
+        return self.matrix.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __contains__(self, token: object) -> bool:
+        return isinstance(token, str) and token in self._ids
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"WordVectors({self.name}: {len(self):,} words x {self.dim})"
+
+    def id(self, token: str) -> int:
+        """The row of a word. Raises UnknownWord with at most 3 near words."""
+        return int(self.ids([token])[0])
+
+    def ids(self, tokens: Iterable[str]) -> np.ndarray:
+        """The rows of words, int64. Raises UnknownWord that names all missing ones, with at most 3 words near the first."""
+        tokens = _checked_tokens(tokens)
+        missing = list(dict.fromkeys(token for token in tokens if token not in self._ids))
+        if missing:
+            from ..text.vocabulary import near_words
+
+            near = near_words(missing[0], self.tokens)
+            several = f"{', '.join(map(shown, missing[:20]))}{' …' if len(missing) > 20 else ''}"
+            raise UnknownWord(f"no vector for {several} among {len(self):,} words" + (f"; near words: {', '.join(map(repr, near))}" if near else ""))
+        return np.array([self._ids[token] for token in tokens], dtype=np.int64)
+
+    def __getitem__(self, token: str | Sequence[str]) -> np.ndarray:
+        """The vector of a word, (dim,), a view; of a list of words, (n, dim), a copy. Raises UnknownWord."""
+        return self.matrix[self.id(token)] if isinstance(token, str) else self.matrix[self.ids(token)]
+
+    def add(self, tokens: Sequence[str], matrix: Any) -> None:
+        """Add new words with their vectors behind the others; arrays handed out before keep the old rows.
+
+        Parameters: tokens, words not yet here; matrix, (n, dim). Raises ValueError (a word twice, another width); then nothing is added.
+        """
+        tokens = _checked_tokens(tokens)
+        twice = [token for i, token in enumerate(tokens) if token in self._ids or token in tokens[:i]]
+        array = check_array("matrix", matrix)
+        if twice or array.shape != (len(tokens), self.dim):
+            what = f"{shown(twice[0])} has a vector already; " if twice else ""
+            raise ValueError(f"{what}matrix has shape {array.shape} for {len(tokens)} new words; expected ({len(tokens)}, {self.dim}) "
+                             "and words that are not yet here. Nothing was added")
+        self.matrix = np.concatenate([self.matrix, _checked_matrix(array)])
+        self._ids |= zip(tokens, range(len(self.tokens), len(self.tokens) + len(tokens)), strict=True)
+        self.tokens = self.tokens + tokens
+
+    # -------------------------------------------------------------------------------------------- questions
+
+    def similarity(self, a: str, b: str) -> float:
+        """The cosine of two words, within [-1, 1]; 0 with a zero vector. Raises UnknownWord."""
+        first, second = _unit(self.matrix[self.ids([a, b])])
+        return float(np.clip(first @ second, -1.0, 1.0))
+
+    def most_similar(self, word: str | np.ndarray, *, topn: int = 10, first: int | None = None) -> list[tuple[str, float]]:
+        """The words with the highest cosine to a word or a vector, highest first; of equals the earlier word first.
+
+        Parameters: word, which is not its own answer, or a vector (dim,); topn, above the words there are: all the others; first, look among that
+        many words only, the most frequent ones. Returns (word, cosine) pairs. Raises UnknownWord, ValueError (topn or first < 1, a zero query).
+        """
+        if isinstance(word, str):
+            rows = self.ids([word])
+            return self._nearest(self.matrix[rows[0]], rows, topn, first, shown(word))
+        query = check_array("word", word, ndim=1, columns=self.dim)
+        return self._nearest(query, np.empty(0, dtype=np.int64), topn, first, "the vector given")
+
+    def analogy(self, a: str, b: str, c: str, *, topn: int = 10, method: str = "3cosadd", exclude: bool = True,
+                first: int | None = None) -> list[tuple[str, float]]:
+        """The words that are to c as b is to a, best first; of equals the earlier word first.
+
+            3cosadd:  cos(x, b/‖b‖ - a/‖a‖ + c/‖c‖)          3cosmul:  x·b x·c / (x·a + 0.001), cosines moved to [0, 1]
+
+        Parameters: a, b, c; topn; method, "3cosadd" or "3cosmul"; exclude, whether the three words asked are barred from the answers, without
+        which the best is mostly b or c; first, look among that many words only. Returns (word, score) pairs. Raises UnknownWord that names all
+        missing words, ValueError. References: [mikolov2013linguistic], [levy2014linguistic]
+        """
+        check_choice("method", method, METHODS)
+        asked = self.ids([a, b, c])
+        barred = asked if exclude else np.empty(0, dtype=np.int64)
+        unit = _unit(self.matrix[asked])
+        if method == "3cosadd":
+            return self._nearest(unit[1] - unit[0] + unit[2], barred, topn, first, f"{shown(b)} - {shown(a)} + {shown(c)}")
+        n, topn = self._among(first), check_int("topn", topn)
+        cosines = (_unit(self.matrix[:n]) @ unit.T + 1) / 2
+        score = cosines[:, 1] * cosines[:, 2] / (cosines[:, 0] + EPSILON)
+        order = np.argsort(-score, kind="stable")
+        return [(self.tokens[row], float(score[row])) for row in order[~np.isin(order, barred)][:topn]]
+
+    def odd_one_out(self, words: Sequence[str]) -> str:
+        """The word that is farthest, by cosine, from the mean of the unit vectors of all; of equals the earlier.
+
+        Raises UnknownWord that names all missing words, ValueError for fewer than 3 words.
+        """
+        rows = self.ids(words)
+        if len(rows) < 3:
+            raise ValueError(f"words={shown(list(words))} holds {len(rows)} words; expected >= 3, of which one may be odd")
+        unit = _unit(self.matrix[rows])
+        return self.tokens[rows[np.round(unit @ _unit(unit.mean(axis=0)), 12).argmin()]]
+
+    def _among(self, first: int | None) -> int:
+        return len(self) if first is None else min(check_int("first", first), len(self))
+
+    def _nearest(self, query: np.ndarray, barred: np.ndarray, topn: int, first: int | None, what: str) -> list[tuple[str, float]]:
+        n, topn = self._among(first), check_int("topn", topn)
+        query = _unit(np.asarray(query)).astype(np.float32)
+        if not query.any():
+            raise ValueError(f"{what} is the zero vector, which has no direction; expected a word or vector that is not all 0")
+        if not n:
+            return []
+        from ..kernels import knn
+
+        cosines, rows = knn(query[None], self.matrix[:n], k=min(topn + len(np.unique(barred)), n))
+        found = zip(rows[0].tolist(), cosines[0].tolist(), strict=True)
+        return [(self.tokens[row], cosine) for row, cosine in found if row not in barred][:topn]
+
+    # -------------------------------------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write a folder that `load` reads: any word, float32 numbers, checksums. Raises OSError when it cannot be written."""
+        from ..text.string_table import Strings
+
+        strings = Strings.of(self.tokens)
+        arrays = {"matrix": self.matrix, "token_bytes": strings.arena, "token_offsets": strings.offsets}
+        save_model(path, "WordVectors", settings={"name": self.name}, arrays=arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Self:
+        """Read what `save` wrote. Raises FileNotFoundError, DamagedFile (cut, changed, another kind), ValueError (a newer format)."""
+        from ..text.string_table import Strings
+
+        settings, arrays, _ = load_model(path, "WordVectors")
+        try:
+            tokens = Strings.checked(arrays["token_bytes"], arrays["token_offsets"], name="token_offsets").to_list()
+            return cls(tokens, arrays["matrix"], **settings)
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedFile(f"{path} does not hold the words of a WordVectors: {error}. Save it again") from error
