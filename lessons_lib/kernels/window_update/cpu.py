@@ -1,0 +1,97 @@
+"""Window updates on the processor: compiled loops over the text, vector code for the rows, threads that share it.
+
+On one thread every window sees all that was learned before it. On several with ``deterministic`` each has its own copies of the matrices; after some
+ten thousand tokens their changes are merged, row by row, by Adasum: changes in different directions add up, equal ones count once. The schedule is
+fixed, so a run can be repeated bit by bit. Otherwise threads write into the same rows as they come. Taught in ``04_word2vec``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+from torch import Tensor
+
+from .state import Settings, WindowState
+
+__all__ = ["window_update"]
+
+TOKENS_PER_CALL = 1 << 19                       # then Python is asked whether Ctrl-C was pressed
+TOKENS_PER_MERGE = 1 << 16                      # of one thread, at least; more where the matrices are large, which are read whole
+
+
+def window_update(inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings) -> tuple[float, int]:
+    """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the number of these pairs."""
+    from .huffman import Paths
+    from .training import Chance, Matrices, Plan, Text, scratch, train
+
+    nothing = Paths(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
+    paths = state.paths if how.hierarchical else nothing
+    most = int(np.diff(paths.offsets).max()) if how.hierarchical else how.negatives + 1
+    plan = Plan(how.cbow, how.hierarchical, how.window, how.negatives, how.rates[0], how.rates[1] - how.rates[0], how.share_error,
+                256 // how.loss_every if how.loss_every else 0, how.seed, how.epoch)
+    text, chance = Text(state.words, state.pieces, state.keep), Chance(state.thresholds, state.others)
+    rooms = [scratch(how.window, most, inputs.shape[1]) for _ in range(how.threads)]
+    shared = Matrices(inputs.numpy(), outputs.numpy())
+
+    def work(matrices: Matrices, room: object, part: tuple[int, int]) -> tuple[float, int]:
+        return train(text, matrices, chance, paths, plan, room, *part)
+
+    if how.threads == 1:
+        return _sum(work(shared, rooms[0], part) for part in _parts(state, how.pieces, TOKENS_PER_CALL, 1))
+    with ThreadPoolExecutor(how.threads) as pool:
+        together = partial(_merged, pool) if how.deterministic else partial(_racing, pool)
+        return together(work, shared, rooms, state, how)
+
+
+def _racing(pool: ThreadPoolExecutor, work: object, shared: object, rooms: list, state: WindowState, how: Settings) -> tuple[float, int]:
+    """All threads on the same rows, without locks."""
+    found = []
+    for parts in _rounds(state, how, TOKENS_PER_CALL):
+        found += list(pool.map(work, [shared] * len(parts), rooms, parts))
+    return _sum(found)
+
+
+def _merged(pool: ThreadPoolExecutor, work: object, shared: object, rooms: list, state: WindowState, how: Settings) -> tuple[float, int]:
+    """Each thread on its own copies, which are brought together after each round."""
+    from .merging import merge
+
+    own = [type(shared)(*(_copy(x) for x in shared)) for _ in rooms]
+    found = []
+    for parts in _rounds(state, how, max(TOKENS_PER_MERGE, 2 * len(state.counts))):
+        found += list(pool.map(work, own, rooms, parts))
+        for name in shared._fields:
+            copies, rows = tuple(getattr(m, name) for m in own), len(getattr(shared, name))
+            cuts = np.linspace(0, rows, how.threads + 1).astype(int)
+            list(pool.map(partial(merge, getattr(shared, name), copies), cuts[:-1], cuts[1:]))
+    return _sum(found)
+
+
+def _copy(x: np.ndarray) -> np.ndarray:
+    from .state import padded, torch
+
+    return padded(torch.from_numpy(x)).numpy()
+
+
+def _sum(found: object) -> tuple[float, int]:
+    losses = list(found)
+    return float(sum(loss for loss, _ in losses)), int(sum(n for _, n in losses))
+
+
+def _parts(state: WindowState, pieces: tuple[int, int], tokens: int, at_least: int) -> Iterator[tuple[int, int]]:
+    """Runs of pieces with about as many tokens each, in all at least so many, and a multiple of it."""
+    first, last = pieces
+    begin, whole = state.pieces[first], int(state.pieces[last] - state.pieces[first])
+    n = at_least * max(1, -(-whole // (tokens * at_least)))
+    cuts = np.searchsorted(state.pieces[first : last + 1], begin + whole * np.arange(1, n) // n) + first
+    bounds = np.concatenate([[first], cuts, [last]]).tolist()
+    yield from zip(bounds[:-1], bounds[1:], strict=True)
+
+
+def _rounds(state: WindowState, how: Settings, tokens: int) -> Iterator[list[tuple[int, int]]]:
+    """Parts that are worked on side by side, one for each thread."""
+    parts = list(_parts(state, how.pieces, tokens, how.threads))
+    for i in range(0, len(parts), how.threads):
+        yield parts[i : i + how.threads]

@@ -1,0 +1,118 @@
+"""What a window update changes and what it needs to know: two matrices of rows, the text, and how likely each word is kept and drawn.
+
+Rows are float32, padded to a multiple of sixteen columns and begun at multiples of 64 bytes; the new columns hold zeros and stay zero. Long documents
+are cut into pieces of at most 10 000 tokens, over whose borders no window reaches. Taught in ``04_word2vec``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core import check_float, check_int, shown
+from ..lda_sweep.state import padded
+from .draws import alias_table
+from .huffman import Paths, huffman_paths
+
+__all__ = ["PIECE", "Settings", "WindowState"]
+
+PIECE = 10_000                                  # tokens
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the windows are drawn and learned from; checked and completed by `window_update`. ``rates``: at the first and after the last token."""
+
+    cbow: bool
+    hierarchical: bool
+    window: int
+    negatives: int
+    rates: tuple[float, float]
+    share_error: bool
+    loss_every: int
+    seed: int
+    epoch: int
+    pieces: tuple[int, int]
+    threads: int
+    deterministic: bool
+
+
+@dataclass
+class WindowState:
+    """The model and the text of a window update; `window_update` changes ``inputs`` and ``outputs`` in place.
+
+    Parameters: words, (n,) word numbers, document after document; offsets, (d + 1,), document i is ``words[offsets[i]:offsets[i + 1]]``; inputs,
+    (V, d) and outputs, (rows, d) to begin with, copied: a row of ``outputs`` for each word with negative sampling, one for each of the V − 1 inner
+    nodes of the tree with hierarchical softmax; counts, (V,) how often each word occurs, which decides sampling, noise and tree; sample, threshold
+    of subsampling, 0 for none; noise_exponent, power of the counts in the noise.
+    Attributes: those, with ``inputs`` and ``outputs`` padded float32; ``pieces`` (p + 1,) int64, bounds of the pieces; ``keep`` (V,) int64,
+    probabilities times 2^31; ``thresholds`` and ``others``, the alias table of the noise; ``paths``, the Huffman tree (built when first asked for).
+    Raises TypeError, ValueError.
+    """
+
+    words: Any
+    offsets: Any
+    inputs: Any
+    outputs: Any
+    counts: Any
+    sample: float = 1e-3
+    noise_exponent: float = 0.75
+    dim: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        check_float("sample", self.sample, low=0.0)
+        check_float("noise_exponent", self.noise_exponent)
+        self.words, self.offsets = (np.ascontiguousarray(x, dtype=kind) for x, kind in ((self.words, np.int32), (self.offsets, np.int64)))
+        self.counts = np.asarray(self.counts, dtype=np.float64)
+        self._check()
+        self.dim = self.inputs.shape[1]
+        self.inputs, self.outputs = (padded(torch.as_tensor(x).detach().float().cpu()) for x in (self.inputs, self.outputs))
+        self.pieces = _cut(self.offsets)
+        self.keep = _kept(self.counts, self.sample)
+        self.thresholds, self.others = alias_table(np.where(self.counts > 0, np.maximum(self.counts, 1e-300) ** self.noise_exponent, 0.0))
+        self._paths: Paths | None = None
+
+    def _check(self) -> None:
+        n_words, n, bounds = len(self.counts), len(self.words), self.offsets
+        check_int("number of words", n_words, low=2)
+        if self.counts.ndim != 1 or not (np.isfinite(self.counts).all() and (self.counts >= 0).all() and self.counts.sum() > 0):
+            raise ValueError(f"counts={shown(self.counts)} are wrong; expected {n_words} numbers >= 0, not all 0")
+        if bounds.ndim != 1 or len(bounds) == 0 or bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any():
+            raise ValueError(f"offsets={shown(bounds)} are wrong; expected whole numbers that begin with 0, never fall and end with {n}")
+        if n and not 0 <= self.words.min() <= self.words.max() < n_words:
+            raise ValueError(f"words reach from {self.words.min()} to {self.words.max()}; expected ints in [0, {n_words - 1}]")
+        shapes = tuple(tuple(x.shape) for x in (self.inputs, self.outputs))
+        if any(len(s) != 2 or s[1] < 1 for s in shapes) or shapes[0][0] != n_words or shapes[0][1] != shapes[1][1]:
+            raise ValueError(f"inputs has shape {shapes[0]}, outputs {shapes[1]}; expected ({n_words}, d) and (rows, d)")
+
+    @property
+    def paths(self) -> Paths:
+        """The Huffman path of every word."""
+        if self._paths is None:
+            self._paths = huffman_paths(self.counts)
+        return self._paths
+
+    @property
+    def n_pieces(self) -> int:
+        """Number of pieces of text; a call may work on a part of them."""
+        return len(self.pieces) - 1
+
+
+def _cut(offsets: np.ndarray) -> np.ndarray:
+    """Bounds of pieces: those of the documents, and within long ones every `PIECE` tokens."""
+    lengths = np.diff(offsets)
+    n = np.maximum(1, -(-lengths // PIECE))
+    if (n == 1).all():
+        return offsets
+    within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+    return np.append(np.repeat(offsets[:-1], n) + within * PIECE, offsets[-1])
+
+
+def _kept(counts: np.ndarray, sample: float) -> np.ndarray:
+    """min(1, √(t / f) + t / f) times 2^31: the rule of the original program, a little milder than that of the paper."""
+    ratio = sample / np.maximum(counts / counts.sum(), 1e-300) if sample > 0 else np.full(len(counts), 4.0)
+    return np.rint(np.minimum(1.0, np.sqrt(ratio) + ratio) * 2.0**31).astype(np.int64)
