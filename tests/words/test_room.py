@@ -1,0 +1,24 @@
+"""The room opens fast, and a misspelt name gets the list of what is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from lessons_lib import words
+
+
+def test_the_room_loads_its_modules_on_first_use():
+    heavy = "('numba', 'torch', 'gensim')"
+    code = f"import sys, lessons_lib.words; print(sorted(m for m in sys.modules if m.startswith('lessons_lib.words.') or m in {heavy}))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there_and_no_other():
+    for name in words.__all__:
+        assert getattr(words, name) is not None
+    assert dir(words) == sorted(words.__all__)
+    with pytest.raises(AttributeError, match="has no 'Word2vec'; it has"):
+        words.Word2vec
