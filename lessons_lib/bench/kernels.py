@@ -55,6 +55,7 @@ class Sizes:
     alignment: int = 32_768
     resamples: tuple[int, int] = (500, 1379)
     lda: tuple[int, int, int] = (1_000_000, 20_000, 100)
+    windows: tuple[int, int, int] = (20_000, 5_000, 100)
 
 
 def _rng(seed: int) -> torch.Generator:
@@ -226,9 +227,24 @@ def _lda_sweep(sizes: Sizes) -> Iterator[Case]:
                 needs=work.lda_sweep(n, n_words, n_topics), gate=f"99 % of the first {GATED_TOKENS} topics equal after the first sweep")
 
 
+def _window_update(sizes: Sizes) -> Iterator[Case]:
+    n, n_words, d = sizes.windows
+    rng = np.random.default_rng(19)
+    words, rows = np.minimum(rng.zipf(1.3, size=n), n_words) - 1, [(rng.random((n_words, d)) - 0.5) / d for _ in range(2)]
+    counts, offsets = np.bincount(words, minlength=n_words), [*range(0, n, 20), n]
+    for architecture, inputs in (("skip_gram", 6.0), ("cbow", 1.0)):                    # 2 · mean of 1 … 5 contexts
+        def learned(backend: str, architecture: str = architecture) -> Tensor:
+            state = kernels.WindowState(words, offsets, *rows, counts, sample=0.0)
+            kernels.window_update(state, architecture=architecture, backend=backend)
+            return state.inputs
+
+        yield _case(f"window_update {architecture} {n} words, d={d}", "NumPy, window by window", partial(learned, "cpu"),
+                    partial(learned, "reference"), of=(n, "words"), needs=work.window_update(n, inputs, 6, d), goal=20.0, tolerance=1e-4)
+
+
 _MAKERS = {"uniformity": _uniformity, "info_nce": _info_nce, "cosent": _cosent, "mean_covariance": _mean_covariance, "knn": _knn,
            "mean_cosine": _mean_cosine, "pool": _pool, "segment_moments": _segment_moments, "alignment": _alignment, "ranks": _ranks,
-           "lda_sweep": _lda_sweep}
+           "lda_sweep": _lda_sweep, "window_update": _window_update}
 
 
 def cases(*, sizes: Sizes | None = None, only: str = "") -> Iterator[Case]:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 __all__ = ["Work", "alignment", "cosent", "info_nce", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "pool", "ranks", "segment_moments",
-           "uniformity"]
+           "uniformity", "window_update"]
 
 
 @dataclass(frozen=True)
@@ -89,3 +89,11 @@ def cosent(n: int, *, itemsize: int) -> Work:
 def ranks(rows: int, n: int, *, itemsize: int) -> Work:
     """A sort of each row; values read and ranks written."""
     return Work(rows * n * math.log2(max(n, 2)), 2 * rows * n * itemsize)
+
+
+def window_update(n_windows: float, inputs: float, outputs: float, d: int) -> Work:
+    """For each input and output row of a window a product and two updates; every row is read and written once.
+
+    ``inputs`` and ``outputs`` are rows of a window on average. What the caches save of frequent rows depends on the text and is not counted.
+    """
+    return Work(6 * n_windows * inputs * outputs * d, 8 * n_windows * (inputs + outputs) * d)

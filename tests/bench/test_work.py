@@ -48,6 +48,10 @@ def test_a_gibbs_sweep_reads_words_and_topics_and_writes_topics_and_counts():
     assert work.lda_sweep(100, 10, 4) == Work(5 * 400, 4 * (100 + 100 + 100 + 40 + 40))
 
 
+def test_a_window_reads_and_writes_its_rows_once_and_works_on_every_pair():
+    assert work.window_update(10, 3, 6, 100) == Work(6 * 10 * 18 * 100, 8 * 10 * 9 * 100)
+
+
 def test_intensity_is_operations_per_byte():
     assert Work(12, 3).intensity == 4
 

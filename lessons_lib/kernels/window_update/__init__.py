@@ -21,8 +21,8 @@ WIDEST, MOST_NEGATIVES = 1000, 255
 
 
 def window_update(state: WindowState, *, architecture: str = "skip_gram", objective: str = "negative_sampling", window: int = 5, negatives: int = 5,
-                  learning_rate: float | tuple[float, float] = 0.025, share_error: bool = False, loss_every: int = 16, seed: int = 0, epoch: int = 0,
-                  pieces: tuple[int, int] | None = None, threads: int = 1, deterministic: bool = True,
+                  learning_rate: float | tuple[float, float] = 0.025, share_error: bool = False, loss_every: int = 16, seed: int = 0,
+                  epoch: int = 0, pieces: tuple[int, int] | None = None, threads: int = 1, deterministic: bool = True,
                   backend: str | None = None) -> tuple[float, int]:
     """Go over the text once and update ``state.inputs`` and ``state.outputs``; returns a sum of losses and the number of pairs in it.
 
@@ -34,9 +34,10 @@ def window_update(state: WindowState, *, architecture: str = "skip_gram", object
     Parameters: state, a `WindowState`; architecture, "skip_gram" or "cbow"; objective, "negative_sampling" or "hierarchical_softmax"; learning_rate,
     one number > 0, or the ones at the first and after the last token of the text, with a straight line between; share_error, CBOW only: each
     context gets its share 1/m of the error, which is the gradient, instead of the whole, which is what word2vec and gensim do; loss_every, note
-    the loss in one window of so many (1 to 256; 0: never); seed in [0, 2^63) and epoch in [0, 2^31), which decide every draw; pieces, first and last + 1,
-    to work on a part of ``state.n_pieces``; threads; deterministic: the result is bitwise the same for the same number of threads (each has its own
-    copy of both matrices, merged now and then), otherwise threads write into the same matrices as they come; backend, "cpu" or "reference".
+    the loss in one window of so many (1 to 256; 0: never); seed in [0, 2^63) and epoch in [0, 2^31), which decide every draw; pieces, first and
+    last + 1, to work on a part of ``state.n_pieces``; threads; deterministic: the result is bitwise the same for the same number of threads, of
+    which each has its own copy of both matrices, merged now and then; otherwise threads write into the same matrices as they come; backend,
+    "cpu" or "reference".
     Raises TypeError, ValueError (settings), BackendUnavailable. [mikolov2013distributed; ji2016parallelizing]
 
     >>> import numpy as np
@@ -53,7 +54,8 @@ def window_update(state: WindowState, *, architecture: str = "skip_gram", object
     how = Settings(cbow, hierarchical, check_int("window", window, high=WIDEST),
                    0 if hierarchical else check_int("negatives", negatives, high=MOST_NEGATIVES), _rates(learning_rate),
                    bool(share_error), check_int("loss_every", loss_every, low=0, high=256), check_int("seed", seed, low=0, high=2**63 - 1),
-                   check_int("epoch", epoch, low=0, high=2**31 - 1), _part(pieces, state.n_pieces), check_int("threads", threads), bool(deterministic))
+                   check_int("epoch", epoch, low=0, high=2**31 - 1), _part(pieces, state.n_pieces), check_int("threads", threads),
+                   bool(deterministic))
     _check_outputs(state, hierarchical)
     return OPERATION.run("window_update", state.inputs, state.outputs, state, how, backend=backend)
 

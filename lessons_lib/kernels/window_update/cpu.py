@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
+import torch
 from torch import Tensor
 
+from ..lda_sweep.state import padded
 from .state import Settings, WindowState
 
 __all__ = ["window_update"]
@@ -70,8 +73,6 @@ def _merged(pool: ThreadPoolExecutor, work: object, shared: object, rooms: list,
 
 
 def _copy(x: np.ndarray) -> np.ndarray:
-    from .state import padded, torch
-
     return padded(torch.from_numpy(x)).numpy()
 
 
@@ -87,7 +88,7 @@ def _parts(state: WindowState, pieces: tuple[int, int], tokens: int, at_least: i
     n = at_least * max(1, -(-whole // (tokens * at_least)))
     cuts = np.searchsorted(state.pieces[first : last + 1], begin + whole * np.arange(1, n) // n) + first
     bounds = np.concatenate([[first], cuts, [last]]).tolist()
-    yield from zip(bounds[:-1], bounds[1:], strict=True)
+    yield from pairwise(bounds)
 
 
 def _rounds(state: WindowState, how: Settings, tokens: int) -> Iterator[list[tuple[int, int]]]:

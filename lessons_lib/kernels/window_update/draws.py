@@ -1,7 +1,7 @@
 """Counter-based chance: the number of a draw decides it, not what was drawn before, so text can be cut among threads in any way.
 
-Draw j of token i of a piece of text is the SplitMix64 mix of a key (seed, epoch, piece) and the counter i (1 + negatives) + j: 64 bits. Draw 0 decides
-whether the token stays (upper 31 bits), how wide its window is (bits 8 to 31) and whether its loss is noted (bits 0 to 7); draw j > 0 picks a
+Draw j of token i of a piece of text is the SplitMix64 mix of a key (seed, epoch, piece) and the counter i (1 + negatives) + j: 64 bits. Draw 0
+decides whether the token stays (upper 31 bits), how wide its window is (bits 8 to 31) and whether its loss is noted (bits 0 to 7); draw j > 0 picks a
 negative from the alias table: a column (upper 32 bits), and itself or its other (lower 31 bits). [steele2014fast] Taught in ``04_word2vec``.
 """
 

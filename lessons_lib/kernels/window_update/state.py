@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from ...core import check_float, check_int, shown
 from ..lda_sweep.state import padded
