@@ -18,6 +18,7 @@ __all__ = ["WordVectors"]
 
 METHODS = ("3cosadd", "3cosmul")
 EPSILON = 0.001                                  # keeps the division of 3CosMul finite [levy2014linguistic]
+ROWS_AT_ONCE = 4096
 
 
 def _checked_tokens(tokens: Iterable[str], *, name: str = "tokens") -> list[str]:
@@ -49,7 +50,7 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     """Rows scaled to length 1, float64; a zero row stays zero."""
     rows = rows.astype(np.float64)
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths != 0)
 
 
 class WordVectors:
@@ -61,7 +62,7 @@ class WordVectors:
 
     >>> vectors = WordVectors(["cat", "dog", "stone"], [[2.0, 0.0], [1.0, 1.0], [-1.0, 1.0]])
     >>> vectors.most_similar("cat", topn=1)
-    [('dog', 0.7071067690849304)]
+    [('dog', 0.7071067811865475)]
     """
 
     def __init__(self, tokens: Sequence[str], matrix: Any, *, name: str = "word vectors"):
@@ -162,10 +163,8 @@ class WordVectors:
         if method == "3cosadd":
             return self._nearest(unit[1] - unit[0] + unit[2], barred, topn, first, f"{shown(b)} - {shown(a)} + {shown(c)}")
         n, topn = self._among(first), check_int("topn", topn)
-        cosines = (_unit(self.matrix[:n]) @ unit.T + 1) / 2
-        score = cosines[:, 1] * cosines[:, 2] / (cosines[:, 0] + EPSILON)
-        order = np.argsort(-score, kind="stable")
-        return [(self.tokens[row], float(score[row])) for row in order[~np.isin(order, barred)][:topn]]
+        to_a, to_b, to_c = (self._cosines(np.arange(n), unit) + 1).T / 2
+        return self._best(np.arange(n), to_b * to_c / (to_a + EPSILON), barred, topn)
 
     def odd_one_out(self, words: Sequence[str]) -> str:
         """The word that is farthest, by cosine, from the mean of the unit vectors of all; of equals the earlier.
@@ -183,16 +182,43 @@ class WordVectors:
 
     def _nearest(self, query: np.ndarray, barred: np.ndarray, topn: int, first: int | None, what: str) -> list[tuple[str, float]]:
         n, topn = self._among(first), check_int("topn", topn)
-        query = _unit(np.asarray(query)).astype(np.float32)
+        query = _unit(np.asarray(query))
         if not query.any():
             raise ValueError(f"{what} is the zero vector, which has no direction; expected a word or vector that is not all 0")
-        if not n:
-            return []
-        from ..kernels import knn
+        rows = self._candidates(query, n, topn + len(barred))
+        return self._best(rows, self._cosines(rows, query[None])[:, 0], barred, topn)
 
-        cosines, rows = knn(query[None], self.matrix[:n], k=min(topn + len(np.unique(barred)), n))
-        found = zip(rows[0].tolist(), cosines[0].tolist(), strict=True)
-        return [(self.tokens[row], cosine) for row, cosine in found if row not in barred][:topn]
+    def _candidates(self, query: np.ndarray, n: int, k: int) -> np.ndarray:
+        """Rows that may be among the k with the highest cosine to a unit vector: float32 cosines and a bound on their rounding rule the others out.
+
+        `kernels.knn` does the same for many queries at once; for one its preparation would take twenty times as long as the answer.
+        """
+        if k >= n:
+            return np.arange(n)
+        x = self.matrix[:n]
+        with np.errstate(all="ignore"):
+            squares = np.einsum("ij,ij->i", x, x)
+            bounded = (squares > 1e-30) & (squares < 1e30)                # the others, zero vectors too, are always looked at again
+            fast = np.where(bounded, x @ query.astype(np.float32) / np.sqrt(squares), -np.inf)
+        slack = 2 * (1.5 * self.dim + 8) * 2.0**-24
+        return np.flatnonzero((fast >= np.partition(fast, n - k)[n - k] - slack) | ~bounded)
+
+    def _cosines(self, rows: np.ndarray, unit: np.ndarray) -> np.ndarray:
+        """Cosines of some rows with unit vectors (k, dim), float64 (len(rows), k); summed row by row, so that equal rows have equal cosines."""
+        out = np.empty((len(rows), len(unit)))
+        for begin in range(0, len(rows), ROWS_AT_ONCE):
+            block = _unit(self.matrix[rows[begin : begin + ROWS_AT_ONCE]])
+            for column, vector in enumerate(unit):
+                out[begin : begin + len(block), column] = (block * vector).sum(axis=1)
+        return out.clip(-1.0, 1.0)
+
+    def _best(self, rows: np.ndarray, scores: np.ndarray, barred: np.ndarray, topn: int) -> list[tuple[str, float]]:
+        if np.isnan(scores).any():
+            row = rows[np.isnan(scores).argmax()]
+            raise ValueError(f"matrix[{row}], the vector of {shown(self.tokens[row])}, was set to NaN or infinity; expected finite numbers")
+        order = np.argsort(-scores, kind="stable")
+        order = order[~np.isin(rows[order], barred)][:topn]
+        return [(self.tokens[row], score) for row, score in zip(rows[order].tolist(), scores[order].tolist(), strict=True)]
 
     # -------------------------------------------------------------------------------------------- files
 
