@@ -19,7 +19,7 @@ __all__ = ["check_promise", "distinct", "header_of", "not_decoded", "regular_fil
 
 MOST_COLUMNS = 1 << 20
 _HEADER = re.compile(rb"(-?\d{1,30}) (-?\d{1,30}) *\r?\n?")
-_PICKLE = re.compile(rb"\x80[\x02-\x05]|\(dp?\d|\(lp?\d|c[A-Za-z_][\w.]*\n[A-Za-z_]\w*\n")
+_PICKLE = re.compile(rb"\x80[\x02-\x05]|\((?:dp|lp)\d+\n|c[A-Za-z_][\w.]*\n[A-Za-z_]\w*\n")
 _CODE = "can run code when it is read, so it is not read. Convert it where you trust it: KeyedVectors.load(...).save_word2vec_format(path)"
 
 
@@ -46,7 +46,7 @@ def regular_file(path: str | os.PathLike) -> Path:
     if start.startswith((b"PK\x03\x04", b"\x93NUMPY")):
         kind = "a zip archive (saved by torch?)" if start.startswith(b"PK") else "a NumPy file"
         raise ValueError(f"{file} is {kind}; it may hold a pickle, which {_CODE}")
-    if start.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")):
+    if start.startswith((b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")) or re.match(rb"BZh\d1AY&SY", start):
         raise ValueError(f"{file} is compressed; unpack it first")
     return file
 

@@ -10,7 +10,7 @@ import itertools
 import os
 import warnings
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -104,13 +104,14 @@ def _layout(path: Path, header: bool | None) -> _Layout:
 
 def _count_lines(path: Path) -> int:
     """Lines of a file, each of which has to end: a last line without an end may have lost digits, and nobody would see it."""
-    n, last = 0, b""
+    n, open_bytes = 0, 0                                              # lines that ended, and bytes since the last end
     with open(path, "rb") as file:
-        while block := file.read(LONGEST_LINE):
-            n, last = n + block.count(b"\n"), block[-1:]
-            if b"\n" not in block and len(block) == LONGEST_LINE:
+        while block := file.read(BLOCK):
+            ends = block.count(b"\n")
+            n, open_bytes = n + ends, len(block) - block.rfind(b"\n") - 1 if ends else open_bytes + len(block)
+            if open_bytes > LONGEST_LINE:
                 raise DamagedFile(f"{path} has a line of more than {LONGEST_LINE:,} bytes after line {n}; expected one word and its numbers per line")
-    if last != b"\n":
+    if open_bytes:
         raise DamagedFile(f"{path} was cut: line {n + 1} has no end, {path.stat().st_size:,} bytes found. Get it again; "
                           "if it is whole, add a line end")
     return n
@@ -205,12 +206,12 @@ def write_text(vectors: WordVectors, path: str | os.PathLike, *, header: bool = 
     Raises ValueError for a word with white space, OSError when the file cannot be written; an older file then stays.
     """
     check_writable(vectors)
+    if not header and vectors.tokens and vectors.tokens[0].startswith("\ufeff"):
+        raise ValueError(f"tokens[0]={shown(vectors.tokens[0])} begins with a byte order mark, which readers remove at the start of a file; "
+                         "write it with a header, or remove the mark")
+    numbers = " %.9g" * vectors.dim + "\n"                            # 9 digits tell any two float32 apart
     with atomic_open(path, "w") as file:
         if header:
             file.write(f"{len(vectors)} {vectors.dim}\n")
-        _write_rows(file, vectors)
-
-
-def _write_rows(file: IO[str], vectors: WordVectors) -> None:
-    for token, row in zip(vectors.tokens, vectors.matrix, strict=True):
-        file.write(f"{token} {' '.join(row.astype('U'))}\n")
+        for token, row in zip(vectors.tokens, vectors.matrix, strict=True):
+            file.write(token + numbers % tuple(row.tolist()))
