@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import importlib
 
-_MODULE_OF = {"WordVectors": "word_vectors", "read_text": "text_format", "write_text": "text_format", "read_binary": "binary_format",
-              "write_binary": "binary_format", "from_gensim": "gensim_format", "to_gensim": "gensim_format"}
+_MODULE_OF = {"Word2Vec": "word2vec", "WordVectors": "word_vectors", "read_text": "text_format", "write_text": "text_format",
+              "read_binary": "binary_format", "write_binary": "binary_format", "from_gensim": "gensim_format", "to_gensim": "gensim_format"}
 
-__all__ = ["WordVectors", "from_gensim", "read_binary", "read_text", "to_gensim", "write_binary", "write_text"]
+__all__ = ["Word2Vec", "WordVectors", "from_gensim", "read_binary", "read_text", "to_gensim", "write_binary", "write_text"]
 
 
 def __getattr__(name: str):

@@ -1,0 +1,200 @@
+"""word2vec: two vectors per word, trained to tell the words that stand near each other from words drawn at random.
+
+Skip-gram guesses the centre from each neighbour alone, CBOW from their mean; the guess is a few yes-or-no questions instead of a softmax over all
+words, against noise (negative sampling) or down a Huffman tree (hierarchical softmax). The steps are compiled vector code
+(`kernels.window_update`). Taught in lesson ``04_word2vec``.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from ..core import (DamagedFile, Estimator, TrainingDiverged, check_choice, check_float, check_int, check_seed, generator, load_model, save_model,
+                    shown, track)
+from .reading import Reading, read, read_with
+from .word_vectors import WordVectors
+
+__all__ = ["Word2Vec"]
+
+LEAST_RATE = 1e-4                               # of the first: where the line of falling learning rates ends
+TOKENS_PER_CHECK = 2_000_000                    # between two looks at whether all numbers are still sane
+LARGEST = 1e3                                   # a coordinate beyond it belongs to a run that diverges: sound ones stay below 20
+SHORT = 100_000                                 # tokens; of shorter texts the loss of every window is noted, of others of one in sixteen
+
+
+class Word2Vec(Estimator):
+    """Word vectors by skip-gram or CBOW, with negative sampling or hierarchical softmax.
+
+    Parameters: dim; window, the widest half width: each window draws its own from 1 … window; architecture, "skip_gram" or "cbow"; objective,
+    "negative_sampling" or "hierarchical_softmax"; negatives, noise words of a window, for all its contexts; min_count, words that are rarer are left
+    out; sample, threshold of subsampling (0: none), a word of frequency f stays with probability √(t/f) + t/f; noise_exponent, power of the counts in
+    the noise; epochs; learning_rate, at the beginning, from where it falls to a ten thousandth along a straight line; threads; deterministic,
+    on several threads: bitwise the same for equal settings, else threads write over each other; seed; share_error, CBOW only: each context gets its
+    share of the error, the gradient proper, instead of the whole as in the original program; progress, show a bar.
+    Learned: ``vectors_`` (`WordVectors`, the input vectors), ``output_`` (rows, dim) float32, of words or of inner nodes; ``counts_`` (V,) int64;
+    ``history_`` (epochs,) float64, mean −log p per pair of input and window in each epoch, NaN where nothing was noted. One thread is bitwise
+    reproducible. [mikolov2013distributed]
+
+    >>> model = Word2Vec(dim=4, min_count=1, epochs=2).fit([["a", "rose", "is", "a", "rose"]] * 20)
+    >>> model.vectors_.matrix.shape
+    (3, 4)
+    """
+
+    name = "word2vec"
+
+    def __init__(self, dim: int = 100, *, window: int = 5, architecture: str = "skip_gram", objective: str = "negative_sampling", negatives: int = 5,
+                 min_count: int = 5, sample: float = 1e-3, noise_exponent: float = 0.75, epochs: int = 5, learning_rate: float = 0.025,
+                 threads: int = 1, deterministic: bool = True, seed: int = 0, share_error: bool = False, progress: bool = False):
+        self.dim, self.window, self.architecture, self.objective, self.negatives = dim, window, architecture, objective, negatives
+        self.min_count, self.sample, self.noise_exponent, self.epochs = min_count, sample, noise_exponent, epochs
+        self.learning_rate, self.threads, self.deterministic, self.seed = learning_rate, threads, deterministic, seed
+        self.share_error, self.progress = share_error, progress
+
+    def _check_settings(self) -> None:
+        for name in ("dim", "min_count", "epochs", "threads"):
+            check_int(name, getattr(self, name))
+        check_int("window", self.window, high=1000)
+        check_choice("architecture", self.architecture, ("skip_gram", "cbow"))
+        check_choice("objective", self.objective, ("negative_sampling", "hierarchical_softmax"))
+        if not self._tree:
+            try:
+                check_int("negatives", self.negatives, high=255)
+            except ValueError as error:
+                raise ValueError(f"{error} with objective='negative_sampling'. Without noise: objective='hierarchical_softmax'") from None
+        check_float("sample", self.sample, low=0.0)
+        check_float("noise_exponent", self.noise_exponent)
+        check_float("learning_rate", self.learning_rate, low=0.0, open_low=True)
+        check_seed(self.seed)
+        for name in ("deterministic", "share_error", "progress"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"{name}={shown(getattr(self, name))} is {type(getattr(self, name)).__name__}; expected True or False")
+
+    @property
+    def _tree(self) -> bool:
+        return self.objective == "hierarchical_softmax"
+
+    # -------------------------------------------------------------------------------------------- learning
+
+    def fit(self, corpus: Any) -> Self:
+        """Learn from the beginning. Returns self.
+
+        Parameters: corpus, a `text.Corpus` or a sequence of token lists; windows do not reach over the borders of documents. Raises TypeError or
+        ValueError (settings, another kind of data, no or one word left), TrainingDiverged: the vectors are then the last ones that were sane.
+        """
+        self._check_settings()
+        reading = read(corpus, min_count=self.min_count)
+        rng, n = generator(self.seed), len(reading.tokens)
+        inputs = self._drawn(rng, n)
+        self.counts_, self.history_, self._epochs_done = reading.counts, np.empty(0), 0
+        self._train(reading, inputs, np.zeros((n - self._tree, self.dim), dtype=np.float32), self.learning_rate)
+        return self
+
+    def partial_fit(self, corpus: Any, *, learning_rate: float | None = None) -> Self:
+        """Go on with more text for ``epochs`` epochs; words that occur ``min_count`` times in it and are new get vectors. Returns self.
+
+        Parameters: corpus as in `fit`; learning_rate, at the beginning, None for the one of the settings. ``counts_`` grow, and with them sampling
+        and noise change. A Huffman tree cannot grow: with hierarchical softmax new words are left out and the tree stays. Not yet fitted, it is `fit`.
+        Raises as `fit`.
+        """
+        self._check_settings()
+        rate = self.learning_rate if learning_rate is None else check_float("learning_rate", learning_rate, low=0.0, open_low=True)
+        if not hasattr(self, "vectors_"):
+            return self.fit(corpus)
+        if self.dim != self.vectors_.dim or len(self.output_) != len(self.vectors_) - self._tree:
+            raise ValueError(f"dim={self.dim}, objective={self.objective!r} differ from those of the fit ({self.vectors_.dim} columns, "
+                             f"{len(self.output_)} output rows for {len(self.vectors_)} words); fit anew")
+        reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=not self._tree)
+        more = len(reading.tokens) - len(self.vectors_)
+        inputs = np.concatenate([self.vectors_.matrix, self._drawn(generator(self.seed + len(self.vectors_)), more)])
+        outputs = np.concatenate([self.output_, np.zeros((more, self.dim), dtype=np.float32)])
+        if not self._tree:
+            self.counts_ = np.concatenate([self.counts_, np.zeros(more, dtype=np.int64)]) + reading.counts
+        self._train(reading, inputs, outputs, rate)
+        return self
+
+    def _drawn(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """Start vectors, uniform within half a unit by dim to both sides of 0."""
+        return (rng.random((n, self.dim), dtype=np.float32) - np.float32(0.5)) / np.float32(self.dim)
+
+    def _train(self, reading: Reading, inputs: np.ndarray, outputs: np.ndarray, rate: float) -> None:
+        from ..kernels import WindowState
+
+        state = WindowState(reading.words, reading.offsets, inputs, outputs, self.counts_, sample=self.sample, noise_exponent=self.noise_exponent)
+        key, history = int(generator(self.seed).integers(1 << 62)), list(self.history_)
+        parts = _parts(state.pieces)
+        try:
+            for epoch in track(range(self.epochs), label=self.name, show=self.progress):
+                rates = tuple(max(rate * (1 - done / self.epochs), rate * LEAST_RATE) for done in (epoch, epoch + 1))
+                found = [self._part(state, part, rates, key, epoch, history) for part in parts]
+                loss, pairs = (sum(x) for x in zip(*found, strict=True))
+                history.append(loss / pairs if pairs else float("nan"))
+                self._epochs_done += 1
+        finally:                                    # also after Ctrl-C and divergence: what has been learned so far
+            self.output_ = np.ascontiguousarray(state.outputs[:, : self.dim].numpy())
+            self.vectors_ = WordVectors(reading.tokens, np.ascontiguousarray(state.inputs[:, : self.dim].numpy()), name=self.name)
+            self.history_ = np.array(history, dtype=np.float64)
+
+    def _part(self, state: Any, part: tuple[int, int], rates: tuple[float, float], key: int, epoch: int, history: list[float]) -> tuple[float, int]:
+        """Train on some pieces of the text, and take it back if numbers have left their range."""
+        from ..kernels import window_update
+
+        before = state.inputs.clone(), state.outputs.clone()
+        found = window_update(state, architecture=self.architecture, objective=self.objective, window=self.window, negatives=self.negatives,
+                              learning_rate=rates, share_error=self.share_error, loss_every=1 if len(state.words) <= SHORT else 16, seed=key,
+                              epoch=self._epochs_done, pieces=part, threads=self.threads, deterministic=self.deterministic)
+        largest = max(float(x.abs().max()) for x in (state.inputs, state.outputs))
+        if not largest < LARGEST or not np.isfinite(found[0]):                      # NaN is not smaller, either
+            state.inputs.copy_(before[0])
+            state.outputs.copy_(before[1])
+            last = f"{history[-1]:.4g}" if history else "none"
+            raise TrainingDiverged(f"training diverged in epoch {epoch + 1}, step {state.pieces[part[0]]:,} to {state.pieces[part[1]]:,} (tokens): a "
+                                   f"coordinate reached {largest:g}; last finite loss: {last}. The vectors are those of before this step. Use a "
+                                   f"smaller rate: learning_rate={self.learning_rate / 10:g}, or 0.025")
+        return found
+
+    # -------------------------------------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the model into a folder, from which training can go on. Raises NotFittedError, OSError."""
+        from ..text.string_table import Strings
+
+        self._check_fitted("vectors_")
+        strings = Strings.of(self.vectors_.tokens)
+        arrays = {"inputs": self.vectors_.matrix, "outputs": self.output_, "counts": self.counts_, "history": self.history_,
+                  "token_bytes": strings.arena, "token_offsets": strings.offsets}
+        settings = {name: value.item() if isinstance(value, np.generic) else value for name, value in self.get_params().items()}
+        save_model(path, "Word2Vec", settings=settings, arrays=arrays, extra={"epochs_done": self._epochs_done})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Self:
+        """Read a model that `save` wrote. Raises FileNotFoundError, DamagedFile, ValueError (a newer format)."""
+        from ..counts.encoding import loaded_array
+        from ..text.string_table import Strings
+
+        settings, arrays, extra = load_model(path, "Word2Vec")
+        try:
+            model = cls(**settings)
+            model._check_settings()
+            tokens = Strings.checked(arrays["token_bytes"], arrays["token_offsets"], name="token_offsets").to_list()
+            shape, epochs = (len(tokens), model.dim), check_int("epochs_done", extra["epochs_done"], low=0)
+            model.vectors_ = WordVectors(tokens, loaded_array(path, arrays, "inputs", shape=shape), name=cls.name)
+            model.output_ = loaded_array(path, arrays, "outputs", shape=(len(tokens) - model._tree, model.dim))
+            model.counts_ = loaded_array(path, arrays, "counts", shape=(len(tokens),), kind="i")
+            model.history_, model._epochs_done = arrays["history"], epochs
+        except DamagedFile:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedFile(f"{path} is a Word2Vec that this version cannot read ({error}). Save the model again") from error
+        return model
+
+
+def _parts(pieces: np.ndarray) -> list[tuple[int, int]]:
+    """Runs of pieces with about `TOKENS_PER_CHECK` tokens."""
+    n = max(1, -(-int(pieces[-1]) // TOKENS_PER_CHECK))
+    cuts = np.searchsorted(pieces, pieces[-1] * np.arange(1, n) // n).tolist()
+    bounds = [0, *cuts, len(pieces) - 1]
+    return list(pairwise(bounds))
