@@ -6,7 +6,6 @@ size. Used in lessons ``04_word2vec`` and ``05_glove_and_fasttext``.
 
 from __future__ import annotations
 
-import itertools
 import os
 import warnings
 from pathlib import Path
@@ -82,7 +81,7 @@ def _layout(path: Path, header: bool | None) -> _Layout:
     with open(path, "rb") as file:
         begin = len(_MARK) if file.read(len(_MARK)) == _MARK else 0
         file.seek(begin)
-        lines = [line.rstrip(_ENDS) for line in itertools.islice(file, LOOK_AT)]
+        lines = [line.rstrip(_ENDS) for line in file.readlines(BLOCK)[:LOOK_AT]]
         file.seek(begin)
         promise = _promise(path, lines, header)
         if promise is None:

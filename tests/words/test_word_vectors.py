@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, UnknownWord
+from lessons_lib.evaluation.analogies import answers
+from lessons_lib.evaluation.geometry import unit_rows
+from lessons_lib.evaluation.word_table import WordTable
 from lessons_lib.kernels import knn
 from lessons_lib.words import WordVectors, to_gensim
 
@@ -308,3 +311,12 @@ def test_gensim_gives_the_same_answers():
         assert words(RANDOM.analogy(a, b, c, method="3cosmul"))[0] == words(keyed.most_similar_cosmul(positive=[b, c], negative=[a]))[0]
         assert RANDOM.odd_one_out([a, b, c, d]) == keyed.doesnt_match([a, b, c, d])
         assert RANDOM.similarity(a, b) == pytest.approx(keyed.similarity(a, b), abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["3cosadd", "3cosmul"])
+def test_the_evaluation_of_analogies_takes_these_vectors_and_agrees(method):
+    asked = RNG.permuted(np.tile(np.arange(60), (40, 1)), axis=1)[:, :3]
+    best = [RANDOM.analogy(*(f"w{i}" for i in question), topn=1, method=method)[0][0] for question in asked]
+    table = WordTable(RANDOM)
+    rows = answers(unit_rows(table.matrix), asked, method=method)
+    assert table.words == RANDOM.tokens and best == [f"w{row}" for row in rows]
