@@ -97,8 +97,8 @@ class Word2Vec(Estimator):
         """Go on with more text for ``epochs`` epochs; words that occur ``min_count`` times in it and are new get vectors. Returns self.
 
         Parameters: corpus as in `fit`; learning_rate, at the beginning, None for the one of the settings. ``counts_`` grow, and with them sampling
-        and noise change. A Huffman tree cannot grow: with hierarchical softmax new words are left out and the tree stays. Not yet fitted, it is `fit`.
-        Raises as `fit`.
+        and noise change. A Huffman tree cannot grow: with hierarchical softmax new words are left out and the tree stays. Before any `fit` it is
+        one. Raises as `fit`.
         """
         self._check_settings()
         rate = self.learning_rate if learning_rate is None else check_float("learning_rate", learning_rate, low=0.0, open_low=True)
@@ -129,7 +129,7 @@ class Word2Vec(Estimator):
         try:
             for epoch in track(range(self.epochs), label=self.name, show=self.progress):
                 rates = tuple(max(rate * (1 - done / self.epochs), rate * LEAST_RATE) for done in (epoch, epoch + 1))
-                found = [self._part(state, part, rates, key, epoch, history) for part in parts]
+                found = [self._part(state, part, rates, key, history) for part in parts]
                 loss, pairs = (sum(x) for x in zip(*found, strict=True))
                 history.append(loss / pairs if pairs else float("nan"))
                 self._epochs_done += 1
@@ -138,7 +138,7 @@ class Word2Vec(Estimator):
             self.vectors_ = WordVectors(reading.tokens, np.ascontiguousarray(state.inputs[:, : self.dim].numpy()), name=self.name)
             self.history_ = np.array(history, dtype=np.float64)
 
-    def _part(self, state: Any, part: tuple[int, int], rates: tuple[float, float], key: int, epoch: int, history: list[float]) -> tuple[float, int]:
+    def _part(self, state: Any, part: tuple[int, int], rates: tuple[float, float], key: int, history: list[float]) -> tuple[float, int]:
         """Train on some pieces of the text, and take it back if numbers have left their range."""
         from ..kernels import window_update
 
@@ -151,9 +151,9 @@ class Word2Vec(Estimator):
             state.inputs.copy_(before[0])
             state.outputs.copy_(before[1])
             last = f"{history[-1]:.4g}" if history else "none"
-            raise TrainingDiverged(f"training diverged in epoch {epoch + 1}, step {state.pieces[part[0]]:,} to {state.pieces[part[1]]:,} (tokens): a "
+            raise TrainingDiverged(f"training diverged in epoch {self._epochs_done + 1}, step {state.pieces[part[0]]:,} to {state.pieces[part[1]]:,} (tokens): a "
                                    f"coordinate reached {largest:g}; last finite loss: {last}. The vectors are those of before this step. Use a "
-                                   f"smaller rate: learning_rate={self.learning_rate / 10:g}, or 0.025")
+                                   f"smaller rate: learning_rate={rates[0] / 10:.3g}, or 0.025")
         return found
 
     # -------------------------------------------------------------------------------------------- files
