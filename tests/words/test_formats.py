@@ -15,6 +15,7 @@ from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lessons_lib import datasets
 from lessons_lib.core import DamagedFile, DataWarning
 from lessons_lib.words import WordVectors, from_gensim, read_binary, read_text, text_format, to_gensim, write_binary, write_text
 
@@ -335,3 +336,16 @@ def test_numbers_are_read_as_text_alone_would_be(tmp_path):
     numbers = ["1", "-1.5e-3", "+2.", ".5", "1E3", "0.30000001192092896", "-0"]
     read = read_text(write(tmp_path / "v.txt", "w " + " ".join(numbers) + "\n"))
     assert read.matrix[0].tolist() == [float(np.float32(number)) for number in numbers]
+
+
+@pytest.mark.data
+def test_real_glove_vectors_go_through_every_format_and_are_gensims(lessons_data, tmp_path):
+    glove = datasets.load("glove-sample")
+    vectors = WordVectors(glove.words, glove.matrix)
+    write_text(vectors, tmp_path / "g.txt", header=False)
+    write_binary(vectors, tmp_path / "v.bin")
+    keyed = KeyedVectors.load_word2vec_format(str(tmp_path / "g.txt"), no_header=True)
+    assert same(read_text(tmp_path / "g.txt"), vectors) and same(read_binary(tmp_path / "v.bin"), vectors) and same(from_gensim(keyed), vectors)
+    for word in vectors.tokens[::400]:
+        ours, theirs = vectors.most_similar(word, topn=5), keyed.most_similar(word, topn=5)
+        assert np.allclose([score for _, score in ours], [score for _, score in theirs], atol=1e-6)
