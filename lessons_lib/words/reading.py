@@ -67,7 +67,7 @@ def read(corpus: Any, *, min_count: int) -> Reading:
 def read_with(corpus: Any, known: Sequence[str], *, min_count: int, grow: bool) -> Reading:
     """Read more text for a model that has words already: they keep their numbers, new ones follow by falling count.
 
-    Parameters: known, the model's words; min_count, of new words in this text; grow, False leaves new words out. Raises TypeError (other data).
+    Parameters: known, the model's words; min_count, of new words in this text; grow, False leaves new words out. Raises TypeError.
     """
     corpus = _as_corpus(corpus)
     counts, ids = _counts(corpus), {token: i for i, token in enumerate(known)}

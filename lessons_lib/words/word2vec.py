@@ -151,9 +151,10 @@ class Word2Vec(Estimator):
             state.inputs.copy_(before[0])
             state.outputs.copy_(before[1])
             last = f"{history[-1]:.4g}" if history else "none"
-            raise TrainingDiverged(f"training diverged in epoch {self._epochs_done + 1}, step {state.pieces[part[0]]:,} to {state.pieces[part[1]]:,} (tokens): a "
-                                   f"coordinate reached {largest:g}; last finite loss: {last}. The vectors are those of before this step. Use a "
-                                   f"smaller rate: learning_rate={rates[0] / 10:.3g}, or 0.025")
+            tokens = f"{state.pieces[part[0]]:,} to {state.pieces[part[1]]:,}"
+            raise TrainingDiverged(f"training diverged in epoch {self._epochs_done + 1}, step of tokens {tokens}: a coordinate reached {largest:g}; "
+                                   f"last finite loss: {last}. The vectors are those of before this step. "
+                                   f"Use a smaller rate: learning_rate={rates[0] / 10:.3g}, or 0.025")
         return found
 
     # -------------------------------------------------------------------------------------------- files
