@@ -7,7 +7,7 @@ fixed, so a run can be repeated bit by bit. Otherwise threads write into the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -21,6 +21,8 @@ from .state import Settings, WindowState
 
 __all__ = ["window_update"]
 
+Matrices = tuple[np.ndarray, np.ndarray]          # inputs and outputs; a thread may have its own
+Work = Callable[[Matrices, object, tuple[int, int]], tuple[float, int]]
 TOKENS_PER_CALL = 1 << 19                       # then Python is asked whether Ctrl-C was pressed
 TOKENS_PER_MERGE = 1 << 16                      # of one thread, at least; more where the matrices are large, which are read whole
 
@@ -28,7 +30,7 @@ TOKENS_PER_MERGE = 1 << 16                      # of one thread, at least; more 
 def window_update(inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the number of these pairs."""
     from .huffman import Paths
-    from .training import Chance, Matrices, Plan, Text, scratch, train
+    from .training import Chance, Plan, Tables, Text, scratch, train
 
     nothing = Paths(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
     paths = state.paths if how.hierarchical else nothing
@@ -37,10 +39,11 @@ def window_update(inputs: Tensor, outputs: Tensor, state: WindowState, how: Sett
                 256 // how.loss_every if how.loss_every else 0, how.seed, how.epoch)
     text, chance = Text(state.words, state.pieces, state.keep), Chance(state.thresholds, state.others)
     rooms = [scratch(how.window, most, inputs.shape[1]) for _ in range(how.threads)]
-    shared = Matrices(inputs.numpy(), outputs.numpy())
+    shared = inputs.numpy(), outputs.numpy()
 
     def work(matrices: Matrices, room: object, part: tuple[int, int]) -> tuple[float, int]:
-        return train(text, matrices, chance, paths, plan, room, *part)
+        tables = Tables(*(x.ctypes.data for x in matrices), matrices[0].shape[1])
+        return train(text, tables, chance, paths, plan, room, *part)
 
     if how.threads == 1:
         return _sum(work(shared, rooms[0], part) for part in _parts(state, how.pieces, TOKENS_PER_CALL, 1))
@@ -49,7 +52,7 @@ def window_update(inputs: Tensor, outputs: Tensor, state: WindowState, how: Sett
         return together(work, shared, rooms, state, how)
 
 
-def _racing(pool: ThreadPoolExecutor, work: object, shared: object, rooms: list, state: WindowState, how: Settings) -> tuple[float, int]:
+def _racing(pool: ThreadPoolExecutor, work: Work, shared: Matrices, rooms: list, state: WindowState, how: Settings) -> tuple[float, int]:
     """All threads on the same rows, without locks."""
     found = []
     for parts in _rounds(state, how, TOKENS_PER_CALL):
@@ -57,23 +60,18 @@ def _racing(pool: ThreadPoolExecutor, work: object, shared: object, rooms: list,
     return _sum(found)
 
 
-def _merged(pool: ThreadPoolExecutor, work: object, shared: object, rooms: list, state: WindowState, how: Settings) -> tuple[float, int]:
+def _merged(pool: ThreadPoolExecutor, work: Work, shared: Matrices, rooms: list, state: WindowState, how: Settings) -> tuple[float, int]:
     """Each thread on its own copies, which are brought together after each round."""
     from .merging import merge
 
-    own = [type(shared)(*(_copy(x) for x in shared)) for _ in rooms]
+    own = [tuple(padded(torch.from_numpy(x)).numpy() for x in shared) for _ in rooms]
     found = []
     for parts in _rounds(state, how, max(TOKENS_PER_MERGE, 2 * len(state.counts))):
         found += list(pool.map(work, own, rooms, parts))
-        for name in shared._fields:
-            copies, rows = tuple(getattr(m, name) for m in own), len(getattr(shared, name))
-            cuts = np.linspace(0, rows, how.threads + 1).astype(int)
-            list(pool.map(partial(merge, getattr(shared, name), copies), cuts[:-1], cuts[1:]))
+        for base, *copies in zip(shared, *own, strict=True):
+            cuts = np.linspace(0, len(base), how.threads + 1).astype(int)
+            list(pool.map(partial(merge, base, tuple(copies)), cuts[:-1], cuts[1:]))
     return _sum(found)
-
-
-def _copy(x: np.ndarray) -> np.ndarray:
-    return padded(torch.from_numpy(x)).numpy()
 
 
 def _sum(found: object) -> tuple[float, int]:

@@ -18,7 +18,7 @@ from .state import PIECE
 from .vectors import (BIG, SMALL, add_row, apply_big, apply_small, fetch_row, mean_rows, tile_1_big, tile_1_small, tile_2_big, tile_2_small,
                       tile_4_big, tile_4_small)
 
-__all__ = ["Chance", "Matrices", "Plan", "Scratch", "Text", "scratch", "train"]
+__all__ = ["Chance", "Plan", "Scratch", "Tables", "Text", "scratch", "train"]
 
 _GOLDEN, _8, _32, _33, _31 = np.uint64(GOLDEN), np.uint64(8), np.uint64(32), np.uint64(33), np.uint64(31)
 _SHIFT_A, _SHIFT_B, _FACTOR_A, _FACTOR_B = np.uint64(MIXING[0][0]), np.uint64(MIXING[1][0]), np.uint64(MIXING[0][1]), np.uint64(MIXING[1][1])
@@ -41,11 +41,12 @@ class Chance(NamedTuple):
     others: np.ndarray
 
 
-class Matrices(NamedTuple):
-    """Both tables of padded rows; a thread may have its own."""
+class Tables(NamedTuple):
+    """Addresses of the first rows of both matrices, and the columns of a row. Who calls keeps the matrices alive."""
 
-    inputs: np.ndarray
-    outputs: np.ndarray
+    inputs: int
+    outputs: int
+    columns: int
 
 
 class Plan(NamedTuple):
@@ -63,6 +64,20 @@ class Plan(NamedTuple):
     epoch: int
 
 
+class Addresses(NamedTuple):
+    """Where the arrays of a `Scratch` that the vector code uses begin, and how many slots each half has."""
+
+    contexts: int
+    outputs: int
+    labels: int
+    weights: int
+    gains: int
+    errors: int
+    hidden: int
+    nothing: int
+    slots: int
+
+
 class Scratch(NamedTuple):
     """Room that one thread works in; the two halves of ``outputs``, ``labels`` and ``weights`` belong to even and odd windows."""
 
@@ -77,14 +92,17 @@ class Scratch(NamedTuple):
     gains: np.ndarray
     errors: np.ndarray
     hidden: np.ndarray
+    at: Addresses
 
 
 def scratch(window: int, most_outputs: int, columns: int) -> Scratch:
     """Room for windows of 2 ``window`` contexts and ``most_outputs`` outputs on rows of ``columns`` numbers."""
     slots, rows = most_outputs + 32, 2 * window + 1
-    return Scratch(np.empty(PIECE, np.int32), np.empty(PIECE, np.int32), np.empty(PIECE, np.int64), np.empty(PIECE, np.uint64),
-                   np.empty(rows, np.int64), np.empty((2, slots), np.int64), np.zeros((2, slots), np.float32), np.zeros((2, slots), np.float32),
-                   np.zeros(rows * slots + 64, np.float32), np.zeros((rows, columns), np.float32), np.zeros((2, columns), np.float32))
+    used = (np.empty(rows, np.int64), np.empty((2, slots), np.int64), np.zeros((2, slots), np.float32), np.zeros((2, slots), np.float32),
+            np.zeros(rows * slots + 64, np.float32), np.zeros((rows, columns), np.float32), np.zeros((2, columns), np.float32))
+    addresses = [x.ctypes.data for x in used]
+    return Scratch(np.empty(PIECE, np.int32), np.empty(PIECE, np.int32), np.empty(PIECE, np.int64), np.empty(PIECE, np.uint64), *used,
+                   Addresses(*addresses, addresses[-1] + 4 * columns, slots))
 
 
 @compiled
@@ -115,17 +133,17 @@ def _keep(text: Text, plan: Plan, piece: int, key: int, room: Scratch) -> int:
 def _negatives(word: int, place: int, key: int, chance: Chance, plan: Plan, room: Scratch, q: int, start: int, stride: int) -> int:
     """Rows, labels and weights of the word and its noise; returns how many."""
     n_words, first = np.uint64(len(chance.others)), np.uint64(place) * np.uint64(1 + plan.negatives)
-    rows, weights = room.outputs[q], room.weights[q]
-    rows[0], room.labels[q, 0], weights[0] = start + word * stride, _ONE, _ONE
+    rows, weights = room.outputs, room.weights
+    rows[q, 0], room.labels[q, 0], weights[q, 0] = start + word * stride, _ONE, _ONE
     for k in range(1, plan.negatives + 1):
         x = _mixed(key + (first + np.uint64(k)) * _GOLDEN)
         column = np.int64(((x >> _32) * n_words) >> _32)
         drawn = column if np.int64(x & _31_BITS) < chance.thresholds[column] else np.int64(chance.others[column])
-        rows[k], weights[k] = start + drawn * stride, _ZERO if drawn == word else _ONE
+        rows[q, k], weights[q, k] = start + drawn * stride, _ZERO if drawn == word else _ONE
         if plan.negatives >= BIG:                   # blocks follow each other, so a word drawn twice is put into one place
             for j in range(1, k):
-                if rows[j] == rows[k]:
-                    weights[j], weights[k] = weights[j] + weights[k], _ZERO
+                if rows[q, j] == rows[q, k]:
+                    weights[q, j], weights[q, k] = weights[q, j] + weights[q, k], _ZERO
                     break
     return plan.negatives + 1
 
@@ -145,15 +163,15 @@ def _filled(n: int, room: Scratch, q: int) -> int:
     """Fill up to a multiple of three with a row of zeros that has no weight; returns the new number."""
     full = (n + SMALL - 1) // SMALL * SMALL
     for k in range(n, full):
-        room.outputs[q, k], room.labels[q, k], room.weights[q, k] = room.hidden[1].ctypes.data, _ZERO, _ZERO
+        room.outputs[q, k], room.labels[q, k], room.weights[q, k] = room.at.nothing, _ZERO, _ZERO
     return full
 
 
 @compiled
 def _learn(inputs: int, m: int, n: int, rate: float, room: Scratch, q: int, width: int) -> None:
     """Gains of m inputs and n outputs; then move the outputs and leave what the inputs should move by in ``room.errors``."""
-    gains, errors = room.gains.ctypes.data, room.errors.ctypes.data
-    outputs, labels, weights = room.outputs[q].ctypes.data, room.labels[q].ctypes.data, room.weights[q].ctypes.data
+    skip, gains, errors = q * room.at.slots, room.at.gains, room.at.errors
+    outputs, labels, weights = room.at.outputs + 8 * skip, room.at.labels + 4 * skip, room.at.weights + 4 * skip
     at = 0
     while at < n:
         size = BIG if n - at >= BIG else SMALL
@@ -206,18 +224,16 @@ def _loss(m: int, n: int, rate: float, room: Scratch, q: int) -> float:
 @compiled
 def _window(i: int, n: int, outputs: int, rate: float, plan: Plan, room: Scratch, start: int, stride: int) -> int:
     """One window around token i of n: gather the contexts, learn, move the inputs. Returns the number of input rows."""
-    m, width, contexts = 0, stride // 4, room.contexts.ctypes.data
+    m, width, contexts, errors = 0, stride // 4, room.at.contexts, room.at.errors
     for j in range(max(0, i - room.halves[i]), min(n, i + room.halves[i] + 1)):
         if j != i:
             room.contexts[m] = start + np.int64(room.kept[j]) * stride
             m += 1
     if m == 0:
         return 0
-    errors = room.errors.ctypes.data
     if plan.cbow:
-        hidden = room.hidden.ctypes.data
-        mean_rows(contexts, m, width, _ONE / np.float32(m), hidden)
-        room.contexts[m] = hidden
+        mean_rows(contexts, m, width, _ONE / np.float32(m), room.at.hidden)
+        room.contexts[m] = room.at.hidden
         _learn(contexts + 8 * m, 1, outputs, rate, room, i & 1, width)
         for j in range(m):
             add_row(room.contexts[j], errors, width, _ONE / np.float32(m) if plan.share_error else _ONE)
@@ -229,10 +245,10 @@ def _window(i: int, n: int, outputs: int, rate: float, plan: Plan, room: Scratch
 
 
 @compiled
-def train(text: Text, matrices: Matrices, chance: Chance, paths: Paths, plan: Plan, room: Scratch, first: int, last: int) -> tuple[float, int]:
+def train(text: Text, tables: Tables, chance: Chance, paths: Paths, plan: Plan, room: Scratch, first: int, last: int) -> tuple[float, int]:
     """Go over pieces ``first`` to ``last``; returns the sum of the noted losses and the number of their pairs."""
-    inputs, outputs, stride = matrices.inputs.ctypes.data, matrices.outputs.ctypes.data, 4 * matrices.inputs.shape[1]
-    loss, pairs, sizes, width = 0.0, 0, np.zeros(2, np.int64), matrices.inputs.shape[1]
+    inputs, outputs, width, stride = tables.inputs, tables.outputs, tables.columns, 4 * tables.columns
+    loss, pairs, sizes = 0.0, 0, np.zeros(2, np.int64)
     for piece in range(first, last):
         key = _key(plan, piece)
         n = _keep(text, plan, piece, key, room)
