@@ -7,6 +7,8 @@ Fractions are refused, because a topic model draws or splits single tokens: TF-I
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -121,7 +123,15 @@ def _check_amount(counts: Counts, *, fitting: bool, name: str) -> None:
     empty = np.flatnonzero(np.diff(counts.matrix.indptr) == 0)
     if len(empty):
         warn_data(f"{len(empty)} of {counts.n_documents} documents hold no known token, first {name}[{empty[0]}]; they get the mean of the prior",
-                  stacklevel=5)
+                  stacklevel=_frames_to_caller())
+
+
+def _frames_to_caller() -> int:
+    """How many frames lie between `_check_amount` and the code that called this room, whichever of its doors it took."""
+    room, frame, n = __name__.rpartition(".")[0], sys._getframe(2), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(room):
+        frame, n = frame.f_back, n + 1
+    return n
 
 
 # ------------------------------------------------------------------------------------------------ vocabulary
@@ -143,7 +153,7 @@ def _column_names(vocabulary: Any) -> list[str]:
         if not isinstance(name, str):
             raise TypeError(f"vocabulary[{i}]={shown(name)} is {type(name).__name__}; expected a token (str)")
     if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"vocabulary holds {shown(twice)} twice; expected each token once")
     return [str(name) for name in names]
 
@@ -232,17 +242,39 @@ def _sparse_rows(data: Any) -> sparse.csr_matrix:
     if not sparse.issparse(data):
         half = data.dtype == np.float16               # which sparse matrices cannot hold, nor foreign byte orders
         return sparse.csr_matrix(data.astype(np.float32 if half else data.dtype.newbyteorder("="), copy=False))
-    if data.format == "csc":
-        data.check_format(full_check=True)
-    rows = sparse.csr_matrix(data)
+    if data.format == "coo":
+        _check_places(data)
+    elif data.format in ("csc", "bsr"):
+        _check_format(data)
+    rows = sparse.csr_matrix(data.astype(np.float64) if data.format in ("coo", "bsr") else data)      # these two are summed on the way
     if (np.diff(rows.indptr) < 0).any():
         raise ValueError(f"data.indptr falls at {int(np.argmax(np.diff(rows.indptr) < 0))}; expected offsets that never fall")
     _check_ids(rows.indptr, rows.indices, rows.shape[1])
     matrix = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)       # what the input says of itself is asked anew
     if not matrix.has_canonical_format:
-        matrix = matrix.copy()
+        matrix = matrix.astype(np.float64)            # a copy; 200 + 100 is no uint8, and no sum of wrong numbers turns round to a right one
         matrix.sum_duplicates()
     return matrix
+
+
+def _check_places(data: Any) -> None:
+    """Refuse rows and columns of a COO matrix that lie outside of it: SciPy converts them without a look."""
+    (n_documents, n_words), rows, columns = data.shape, data.row, data.col
+    if not len(rows) == len(columns) == len(data.data):
+        raise ValueError(f"data has {len(rows)} row, {len(columns)} column numbers and {len(data.data)} counts; expected as many of each")
+    if len(rows) and not (rows.min() >= 0 and rows.max() < n_documents):
+        at = int(np.argmax((rows < 0) | (rows >= n_documents)))
+        raise ValueError(f"data.row[{at}]={int(rows[at])} is no document; expected ints in [0, {n_documents - 1}] ({n_documents} documents)")
+    if len(rows) and not (columns.min() >= 0 and columns.max() < n_words):
+        at = int(np.argmax((columns < 0) | (columns >= n_words)))
+        raise ValueError(f"document {int(rows[at])} holds the word id {int(columns[at])}; expected ids in [0, {n_words - 1}] (V={n_words})")
+
+
+def _check_format(data: Any) -> None:
+    try:
+        data.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(f"data is a damaged {data.format} matrix: {error}. Build it anew from its counts") from error
 
 
 def _check_values(matrix: sparse.csr_matrix) -> None:

@@ -21,15 +21,19 @@ if TYPE_CHECKING:
 __all__ = ["TopicMatch", "completion_perplexity", "log_likelihood", "match_topics", "split_documents"]
 
 _AT_ONCE = 1 << 22                               # numbers gathered at a time, 32 MB
+_MOST_TOKENS = 1 << 27                           # that are dealt one by one, at about 50 bytes each
 
 
 def split_documents(data: Any, *, seed: int = 0) -> tuple[Counts, Counts]:
     """Deal the tokens of each document at random into two halves. Returns (seen, scored), with the same documents and columns as ``data``.
 
     Of an odd number of tokens the first half gets one more, so that a scored token has always a seen one beside it. Every split of a document is
-    equally likely, and the two halves add up to ``data``. Parameters: data, a count matrix, a corpus or `Counts`; seed. Raises as `as_counts`.
+    equally likely, and the two halves add up to ``data``. Parameters: data, a count matrix, a corpus or `Counts`; seed. Raises as `as_counts`,
+    and ValueError for more than 2^27 tokens, because each of them is dealt by itself.
     """
     counts = data if isinstance(data, Counts) else as_counts(data, fitting=False)
+    if counts.n_tokens > _MOST_TOKENS:
+        raise ValueError(f"data holds {counts.n_tokens:,} tokens; expected <= {_MOST_TOKENS:,}, which are dealt one by one. Pass fewer documents")
     rng = generator(seed)
     word_ids = np.repeat(counts.matrix.indices, counts.matrix.data)
     lengths = counts.document_lengths
@@ -61,13 +65,17 @@ def completion_perplexity(model: TopicModel, counts: Counts, *, seed: int = 0) -
 def log_likelihood(data: Any, doc_topic: np.ndarray, components: np.ndarray) -> float:
     """Sum over all tokens of log sum_k p(k | document) p(word | k), in nats; -inf where a token has probability 0.
 
-    Parameters: data, counts (D, V) or a corpus; doc_topic (D, K); components (K, V). Raises ValueError for shapes that do not fit.
+    Parameters: data, counts (D, V) or a corpus; doc_topic (D, K); components (K, V). Raises ValueError for shapes that do not fit and for
+    negative probabilities.
     """
     counts = data if isinstance(data, Counts) else as_counts(data, fitting=False)
     components = check_array("components", components, columns=counts.n_words)
     doc_topic = check_array("doc_topic", doc_topic, columns=len(components))
     if len(doc_topic) != counts.n_documents:
         raise ValueError(f"doc_topic has {len(doc_topic)} rows, data has {counts.n_documents} documents; expected one row for each document")
+    for name, found in (("doc_topic", doc_topic), ("components", components)):
+        if found.size and found.min() < 0:
+            raise ValueError(f"{name}[{int(np.argmax((found < 0).any(axis=1)))}] holds {found.min():g}; expected probabilities >= 0")
     entries = counts.matrix.tocoo()
     word_topic = np.ascontiguousarray(components.T)
     size = max(1, _AT_ONCE // max(1, len(components)))

@@ -7,17 +7,16 @@ lesson ``03_topic_models``.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..core import DamagedFile, check_choice, check_int, generator, shown, track
+from ..core import BackendUnavailable, DamagedFile, check_choice, check_int, generator, shown, track
 from ..counts.encoding import loaded_array
 from .counts_input import Counts
-from .model import TopicModel
+from .model import TopicModel, fingerprint
 from .settings import checked_prior
 
 __all__ = ["GibbsLDA"]
@@ -66,9 +65,17 @@ class GibbsLDA(TopicModel):
                 raise TypeError(f"{name}={shown(getattr(self, name))} is {type(getattr(self, name)).__name__}; expected True or False")
         check_choice("device", self.device, ("cpu", "cuda"))
 
+    def _check_machine(self) -> None:
+        if self.device == "cuda":
+            import torch
+
+            if not torch.cuda.is_available():
+                raise BackendUnavailable('device="cuda" cannot be used: PyTorch finds no CUDA device on this machine. Take device="cpu", the default')
+
     # -------------------------------------------------------------------------------------------- learning
 
     def _fit(self, counts: Counts) -> None:
+        _check_sizes(counts, words=True)
         rng = generator(self.seed)
         key, topics = int(rng.integers(1 << 62)), rng.integers(self.n_topics, size=counts.n_tokens, dtype=np.int32)
         past = _Past(checked_prior("alpha", self.alpha, self.n_topics), float(checked_prior("beta", self.beta, 1)[0]),
@@ -79,13 +86,16 @@ class GibbsLDA(TopicModel):
         """Go on with the chain on the same data for ``n_sweeps`` sweeps; works after `load`.
 
         With the same ``burn_in`` the result is bitwise that of one `fit` of all the sweeps. Returns self. Raises NotFittedError, TypeError or
-        ValueError for a wrong number, and ValueError when the data are not those of the fit.
+        ValueError for a wrong number, ValueError when the data are not those of the fit or ``n_topics`` was changed, BackendUnavailable.
         """
         self._check_fitted("components_")
+        self._check_same_topics("resume")
         self._check_settings()
+        self._check_machine()
         check_int("n_sweeps", n_sweeps)
         counts = self._known_counts(data)
-        if _fingerprint(counts) != self._past.fingerprint:
+        _check_sizes(counts, words=True)
+        if fingerprint(*counts.tokens_in_order()) != self._past.fingerprint:
             raise ValueError(f"data has {counts.n_documents} documents and {counts.n_tokens:,} tokens, the fit had {len(self.doc_topic_)} and "
                              f"{len(self.assignments_):,}, or another order; resume needs the data of the fit")
         key = int(generator(self.seed).integers(1 << 62))
@@ -108,6 +118,7 @@ class GibbsLDA(TopicModel):
         from ..kernels import LdaState, lda_sweep
         from .gibbs_kernel import add_document_counts
 
+        _check_sizes(counts)
         used, words = np.unique(counts.matrix.indices, return_inverse=True)
         offsets, ids = Counts(counts.matrix).tokens_in_order()
         found = np.zeros((counts.n_documents, len(self.alpha_)))
@@ -172,7 +183,7 @@ class _Chain:
         self.offsets, words = counts.tokens_in_order()
         self.lengths = np.diff(self.offsets)
         self.state = LdaState(words, self.offsets, topics, n_topics=model.n_topics, n_words=counts.n_words, device=model.device)
-        self.past = _Past(**{**vars(past), "history": list(past.history), "fingerprint": _fingerprint(counts)})
+        self.past = _Past(**{**vars(past), "history": list(past.history), "fingerprint": fingerprint(*counts.tokens_in_order())})
         self.means: tuple[Any, ...] = ()
         if past.n_samples:
             self.means = (np.ascontiguousarray(model.components_.T), model.doc_topic_.copy(), model.alpha_.copy(), model.beta_)
@@ -234,12 +245,19 @@ class _Chain:
         self.means = (*self.means[:3], self.means[3] + (now[3] - self.means[3]) / n)
 
 
-def _fingerprint(counts: Counts) -> str:
-    """A number of the tokens in their order: equal data have equal ones."""
-    found = hashlib.sha256()
-    for array, kind in zip(counts.tokens_in_order(), (np.int64, np.int32), strict=True):
-        found.update(np.ascontiguousarray(array, dtype=kind).tobytes())
-    return found.hexdigest()
+def _check_sizes(counts: Counts, *, words: bool = False) -> None:
+    """Raise ValueError for a document, or with ``words`` for a word, of more tokens than a sweep can count: before they are laid out one by one."""
+    from ..kernels.lda_sweep.state import MAX_COUNT
+
+    lengths, often = counts.document_lengths, counts.word_counts if words else ()
+    if len(lengths) and lengths.max() >= MAX_COUNT:
+        raise ValueError(f"document {lengths.argmax()} has {lengths.max():,} tokens; expected fewer than {MAX_COUNT:,}, which float32 can count. "
+                         "Split it")
+    if len(often) and often.max() >= MAX_COUNT:
+        w = int(often.argmax())
+        name = "" if counts.tokens is None else f" ({shown(counts.tokens[w])})"
+        raise ValueError(f"word {w}{name} occurs {often[w]:,} times; expected fewer than {MAX_COUNT:,}, which float32 can count. "
+                         "Leave out the most frequent words")
 
 
 def _streams(offsets: np.ndarray, words: np.ndarray) -> np.ndarray:

@@ -9,20 +9,22 @@ How to add a model: subclass `TopicModel` and write three methods (``_check_sett
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..core import DamagedFile, Estimator, check_float, check_int, check_seed, checked_texts, load_model, save_model, track
+from ..core import DamagedFile, Estimator, check_float, check_int, check_seed, checked_texts, load_model, save_model, shown, track
 from ..counts.encoding import loaded_array
 from ..text import Corpus, Tokenizer
 from ..text.string_table import Strings
 from .counts_input import Counts, as_counts
 from .settings import MAX_TOPICS, checked_topics
 
-__all__ = ["TopicModel"]
+__all__ = ["TopicModel", "fingerprint"]
 
 
 class TopicModel(Estimator):
@@ -49,6 +51,9 @@ class TopicModel(Estimator):
         """
         check_int("n_topics", self.n_topics, high=MAX_TOPICS)
         check_seed(self.seed)
+
+    def _check_machine(self) -> None:
+        """Raise BackendUnavailable where a device that the settings name is not here; `load` does not ask, so that a model can be used elsewhere."""
 
     def _fit(self, counts: Counts) -> None:
         """Learn from checked counts and set ``components_``, ``doc_topic_``, ``alpha_`` (see the class) and attributes of the model's own.
@@ -81,9 +86,11 @@ class TopicModel(Estimator):
         """Learn topics from a matrix of counts (D, V), sparse or dense, or from a `text.Corpus`.
 
         Parameters: data; vocabulary, the words of the columns (list, `Vocabulary`, or the ``vocabulary_`` of a bag of words); of a corpus, tokens
-        outside of it are dropped. Returns self. Raises TypeError or ValueError for wrong settings and for what is no count (see `as_counts`).
+        outside of it are dropped. Returns self. Raises TypeError or ValueError for wrong settings and for what is no count (see `as_counts`), and
+        BackendUnavailable for a device that is not here.
         """
         self._check_settings()
+        self._check_machine()
         counts = as_counts(data, vocabulary=vocabulary)
         checked_topics(self.n_topics, n_documents=counts.n_documents, n_words=counts.n_words)
         self._fit(counts)
@@ -106,21 +113,32 @@ class TopicModel(Estimator):
             shares = counts.document_lengths @ self.doc_topic_
         self.topic_share_ = shares / shares.sum()
 
+    def _check_same_topics(self, what: str) -> None:
+        """Raise ValueError when ``n_topics`` was changed since the fit: what was learned cannot follow."""
+        if self.n_topics != len(self.alpha_):
+            raise ValueError(f"n_topics={shown(self.n_topics)} was set after a fit with n_topics={len(self.alpha_)}; {what} needs the number of the "
+                             f"fit. Call set_params(n_topics={len(self.alpha_)}), or fit again")
+
     # -------------------------------------------------------------------------------------------- using
 
     def transform(self, data: Any) -> np.ndarray:
         """Topics of new documents with the words frozen (fold-in): (D, K) float64, rows sum to 1; the same each time.
 
         Parameters: data as in `fit`; tokens of a corpus that the model does not know are dropped. A document without known tokens gets the mean of
-        the prior, with one DataWarning. Raises NotFittedError, and ValueError for another number of columns.
+        the prior, with one DataWarning. Raises NotFittedError, and ValueError for another number of columns, and for a corpus where the model was
+        fitted on a matrix without ``vocabulary``: it cannot tell which column a word is.
         """
         self._check_fitted("components_")
         return self._infer(self._known_counts(data), self.seed)
 
     def _known_counts(self, data: Any) -> Counts:
-        """Counts with the model's columns: a corpus is translated by its tokens where the model knows its own."""
-        names = self.tokens_ if isinstance(data, (Corpus, Counts)) and getattr(data, "tokens", True) is not None else None
-        return as_counts(data, vocabulary=names, n_words=self.components_.shape[1], fitting=False)
+        """Counts with the model's columns and their words: data with words are translated, a matrix without them has the model's columns."""
+        n_words, named = self.components_.shape[1], _has_words(data)
+        if named and self.tokens_ is None:
+            raise ValueError(f"data is a {type(data).__name__}, which tells columns by their words, but this {type(self).__name__} was fitted on a "
+                             "matrix without them. Fit it on a Corpus, or pass fit(data, vocabulary=words)")
+        counts = as_counts(data, vocabulary=self.tokens_ if named else None, n_words=n_words, fitting=False)
+        return counts if named or self.tokens_ is None else replace(counts, tokens=self.tokens_)
 
     def perplexity(self, data: Any, *, seed: int = 0) -> float:
         """How many words the model hesitates between, on average, at each held-out token; lower is better, V for uniform words.
@@ -139,16 +157,19 @@ class TopicModel(Estimator):
                   window: int | None = None) -> float | np.ndarray:
         """Do the top words of a topic occur together in real text? The mean over topics, or one number per topic.
 
-        Parameters: data, the reference: a `Corpus` (any vocabulary), or for ``"u_mass"`` also a count matrix with the model's columns; measure,
+        Parameters: data, the reference: a `Corpus` (any vocabulary, for a model with words), or for ``"u_mass"`` also a count matrix with the
+        model's columns; measure,
         ``"u_mass"`` (documents; nearer 0 is better), ``"npmi"`` (windows of 10 tokens; -1 to 1) or ``"c_v"`` (windows of 110; about 0 to 1);
-        n_words, top words per topic, >= 2; window, another window size. The formulas are at `coherence_of`. Raises as `coherence_of`.
+        n_words, top words per topic, >= 2; window, another window size. The formulas are at `coherence_of`. Raises as `coherence_of` and
+        `transform`.
         """
         from .coherence import coherence_of
 
         self._check_fitted("components_")
+        reference = data if self.tokens_ is not None and _has_words(data) else self._known_counts(data)
         tops = self.top_columns(n_words)
         scores = coherence_of(tops if self.tokens_ is None else [[self.tokens_[w] for w in row] for row in tops.tolist()],
-                              data if isinstance(data, Corpus) else self._known_counts(data), measure=measure, window=window)
+                              reference, measure=measure, window=window)
         return scores if per_topic else float(scores.mean())
 
     def top_columns(self, n: int = 10, *, relevance: float = 1.0) -> np.ndarray:
@@ -208,8 +229,13 @@ class TopicModel(Estimator):
     # -------------------------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the model into a folder (numbers as safetensors, settings as JSON), atomically. Raises NotFittedError, OSError."""
+        """Write the model into a folder (numbers as safetensors, settings as JSON), atomically.
+
+        Raises NotFittedError, OSError, and TypeError or ValueError for settings with which `load` could not read the folder; then nothing is written.
+        """
         self._check_fitted("components_")
+        self._check_same_topics("save")
+        self._check_settings()
         arrays, extra = self._state()
         own = {"components": self.components_, "doc_topic": getattr(self, "doc_topic_", np.empty((0, self.dim))), "alpha": self.alpha_,
                "topic_share": self.topic_share_, "word_counts": self.word_counts_}
@@ -254,6 +280,19 @@ class TopicModel(Estimator):
             self.tokens_ = Strings.checked(arrays["token_bytes"], arrays["token_offsets"], name="token_offsets").to_list()
             if len(self.tokens_) != n_words:
                 raise ValueError(f"it holds {len(self.tokens_)} tokens for {n_words} columns")
+
+
+def _has_words(data: Any) -> bool:
+    """Whether data say themselves which word a column stands for."""
+    return isinstance(data, Corpus) or (isinstance(data, Counts) and data.tokens is not None)
+
+
+def fingerprint(offsets: np.ndarray, *numbers: np.ndarray) -> str:
+    """The sha256 of documents in their order, by which `resume` knows its data again: their offsets, and int32 numbers along them."""
+    found = hashlib.sha256()
+    for array, kind in ((offsets, np.int64), *((array, np.int32) for array in numbers)):
+        found.update(np.ascontiguousarray(array, dtype=kind).tobytes())
+    return found.hexdigest()
 
 
 def _counted(documents: list[list[int]], tokens: list[str]) -> Counts:

@@ -7,16 +7,17 @@ batch, with steps that shrink, the same two steps learn from a stream that never
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..core import DamagedFile, check_choice, check_float, check_int, children
+from ..core import DamagedFile, DataWarning, check_choice, check_float, check_int, children
 from ..counts.encoding import loaded_array
 from .clustered_start import clustered_counts
 from .counts_input import Counts, as_counts
-from .model import TopicModel
+from .model import TopicModel, fingerprint
 from .online_lda_kernel import LEAST, add_expected, infer_documents
 from .online_lda_state import BLOCK, Batch, Each, TopicWords, lower_bound, mixtures, runs, thread_map, uniform_gamma
 from .settings import checked_prior, checked_topics
@@ -82,15 +83,17 @@ class OnlineLDA(TopicModel):
     def resume(self, data: Any, *, n_epochs: int = 10) -> OnlineLDA:
         """Go on with `fit` on the same data for ``n_epochs`` more; bitwise what one longer `fit` gives, also after `load`.
 
-        Returns self. Raises NotFittedError, and ValueError when the data are not those of the fit.
+        Returns self. Raises NotFittedError, and ValueError when the data are not those of the fit or ``n_topics`` was changed.
         """
         self._check_fitted("components_")
+        self._check_same_topics("resume")
         self._check_settings()
         n_epochs = check_int("n_epochs", n_epochs)
         counts = self._known_counts(data)
-        if len(self.gamma_) != counts.n_documents or not np.array_equal(counts.word_counts, self.word_counts_):
+        found = fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)
+        if found != self._fingerprint or not np.array_equal(counts.word_counts, self.word_counts_):       # the last part of a stream is not all of it
             raise ValueError(f"data has {counts.n_documents} documents and {counts.n_tokens:,} tokens, the fit had {len(self.gamma_)} and "
-                             f"{self.word_counts_.sum():,}, or other words; resume needs the data of the fit")
+                             f"{self.word_counts_.sum():,}, or other words or another order; resume needs the data of the fit")
         self._run(counts, self._words.copy(), self._progress(self.gamma_.copy()), n_epochs=n_epochs)
         self._note_corpus(counts)
         return self
@@ -103,14 +106,18 @@ class OnlineLDA(TopicModel):
         give bitwise what one call gives, when ``total`` is the same. A stream that is begun by `fit` on its first part starts better.
         ``doc_topic_`` and ``gamma_`` hold these documents as they were met. Documents without a known token are counted, and nothing is learned
         where there are no others.
-        Returns self. Raises as `fit`, and ValueError for learning="batch" or a total below the documents seen.
+        Returns self. Raises as `fit` and `transform`, and ValueError for learning="batch", a total below the documents seen, or an ``n_topics``
+        that was changed since the stream began.
         """
         self._check_settings()
         if self.learning != "online":
             raise ValueError(f'learning={self.learning!r} has no stream; partial_fit needs learning="online"')
         first = not hasattr(self, "_words")
-        counts = as_counts(data, vocabulary=vocabulary, fitting=first) if first or vocabulary is not None else self._known_counts(data)
-        counts = counts if first else self._known_counts(counts)
+        if first:
+            counts = as_counts(data, vocabulary=vocabulary)
+        else:
+            self._check_same_topics("partial_fit")
+            counts = self._known_counts(data) if vocabulary is None else self._named_counts(data, vocabulary)
         seen = (0 if first else self.n_documents_seen_) + counts.n_documents
         total = seen if total is None else check_int("total", total, low=seen)
         if first:
@@ -127,6 +134,15 @@ class OnlineLDA(TopicModel):
         self.n_documents_seen_ = seen
         self._note_corpus(counts, add=not first)
         return self
+
+    def _named_counts(self, data: Any, vocabulary: Any) -> Counts:
+        """Counts of a later part of the stream that brings words of its own, with the model's columns."""
+        if self.tokens_ is None:                      # now the columns get their words
+            return as_counts(data, vocabulary=vocabulary, n_words=len(self.word_counts_), fitting=False)
+        with warnings.catch_warnings():               # what is empty shows once words that the model lacks are gone
+            warnings.simplefilter("ignore", DataWarning)
+            counts = as_counts(data, vocabulary=vocabulary, fitting=False)
+        return self._known_counts(counts)
 
     def _start(self, counts: Counts, *, at_random: bool = False) -> tuple[np.ndarray, TopicWords]:
         """The checked prior of mixtures, and topics that differ: equal ones would stay equal."""
@@ -208,9 +224,10 @@ class OnlineLDA(TopicModel):
             words.totals += part
 
     def _keep(self, words: TopicWords, counts: Counts, progress: _Progress) -> None:
+        found = fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)
         self._words, self.alpha_, self.gamma_, self.bound_ = words, progress.alpha, progress.gamma, progress.bounds
         self.n_steps_, self._afresh = progress.n_steps, progress.afresh
-        self.doc_topic_ = mixtures(progress.gamma, counts, progress.alpha)
+        self.doc_topic_, self._fingerprint = mixtures(progress.gamma, counts, progress.alpha), found
         self._components = None
 
     # -------------------------------------------------------------------------------------------- what was learned
@@ -246,7 +263,8 @@ class OnlineLDA(TopicModel):
         words = self._words
         arrays = {"excess": words.excess, "totals": words.totals, "beta": words.beta, "scale": np.array([words.scale]), "gamma": self.gamma_,
                   "bound": np.asarray(self.bound_, dtype=np.float64)}
-        return arrays, {"n_steps": self.n_steps_, "n_documents_seen": self.n_documents_seen_, "afresh": self._afresh}
+        return arrays, {"n_steps": self.n_steps_, "n_documents_seen": self.n_documents_seen_, "afresh": self._afresh,
+                        "fingerprint": self._fingerprint}
 
     def _restore(self, arrays: dict[str, np.ndarray], extra: dict[str, Any], path: str | os.PathLike) -> None:
         n_topics, n_words = self.components_.shape
@@ -258,4 +276,4 @@ class OnlineLDA(TopicModel):
         self._words = TopicWords(np.array(own["excess"]), own["totals"], own["beta"], float(own["scale"][0]))
         self.gamma_, self.bound_ = own["gamma"], own["bound"].tolist()
         self.n_steps_, self.n_documents_seen_ = check_int("n_steps", extra["n_steps"]), check_int("n_documents_seen", extra["n_documents_seen"])
-        self._afresh = bool(extra["afresh"])
+        self._afresh, self._fingerprint = bool(extra["afresh"]), str(extra["fingerprint"])

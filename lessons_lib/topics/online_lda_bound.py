@@ -22,7 +22,9 @@ UNDERFLOW = 1e-250
 
 @compiled
 def log_gamma_digamma(x: float) -> tuple[float, float]:
-    """(log Gamma(x), digamma(x)) for x > 0, to about 1e-14: moved up to x >= 10 by their recurrences, then Stirling's series."""
+    """(log Gamma(x), digamma(x)) for x > 0, to about 1e-14: moved up to x >= 10 by their recurrences, then Stirling's series; NaN elsewhere."""
+    if not x > 0.0:                                  # NaN too: the loop below would not end at -1e30, where adding 1 changes nothing
+        return math.nan, math.nan
     product, terms = 1.0, 0.0
     while x < 10.0:
         product *= x

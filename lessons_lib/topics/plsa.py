@@ -16,10 +16,11 @@ import numpy as np
 
 from ..core import DamagedFile, check_float, check_int, generator
 from ..counts.encoding import loaded_array
-from .counts_input import Counts, as_counts
+from .counts_input import Counts
 from .evaluate import log_likelihood
-from .model import TopicModel
+from .model import TopicModel, fingerprint
 from .plsa_kernel import TINY, expect_documents, expect_words, fold_in
+from .settings import LARGEST_PRIOR
 
 __all__ = ["PLSA"]
 
@@ -51,7 +52,7 @@ class PLSA(TopicModel):
         super()._check_settings()
         check_int("n_iter", self.n_iter)
         check_float("tempering", self.tempering, low=0.0, high=1.0, open_low=True)
-        check_float("smoothing", self.smoothing, low=0.0)
+        check_float("smoothing", self.smoothing, low=0.0, high=LARGEST_PRIOR)
         check_float("tol", self.tol, low=0.0)
         check_int("threads", self.threads)
 
@@ -67,16 +68,16 @@ class PLSA(TopicModel):
     def resume(self, data: Any, *, n_iter: int = 100) -> PLSA:
         """Go on with EM on the same data for up to ``n_iter`` iterations; bitwise what one longer `fit` gives. Works after `load`.
 
-        Returns self. Raises NotFittedError, and ValueError when the data are not those of the fit.
+        Returns self. Raises NotFittedError, and ValueError when the data are not those of the fit or ``n_topics`` was changed.
         """
         self._check_fitted("components_")
+        self._check_same_topics("resume")
         self._check_settings()
         n_iter = check_int("n_iter", n_iter)
-        names = None if self.tokens_ is None else self.tokens_
-        counts = as_counts(data, vocabulary=names, n_words=self.components_.shape[1])
-        if counts.n_documents != len(self.doc_topic_) or not np.array_equal(counts.word_counts, self.word_counts_):
+        counts = self._known_counts(data)
+        if fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data) != self._fingerprint:
             raise ValueError(f"data has {counts.n_documents} documents and {counts.n_tokens:,} tokens, the fit had {len(self.doc_topic_)} and "
-                             f"{self.word_counts_.sum():,}, or other words; resume needs the data of the fit")
+                             f"{self.word_counts_.sum():,}, or other words or another order; resume needs the data of the fit")
         self._iterate(counts, self.doc_topic_.copy(), np.ascontiguousarray(self.components_.T), history=self.history_[:-1], n_iter=n_iter)
         self._note_corpus(counts)
         return self
@@ -92,8 +93,10 @@ class PLSA(TopicModel):
                 of_words = expectations.by_word(doc_topic**self.tempering, word_topic**self.tempering)
                 doc_topic = _normalised(of_documents, doc_topic, axis=1)
                 word_topic = _normalised(of_words + self.smoothing, word_topic, axis=0)
+        found = fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)
         self.components_, self.doc_topic_ = np.ascontiguousarray(word_topic.T), doc_topic
         self.alpha_, self.history_, self.n_iter_ = np.ones(self.n_topics), history, len(history) - 1
+        self._fingerprint = found
 
     def _objective(self, likelihood: float, counts: Counts, doc_topic: np.ndarray, word_topic: np.ndarray) -> float:
         if self.tempering != 1.0:                     # then the E step did not see the likelihood
@@ -111,13 +114,13 @@ class PLSA(TopicModel):
         return doc_topic / doc_topic.sum(axis=1, keepdims=True)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return {"history": np.asarray(self.history_)}, {}
+        return {"history": np.asarray(self.history_)}, {"fingerprint": self._fingerprint}
 
     def _restore(self, arrays: dict[str, np.ndarray], extra: dict[str, Any], path: str | os.PathLike) -> None:
         history = loaded_array(path, arrays, "history", shape=(len(arrays.get("history", ())),))
         if len(history) < 2:
             raise DamagedFile(f"{path} holds a history of {len(history)} numbers; expected >= 2. Save the model again")
-        self.history_, self.n_iter_ = history.tolist(), len(history) - 1
+        self.history_, self.n_iter_, self._fingerprint = history.tolist(), len(history) - 1, str(extra["fingerprint"])
 
 
 class _Expectations:

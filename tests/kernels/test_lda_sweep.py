@@ -273,6 +273,37 @@ def test_P10_P14_a_state_that_cannot_be_is_named(changed, error, words):
         LdaState(**{**GOOD, "n_topics": 2, "n_words": 2, **changed})
 
 
+@pytest.mark.parametrize("form", [list, np.array, lambda x: np.array(x, dtype=np.uint64), torch.tensor])
+@pytest.mark.parametrize("name", ["words", "topics"])
+def test_P14_a_word_or_topic_that_would_turn_round_in_32_bits_is_named(name, form):
+    for wrong in (2**32, 2**31, 2**62 + 1):
+        with pytest.raises(ValueError, match=rf"{name}\[2\]={wrong} is out of range; expected whole numbers >= 0 and <= {2**31 - 1}"):
+            LdaState(**{**GOOD, name: form([*GOOD[name][:-1], wrong])}, n_topics=2, n_words=2)
+
+
+@pytest.mark.parametrize(("name", "numbers"), [("offsets", [0, 2, 2**64 - 5]), ("streams", [0, 2**63 + 5])])
+def test_P14_an_offset_or_stream_that_would_turn_round_in_64_bits_is_named(name, numbers):
+    place = rf"{name}\[{len(numbers) - 1}\]={numbers[-1]}"
+    with pytest.raises(ValueError, match=rf"{place} is out of range; expected whole numbers >= 0 and <= {2**63 - 1}"):
+        LdaState(**{**GOOD, name: np.array(numbers, dtype=np.uint64)}, n_topics=2, n_words=2)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.uint32, np.uint64, np.int64])
+def test_every_type_of_whole_numbers_gives_the_same_state(kind):
+    given = LdaState(**{name: np.array(x, dtype=kind) for name, x in GOOD.items()}, n_topics=2, n_words=2, streams=np.array([7, 9], dtype=kind))
+    plain = LdaState(**GOOD, n_topics=2, n_words=2)
+    assert torch.equal(given.word_topic, plain.word_topic) and given.streams.tolist() == [7, 9] and given.words.dtype == torch.int32
+
+
+@pytest.mark.parametrize("prior", [state.SMALLEST_PRIOR, state.LARGEST_PRIOR])
+@pytest.mark.parametrize("n_topics", [3, 20, 1030])
+def test_the_extreme_priors_that_are_allowed_still_draw_every_topic_and_no_other(n_topics, prior):
+    n = 40 * n_topics                                    # words and documents of one token: their weights are products of two priors
+    s = LdaState(np.arange(n), np.arange(n + 1), np.zeros(n, dtype=int), n_topics=n_topics, n_words=n)
+    lda_sweep(s, alpha=prior, beta=prior)
+    assert int(s.topics.min()) >= 0 and int(s.topics.max()) < n_topics and len(torch.unique(s.topics)) > n_topics // 2
+
+
 def test_words_and_documents_beyond_what_float32_counts_are_refused(monkeypatch):
     monkeypatch.setattr(state, "MAX_COUNT", 4)
     with pytest.raises(ValueError, match="word 1 occurs 4 times; expected fewer than 4"):
@@ -282,9 +313,12 @@ def test_words_and_documents_beyond_what_float32_counts_are_refused(monkeypatch)
 
 
 @pytest.mark.parametrize(("options", "error", "words"), [
-    ({"alpha": 0.0}, ValueError, "alpha=0.0 is out of range; expected a number > 0, or 3 of them"), ({"alpha": np.nan}, ValueError, "alpha"),
+    ({"alpha": 0.0}, ValueError, r"alpha=0.0 is out of range; expected a number in \[1e-12, 1e\+06\], or 3 of them"),
+    ({"alpha": np.nan}, ValueError, "alpha"),
     ({"alpha": [0.1, 0.2]}, ValueError, r"alpha has shape \(2,\)"), ({"alpha": "a"}, TypeError, "alpha='a' is str"),
     ({"beta": 0.0}, ValueError, "beta=0.0"), ({"beta": np.inf}, ValueError, "beta=inf"),
+    ({"alpha": 1e39}, ValueError, r"alpha=1e\+39 is out of range"), ({"alpha": [0.1, 1e-50, 0.1]}, ValueError, "alpha=.*is out of range"),
+    ({"beta": 1e39}, ValueError, r"beta=1e\+39 .*>= 1e-12 and <= 1e\+06"), ({"beta": 1e-50}, ValueError, "beta=1e-50 .*>= 1e-12 and <= 1e"),
     ({"seed": -1}, ValueError, "seed=-1"), ({"seed": 2**63}, ValueError, "seed"), ({"sweep": -1}, ValueError, "sweep"),
     ({"at_once": 0}, ValueError, "at_once=0"), ({"threads": 0}, ValueError, "threads=0"), ({"threads": 2.0}, TypeError, "threads"),
 ])

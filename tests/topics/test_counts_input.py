@@ -14,7 +14,7 @@ from scipy import sparse
 from lessons_lib.core import DataWarning
 from lessons_lib.counts import BagOfWords
 from lessons_lib.text import Corpus, Vocabulary
-from lessons_lib.topics import as_counts
+from lessons_lib.topics import PLSA, as_counts
 
 TABLE = np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1]])
 
@@ -51,6 +51,25 @@ def test_tokens_in_order_give_the_counts_back(documents):
     for ids, ends in ((word_ids, offsets), from_matrix.tokens_in_order()[::-1]):
         rows = [np.bincount(ids[a:b], minlength=counts.n_words) for a, b in pairwise(ends)]
         assert_array_equal(counts.matrix.toarray(), rows)
+
+
+def test_a_warning_of_empty_documents_points_at_the_caller_whichever_way_it_came():
+    table = np.array([[1, 2], [0, 0]])
+    model = PLSA(2, n_iter=2).fit(table[[0, 0]])
+    ways = [lambda: as_counts(table), lambda: PLSA(2, n_iter=1).fit(table), lambda: PLSA(2, n_iter=1).fit_transform(table),
+            lambda: model.transform(table), lambda: model.perplexity(table)]
+    for way in ways:
+        with pytest.warns(DataWarning, match="1 of 2 documents hold no known token") as caught:
+            way()
+        assert [w.filename for w in caught] == [__file__]
+        assert [w.lineno for w in caught] == [way.__code__.co_firstlineno]
+
+
+def test_a_name_that_stands_twice_in_a_large_vocabulary_is_found():
+    names = [f"w{i}" for i in range(300_000)]
+    names[-1] = names[-2]
+    with pytest.raises(ValueError, match="vocabulary holds 'w299998' twice"):
+        as_counts(sparse.csr_matrix((1, len(names)), dtype=int), vocabulary=names, fitting=False)
 
 
 def test_a_corpus_and_its_bag_of_words_agree():
@@ -115,8 +134,66 @@ def test_P14_offsets_that_fall_and_bad_columns_of_csc_are_refused():
         as_counts(falling)
     column_first = sparse.csc_matrix(TABLE)
     column_first.indices[0] = 9
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="data is a damaged csc matrix"):
         as_counts(column_first)
+
+
+@pytest.mark.parametrize("bad", [77_777_777, -7_777_777, 3, -1])
+@pytest.mark.parametrize("form", [sparse.coo_matrix, sparse.coo_array])
+def test_P14_places_of_a_coo_matrix_outside_of_it_are_named_before_anything_is_written_there(bad, form):
+    def broken(row, column):
+        matrix = form((TABLE[TABLE > 0], np.nonzero(TABLE)), shape=TABLE.shape)
+        matrix.row, matrix.col = matrix.row.copy(), matrix.col.copy()
+        matrix.row[2], matrix.col[2] = row, column
+        return matrix
+
+    assert_array_equal(as_counts(broken(1, 1)).matrix.toarray(), TABLE)
+    with pytest.raises(ValueError, match=rf"data.row\[2\]={bad} is no document; expected ints in \[0, 2\] \(3 documents\)"):
+        as_counts(broken(bad, 1))
+    with pytest.raises(ValueError, match=rf"document 1 holds the word id {bad}; expected ids in \[0, 2\] \(V=3\)"):
+        as_counts(broken(1, bad))
+
+
+def test_P14_a_coo_matrix_whose_parts_differ_in_length_is_refused():
+    matrix = sparse.coo_matrix(TABLE)
+    matrix.data = matrix.data[:-1]
+    with pytest.raises(ValueError, match="data has 6 row, 6 column numbers and 5 counts"):
+        as_counts(matrix)
+
+
+@pytest.mark.parametrize(("part", "at", "bad"), [("indptr", -1, 9_999_999), ("indptr", 1, 3), ("indptr", 1, -1), ("indices", 0, 99_999_999),
+                                                 ("indices", 0, 2), ("indices", 0, -1)])
+def test_P14_a_damaged_matrix_of_blocks_is_refused_before_it_is_converted(part, at, bad):
+    matrix = sparse.bsr_matrix(np.kron(np.eye(2, dtype=int), np.ones((2, 2), dtype=int)), blocksize=(2, 2))
+    assert as_counts(matrix).n_tokens == 8
+    setattr(matrix, part, getattr(matrix, part).copy())
+    getattr(matrix, part)[at] = bad
+    with pytest.raises(ValueError, match="data is a damaged bsr matrix: .*Build it anew"):
+        as_counts(matrix)
+
+
+FORMS = {"csr": lambda data, ids: sparse.csr_matrix((data, ids, [0, len(ids)]), shape=(1, 3)),
+         "coo": lambda data, ids: sparse.coo_matrix((data, (np.zeros(len(ids), dtype=int), ids)), shape=(1, 3)),
+         "csc": lambda data, ids: sparse.csc_matrix((data, np.zeros(len(ids), dtype=int), np.searchsorted(ids, np.arange(4))), shape=(1, 3)),
+         "bsr": lambda data, ids: sparse.bsr_matrix((data[:, None, None], ids, [0, len(ids)]), shape=(1, 3))}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("values", "kind", "total"), [((200, 100), np.uint8, 300), ((100, 100), np.int8, 200), ((True, True), bool, 2),
+                                                       ((2**24, 1), np.float32, 2**24 + 1), ((40_000, 30_000), np.uint16, 70_000)])
+def test_counts_that_are_given_in_parts_add_up_whatever_type_they_have(form, values, kind, total):
+    given = FORMS[form](np.array([*values, 1], dtype=kind), np.array([0, 0, 2]))
+    before = given.data.copy()
+    assert_array_equal(as_counts(given).matrix.toarray(), [[total, 0, 1]])
+    assert given.data.dtype == kind
+    assert_array_equal(given.data, before)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("values", "kind"), [((2**31 - 1, 2**31 - 1), np.int32), ((2**62,) * 4, np.int64), ((2**63, 2**63), np.uint64)])
+def test_P13_parts_whose_sum_is_too_large_are_refused_and_do_not_turn_round(form, values, kind):
+    with pytest.raises(ValueError, match=r"data\[0, 0\]=.* is no count"):
+        as_counts(FORMS[form](np.array([*values, 1], dtype=kind), np.array([0] * len(values) + [2])))
 
 
 @pytest.mark.parametrize(("data", "error", "message"), [

@@ -32,6 +32,13 @@ def test_the_halves_of_a_split_add_up_and_the_first_is_never_shorter(seed, split
     assert_array_equal(seen.document_lengths, (table.sum(axis=1) + 1) // 2)
 
 
+def test_counts_of_more_tokens_than_can_be_dealt_are_refused_with_the_limit():
+    with pytest.raises(ValueError, match="data holds 2,147,483,651 tokens; expected <= 134,217,728"):
+        split_documents(np.array([[2**31 - 1, 1], [1, 2]]))
+    with pytest.raises(ValueError, match="data holds 2,147,483,651 tokens"):
+        fitted(np.full((2, 2), 1 / 2)).perplexity(np.array([[2**31 - 1, 1], [1, 2]]))
+
+
 def test_every_split_of_a_document_is_equally_likely():
     draws = np.array([split_documents(np.array([[2, 1, 1]]), seed=s)[0].matrix.toarray()[0] for s in range(3000)])
     # of the six pairs of four tokens: both of word 0 once, word 1 beside word 2 once, word 0 beside either one twice
@@ -88,6 +95,16 @@ def test_log_likelihood_is_the_sum_over_tokens(monkeypatch):
         log_likelihood(table, theta[1:], phi)
     with pytest.raises(ValueError, match="expected 30 columns"):
         log_likelihood(table, theta, phi[:, 1:])
+
+
+def test_a_negative_probability_is_refused_and_a_zero_is_not():
+    table, theta, phi = np.array([[1, 2], [0, 1]]), np.full((2, 2), 0.5), np.array([[0.5, 0.5], [0.0, 1.0]])
+    assert np.isfinite(log_likelihood(table, theta, phi))
+    with pytest.raises(ValueError, match=r"doc_topic\[1\] holds -1; expected probabilities >= 0"):
+        log_likelihood(table, theta * [[1], [-2]], phi)
+    with pytest.raises(ValueError, match=r"components\[0\] holds -0.5; expected probabilities >= 0"):
+        log_likelihood(table, theta, phi * [[-1], [1]])
+    assert log_likelihood(table[:0], theta[:0], phi) == 0.0
 
 
 @settings(max_examples=30, deadline=None)

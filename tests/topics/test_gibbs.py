@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import gammaln
 
-from lessons_lib.core import DamagedFile, DataWarning, NotFittedError, load_model, save_model
+from lessons_lib.core import BackendUnavailable, DamagedFile, DataWarning, NotFittedError, load_model, save_model
 from lessons_lib.datasets import synthetic_language
 from lessons_lib.kernels import use_backend
 from lessons_lib.text import Corpus
@@ -323,3 +323,30 @@ def test_P13_what_is_no_count_is_refused_and_a_former_fit_stays(corpus, value, w
     with pytest.raises(ValueError, match=words):
         model.fit(table)
     assert_same(model, small().fit(corpus))
+
+
+def test_a_device_that_is_not_here_is_named_before_data_are_read(corpus, monkeypatch, tmp_path):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(BackendUnavailable, match='device="cuda" cannot be used.*device="cpu"'):
+        small(device="cuda").fit("no counts")
+    model = small().fit(corpus)
+    model.set_params(device="cuda").save(tmp_path / "model")
+    loaded = GibbsLDA.load(tmp_path / "model")                          # what a GPU learned can be used without one
+    assert_array_equal(loaded.transform(corpus), model.transform(corpus))
+    with pytest.raises(BackendUnavailable, match='device="cuda"'):
+        loaded.resume(corpus)
+    assert loaded.set_params(device="cpu").resume(corpus, n_sweeps=1).n_sweeps_ == 41
+
+
+def test_counts_that_a_sweep_cannot_count_are_refused_before_tokens_are_laid_out():
+    most = 2**31 - 1
+    giant = np.full((3, 2000), most)                                     # 4.3e12 tokens: no machine could hold a topic for each
+    giant[[0, 2]] = 1
+    text = r"document 1 has 4,294,967,294,000 tokens; expected fewer than 16,777,216.*Split it"
+    model = small(n_sweeps=2).fit(np.random.default_rng(0).poisson(0.01, (10, 2000)) + np.eye(10, 2000, dtype=int))
+    for use in (small().fit, model.resume, model.transform):
+        with pytest.raises(ValueError, match=text):
+            use(giant)
+    often = np.full((1000, 2), [1, 2**24 - 2])
+    with pytest.raises(ValueError, match=r"word 1 \('b'\) occurs 16,777,214,000 times; expected fewer than 16,777,216.*Leave out"):
+        small(n_topics=2).fit(often, vocabulary=["a", "b"])

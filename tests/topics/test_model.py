@@ -10,7 +10,7 @@ from scipy import sparse
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, load_model, save_model
 from lessons_lib.counts import BagOfWords
 from lessons_lib.text import Corpus, Tokenizer
-from lessons_lib.topics import PLSA, TopicModel, as_counts
+from lessons_lib.topics import PLSA, GibbsLDA, OnlineLDA, TopicModel, as_counts
 
 TEXTS = ["cats and dogs and more cats", "stocks and bonds and stocks", "dogs chase cats", "bonds fell while stocks rose", "cats sleep",
          "a dog and a cat sleep", "the market and the bonds"]
@@ -233,3 +233,85 @@ def test_F04_a_model_of_another_kind_is_named(tmp_path):
     save_model(tmp_path / "m", "LSA", settings={}, arrays={"x": np.ones(1)})
     with pytest.raises(DamagedFile, match="holds a LSA, not a PLSA"):
         PLSA.load(tmp_path / "m")
+
+
+def test_a_changed_number_of_topics_is_refused_before_anything_is_written(corpus, tmp_path):
+    models = (PLSA(3), GibbsLDA(3, n_sweeps=4), GibbsLDA(3, n_sweeps=4, alpha=[0.1, 0.1, 0.1]), OnlineLDA(3, n_epochs=1))
+    for i, model in enumerate(models):
+        before = model.fit(corpus).components_.copy()
+        model.set_params(n_topics=5)
+        for what, use in (("save", lambda m, p: m.save(p)), ("resume", lambda m, p: m.resume(corpus))):
+            with pytest.raises(ValueError, match=rf"n_topics=5 was set after a fit with n_topics=3; {what} needs"):
+                use(model, tmp_path / str(i))
+        assert not (tmp_path / str(i)).exists()
+        assert_array_equal(model.components_, before)
+        model.set_params(n_topics=3)
+        model.save(tmp_path / str(i))
+        assert_array_equal(type(model).load(tmp_path / str(i)).resume(corpus).components_, model.resume(corpus).components_)
+
+
+def test_settings_that_load_would_refuse_are_not_saved(model, tmp_path):
+    model.save(tmp_path / "m")
+    model.set_params(n_iter=0)
+    with pytest.raises(ValueError, match="n_iter=0"):
+        model.save(tmp_path / "m")
+    assert PLSA.load(tmp_path / "m").n_iter == 200
+
+
+# ------------------------------------------------------------------------------------------------ words and columns
+
+
+def test_coherence_of_a_model_with_words_reads_a_matrix_by_its_columns(model, corpus):
+    counts = as_counts(corpus)
+    expected = model.coherence(corpus, n_words=4, per_topic=True)
+    for data in (counts, counts.matrix, counts.matrix.toarray(), as_counts(counts.matrix)):
+        assert_array_equal(model.coherence(data, n_words=4, per_topic=True), expected)
+    assert_array_equal(PLSA(2, n_iter=200).fit(counts.matrix).coherence(counts.matrix, n_words=4, per_topic=True), expected)
+    with pytest.raises(ValueError, match=f"data has 3 words.*expected the {len(model.tokens_)}"):
+        model.coherence(np.eye(3, dtype=int))
+
+
+def test_coherence_looks_through_the_windows_of_the_reference_itself(model, corpus):
+    other = Corpus.from_texts([f"{text} zebra quagga {text}" for text in TEXTS])
+    expected = model.coherence(other, measure="npmi", n_words=4, window=4)
+    assert model.coherence(as_counts(other), measure="npmi", n_words=4, window=4) == expected
+
+
+def test_a_model_without_words_refuses_data_that_tell_columns_by_words(corpus):
+    counts = as_counts(corpus)
+    model = PLSA(2).fit(counts.matrix)
+    others = Corpus.from_tokens([[f"other{i}" for i in range(counts.n_words)]] * 2)              # as many words, but others
+    for data in (others, corpus, as_counts(others)):
+        for use in (model.transform, model.coherence, model.perplexity, model.resume):
+            with pytest.raises(ValueError, match=r"fitted on a matrix without them. Fit it on a Corpus, or pass fit\(data, vocabulary=words\)"):
+                use(data)
+    assert_array_equal(model.transform(counts.matrix), PLSA(2).fit(corpus).transform(corpus))
+    with pytest.raises(ValueError, match=f"data has 3 words.*expected the {counts.n_words}"):
+        model.coherence(np.eye(3, dtype=int))
+
+
+def test_going_on_with_a_matrix_keeps_the_words(corpus):
+    matrix = as_counts(corpus).matrix
+    for model in (PLSA(2, n_iter=3), OnlineLDA(2, n_epochs=1)):
+        assert model.fit(corpus).resume(matrix).tokens_ == list(corpus.vocabulary.tokens)
+        assert model.fit(matrix).tokens_ is None                                                 # a new fit begins anew
+
+
+@pytest.mark.parametrize("make", [lambda: PLSA(2, n_iter=3), lambda: OnlineLDA(2, n_epochs=2), lambda: GibbsLDA(2, n_sweeps=4)])
+def test_resume_knows_the_documents_of_the_fit_again_also_after_load(make, corpus, tmp_path):
+    matrix = as_counts(corpus).matrix
+    swapped = matrix.toarray()
+    swapped[:2], swapped[2:4] = swapped[2:4].copy(), swapped[:2].copy()
+    moved = matrix.toarray()                                                                     # equal sums of documents and of words
+    first, second = (moved[0] > moved[1]).argmax(), (moved[1] > moved[0]).argmax()
+    moved[:2, first] += [-1, 1]
+    moved[:2, second] += [1, -1]
+    model = make().fit(matrix)
+    model.save(tmp_path / "m")
+    for other in (swapped, moved):
+        assert (other != matrix.toarray()).any()
+        assert_array_equal(other.sum(axis=0), matrix.toarray().sum(axis=0))
+        for same in (model, type(model).load(tmp_path / "m")):
+            with pytest.raises(ValueError, match="or another order; resume needs the data of the fit"):
+                same.resume(other)
+    assert_array_equal(type(model).load(tmp_path / "m").resume(matrix.toarray().astype(float)).components_, model.resume(matrix).components_)

@@ -360,3 +360,40 @@ def test_P28_use_before_fit_is_named():
         with pytest.raises(NotFittedError, match="call fit first"):
             use(OnlineLDA(2))
     assert not hasattr(OnlineLDA(2), "components_")
+
+
+def test_a_stream_that_goes_on_with_a_matrix_keeps_its_words():
+    words, counts = [f"w{i}" for i in range(37)], corpus(20)
+    model = OnlineLDA(2).partial_fit(counts, vocabulary=words).partial_fit(counts)
+    assert model.tokens_ == words
+    assert model.partial_fit(counts[:, ::-1], vocabulary=words[::-1]).tokens_ == words
+    np.testing.assert_array_equal(model.word_counts_, 3 * counts.sum(axis=0))
+    assert OnlineLDA(2).partial_fit(counts).partial_fit(counts, vocabulary=words).tokens_ == words       # names that come late
+    with pytest.raises(ValueError, match="data has 5 words.*expected the 37"):
+        OnlineLDA(2).partial_fit(counts).partial_fit(np.ones((1, 5), dtype=int), vocabulary=list("abcde"))
+
+
+def test_T04_documents_without_tokens_are_told_once_for_each_call():
+    words = [f"w{i}" for i in range(37)]
+    model = OnlineLDA(2).partial_fit(corpus(21), vocabulary=words)
+    late = np.zeros((3, 38), dtype=int)
+    late[0, 0], late[1, 37] = 2, 1                                              # the second document has only a word that the model lacks
+    for data, vocabulary in ((late[:, :37], None), (late[:, :37], words), (late, [*words, "new"])):
+        with pytest.warns(DataWarning) as told:
+            model.partial_fit(data, vocabulary=vocabulary)
+        assert [str(w.message)[:46] for w in told] == ["2 of 3 documents hold no known token, first da"]
+
+
+def test_a_changed_number_of_topics_stops_a_stream():
+    model = OnlineLDA(3).partial_fit(corpus(22)).set_params(n_topics=5)
+    with pytest.raises(ValueError, match="n_topics=5 was set after a fit with n_topics=3; partial_fit needs"):
+        model.partial_fit(corpus(22))
+    assert model.n_documents_seen_ == len(corpus(22))
+
+
+def test_the_last_part_of_a_stream_is_not_the_data_of_its_fit():
+    a, b = corpus(23), corpus(24)
+    model = OnlineLDA(2).partial_fit(a).partial_fit(b)
+    with pytest.raises(ValueError, match="resume needs the data of the fit"):
+        model.resume(b)
+    assert OnlineLDA(2).partial_fit(a).resume(a, n_epochs=1).n_steps_ == 2

@@ -96,6 +96,11 @@ def test_log_gamma_and_digamma_agree_with_scipy():
     np.testing.assert_allclose(found[:, 1], digamma(x), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("x", [0.0, -0.5, -1e30, np.nan, -np.inf])
+def test_log_gamma_of_what_is_not_positive_is_nan_and_comes_back(x):
+    assert np.isnan(log_gamma_digamma(x)).all()
+
+
 # ------------------------------------------------------------------------------------------------ documents
 
 

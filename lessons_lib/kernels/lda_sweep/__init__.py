@@ -13,7 +13,7 @@ import torch
 
 from ...core import check_float, check_int, shown
 from ..dispatch import Operation
-from .state import LdaState, Settings, padded
+from .state import LARGEST_PRIOR, SMALLEST_PRIOR, LdaState, Settings, padded
 
 __all__ = ["OPERATION", "LdaState", "lda_sweep"]
 
@@ -29,12 +29,13 @@ def lda_sweep(state: LdaState, *, alpha: Any = 0.1, beta: float = 0.01, seed: in
         p(z = k | all others) ∝ (n_dk + α_k) (n_kw + β) / (n_k + V β)          n_dk, n_kw, n_k: tokens of topic k in the document, of the word,
                                                                               in all, without the token itself
 
-    Parameters: state, an `LdaState`; alpha, one number > 0 or one for each topic; beta > 0 (not used where the state is frozen); seed in [0, 2^63)
-    and sweep in [0, 2^31), which with the documents' streams decide every draw: count ``sweep`` up from sweep to sweep; at_once, documents that
-    are drawn side by side: 1 is the exact chain, more let the documents of a batch see the words' counts as they were when the batch began, None
-    for 1 on one thread of the processor and else a sixteenth of the documents; threads, of the processor, used where documents are drawn side by
-    side and without influence on the result; backend, "triton", "cpu" or "reference". All backends draw the same topics but for rounding: a draw
-    within about 10^-6 of a border may fall on its other side. Raises TypeError, ValueError (settings), BackendUnavailable. [griffiths2004finding]
+    Parameters: state, an `LdaState`; alpha, one number in [1e-12, 1e6] or one for each topic; beta in the same range (not used where the state is
+    frozen); seed in [0, 2^63) and sweep in [0, 2^31), which with the documents' streams decide every draw: count ``sweep`` up from sweep to sweep;
+    at_once, documents that are drawn side by side: 1 is the exact chain, more let the documents of a batch see the words' counts as they were when
+    the batch began, None for 1 on one thread of the processor and else a sixteenth of the documents; threads, of the processor, used where
+    documents are drawn side by side and without influence on the result; backend, "triton", "cpu" or "reference". All backends draw the same
+    topics but for rounding: a draw within about 10^-6 of a border may fall on its other side. Raises TypeError, ValueError (settings),
+    BackendUnavailable. [griffiths2004finding]
 
     >>> state = LdaState([0, 0, 1, 1], [0, 2, 4], [0, 1, 0, 1], n_topics=2, n_words=2)
     >>> moved = lda_sweep(state)
@@ -48,21 +49,21 @@ def lda_sweep(state: LdaState, *, alpha: Any = 0.1, beta: float = 0.01, seed: in
         side_by_side = threads > 1 or state.words.is_cuda
         at_once = max(2, -(-state.n_documents // BATCHES)) if side_by_side else 1
     check_int("at_once", at_once)
-    how = Settings(_alpha(alpha, state), 0.0 if state.frozen else check_float("beta", beta, low=0.0, open_low=True),
+    how = Settings(_alpha(alpha, state), 0.0 if state.frozen else check_float("beta", beta, low=SMALLEST_PRIOR, high=LARGEST_PRIOR),
                    check_int("seed", seed, low=0, high=2**63 - 1), check_int("sweep", sweep, low=0, high=2**31 - 1), at_once, threads)
     return OPERATION.run("lda_sweep", state.words, state, how, backend=backend, limit=_limit(state, how))
 
 
 def _alpha(alpha: Any, state: LdaState) -> torch.Tensor:
     """The prior as float32, 0 in columns without a topic."""
-    expected = f"a number > 0, or {state.n_topics} of them, one for each topic"
+    expected = f"a number in [{SMALLEST_PRIOR:g}, {LARGEST_PRIOR:g}], or {state.n_topics} of them, one for each topic"
     try:
         values = np.asarray(alpha.detach().cpu() if isinstance(alpha, torch.Tensor) else alpha, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"alpha={shown(alpha)} is {type(alpha).__name__}; expected {expected}") from error
     if values.shape not in ((), (state.n_topics,)):
         raise ValueError(f"alpha has shape {values.shape}; expected {expected}")
-    if not (np.isfinite(values).all() and (values > 0).all()):
+    if not ((values >= SMALLEST_PRIOR) & (values <= LARGEST_PRIOR)).all():           # nor is NaN
         raise ValueError(f"alpha={shown(alpha)} is out of range; expected {expected}")
     return padded(torch.from_numpy(np.broadcast_to(values, (state.n_topics,)).astype(np.float32)).to(state.words.device))
 

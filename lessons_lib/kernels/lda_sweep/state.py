@@ -16,9 +16,10 @@ from torch import Tensor
 from ...core import check_int, shown
 from ..layout import padded_width
 
-__all__ = ["MAX_COUNT", "LdaState", "Settings", "padded"]
+__all__ = ["LARGEST_PRIOR", "MAX_COUNT", "SMALLEST_PRIOR", "LdaState", "Settings", "padded"]
 
 MAX_COUNT = 1 << 24                             # of one word, and of tokens in one document: float32 counts by ones up to here
+SMALLEST_PRIOR, LARGEST_PRIOR = 1e-12, 1e6     # float32 can multiply two of the one, and still sees a token beside the other
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,21 @@ def _whole(name: str, values: Any, kind: torch.dtype, device: Any) -> Tensor:
         raise ValueError(f"{name} has shape {tuple(x.shape)}; expected one axis")
     if x.numel() and (x.dtype.is_floating_point or x.dtype.is_complex or x.dtype == torch.bool):
         raise TypeError(f"{name} has dtype {str(x.dtype).removeprefix('torch.')}; expected whole numbers")
+    _check_held(name, x, kind)
     return x.to(device=device, dtype=kind, copy=True).contiguous()
+
+
+def _check_held(name: str, x: Tensor, kind: torch.dtype) -> None:
+    """Refuse whole numbers that a cast to ``kind`` would turn into other ones."""
+    if not x.numel() or x.dtype == kind or x.dtype.itemsize < kind.itemsize:
+        return
+    numbers = x if x.dtype.is_signed else x.cpu().numpy()              # PyTorch cannot compare unsigned ones
+    low, high = torch.iinfo(kind).min, torch.iinfo(kind).max
+    if int(numbers.min()) < low or int(numbers.max()) > high:
+        found = x.cpu().numpy()
+        i = int(np.argmax((found < low) | (found > high)))
+        raise ValueError(f"{name}[{i}]={int(found[i])} is out of range; expected whole numbers >= 0 and <= {high}")
+
 
 
 def _check_range(name: str, x: Tensor, high: int, what: str) -> None:
