@@ -278,10 +278,12 @@ def _show_races(group: str, rows: list[Any]) -> None:
     def pair(ours: float | None, theirs: float | None, form: str) -> str:
         return " / ".join(format(value, form) for value in (ours, theirs) if value is not None)
 
-    columns = ["case", "beside", "measured", "goal", "met", "seconds, ours / peer", "of floor", "extra MB, ours / peer", "remark"]
+    columns = ["case", "beside", "measured", "goal", "met", "seconds, ours / peer", "of floor", "extra MB, ours / peer", "scores, ours | peer",
+               "remark"]
     cells = [[row.name, row.peer, "" if row.value is None else f"{row.value:g} {row.value_unit}", row.goal,
               {True: "yes", False: "NO", None: ""}[row.met], pair(row.ours_seconds, row.peer_seconds, ".3g"),
-              "" if row.of_floor is None else f"{row.of_floor:.0%}", pair(row.extra_mb, row.peer_extra_mb, ".0f"), row.note or row.config]
+              "" if row.of_floor is None else f"{row.of_floor:.0%}", pair(row.extra_mb, row.peer_extra_mb, ".0f"),
+              " | ".join(filter(None, (row.quality, row.peer_quality))), row.note or row.config]
              for row in rows]
     filled = [i for i in range(len(columns)) if any(line[i] for line in cells)]
     _table(f"Benchmarks: {group}", [columns[i] for i in filled], [[line[i] for i in filled] for line in cells])

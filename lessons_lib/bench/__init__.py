@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULE_OF = {"Case": "measure", "Ceilings": "ceilings", "PeerMissing": "measure", "Row": "measure", "Work": "work",
+_MODULE_OF = {"Case": "measure", "Ceilings": "ceilings", "PeerMissing": "measure", "Row": "measure", "Verdict": "measure", "Work": "work",
               "measure_memory": "memory", "run": "suite", "groups": "suite", "read": "table", "write": "table", "write_by_kind": "table"}
 
 __all__ = sorted(_MODULE_OF)

@@ -6,6 +6,7 @@ Running in turn (ours, peer, ours, peer, …) lets both sides meet the same nois
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from .work import Work
 if TYPE_CHECKING:
     from .ceilings import Ceilings
 
-__all__ = ["Case", "PeerMissing", "Row", "fixed_threads", "measure", "race", "significant", "wall_timer"]
+__all__ = ["Case", "PeerMissing", "Row", "Verdict", "fixed_threads", "measure", "race", "significant", "wall_timer"]
 
 
 MOST_TURNS = 100
@@ -30,14 +31,26 @@ class PeerMissing(Exception):
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What a quality gate found: whether the results count as equal, and the scores of both sides in words. True where they do."""
+
+    equal: bool
+    ours: str
+    theirs: str
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+
+@dataclass(frozen=True)
 class Case:
     """A race.
 
     Parameters: group and name; peer, what the other side is called; ours, theirs, functions without arguments that do the whole work; equal,
-    says whether the two results agree (the quality gate); items, how much work one run is, counted in ``unit``; goal, the ratio to reach; gate,
-    in words what ``equal`` demands; work, operations and bytes that cannot be avoided, with the ``precision`` of the products; memory, watch
-    the process in one more run of each side. ``theirs=None``: nothing can run beside it at this size; then goal is in seconds and
-    ``equal(ours, None)`` judges the result alone.
+    says whether the two results agree (the quality gate), or gives a `Verdict` where scores are compared; items, how much work one run is,
+    counted in ``unit``; goal, the ratio to reach; gate, in words what ``equal`` demands; work, operations and bytes that cannot be avoided, with
+    the ``precision`` of the products; memory, watch the process in one more run of each side. ``theirs=None``: nothing can run beside it at this
+    size; then goal is in seconds and ``equal(ours, None)`` judges the result alone.
     """
 
     group: str
@@ -45,7 +58,7 @@ class Case:
     peer: str
     ours: Callable[[], Any]
     theirs: Callable[[], Any] | None
-    equal: Callable[[Any, Any], bool]
+    equal: Callable[[Any, Any], bool | Verdict]
     items: int
     unit: str
     goal: float
@@ -61,8 +74,8 @@ class Row:
 
     For a race: seconds of both sides and ``value`` = their ratio; for memory: ``value`` in MB. ``met``: the goal is reached.
     ``low`` and ``high`` are the fastest and slowest run (on a GPU the 20 and 80 % quantiles); ``floor_seconds`` is the time that the
-    machine's ceilings allow and ``of_floor`` its share of our median; ``extra_mb`` is peak memory above the inputs. What was not measured
-    is None, and ``note`` says why.
+    machine's ceilings allow and ``of_floor`` its share of our median; ``extra_mb`` is peak memory above the inputs; ``quality`` and
+    ``peer_quality`` are the scores that the gate compared. What was not measured is None, and ``note`` says why.
     """
 
     group: str
@@ -87,6 +100,8 @@ class Row:
     peer_extra_mb: float | None = None
     config: str = ""
     note: str = ""
+    quality: str = ""
+    peer_quality: str = ""
 
 
 def significant(value: float | None) -> float | None:
@@ -153,11 +168,15 @@ def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None, a
         expected = case.theirs() if case.theirs is not None else None
     except PeerMissing as missing:
         return Row(case.group, case.name, case.peer, None, "", goal, None, note=f"skipped: {missing}")
-    if not case.equal(found, expected):
-        raise ValueError(f"{case.group}/{case.name}: the results differ from those of {case.peer}; the gate was: {case.gate}")
+    verdict = case.equal(found, expected)
+    scores = (verdict.ours, verdict.theirs) if isinstance(verdict, Verdict) else ("", "")
+    if not verdict:
+        raise ValueError(f"{case.group}/{case.name}: the results differ from those of {case.peer}; the gate was: {case.gate}"
+                         + (f"\nours {scores[0]}; theirs {scores[1]}" if scores[0] else ""))
     del found, expected
     extra = [peak_bytes(side)[0] / 1e6 if case.memory and side is not None else None for side in (case.ours, case.theirs)]
-    return _row(case, goal, _turns(case, repeats, at_least), extra, ceilings)
+    row = _row(case, goal, _turns(case, repeats, at_least), extra, ceilings)
+    return dataclasses.replace(row, quality=scores[0], peer_quality=scores[1])
 
 
 def _row(case: Case, goal: str, times: tuple[list[float], list[float]], extra: Sequence[float | None], ceilings: Ceilings | None) -> Row:
