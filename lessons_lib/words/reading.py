@@ -53,8 +53,8 @@ def read(corpus: Any, *, min_count: int) -> Reading:
     order = np.argsort(-counts, kind="stable")
     chosen = order[counts[order] >= max(1, min_count)]
     if len(chosen) == 0:
-        raise ValueError(f"min_count={min_count} leaves no word: the largest count is {counts.max(initial=0)}, of {np.count_nonzero(counts)} distinct "
-                         "words. Choose a smaller min_count, or more text")
+        raise ValueError(f"min_count={min_count} leaves no word: the largest count is {counts.max(initial=0)}, of {np.count_nonzero(counts)} "
+                         "distinct words. Choose a smaller min_count, or more text")
     if len(chosen) == 1:
         raise ValueError(f"corpus has 1 word with min_count={min_count} ({corpus.vocabulary.tokens[chosen[0]]!r}), >= 2 needed: a word is learned "
                          "from others")

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..core import (DamagedFile, Estimator, TrainingDiverged, check_choice, check_float, check_int, check_seed, generator, load_model, save_model,
                     shown, track)
+from ..vectors import WordVectors
 from .reading import Reading, read, read_with
-from .word_vectors import WordVectors
 
 __all__ = ["Word2Vec"]
 

@@ -14,7 +14,7 @@ from lessons_lib.evaluation.analogies import answers
 from lessons_lib.evaluation.geometry import unit_rows
 from lessons_lib.evaluation.word_table import WordTable
 from lessons_lib.kernels import knn
-from lessons_lib.words import WordVectors, to_gensim
+from lessons_lib.vectors import WordVectors, to_gensim
 
 RNG = np.random.default_rng(5)
 RANDOM = WordVectors([f"w{i}" for i in range(60)], RNG.normal(size=(60, 8)))

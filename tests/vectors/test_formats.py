@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from lessons_lib import datasets
 from lessons_lib.core import DamagedFile, DataWarning
-from lessons_lib.words import WordVectors, from_gensim, read_binary, read_text, text_format, to_gensim, write_binary, write_text
+from lessons_lib.vectors import WordVectors, from_gensim, read_binary, read_text, text_format, to_gensim, write_binary, write_text
 
 RNG = np.random.default_rng(11)
 ODD = ["nan", "null", "true", '"', "#", "1", "0.5", "café", "cafe\u0301", "猫", "שלום", "👩‍👩‍👧", "a\u00a0b", "c\u3000d", "e\u2028f", "nul\0l"]
