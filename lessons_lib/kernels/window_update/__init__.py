@@ -7,17 +7,15 @@ in ``15_gpu_kernels``.
 
 from __future__ import annotations
 
-import numpy as np
-
-from ...core import check_choice, check_float, check_int, shown
+from ...core import shown
 from ..dispatch import Operation
 from .huffman import Paths, huffman_paths
-from .state import Settings, WindowState
+from .settings import checked_settings
+from .state import WindowState
 
 __all__ = ["OPERATION", "Paths", "WindowState", "huffman_paths", "window_update"]
 
 OPERATION = Operation("window_update", kernel=False, without="it is not written yet", processor="vector code")
-WIDEST, MOST_NEGATIVES = 1000, 255
 
 
 def window_update(state: WindowState, *, architecture: str = "skip_gram", objective: str = "negative_sampling", window: int = 5, negatives: int = 5,
@@ -46,33 +44,7 @@ def window_update(state: WindowState, *, architecture: str = "skip_gram", object
     """
     if not isinstance(state, WindowState):
         raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a WindowState")
-    hierarchical = check_choice("objective", objective, ("negative_sampling", "hierarchical_softmax")) == "hierarchical_softmax"
-    cbow = check_choice("architecture", architecture, ("skip_gram", "cbow")) == "cbow"
-    for name, value in (("share_error", share_error), ("deterministic", deterministic)):
-        if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected True or False")
-    how = Settings(cbow, hierarchical, check_int("window", window, high=WIDEST),
-                   0 if hierarchical else check_int("negatives", negatives, high=MOST_NEGATIVES), _rates(learning_rate),
-                   bool(share_error), check_int("loss_every", loss_every, low=0, high=256), check_int("seed", seed, low=0, high=2**63 - 1),
-                   check_int("epoch", epoch, low=0, high=2**31 - 1), _part(pieces, state.n_pieces), check_int("threads", threads),
-                   bool(deterministic))
-    _check_outputs(state, hierarchical)
+    how = checked_settings(state, architecture=architecture, objective=objective, window=window, negatives=negatives, learning_rate=learning_rate,
+                           share_error=share_error, loss_every=loss_every, seed=seed, epoch=epoch, pieces=pieces, threads=threads,
+                           deterministic=deterministic)
     return OPERATION.run("window_update", state.inputs, state.outputs, state, how, backend=backend)
-
-
-def _rates(learning_rate: float | tuple[float, float]) -> tuple[float, float]:
-    both = learning_rate if isinstance(learning_rate, (tuple, list)) and len(learning_rate) == 2 else (learning_rate, learning_rate)
-    return check_float("learning_rate", both[0], low=0.0, open_low=True), check_float("learning_rate", both[1], low=0.0)
-
-
-def _part(pieces: tuple[int, int] | None, n: int) -> tuple[int, int]:
-    if pieces is None:
-        return 0, n
-    first = check_int("pieces[0]", pieces[0], low=0, high=n)
-    return first, check_int("pieces[1]", pieces[1], low=first, high=n)
-
-
-def _check_outputs(state: WindowState, hierarchical: bool) -> None:
-    rows, needed = len(state.outputs), len(state.counts) - hierarchical
-    if rows < needed:
-        raise ValueError(f"outputs has {rows} rows; expected {needed}, one for each {'inner node' if hierarchical else 'word'}")

@@ -84,9 +84,12 @@ class WindowState:
             raise ValueError(f"offsets={shown(bounds)} are wrong; expected whole numbers that begin with 0, never fall and end with {n}")
         if n and not 0 <= self.words.min() <= self.words.max() < n_words:
             raise ValueError(f"words reach from {self.words.min()} to {self.words.max()}; expected ints in [0, {n_words - 1}]")
+        self._check_shapes(n_words)
+
+    def _check_shapes(self, n_inputs: int) -> None:
         shapes = tuple(tuple(x.shape) for x in (self.inputs, self.outputs))
-        if any(len(s) != 2 or s[1] < 1 for s in shapes) or shapes[0][0] != n_words or shapes[0][1] != shapes[1][1]:
-            raise ValueError(f"inputs has shape {shapes[0]}, outputs {shapes[1]}; expected ({n_words}, d) and (rows, d)")
+        if any(len(s) != 2 or s[1] < 1 for s in shapes) or shapes[0][0] != n_inputs or shapes[0][1] != shapes[1][1]:
+            raise ValueError(f"inputs has shape {shapes[0]}, outputs {shapes[1]}; expected ({n_inputs}, d) and (rows, d)")
 
     @property
     def paths(self) -> Paths:
