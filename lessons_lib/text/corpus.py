@@ -25,7 +25,7 @@ from .string_table import Strings, StringTable
 from .tokenise import Tokenizer
 from .vocabulary import Vocabulary, checked_limits, chosen_tokens
 
-__all__ = ["Corpus"]
+__all__ = ["Corpus", "scan_of"]
 
 _AT_ONCE = 1 << 20
 _IDS, _LENGTHS = np.dtype("<i4"), np.dtype("<i8")
@@ -65,7 +65,7 @@ class Corpus:
         drop tokens that occur less often; max_size, keep the most frequent ones; folder, where to lay the corpus on disk; threads, default
         all cores, the result is the same. Raises TypeError, ValueError (settings, items, no documents, no tokens), OSError (folder).
         """
-        return _build(checked_batches(texts, name="texts"), _scan_of(tokenizer), min_count=min_count, max_size=max_size, folder=folder,
+        return _build(checked_batches(texts, name="texts"), scan_of(tokenizer), min_count=min_count, max_size=max_size, folder=folder,
                       threads=threads)
 
     @staticmethod
@@ -83,7 +83,7 @@ class Corpus:
         Parameters: path; encoding; the others as in `from_texts`. Raises as `from_texts`; FileNotFoundError; ValueError with path, line and
         byte offset where the file is not in this encoding.
         """
-        return _build(_checked_lines(path, encoding), _scan_of(tokenizer), min_count=min_count, max_size=max_size, folder=folder,
+        return _build(_checked_lines(path, encoding), scan_of(tokenizer), min_count=min_count, max_size=max_size, folder=folder,
                       threads=threads)
 
     # ---------------------------------------------------------------------------------------- documents
@@ -178,7 +178,8 @@ def _write(path: str | os.PathLike, vocabulary: Vocabulary, write_ids: _Writer, 
 # ------------------------------------------------------------------------------------------------ building
 
 
-def _scan_of(tokenizer: Any) -> _Scan:
+def scan_of(tokenizer: Any) -> _Scan:
+    """What cuts a block of texts into numbered tokens: None is `Tokenizer()`, a function is asked for each text. Raises TypeError for anything else."""
     if tokenizer is None:
         return Tokenizer().scan()
     if isinstance(tokenizer, Tokenizer):

@@ -1,0 +1,60 @@
+"""Files of this room's methods: one folder holds the settings, the word vectors they were fitted on, and what was learned from texts.
+
+The word vectors travel along, so that a loaded method needs nothing else; nothing in the folder can run code. Used by every method of ``sentences``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core import DamagedFile, load_model, save_model, shown
+from ..text import Tokenizer
+from ..text.string_table import Strings
+from ..vectors import WordVectors
+
+__all__ = ["load_sentences", "loaded_numbers", "save_sentences"]
+
+
+def save_sentences(path: str | os.PathLike, method: Any, vectors: WordVectors, arrays: Mapping[str, np.ndarray]) -> None:
+    """Save a method of this room: its settings, its word vectors, and further arrays.
+
+    Raises TypeError for a tokenizer that is a function of the caller's, OSError when the folder cannot be written.
+    """
+    settings = {name: value for name, value in method.get_params().items() if name not in ("vectors", "tokenizer", "counts")}
+    tokenizer = method.tokenizer
+    if tokenizer is not None and type(tokenizer) is not Tokenizer:
+        raise TypeError(f"tokenizer={shown(tokenizer)} is a {type(tokenizer).__name__}, which cannot be saved; use a text.Tokenizer with a pattern")
+    strings = Strings.of(vectors.tokens)
+    packed = {"matrix": vectors.matrix, "token_bytes": strings.arena, "token_offsets": strings.offsets}
+    extra = {"tokenizer": None if tokenizer is None else tokenizer.get_params(), "vectors": vectors.name, "name": method.name}
+    save_model(path, type(method).__name__, settings=settings, arrays=packed | dict(arrays), extra=extra)
+
+
+def load_sentences(path: str | os.PathLike, kind: type) -> tuple[Any, dict[str, np.ndarray]]:
+    """Read what `save_sentences` wrote. Returns the method with its settings and word vectors, and the further arrays. Raises as `core.load_model`."""
+    settings, arrays, extra = load_model(path, kind.__name__)
+    try:
+        strings = Strings.checked(arrays.pop("token_bytes"), arrays.pop("token_offsets"), name="token_offsets")
+        vectors = WordVectors(strings.to_list(), arrays.pop("matrix"), name=extra["vectors"])
+        tokenizer = None if extra["tokenizer"] is None else Tokenizer(**extra["tokenizer"])
+        method = kind(vectors, tokenizer=tokenizer, **settings)
+        method.name = extra["name"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedFile(f"{path} is a {kind.__name__} that this version cannot read ({error}). Save it again") from error
+    return method, arrays
+
+
+def loaded_numbers(path: str | os.PathLike, arrays: Mapping[str, np.ndarray], name: str, *, shape: tuple[int | None, ...]) -> np.ndarray:
+    """An array of finite floats of a loaded method; None in ``shape`` is any size. Raises DamagedFile with the folder and the array."""
+    array = arrays.get(name)
+    if array is None:
+        raise DamagedFile(f"{path} lacks the array {name!r}. Save the model again")
+    fits = array.ndim == len(shape) and all(want in (None, size) for want, size in zip(shape, array.shape, strict=False))
+    if not fits or array.dtype.kind != "f" or not np.isfinite(array).all():
+        raise DamagedFile(f"{path}: the array {name!r} has shape {array.shape} and dtype {array.dtype}, or holds NaN or infinity; expected "
+                          f"{shape} of finite floats. Save the model again")
+    return array

@@ -1,0 +1,123 @@
+"""Compiled loops from token numbers to one vector per sentence: rows are gathered, weighted and added where they lie.
+
+No array of all tokens' vectors is ever made: a sentence of n words reads n rows of the word vectors and writes one. Four rows are added at a time, so
+that the running sum is read and written a quarter as often. Used by every method of ``sentences``; taught in lesson ``06_sif_and_usif``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.compiled import compiled
+
+__all__ = ["add_documents_per_word", "divide_by_lengths", "first_not_finite", "sum_rows"]
+
+_AT_ONCE = 256                                   # rows summed in float32; the parts of a longer text join in float64
+
+
+@compiled(reorder=True)
+def _add_rows(matrix: np.ndarray, rows: np.ndarray, weights: np.ndarray, begin: int, end: int, total: np.ndarray) -> None:
+    """total += Σ weights[i] matrix[rows[i]] for begin <= i < end."""
+    i = begin
+    while i + 4 <= end:
+        a, b, c, d = matrix[rows[i]], matrix[rows[i + 1]], matrix[rows[i + 2]], matrix[rows[i + 3]]
+        wa, wb, wc, wd = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        for k in range(total.size):
+            total[k] += wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k]
+        i += 4
+    while i < end:
+        a, wa = matrix[rows[i]], weights[i]
+        for k in range(total.size):
+            total[k] += wa * a[k]
+        i += 1
+
+
+@compiled
+def _chosen(ids: np.ndarray, begin: int, end: int, row_of: np.ndarray, weight_of: np.ndarray, seen: np.ndarray, once: bool, document: int,
+            rows: np.ndarray, weights: np.ndarray) -> tuple[int, float]:
+    """Write the rows and weights of a sentence's known words; with ``once`` each distinct word one time. Returns how many, and their weights' sum."""
+    n, total = 0, 0.0
+    for i in range(begin, end):
+        row = row_of[ids[i]]
+        if row < 0 or (once and seen[row] == document):
+            continue
+        if once:
+            seen[row] = document
+        rows[n], weights[n] = row, weight_of[row]
+        total += weight_of[row]
+        n += 1
+    return n, total
+
+
+@compiled
+def sum_rows(matrix: np.ndarray, weight_of: np.ndarray, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray, once: bool, per_weight: bool,
+             out: np.ndarray, known: np.ndarray) -> None:
+    """Write the weighted mean of each sentence's word vectors to ``out`` and the number of its known words to ``known``.
+
+    Sentence s is ``ids[ends[s - 1]:ends[s]]``; ``row_of`` gives the row of an id, -1 for a word without a vector, which is left out. The sum is
+    divided by the number of known words, with ``per_weight`` by the sum of their weights; a sentence without any is zeros.
+    """
+    longest, begin = 0, 0
+    for s in range(ends.size):
+        longest, begin = max(longest, ends[s] - begin), ends[s]
+    rows, weights = np.empty(longest, np.int64), np.empty(longest, np.float32)
+    seen = np.full(matrix.shape[0] if once else 0, -1, np.int64)
+    part, total_of_parts = np.empty(matrix.shape[1], np.float32), np.empty(matrix.shape[1], np.float64)
+    begin = 0
+    for s in range(ends.size):
+        n, total = _chosen(ids, begin, ends[s], row_of, weight_of, seen, once, s, rows, weights)
+        begin, known[s] = ends[s], n
+        share = np.float32(1.0 / (total if per_weight else n)) if n else np.float32(0.0)
+        for i in range(n):
+            weights[i] *= share
+        out[s] = 0
+        if n <= _AT_ONCE:
+            _add_rows(matrix, rows, weights, 0, n, out[s])
+            continue
+        total_of_parts[:] = 0
+        for first in range(0, n, _AT_ONCE):
+            part[:] = 0
+            _add_rows(matrix, rows, weights, first, min(n, first + _AT_ONCE), part)
+            total_of_parts += part
+        out[s] = total_of_parts
+
+
+@compiled
+def divide_by_lengths(matrix: np.ndarray, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray, out: np.ndarray) -> None:
+    """Divide number k of each sentence by the length of the k-th numbers of its words, √Σ v_k²; where they are all 0 it stays 0."""
+    squares, begin = np.empty(matrix.shape[1], np.float64), 0
+    for s in range(ends.size):
+        squares[:] = 0
+        for i in range(begin, ends[s]):
+            row = row_of[ids[i]]
+            if row >= 0:
+                for k in range(squares.size):
+                    squares[k] += np.float64(matrix[row, k]) * matrix[row, k]
+        for k in range(squares.size):
+            if squares[k] > 0:
+                out[s, k] /= np.sqrt(squares[k])
+        begin = ends[s]
+
+
+@compiled
+def add_documents_per_word(ids: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> None:
+    """Add to ``counts`` in how many sentences each word number occurs."""
+    seen, begin = np.full(counts.size, -1, np.int64), 0
+    for s in range(ends.size):
+        for i in range(begin, ends[s]):
+            if seen[ids[i]] != s:
+                seen[ids[i]] = s
+                counts[ids[i]] += 1
+        begin = ends[s]
+
+
+@compiled(reorder=True)
+def first_not_finite(vectors: np.ndarray) -> int:
+    """The first row with NaN or infinity, -1 when there is none."""
+    for s in range(vectors.shape[0]):
+        total = np.float32(0.0)
+        for k in range(vectors.shape[1]):
+            total += vectors[s, k] * np.float32(0.0)        # infinity times 0 is NaN
+        if total != 0:
+            return s
+    return -1
