@@ -19,11 +19,12 @@ from .ranks import ranks, spearman_resamples
 from .segment_moments import SegmentMoments, segment_moments
 from .segment_moments.similarity import intra_sentence_similarity, self_similarity
 from .stepping import can_step, kernel_text, watch
+from .subword_update import SubwordState, subword_update
 from .tracing import Trace, trace
 from .uniformity import uniformity
 from .window_update import WindowState, window_update
 
-__all__ = ["BACKENDS", "Backend", "LdaState", "Moments", "SegmentMoments", "Trace", "WindowState", "alignment", "backends", "can_step",
-           "cosent", "info_nce", "interpret", "interpreting", "intra_sentence_similarity", "kernel_text", "knn", "lda_sweep", "mean_cosine",
-           "mean_covariance", "peak_allocated", "pool", "ranks", "segment_moments", "self_similarity", "spearman_resamples", "trace",
-           "uniformity", "use_backend", "watch", "window_update"]
+__all__ = ["BACKENDS", "Backend", "LdaState", "Moments", "SegmentMoments", "SubwordState", "Trace", "WindowState", "alignment", "backends",
+           "can_step", "cosent", "info_nce", "interpret", "interpreting", "intra_sentence_similarity", "kernel_text", "knn", "lda_sweep",
+           "mean_cosine", "mean_covariance", "peak_allocated", "pool", "ranks", "segment_moments", "self_similarity", "spearman_resamples",
+           "subword_update", "trace", "uniformity", "use_backend", "watch", "window_update"]

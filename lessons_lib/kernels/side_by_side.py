@@ -1,0 +1,79 @@
+"""Threads that share a text: each takes a part of it, and what they learn is brought together.
+
+One thread goes through the text alone. Several with ``deterministic`` each have their own copies of the matrices; after some ten thousand tokens
+their changes are merged, row by row, by Adasum, on a fixed schedule, so that a run can be repeated bit by bit. Otherwise threads write into the same
+rows as they come. Taught in ``04_word2vec``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import torch
+
+from .lda_sweep.state import padded
+from .window_update.state import Settings, WindowState
+
+__all__ = ["Matrices", "Work", "over_text"]
+
+Matrices = tuple[np.ndarray, np.ndarray]          # inputs and outputs; a thread may have its own
+Work = Callable[[Matrices, object, tuple[int, int]], tuple[float, int]]
+TOKENS_PER_CALL = 1 << 19                       # then Python is asked whether Ctrl-C was pressed
+TOKENS_PER_MERGE = 1 << 16                      # of one thread, at least; more where the matrices are large, which are read whole
+
+
+def over_text(work: Work, shared: Matrices, rooms: Sequence[object], state: WindowState, how: Settings) -> tuple[float, int]:
+    """Let one thread for each room do ``work(matrices, room, (first piece, last piece + 1))`` on all pieces; returns the sums of what it returns."""
+    if how.threads == 1:
+        return _sum(work(shared, rooms[0], part) for part in _parts(state, how.pieces, TOKENS_PER_CALL, 1))
+    with ThreadPoolExecutor(how.threads) as pool:
+        together = partial(_merged, pool) if how.deterministic else partial(_racing, pool)
+        return together(work, shared, rooms, state, how)
+
+
+def _racing(pool: ThreadPoolExecutor, work: Work, shared: Matrices, rooms: Sequence[object], state: WindowState, how: Settings) -> tuple[float, int]:
+    """All threads on the same rows, without locks."""
+    found = []
+    for parts in _rounds(state, how, TOKENS_PER_CALL):
+        found += list(pool.map(work, [shared] * len(parts), rooms, parts))
+    return _sum(found)
+
+
+def _merged(pool: ThreadPoolExecutor, work: Work, shared: Matrices, rooms: Sequence[object], state: WindowState, how: Settings) -> tuple[float, int]:
+    """Each thread on its own copies, which are brought together after each round."""
+    from .window_update.merging import merge
+
+    own = [tuple(padded(torch.from_numpy(x)).numpy() for x in shared) for _ in rooms]
+    found = []
+    for parts in _rounds(state, how, max(TOKENS_PER_MERGE, 2 * len(shared[0]))):
+        found += list(pool.map(work, own, rooms, parts))
+        for base, *copies in zip(shared, *own, strict=True):
+            cuts = np.linspace(0, len(base), how.threads + 1).astype(int)
+            list(pool.map(partial(merge, base, tuple(copies)), cuts[:-1], cuts[1:]))
+    return _sum(found)
+
+
+def _sum(found: object) -> tuple[float, int]:
+    losses = list(found)
+    return float(sum(loss for loss, _ in losses)), int(sum(n for _, n in losses))
+
+
+def _parts(state: WindowState, pieces: tuple[int, int], tokens: int, at_least: int) -> Iterator[tuple[int, int]]:
+    """Runs of pieces with about as many tokens each, in all at least so many, and a multiple of it."""
+    first, last = pieces
+    begin, whole = state.pieces[first], int(state.pieces[last] - state.pieces[first])
+    n = at_least * max(1, -(-whole // (tokens * at_least)))
+    cuts = np.searchsorted(state.pieces[first : last + 1], begin + whole * np.arange(1, n) // n) + first
+    bounds = np.concatenate([[first], cuts, [last]]).tolist()
+    yield from pairwise(bounds)
+
+
+def _rounds(state: WindowState, how: Settings, tokens: int) -> Iterator[list[tuple[int, int]]]:
+    """Parts that are worked on side by side, one for each thread."""
+    parts = list(_parts(state, how.pieces, tokens, how.threads))
+    for i in range(0, len(parts), how.threads):
+        yield parts[i : i + how.threads]
