@@ -8,7 +8,7 @@ from .checks import (check_array, check_choice, check_float, check_int, check_se
 from .devices import DeviceReport, available_cores, device_report
 from .errors import (BackendUnavailable, DamagedFile, DataMissing, DataWarning, DownloadFailed, NotFittedError, TrainingDiverged, UnknownWord)
 from .estimator import Composed, Encoder, Estimator
-from .files import atomic_folder, atomic_open, existing_path, read_json, sha256, write_json, write_text
+from .files import atomic_folder, atomic_open, existing_path, fingerprint, read_json, sha256, write_json, write_text
 from .paths import PROJECT, cache_folder, external_data_folder, output_folder
 from .progress import track
 from .random import children, generator
@@ -17,6 +17,6 @@ from .store import load_files, load_model, save_files, save_model
 __all__ = ["PROJECT", "BackendUnavailable", "Composed", "DamagedFile", "DataMissing", "DataWarning", "DeviceReport", "DownloadFailed",
            "Encoder", "Estimator", "NotFittedError", "TrainingDiverged", "UnknownWord", "atomic_folder", "atomic_open", "available_cores",
            "cache_folder", "check_array", "check_choice", "check_float", "check_int", "check_seed", "checked_batches", "checked_texts",
-           "checked_token_lists", "children", "device_report", "existing_path", "external_data_folder", "generator", "load_files",
-           "load_model", "nearest_name", "output_folder", "read_json", "save_files", "save_model", "sha256", "shown", "track",
+           "checked_token_lists", "children", "device_report", "existing_path", "external_data_folder", "fingerprint", "generator",
+           "load_files", "load_model", "nearest_name", "output_folder", "read_json", "save_files", "save_model", "sha256", "shown", "track",
            "unknown_keyword", "warn_data", "write_json", "write_text"]

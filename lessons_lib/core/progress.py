@@ -7,8 +7,8 @@ lines; there one line is written every 30 seconds.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 __all__ = ["track"]
 
@@ -21,10 +21,13 @@ def _in_notebook() -> bool:
     return bool(shell) and "IPKernelApp" in shell.config
 
 
-def track(items: Iterable[T], *, total: int | None = None, label: str = "", show: bool = True) -> Iterator[T]:
+def track(items: Iterable[T], *, total: int | None = None, label: str = "", show: bool = True, size: Callable[[T], int] | None = None,
+          unit: str = "it", done: int = 0) -> Iterator[T]:
     """Yield from ``items`` while showing how far along they are.
 
-    Parameters: items; total, their number where ``len`` does not tell; label, words before the bar; show, False yields silently.
+    Parameters: items; total, their number where ``len`` does not tell; label, words before the bar; show, False yields silently; size, how much of
+    the total one item is, where items differ or stand for many things (1 each for None); unit, of that, such as "tokens"; done, how much of the
+    total was done before.
     """
     if not show:
         return iter(items)
@@ -32,4 +35,13 @@ def track(items: Iterable[T], *, total: int | None = None, label: str = "", show
 
     quiet_log = not (_in_notebook() or sys.stderr.isatty())
     pace = {"mininterval": LOG_EVERY_SECONDS, "maxinterval": LOG_EVERY_SECONDS, "ascii": True} if quiet_log else {}
-    return iter(tqdm(items, total=total, desc=label, leave=False, dynamic_ncols=not quiet_log, **pace))
+    bar = tqdm(items if size is None else None, total=total, desc=label, leave=False, dynamic_ncols=not quiet_log, unit=unit,
+               unit_scale=size is not None, initial=done, **pace)
+    return iter(bar) if size is None else _by_size(items, bar, size)
+
+
+def _by_size(items: Iterable[T], bar: Any, size: Callable[[T], int]) -> Iterator[T]:
+    with bar:
+        for item in items:
+            yield item
+            bar.update(size(item))

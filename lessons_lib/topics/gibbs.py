@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import BackendUnavailable, DamagedFile, check_choice, check_int, generator, shown, track
+from ..core import BackendUnavailable, DamagedFile, check_choice, check_int, fingerprint, generator, shown, track
 from ..counts.encoding import loaded_array
 from .counts_input import Counts
-from .model import TopicModel, fingerprint
+from .model import TopicModel
 from .settings import checked_prior
 
 __all__ = ["GibbsLDA"]

@@ -9,7 +9,6 @@ How to add a model: subclass `TopicModel` and write three methods (``_check_sett
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +23,7 @@ from ..text.string_table import Strings
 from .counts_input import Counts, as_counts
 from .settings import MAX_TOPICS, checked_topics
 
-__all__ = ["TopicModel", "fingerprint"]
+__all__ = ["TopicModel"]
 
 
 class TopicModel(Estimator):
@@ -285,14 +284,6 @@ class TopicModel(Estimator):
 def _has_words(data: Any) -> bool:
     """Whether data say themselves which word a column stands for."""
     return isinstance(data, Corpus) or (isinstance(data, Counts) and data.tokens is not None)
-
-
-def fingerprint(offsets: np.ndarray, *numbers: np.ndarray) -> str:
-    """The sha256 of documents in their order, by which `resume` knows its data again: their offsets, and int32 numbers along them."""
-    found = hashlib.sha256()
-    for array, kind in ((offsets, np.int64), *((array, np.int32) for array in numbers)):
-        found.update(np.ascontiguousarray(array, dtype=kind).tobytes())
-    return found.hexdigest()
 
 
 def _counted(documents: list[list[int]], tokens: list[str]) -> Counts:

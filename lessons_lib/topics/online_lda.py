@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import DamagedFile, DataWarning, check_choice, check_float, check_int, children
+from ..core import DamagedFile, DataWarning, check_choice, check_float, check_int, children, fingerprint
 from ..counts.encoding import loaded_array
 from .clustered_start import clustered_counts
 from .counts_input import Counts, as_counts
-from .model import TopicModel, fingerprint
+from .model import TopicModel
 from .online_lda_kernel import LEAST, add_expected, infer_documents
 from .online_lda_state import BLOCK, Batch, Each, TopicWords, lower_bound, mixtures, runs, thread_map, uniform_gamma
 from .settings import checked_prior, checked_topics

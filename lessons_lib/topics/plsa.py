@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import DamagedFile, check_float, check_int, generator
+from ..core import DamagedFile, check_float, check_int, fingerprint, generator
 from ..counts.encoding import loaded_array
 from .counts_input import Counts
 from .evaluate import log_likelihood
-from .model import TopicModel, fingerprint
+from .model import TopicModel
 from .plsa_kernel import TINY, expect_documents, expect_words, fold_in
 from .settings import LARGEST_PRIOR
 

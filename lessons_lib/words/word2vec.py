@@ -8,20 +8,20 @@ words, against noise (negative sampling) or down a Huffman tree (hierarchical so
 from __future__ import annotations
 
 import os
-from itertools import pairwise
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
-from ..core import (DamagedFile, Estimator, TrainingDiverged, check_choice, check_float, check_int, check_seed, generator, load_model, save_model,
-                    shown, track)
+from ..core import (DamagedFile, Estimator, TrainingDiverged, check_choice, check_float, check_int, check_seed, fingerprint, generator, load_model,
+                    save_model, shown, track)
 from ..vectors import WordVectors
 from .reading import Reading, read, read_with
+from .run import Run, parts_of
 
 __all__ = ["Word2Vec"]
 
 LEAST_RATE = 1e-4                               # of the first: where the line of falling learning rates ends
-TOKENS_PER_CHECK = 2_000_000                    # between two looks at whether all numbers are still sane
 LARGEST = 1e3                                   # a coordinate beyond it belongs to a run that diverges: sound ones stay below 20
 SHORT = 100_000                                 # tokens; of shorter texts the loss of every window is noted, of others of one in sixteen
 
@@ -79,83 +79,124 @@ class Word2Vec(Estimator):
 
     # -------------------------------------------------------------------------------------------- learning
 
-    def fit(self, corpus: Any) -> Self:
+    def fit(self, corpus: Any, *, on_epoch: Callable[[Self], object] | None = None) -> Self:
         """Learn from the beginning. Returns self.
 
-        Parameters: corpus, a `text.Corpus` or a sequence of token lists; windows do not reach over the borders of documents. Raises TypeError or
-        ValueError (settings, another kind of data, no or one word left), TrainingDiverged: the vectors are then the last ones that were sane.
+        Parameters: corpus, a `text.Corpus` or a sequence of token lists; windows do not reach over the borders of documents; on_epoch, called with
+        the model after each epoch, for example to save it. Raises TypeError or ValueError (settings, another kind of data, no or one word left),
+        TrainingDiverged: the vectors are then the last ones that were sane. After Ctrl-C, too, the model holds what was learned; `resume` goes on.
         """
         self._check_settings()
         reading = read(corpus, min_count=self.min_count)
         rng, n = generator(self.seed), len(reading.tokens)
         inputs = self._drawn(rng, n)
-        self.counts_, self.history_, self._epochs_done = reading.counts, np.empty(0), 0
-        self._train(reading, inputs, np.zeros((n - self._tree, self.dim), dtype=np.float32), self.learning_rate)
+        self.counts_, self._run = reading.counts, Run(self.learning_rate, fingerprint(reading.offsets, reading.words))
+        self._train(reading, inputs, np.zeros((n - self._tree, self.dim), dtype=np.float32), on_epoch)
         return self
 
-    def partial_fit(self, corpus: Any, *, learning_rate: float | None = None) -> Self:
+    def partial_fit(self, corpus: Any, *, learning_rate: float | None = None, on_epoch: Callable[[Self], object] | None = None) -> Self:
         """Go on with more text for ``epochs`` epochs; words that occur ``min_count`` times in it and are new get vectors. Returns self.
 
-        Parameters: corpus as in `fit`; learning_rate, at the beginning, None for the one of the settings. ``counts_`` grow, and with them sampling
-        and noise change. A Huffman tree cannot grow: with hierarchical softmax new words are left out and the tree stays. Before any `fit` it is
-        one. Raises as `fit`.
+        Parameters: corpus and on_epoch as in `fit`; learning_rate, at the beginning, None for the one of the settings. ``counts_`` grow, and with
+        them sampling and noise change. A Huffman tree cannot grow: with hierarchical softmax new words are left out and the tree stays. Before any
+        `fit` it is one. Raises as `fit`.
         """
         self._check_settings()
         rate = self.learning_rate if learning_rate is None else check_float("learning_rate", learning_rate, low=0.0, open_low=True)
         if not hasattr(self, "vectors_"):
-            return self.fit(corpus)
-        if self.dim != self.vectors_.dim or len(self.output_) != len(self.vectors_) - self._tree:
-            raise ValueError(f"dim={self.dim}, objective={self.objective!r} differ from those of the fit ({self.vectors_.dim} columns, "
-                             f"{len(self.output_)} output rows for {len(self.vectors_)} words); fit anew")
+            return self.fit(corpus, on_epoch=on_epoch)
+        self._check_same_shape()
         reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=not self._tree)
         more = len(reading.tokens) - len(self.vectors_)
         inputs = np.concatenate([self.vectors_.matrix, self._drawn(generator(self.seed + len(self.vectors_)), more)])
         outputs = np.concatenate([self.output_, np.zeros((more, self.dim), dtype=np.float32)])
         if not self._tree:
             self.counts_ = np.concatenate([self.counts_, np.zeros(more, dtype=np.int64)]) + reading.counts
-        self._train(reading, inputs, outputs, rate)
+        self._run = Run(rate, fingerprint(reading.offsets, reading.words), before=self._run.epochs_done, history=self._run.history)
+        self._train(reading, inputs, outputs, on_epoch)
         return self
+
+    def resume(self, corpus: Any, *, on_epoch: Callable[[Self], object] | None = None) -> Self:
+        """Finish a `fit` or `partial_fit` that was interrupted, also after `load`; bitwise as if it had not been (``deterministic``). Returns self.
+
+        Parameters: corpus, the same as before; on_epoch as in `fit`. A finished run is left as it is. Raises NotFittedError, ValueError for another
+        corpus or settings of another shape.
+        """
+        self._check_fitted("vectors_")
+        self._check_settings()
+        self._check_same_shape()
+        if self._run.epoch < self.epochs:
+            reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=False)
+            if fingerprint(reading.offsets, reading.words) != self._run.text:
+                raise ValueError(f"corpus has {len(reading.offsets) - 1:,} documents and {len(reading.words):,} known tokens that are not those "
+                                 "of the interrupted run, or in another order; resume needs its corpus. For more text: partial_fit")
+            self._train(reading, self.vectors_.matrix, self.output_, on_epoch)
+        return self
+
+    def _check_same_shape(self) -> None:
+        if self.dim != self.vectors_.dim or len(self.output_) != len(self.vectors_) - self._tree:
+            raise ValueError(f"dim={self.dim}, objective={self.objective!r} differ from those of the fit ({self.vectors_.dim} columns, "
+                             f"{len(self.output_)} output rows for {len(self.vectors_)} words); fit anew")
 
     def _drawn(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """Start vectors, uniform within half a unit by dim to both sides of 0."""
         return (rng.random((n, self.dim), dtype=np.float32) - np.float32(0.5)) / np.float32(self.dim)
 
-    def _train(self, reading: Reading, inputs: np.ndarray, outputs: np.ndarray, rate: float) -> None:
+    def _train(self, reading: Reading, inputs: np.ndarray, outputs: np.ndarray, on_epoch: Callable[[Self], object] | None) -> None:
+        """Do the parts of the run that are left."""
         from ..kernels import WindowState
 
         state = WindowState(reading.words, reading.offsets, inputs, outputs, self.counts_, sample=self.sample, noise_exponent=self.noise_exponent)
-        key, history = int(generator(self.seed).integers(1 << 62)), list(self.history_)
-        parts = _parts(state.pieces)
+        key, parts = int(generator(self.seed).integers(1 << 62)), parts_of(state.pieces)
+        if self._run.part == len(parts):            # interrupted between the last part and the end of its epoch
+            self._run = self._run.after_epoch()
+        todo = [(epoch, *part) for epoch in range(self._run.epoch, self.epochs) for part in parts][self._run.part :]
+        n = int(state.pieces[-1])
         try:
-            for epoch in track(range(self.epochs), label=self.name, show=self.progress):
-                rates = tuple(max(rate * (1 - done / self.epochs), rate * LEAST_RATE) for done in (epoch, epoch + 1))
-                found = [self._part(state, part, rates, key, history) for part in parts]
-                loss, pairs = (sum(x) for x in zip(*found, strict=True))
-                history.append(loss / pairs if pairs else float("nan"))
-                self._epochs_done += 1
+            for epoch, first, last in track(todo, total=n * self.epochs, label=self.name, show=self.progress, unit=" tokens",
+                                            size=lambda part: int(state.pieces[part[2]] - state.pieces[part[1]]),
+                                            done=n * self._run.epoch + int(state.pieces[parts[self._run.part][0]])):
+                rates = tuple(max(self._run.rate * (1 - done / self.epochs), self._run.rate * LEAST_RATE) for done in (epoch, epoch + 1))
+                self._part(state, (first, last), rates, key)
+                if self._run.part == len(parts):
+                    self._run = self._run.after_epoch()
+                    if on_epoch is not None:
+                        self._hand_over(state, reading.tokens)
+                        on_epoch(self)
         finally:                                    # also after Ctrl-C and divergence: what has been learned so far
-            self.output_ = np.ascontiguousarray(state.outputs[:, : self.dim].numpy())
-            self.vectors_ = WordVectors(reading.tokens, np.ascontiguousarray(state.inputs[:, : self.dim].numpy()), name=self.name)
-            self.history_ = np.array(history, dtype=np.float64)
+            self._hand_over(state, reading.tokens)
 
-    def _part(self, state: Any, part: tuple[int, int], rates: tuple[float, float], key: int, history: list[float]) -> tuple[float, int]:
-        """Train on some pieces of the text, and take it back if numbers have left their range."""
+    def _hand_over(self, state: Any, tokens: list[str]) -> None:
+        """Copy what was learned so far from the working state into the attributes that others see."""
+        self.output_ = state.outputs[:, : self.dim].numpy().copy()
+        self.vectors_ = WordVectors(tokens, state.inputs[:, : self.dim].numpy().copy(), name=self.name)
+        self.history_ = np.array(self._run.history, dtype=np.float64)
+
+    def _part(self, state: Any, pieces: tuple[int, int], rates: tuple[float, float], key: int) -> None:
+        """Train on some pieces of the text, and take it back if it was interrupted or numbers have left their range."""
         from ..kernels import window_update
 
-        before = state.inputs.clone(), state.outputs.clone()
-        found = window_update(state, architecture=self.architecture, objective=self.objective, window=self.window, negatives=self.negatives,
-                              learning_rate=rates, share_error=self.share_error, loss_every=1 if len(state.words) <= SHORT else 16, seed=key,
-                              epoch=self._epochs_done, pieces=part, threads=self.threads, deterministic=self.deterministic)
-        largest = max(float(x.abs().max()) for x in (state.inputs, state.outputs))
-        if not largest < LARGEST or not np.isfinite(found[0]):                      # NaN is not smaller, either
+        before = state.inputs.clone(), state.outputs.clone(), self._run
+        try:
+            found = window_update(state, architecture=self.architecture, objective=self.objective, window=self.window, negatives=self.negatives,
+                                  learning_rate=rates, share_error=self.share_error, loss_every=1 if len(state.words) <= SHORT else 16, seed=key,
+                                  epoch=self._run.epochs_done, pieces=pieces, threads=self.threads, deterministic=self.deterministic)
+            self._check_sane(state, found[0], pieces, rates[0])
+            self._run = self._run.after_part(*found)
+        except BaseException:
             state.inputs.copy_(before[0])
             state.outputs.copy_(before[1])
-            last = f"{history[-1]:.4g}" if history else "none"
-            tokens = f"{state.pieces[part[0]]:,} to {state.pieces[part[1]]:,}"
-            raise TrainingDiverged(f"training diverged in epoch {self._epochs_done + 1}, step of tokens {tokens}: a coordinate reached {largest:g}; "
-                                   f"last finite loss: {last}. The vectors are those of before this step. "
-                                   f"Use a smaller rate: learning_rate={rates[0] / 10:.3g}, or 0.025")
-        return found
+            self._run = before[2]
+            raise
+
+    def _check_sane(self, state: Any, loss: float, pieces: tuple[int, int], rate: float) -> None:
+        largest = max(float(x.abs().max()) for x in (state.inputs, state.outputs))
+        if not largest < LARGEST or not np.isfinite(loss):                      # NaN is not smaller, either
+            last = f"{self._run.history[-1]:.4g}" if self._run.history else "none"
+            tokens = f"{state.pieces[pieces[0]]:,} to {state.pieces[pieces[1]]:,}"
+            raise TrainingDiverged(f"training diverged in epoch {self._run.epochs_done + 1}, step of tokens {tokens}: a coordinate reached "
+                                   f"{largest:g}; last finite loss: {last}. The vectors are those of before this step. "
+                                   f"Use a smaller rate: learning_rate={rate / 10:.3g}, or 0.025")
 
     # -------------------------------------------------------------------------------------------- files
 
@@ -168,7 +209,7 @@ class Word2Vec(Estimator):
         arrays = {"inputs": self.vectors_.matrix, "outputs": self.output_, "counts": self.counts_, "history": self.history_,
                   "token_bytes": strings.arena, "token_offsets": strings.offsets}
         settings = {name: value.item() if isinstance(value, np.generic) else value for name, value in self.get_params().items()}
-        save_model(path, "Word2Vec", settings=settings, arrays=arrays, extra={"epochs_done": self._epochs_done})
+        save_model(path, "Word2Vec", settings=settings, arrays=arrays, extra={"run": self._run.saved()})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
@@ -181,21 +222,13 @@ class Word2Vec(Estimator):
             model = cls(**settings)
             model._check_settings()
             tokens = Strings.checked(arrays["token_bytes"], arrays["token_offsets"], name="token_offsets").to_list()
-            shape, epochs = (len(tokens), model.dim), check_int("epochs_done", extra["epochs_done"], low=0)
-            model.vectors_ = WordVectors(tokens, loaded_array(path, arrays, "inputs", shape=shape), name=cls.name)
+            model.vectors_ = WordVectors(tokens, loaded_array(path, arrays, "inputs", shape=(len(tokens), model.dim)), name=cls.name)
             model.output_ = loaded_array(path, arrays, "outputs", shape=(len(tokens) - model._tree, model.dim))
             model.counts_ = loaded_array(path, arrays, "counts", shape=(len(tokens),), kind="i")
-            model.history_, model._epochs_done = arrays["history"], epochs
+            model.history_ = arrays["history"]
+            model._run = Run.loaded(extra["run"], model.history_)
         except DamagedFile:
             raise
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedFile(f"{path} is a Word2Vec that this version cannot read ({error}). Save the model again") from error
         return model
-
-
-def _parts(pieces: np.ndarray) -> list[tuple[int, int]]:
-    """Runs of pieces with about `TOKENS_PER_CHECK` tokens."""
-    n = max(1, -(-int(pieces[-1]) // TOKENS_PER_CHECK))
-    cuts = np.searchsorted(pieces, pieces[-1] * np.arange(1, n) // n).tolist()
-    bounds = [0, *cuts, len(pieces) - 1]
-    return list(pairwise(bounds))

@@ -9,7 +9,7 @@ import pytest
 
 from lessons_lib.core import DamagedFile, NotFittedError, TrainingDiverged
 from lessons_lib.text import Corpus
-from lessons_lib.words import Word2Vec
+from lessons_lib.words import Word2Vec, run
 
 KINDS = list(itertools.product(("skip_gram", "cbow"), ("negative_sampling", "hierarchical_softmax")))
 
@@ -105,6 +105,54 @@ def test_a_saved_model_goes_on_as_if_it_had_not_been_saved(tmp_path, objective):
     assert again.vectors_.tokens == model.vectors_.tokens and np.array_equal(again.vectors_.matrix, model.vectors_.matrix)
 
 
+def interrupted(step, corpus, monkeypatch, **settings):
+    """A model whose training was stopped by Ctrl-C in the middle of its part number ``step``."""
+    from lessons_lib import kernels
+
+    real, calls = kernels.window_update, []
+
+    def stops(state, **how):
+        found = real(state, **how)
+        calls.append(found)
+        if len(calls) == step:
+            raise KeyboardInterrupt
+        return found
+
+    model = Word2Vec(**({"dim": 12, "min_count": 1, "epochs": 3, "window": 3} | settings))
+    with monkeypatch.context() as patch:
+        patch.setattr(kernels, "window_update", stops)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(corpus)
+    return model
+
+
+@pytest.mark.parametrize(("step", "settings"), [(1, {}), (5, {}), (9, {}), (5, {"threads": 2}), (5, {"objective": "hierarchical_softmax"}),
+                                                (8, {"architecture": "cbow"})])
+def test_an_interrupted_run_goes_on_bitwise_as_if_it_had_not_been(step, settings, monkeypatch, tmp_path):
+    monkeypatch.setattr(run, "TOKENS_PER_PART", 1500)
+    corpus = language()
+    interrupted(step, corpus, monkeypatch, **settings).save(tmp_path / "m")
+    model, whole = Word2Vec.load(tmp_path / "m"), fitted(corpus, epochs=3, learning_rate=0.025, **settings)
+    assert len(model.history_) == (step - 1) // 3 and not np.array_equal(model.vectors_.matrix, whole.vectors_.matrix)
+    seen = []
+    model.resume(corpus, on_epoch=lambda m: seen.append((len(m.history_), m.vectors_.matrix.copy())))
+    assert np.array_equal(model.vectors_.matrix, whole.vectors_.matrix) and np.array_equal(model.output_, whole.output_)
+    assert np.array_equal(model.history_, whole.history_) and [n for n, _ in seen] == list(range(1 + (step - 1) // 3, 4))
+    assert np.array_equal(seen[-1][1], whole.vectors_.matrix)
+
+
+def test_a_finished_run_is_left_as_it_is_and_another_corpus_is_refused(monkeypatch):
+    model = fitted(language())
+    before = model.vectors_.matrix.copy()
+    assert np.array_equal(model.resume(language(5)).vectors_.matrix, before)
+    monkeypatch.setattr(run, "TOKENS_PER_PART", 1500)
+    stopped = interrupted(4, language(), monkeypatch)
+    with pytest.raises(ValueError, match=r"400 documents and 2,800 known tokens that are not those.*partial_fit"):
+        stopped.resume(language(400))
+    with pytest.raises(ValueError, match=r"dim=5.*fit anew"):
+        stopped.set_params(dim=5).resume(language())
+
+
 def test_a_model_whose_numbers_do_not_fit_is_damaged(tmp_path):
     model = fitted()
     model.output_ = model.output_[:-1]
@@ -159,3 +207,5 @@ def test_P26_P28_unknown_keywords_and_use_before_fit(tmp_path):
         Word2Vec(vector_size=100)
     with pytest.raises(NotFittedError, match="Word2Vec is not fitted yet"):
         Word2Vec().save(tmp_path / "m")
+    with pytest.raises(NotFittedError, match="Word2Vec is not fitted yet"):
+        Word2Vec().resume(language())

@@ -1,0 +1,26 @@
+"""Progress: what is tracked comes out unchanged, and the bar counts what it was told to count."""
+
+from __future__ import annotations
+
+import tqdm.auto
+
+from lessons_lib.core import track
+
+
+def test_items_come_out_as_they_went_in():
+    for options in ({"show": False}, {}, {"size": len, "total": 9, "unit": " letters"}):
+        assert list(track(["ab", "cde"], **options)) == ["ab", "cde"]
+
+
+def test_a_bar_of_sizes_grows_by_the_size_of_each_item_that_is_done(monkeypatch):
+    seen, real = [], tqdm.auto.tqdm
+
+    class Watched(real):
+        def update(self, n=1):
+            seen.append((self.n, n, self.total, self.unit))
+            return super().update(n)
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Watched)
+    for item in track(["ab", "cde"], total=9, size=len, unit=" letters", done=4):
+        assert item == ["ab", "cde"][len(seen)]
+    assert seen == [(4, 2, 9, " letters"), (6, 3, 9, " letters")]
