@@ -14,7 +14,7 @@ _HOME = {"load": "loading", "dataset_names": "registry", "registered": "registry
          "StreamedDocuments": "streams", "synthetic_language": "synthetic", "SyntheticLanguage": "synthetic",
          "LanguageSettings": "synthetic", "Analogies": "records", "ContextualStatistics": "records",
          "Documents": "records", "LabelledPairs": "records", "SentencePairs": "records", "SpaceStatistics": "records", "Triplets": "records",
-         "Vectors": "records", "WordCounts": "records", "WordPairs": "records", "WordPieces": "records"}
+         "WordCounts": "records", "WordPairs": "records", "WordPieces": "records"}
 
 __all__ = sorted(_HOME)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core import DataMissing, check_int, shown, unknown_keyword
+from ..core import DataMissing, check_choice, check_int, shown, unknown_keyword
 from . import bundled, contextual, documents, pairs, streams, words
 from .registry import Dataset, RegisteredFile, registered
 from .resolve import bundled_files, find_all, missing, place_of
@@ -22,6 +22,7 @@ LOADERS: dict[str, Callable[[Request], Any]] = {
     "sentence pairs": pairs.sentence_pairs, "labelled pairs": pairs.labelled_pairs, "nli pairs": pairs.nli_pairs,
     "triplets": pairs.triplets, "documents": documents.documents, "streamed articles": streams.streamed_articles,
     "streamed lines": streams.streamed_lines, "word pairs": words.word_pairs, "word counts": words.word_counts, "vectors": words.vectors,
+    "course vectors": words.course_vectors,
     "contextual statistics": contextual.contextual_statistics, "space statistics": contextual.space_statistics,
     "word pieces": contextual.word_pieces, "wikipedia sample": bundled.wikipedia_sample, "lee": bundled.lee, "analogies": bundled.analogies}
 BUNDLED_LOADERS = {"word pairs": bundled.word_pairs_of_gensim}
@@ -50,6 +51,17 @@ def _checked_selection(dataset: Dataset, selection: dict[str, Any]) -> dict[str,
     return given
 
 
+def _checked_part(dataset: Dataset, split: str | None, chosen: dict[str, Any]) -> str:
+    """The split, or what stands in its place: a set whose parts are models takes ``model=``, which is taken out of ``chosen``."""
+    if not dataset.part_by:
+        return dataset.checked_split(split)
+    part = chosen.pop(dataset.part_by, dataset.default)
+    if split is not None:
+        raise ValueError(f"split={shown(split)} is not possible for {dataset.name}, which has no splits; choose {dataset.part_by}="
+                         f"{' or '.join(map(repr, dataset.splits))}")
+    return check_choice(dataset.part_by, part, dataset.splits)
+
+
 def _paths(dataset: Dataset, files: tuple[RegisteredFile, ...], split: str) -> tuple[tuple[Path, ...], bool]:
     """Where to read from, and whether that is what gensim ships."""
     if place_of(dataset, files) == "gensim":
@@ -65,17 +77,17 @@ def load(name: str, split: str | None = None, *, download: bool = False, **selec
     Parameters: name, see ``dataset_names()``; split, "train", "dev", "test" or "all" where the set has them, None for its default ("test" for
     graded sentence pairs, "train" for lee and course-nli, else "all"); download, True fetches missing files into the cache first;
     selection, a filter the set has: ``dataset=`` (zh-pairs, nli-pairs, word-similarity), ``task=`` (senteval), ``source=`` (nli),
-    ``shards=`` (wiki), ``model=`` and ``statistic=`` (contextual-statistics).
+    ``shards=`` (wiki), ``model=`` and ``statistic=`` (contextual-statistics), ``model=`` (course-vectors: "skip-gram", "glove").
 
-    Returns SentencePairs, LabelledPairs, Triplets, Documents, StreamedDocuments, WordPairs, Analogies, WordCounts, Vectors,
+    Returns SentencePairs, LabelledPairs, Triplets, Documents, StreamedDocuments, WordPairs, Analogies, WordCounts, `vectors.WordVectors`,
     ContextualStatistics, SpaceStatistics or WordPieces. Looks in the folder LESSONS_DATA names, then ``data/``, what gensim ships, the cache.
     Raises ValueError or TypeError (an argument), DataMissing (with the command that gets it), DamagedFile, DownloadFailed.
     """
     dataset = registered(name)
     if not isinstance(download, bool):
         raise TypeError(f"download={shown(download)} is {type(download).__name__}; expected True or False")
-    split = dataset.checked_split(split)
     chosen = _checked_selection(dataset, selection)
+    split = _checked_part(dataset, split, chosen)
     shards = chosen.pop("shards", None)
     files = dataset.files_of(split) if shards is None else _checked_shards(dataset, shards)
     try:

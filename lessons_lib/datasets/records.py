@@ -14,8 +14,8 @@ import numpy as np
 
 from ..core import check_array, shown
 
-__all__ = ["Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs", "SpaceStatistics", "Triplets", "Vectors",
-           "WordCounts", "WordPairs", "WordPieces"]
+__all__ = ["Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs", "SpaceStatistics", "Triplets", "WordCounts",
+           "WordPairs", "WordPieces"]
 
 
 def _numbers(name: str, value: Any) -> np.ndarray:
@@ -209,25 +209,6 @@ class WordCounts(_Columns):
     def probability(self) -> np.ndarray:
         """p(w), float64, summing to 1."""
         return self.counts / max(self.total, 1)
-
-
-@dataclass(frozen=True, eq=False)
-class Vectors(_Columns):
-    """Words and their vectors: ``matrix`` is float32 of shape (n, dim), row i belongs to ``words[i]``."""
-
-    words: list[str] = field(repr=False)
-    matrix: np.ndarray = field(repr=False)
-    name: str = ""
-    _rows: ClassVar[tuple[str, ...]] = ("words", "matrix")
-
-    def __post_init__(self) -> None:
-        self._set("matrix", _frozen(check_array("matrix", self.matrix).astype(np.float32, copy=False)))
-        self._check_lengths()
-
-    @property
-    def dim(self) -> int:
-        """Numbers per vector."""
-        return self.matrix.shape[1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,10 @@ class RegisteredFile:
 
 @dataclass(frozen=True)
 class Dataset:
-    """One entry of the manifest. ``split_files`` maps each split to its files; with ``in_column`` all splits lie in the same files."""
+    """One entry of the manifest. ``split_files`` maps each split to its files; with ``in_column`` all splits lie in the same files.
+
+    With ``part_by`` the parts are no splits of data: they are chosen by a keyword of that name, such as ``model``.
+    """
 
     name: str
     kind: str
@@ -52,6 +55,7 @@ class Dataset:
     filters: tuple[str, ...] = ()
     scale: tuple[float, float] | None = None
     made_by: str = ""
+    part_by: str = ""
     label: str = ""
     columns: dict[str, str] = field(default_factory=dict, repr=False)
     escaped: bool = False

@@ -1,7 +1,8 @@
 """Loads what is known about single words: graded pairs, analogy questions, counts, pretrained vectors.
 
 The word-similarity table holds many sets under a label each, and may hold more than the manifest knows; labels are compared without
-case and hyphens. Vectors come from ``.npz`` files without pickle, their promised sizes checked first. Used from lesson 04 on.
+case and hyphens. Others' vectors come from ``.npz`` files without pickle, their promised sizes checked first; the course's own from safetensors with
+a card. Used from lesson 04 on.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core import DamagedFile, DataMissing, check_choice
-from .records import Vectors, WordCounts, WordPairs
+from ..core import PROJECT, DamagedFile, DataMissing, check_choice
+from ..vectors import WordVectors, read_compact
+from .records import WordCounts, WordPairs
 from .rows import Request
 from .tables import read_table
 
-__all__ = ["read_npz", "vectors", "word_counts", "word_pairs"]
+__all__ = ["course_vectors", "read_npz", "vectors", "word_counts", "word_pairs"]
 
 MAX_ARRAY_BYTES = 1 << 31
 
@@ -85,14 +87,22 @@ def read_npz(path: Path, names: Sequence[str]) -> list[np.ndarray]:
         raise DamagedFile(f"{path} is no whole .npz file: {error}") from error
 
 
-def vectors(request: Request) -> Vectors:
+def vectors(request: Request) -> WordVectors:
     """Words and float32 vectors from arrays ``words`` (UTF-8 bytes) and ``vectors``."""
-    if len(request.paths) != 1:
-        allowed = ", ".join(map(repr, request.dataset.splits))
-        raise ValueError(f"split={request.split!r} is not possible for {request.dataset.name}: each split has its own space. Allowed: {allowed}")
     words, matrix = read_npz(request.paths[0], ("words", "vectors"))
     try:
         decoded = [bytes(word).decode("utf-8") for word in words.tolist()]
-    except (UnicodeDecodeError, TypeError) as error:
-        raise DamagedFile(f"{request.paths[0]}: words are no UTF-8 bytes: {error}") from error
-    return Vectors(decoded, matrix.astype(np.float32), name=request.dataset.name)
+        return WordVectors(decoded, matrix, name=request.dataset.name)
+    except (UnicodeDecodeError, TypeError, ValueError) as error:
+        raise DamagedFile(f"{request.paths[0]}: words are no UTF-8 bytes, or do not fit the vectors: {error}") from error
+
+
+def course_vectors(request: Request) -> WordVectors:
+    """The vectors that this course trained; the error for a damaged file says where another one is."""
+    file, card = request.paths
+    try:
+        return read_compact(file, card=card)
+    except DamagedFile as error:
+        own = PROJECT / "data"
+        remedy = f"git checkout data/{file.relative_to(own).parent.as_posix()}" if file.is_relative_to(own) else "remove it, then the project's own is read"
+        raise DamagedFile(f"{error}: {remedy}") from error

@@ -34,7 +34,7 @@ def test_the_list_names_every_dataset_and_where_it_is(no_data):
     rows = {row.name: row for row in list_datasets()}
     assert list(rows) == registry.dataset_names()
     assert rows["course-sts"].found == "project" and rows["course-sts"].bytes > 10_000
-    assert rows["lee"].found.startswith("gensim 4.") and rows["lee"].bytes == 384_740 and rows["agnews"].found == "" == rows["course-vectors"].found
+    assert rows["lee"].found.startswith("gensim 4.") and rows["lee"].bytes == 384_740 and rows["agnews"].found == ""
     assert rows["agnews"].bytes == 1_225_729 and rows["agnews"].here == () and rows["wordsim353"].here == ("all",)
 
 
@@ -97,8 +97,6 @@ def test_F19_a_dataset_nobody_offers_says_so(no_data):
     message = str(caught.value)
     assert "has no public download in this format (origin: Zhang et al. 2015)" in message and "--from URL_OR_FOLDER" in message
     assert "LESSONS_DATA" in message and message.count("\n") <= 2
-    with pytest.raises(DataMissing, match="course-vectors does not exist yet: lessons 04_word2vec"):
-        get("course-vectors")
 
 
 def test_splits_that_a_folder_lacks_are_left_out(no_data, tmp_path):

@@ -11,7 +11,8 @@ import pytest
 
 from lessons_lib.core import DamagedFile, DataMissing
 from lessons_lib.datasets import (Analogies, ContextualStatistics, Documents, LabelledPairs, SentencePairs, SpaceStatistics, StreamedDocuments,
-                                  Triplets, Vectors, WordCounts, WordPairs, WordPieces, load)
+                                  Triplets, WordCounts, WordPairs, WordPieces, load)
+from lessons_lib.vectors import WordVectors
 
 PAIRS = "score\tsentence1\tsentence2\tsubset\n4.5\tA cat.\tOne cat.\tx\n0\tA dog.\tRain.\ty\n"
 WORDS = "dataset\tword1\tword2\tscore\nWS353\ta\tb\t5\nSimVerb-3500\tgo\twalk\t7\nMEN\tsun\tsky\t40\n"
@@ -22,7 +23,7 @@ SIZES = {"stsb": 1379, "stsb-zh": 1379, "sts12": 3108, "sts13": 1500, "sts14": 3
          "rareword": 2034, "mturk287": 287, "enwiki-frequencies": 188033, "glove-sample": 11925, "contextual-statistics": 410225,
          "embedding-space": 3, "bert-vocabulary": 30522}
 KINDS = {"sts": SentencePairs, "zh": LabelledPairs, "nli": Triplets, "nli-pairs": LabelledPairs, "wiki": StreamedDocuments, "20": Documents,
-         "agnews": Documents, "bbc": Documents, "imdb": Documents, "senteval": Documents, "enwiki": WordCounts, "glove": Vectors,
+         "agnews": Documents, "bbc": Documents, "imdb": Documents, "senteval": Documents, "enwiki": WordCounts, "glove": WordVectors,
          "contextual": ContextualStatistics, "embedding": SpaceStatistics, "bert": WordPieces}
 
 
@@ -183,16 +184,6 @@ def test_a_folder_without_the_file_is_passed_over(fake_data):
     assert len(load("wordsim353")) == 353 and load("course-sts").name == "course-sts"
 
 
-def test_course_vectors_load_once_they_are_made(fake_data):
-    stream = io.BytesIO()
-    np.savez(stream, words=np.array([b"haus", "größe".encode()]), vectors=np.ones((2, 4), dtype=np.float16))
-    fake_data("course_vectors_glove.npz", "").write_bytes(stream.getvalue())
-    vectors = load("course-vectors", "glove")
-    assert vectors.words == ["haus", "größe"] and vectors.matrix.dtype == np.float32
-    with pytest.raises(DataMissing, match="It does not exist yet: lessons 04_word2vec"):
-        load("course-vectors")
-
-
 def _npz(**arrays: np.ndarray) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **arrays)
@@ -206,7 +197,8 @@ GOOD = _npz(words=np.array([b"a", b"b"]), vectors=np.ones((2, 3), dtype=np.float
     (b"", "no whole .npz file"), (b"<html>", "no whole .npz file"), (GOOD[:-40], "no whole .npz file"),
     (_npz(words=np.array([b"a"])), "has no array 'vectors'"),
     (GOOD.replace(b"(2, 3)", b"(9, 3)"), "no whole .npz file|promises"), (_npz(words=np.array([b"\xff"]), vectors=np.ones((1, 2))), "no UTF-8 bytes"),
-    (_npz(words=np.array(["a"]), vectors=np.ones((1, 2))), "no UTF-8 bytes")])
+    (_npz(words=np.array(["a"]), vectors=np.ones((1, 2))), "no UTF-8 bytes"), (_npz(words=np.array([b"a", b"a"]), vectors=np.ones((2, 2))), "'a' twice"),
+    (_npz(words=np.array([b"a"]), vectors=np.ones((2, 2))), "2, 2.*1 tokens")])
 def test_F03_F07_what_is_no_whole_npz_says_so(fake_data, data, message):
     fake_data("words/glove_twitter_25d_12k.npz", "").write_bytes(data)
     with pytest.raises(DamagedFile, match=message):
@@ -251,7 +243,9 @@ def test_F03_json_of_another_form_says_so(fake_data):
     ({"name": "wiki", "shards": 0}, TypeError, "expected a list of shard numbers"), ({"name": "wiki", "shards": []}, TypeError, "shards"),
     ({"name": "wiki", "shards": [-1]}, ValueError, r"shards\[0\]=-1 is out of range"), ({"name": "wiki", "shards": [1.5]}, TypeError, r"shards\[0\]"),
     ({"name": "wiki", "shards": [0, 0]}, ValueError, "names a shard twice"), ({"name": "wiki", "shards": "0"}, TypeError, "shards='0'"),
-    ({"name": "course-vectors", "split": "all"}, DataMissing, "does not exist yet")])
+    ({"name": "course-vectors", "split": "glove"}, ValueError, "split='glove' is not possible.*choose model='skip-gram' or 'glove'"),
+    ({"name": "course-vectors", "model": "skipgram"}, ValueError, "model='skipgram' is unknown. Did you mean 'skip-gram'"),
+    ({"name": "course-vectors", "model": 3}, TypeError, "model=3 is int")])
 def test_P26_P27_wrong_arguments_are_answered_before_any_file_is_opened(no_data, arguments, error, message):
     with pytest.raises(error, match=message):
         load(**arguments)

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from lessons_lib.datasets import Analogies, Documents, SentencePairs, Triplets, Vectors, WordCounts, WordPairs
+from lessons_lib.datasets import Analogies, Documents, SentencePairs, Triplets, WordCounts, WordPairs
 
 PAIRS = SentencePairs(["a", "b", "c"], ["d", "e", "f"], [0, 2.5, 5], subset=["x", "x", "y"], columns={"kind": ["1", "2", "3"]})
 
@@ -16,7 +16,7 @@ PAIRS = SentencePairs(["a", "b", "c"], ["d", "e", "f"], [0, 2.5, 5], subset=["x"
     lambda: SentencePairs(["a"], ["b", "c"], [1.0]), lambda: SentencePairs(["a"], ["b"], [1.0, 2.0]),
     lambda: SentencePairs(["a"], ["b"], [1.0], subset=[]), lambda: SentencePairs(["a"], ["b"], [1.0], columns={"k": []}),
     lambda: Triplets(["a"], ["b"], []), lambda: Documents(["a"], labels=[0, 1]), lambda: Documents(["a"], titles=[]),
-    lambda: WordPairs(["a"], ["b"], []), lambda: Vectors(["a"], np.zeros((2, 3))), lambda: Analogies([["a", "b", "c", "d"]], [])])
+    lambda: WordPairs(["a"], ["b"], []), lambda: Analogies([["a", "b", "c", "d"]], [])])
 def test_E03_columns_of_different_length_are_refused(make):
     with pytest.raises(ValueError, match=r"needs columns of one length, got .*: \d"):
         make()
@@ -74,7 +74,3 @@ def test_word_probabilities_sum_to_one():
     counts = WordCounts(["a", "b"], [3, 1])
     assert counts.total == 4 and counts.probability.tolist() == [0.75, 0.25]
 
-
-def test_vectors_are_float32_whatever_the_file_held():
-    vectors = Vectors(["a", "b"], np.ones((2, 3), dtype=np.float16))
-    assert vectors.matrix.dtype == np.float32 and vectors.dim == 3

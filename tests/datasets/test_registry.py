@@ -13,7 +13,7 @@ from lessons_lib.datasets.registry import read_manifest, safe_path
 
 PROMISED = ["stsb", "stsb-zh", "sts12", "sts13", "sts14", "sts15", "sts16", "sick", "zh-pairs", "nli", "course-sts", "course-nli",
             "wikipedia-sample", "lee", "wiki", "wiki-sentences", "20newsgroups", "agnews", "bbc", "imdb", "senteval", "wordsim353",
-            "simlex999", "men", "rg65", "rareword", "analogies", "enwiki-frequencies", "glove-sample", "course-vectors",
+            "simlex999", "men", "rg65", "rareword", "analogies", "enwiki-frequencies", "glove-sample", "course-vectors", "course-frequencies",
             "contextual-statistics", "mc30", "mturk287", "wordsim353-sim", "wordsim353-rel"]
 
 

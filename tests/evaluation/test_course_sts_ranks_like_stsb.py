@@ -42,11 +42,11 @@ def encoders() -> Iterator[tuple[str, object]]:
     for dim in (5, 20, 100, 300):
         yield f"LSA {dim}", LSA(dim, vectorizer=TfIdf(token_pattern=WORDS, sublinear_tf=True, min_df=2)).fit(texts)
     glove = datasets.load("glove-sample")
-    counts = BagOfWords(token_pattern=WORDS, vocabulary=list(glove.words))
+    counts = BagOfWords(token_pattern=WORDS, vocabulary=list(glove.tokens))
     yield "GloVe", Averaged(counts, glove.matrix)
-    yield "GloVe, tf-idf", Averaged(TfIdf(token_pattern=WORDS, vocabulary=list(glove.words)).fit(texts), glove.matrix)
+    yield "GloVe, tf-idf", Averaged(TfIdf(token_pattern=WORDS, vocabulary=list(glove.tokens)).fit(texts), glove.matrix)
     for dim in (5, 25, 300):
-        yield f"random {dim}", Averaged(counts, generator(0).normal(size=(len(glove.words), dim)))
+        yield f"random {dim}", Averaged(counts, generator(0).normal(size=(len(glove.tokens), dim)))
 
 
 @pytest.mark.slow
