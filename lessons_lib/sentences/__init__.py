@@ -1,6 +1,7 @@
 """Sentences from words: the mean of word vectors, plain or weighted, and what is taken away from it.
 
-`MeanEncoder` adds up word vectors, alike or by inverse document frequency. Every method is an `Encoder` with ``encode``, ``save`` and ``load``.
+`MeanEncoder` adds up word vectors, alike or by inverse document frequency; `SIF` and `USIF` weigh words by how rare they are and remove what all
+sentences share. Every method is an `Encoder` with ``encode``, ``save`` and ``load``.
 Modules load on first use. Taught in lessons ``06_sif_and_usif`` and ``07_doc2vec``.
 """
 
@@ -8,9 +9,9 @@ from __future__ import annotations
 
 import importlib
 
-_MODULE_OF = {"MeanEncoder": "mean"}
+_MODULE_OF = {"SIF": "sif", "USIF": "usif", "MeanEncoder": "mean", "usif_a": "usif"}
 
-__all__ = ["MeanEncoder"]
+__all__ = ["SIF", "USIF", "MeanEncoder", "usif_a"]
 
 
 def __getattr__(name: str):

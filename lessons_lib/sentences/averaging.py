@@ -68,9 +68,9 @@ class _Sums(NamedTuple):
 class Averaging:
     """How a sentence's word vectors are added.
 
-    ``vectors``: the words' vectors, read anew each time, so a vector that was changed counts at once. ``index``: of their words. ``weights``: one per
-    row, float32. ``once``: each distinct word of a sentence counts one time. ``per_weight``: divide by the sum of weights, else by the number of known
-    words. ``per_dimension``: divide each dimension by its length over the sentence's words.
+    ``vectors``: the words' vectors, read anew each time, so a vector that was changed counts at once. ``index``: of their words. ``weights``: one
+    per row, float32. ``once``: each distinct word of a sentence counts one time. ``per_weight``: divide by the sum of weights, else by the number of
+    known words. ``per_dimension``: divide each dimension by its length over the sentence's words.
     """
 
     vectors: WordVectors
@@ -116,8 +116,8 @@ def encode(texts: Iterable[str], averaging: Averaging, *, tokenizer: Any, thread
            finish: Callable[[np.ndarray], None] | None = None) -> np.ndarray:
     """One vector per text, (n, dim) float32; a text without a known word is zeros, and one DataWarning gives number and first index.
 
-    Parameters: finish, changes the vectors of some texts in place, from several threads. Raises TypeError or ValueError (texts, settings, vectors that
-    are not finite), MemoryError when the result cannot fit.
+    Parameters: finish, changes the vectors of some texts in place, from several threads. Raises TypeError or ValueError (texts, settings, vectors
+    that are not finite), MemoryError when the result cannot fit.
     """
     check_int("batch_size", batch_size)
     n_threads, scan, dim = checked_threads(threads), scan_of(tokenizer), averaging.vectors.dim

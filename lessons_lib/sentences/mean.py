@@ -72,6 +72,7 @@ class MeanEncoder(Estimator):
     def _learned(self, vectors: WordVectors, index: Index, idf: np.ndarray | None) -> None:
         weights = np.ones(len(vectors), dtype=np.float32) if idf is None or self.weights == "uniform" else idf.astype(np.float32)
         self._averaging = Averaging(vectors, index, weights, once=self.weights == "idf", per_weight=True)
+        self._fitted_settings = self.get_params()
         vars(self).pop("idf_", None)
         if idf is not None:
             self.idf_ = idf
@@ -104,7 +105,7 @@ class MeanEncoder(Estimator):
     def save(self, path: str | os.PathLike) -> None:
         """Write settings, word vectors and idf into a folder. Raises NotFittedError, OSError, TypeError (a tokenizer that is a function)."""
         averaging = self._fitted()
-        save_sentences(path, self, averaging.vectors, {"idf": self.idf_} if hasattr(self, "idf_") else {})
+        save_sentences(path, self, averaging.vectors, {"idf": self.idf_} if hasattr(self, "idf_") else {}, settings=self._fitted_settings)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> MeanEncoder:

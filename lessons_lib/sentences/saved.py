@@ -15,32 +15,40 @@ from ..core import DamagedFile, load_model, save_model, shown
 from ..text import Tokenizer
 from ..text.string_table import Strings
 from ..vectors import WordVectors
+from .frequencies import Frequencies
 
 __all__ = ["load_sentences", "loaded_numbers", "save_sentences"]
 
 
-def save_sentences(path: str | os.PathLike, method: Any, vectors: WordVectors, arrays: Mapping[str, np.ndarray]) -> None:
-    """Save a method of this room: its settings, its word vectors, and further arrays.
+def save_sentences(path: str | os.PathLike, method: Any, vectors: WordVectors, arrays: Mapping[str, np.ndarray], *, settings: Mapping[str, Any],
+                   frequencies: Frequencies | None = None) -> None:
+    """Save a method of this room: the settings it was fitted with, its word vectors, frequencies that were given to it, and further arrays.
 
     Raises TypeError for a tokenizer that is a function of the caller's, OSError when the folder cannot be written.
     """
-    settings = {name: value for name, value in method.get_params().items() if name not in ("vectors", "tokenizer", "counts")}
-    tokenizer = method.tokenizer
+    tokenizer = settings["tokenizer"]
     if tokenizer is not None and type(tokenizer) is not Tokenizer:
         raise TypeError(f"tokenizer={shown(tokenizer)} is a {type(tokenizer).__name__}, which cannot be saved; use a text.Tokenizer with a pattern")
     strings = Strings.of(vectors.tokens)
     packed = {"matrix": vectors.matrix, "token_bytes": strings.arena, "token_offsets": strings.offsets}
+    if frequencies is not None:
+        words = Strings.of(frequencies.words)
+        packed |= {"counted_bytes": words.arena, "counted_offsets": words.offsets, "counts": frequencies.counts}
+    plain = {name: value for name, value in settings.items() if name not in ("vectors", "tokenizer", "counts")}
     extra = {"tokenizer": None if tokenizer is None else tokenizer.get_params(), "vectors": vectors.name, "name": method.name}
-    save_model(path, type(method).__name__, settings=settings, arrays=packed | dict(arrays), extra=extra)
+    save_model(path, type(method).__name__, settings=plain, arrays=packed | dict(arrays), extra=extra)
 
 
 def load_sentences(path: str | os.PathLike, kind: type) -> tuple[Any, dict[str, np.ndarray]]:
-    """Read what `save_sentences` wrote. Returns the method with its settings and word vectors, and the further arrays. Raises as `core.load_model`."""
+    """Read what `save_sentences` wrote. Returns the method with its settings and word vectors, and further arrays. Raises as `core.load_model`."""
     settings, arrays, extra = load_model(path, kind.__name__)
     try:
         strings = Strings.checked(arrays.pop("token_bytes"), arrays.pop("token_offsets"), name="token_offsets")
         vectors = WordVectors(strings.to_list(), arrays.pop("matrix"), name=extra["vectors"])
         tokenizer = None if extra["tokenizer"] is None else Tokenizer(**extra["tokenizer"])
+        if "counts" in arrays:
+            words = Strings.checked(arrays.pop("counted_bytes"), arrays.pop("counted_offsets"), name="counted_offsets")
+            settings["counts"] = dict(zip(words.to_list(), arrays.pop("counts").tolist(), strict=True))
         method = kind(vectors, tokenizer=tokenizer, **settings)
         method.name = extra["name"]
     except (KeyError, TypeError, ValueError) as error:

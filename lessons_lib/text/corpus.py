@@ -179,7 +179,7 @@ def _write(path: str | os.PathLike, vocabulary: Vocabulary, write_ids: _Writer, 
 
 
 def scan_of(tokenizer: Any) -> _Scan:
-    """What cuts a block of texts into numbered tokens: None is `Tokenizer()`, a function is asked for each text. Raises TypeError for anything else."""
+    """What cuts a block of texts into numbered tokens: None is `Tokenizer()`, a function is asked for each text. Raises TypeError for others."""
     if tokenizer is None:
         return Tokenizer().scan()
     if isinstance(tokenizer, Tokenizer):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lessons_lib.core import generator
+from lessons_lib.text import tokenize
 from lessons_lib.vectors import WordVectors
 
 
@@ -31,3 +32,48 @@ class Language:
 def language():
     """One random language for the whole session; nothing in it is written."""
     return Language()
+
+
+class Authors:
+    """SIF and uSIF as their authors' programs do it, word by word in float64: what the fast ones are compared with."""
+
+    @staticmethod
+    def weighted_means(vectors, texts, weight):
+        """1/|s| Σ g(w) v_w over the words that have a vector."""
+        rows = []
+        for text in texts:
+            words = [word for word in tokenize(text) if word in vectors]
+            rows.append(sum((weight(word) * vectors[word].astype(np.float64) for word in words), np.zeros(vectors.dim)) / max(len(words), 1))
+        return np.array(rows)
+
+    @staticmethod
+    def shares(texts):
+        """p(w) of every word, counted in the texts."""
+        words = [word for text in texts for word in tokenize(text)]
+        return {word: words.count(word) / len(words) for word in set(words)}
+
+    @staticmethod
+    def sif(vectors, texts, p, *, a=1e-3, n_components=1):
+        """Directions from these texts."""
+        x = Authors.weighted_means(vectors, texts, lambda word: a / (a + p.get(word, 0.0)))
+        c = np.linalg.svd(x, full_matrices=False)[2][:n_components]
+        return x - x @ c.T @ c
+
+    @staticmethod
+    def usif(vectors, texts, p, *, sentence_length, m=5, weigh=None):
+        """Directions from these texts; ``weigh`` replaces the weighted means."""
+        n_words = len(p)
+        threshold = 1 - (1 - 1 / n_words) ** sentence_length
+        alpha = sum(share > threshold for share in p.values()) / n_words
+        a = (1 - alpha) / (alpha * n_words / 2)
+        x = (weigh or Authors.weighted_means)(vectors, texts, lambda word: a / (a / 2 + p.get(word, min(p.values()))))
+        _, s, c = np.linalg.svd(x, full_matrices=False)
+        for i in range(m):
+            x = x - s[i] ** 2 / (s[:m] ** 2).sum() * np.outer(x @ c[i], c[i])
+        return x
+
+
+@pytest.fixture(scope="session")
+def authors():
+    """The slow programs."""
+    return Authors
