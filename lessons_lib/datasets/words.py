@@ -103,6 +103,6 @@ def course_vectors(request: Request) -> WordVectors:
     try:
         return read_compact(file, card=card)
     except DamagedFile as error:
-        own = PROJECT / "data"
-        remedy = f"git checkout data/{file.relative_to(own).parent.as_posix()}" if file.is_relative_to(own) else "remove it, then the project's own is read"
+        own = file.is_relative_to(PROJECT / "data")
+        remedy = f"git checkout {file.relative_to(PROJECT).parent.as_posix()}" if own else "remove it, then the project's own is read"
         raise DamagedFile(f"{error}: {remedy}") from error

@@ -1,8 +1,8 @@
 """Words and their vectors: neighbours, analogies, odd ones out, and the files in which vectors travel.
 
 `WordVectors` is what every method of word vectors ends in, and what `datasets.load` gives for vectors that others trained. `read_text`,
-`read_binary`, `read_compact` and `from_gensim` take vectors from elsewhere, their counterparts hand them on. Modules load on first use. Taught in lesson
-``04_word2vec``.
+`read_binary`, `read_compact` and `from_gensim` take vectors from elsewhere, their counterparts hand them on. Modules load on first use.
+Taught in lesson ``04_word2vec``.
 """
 
 from __future__ import annotations

@@ -52,7 +52,10 @@ def write_compact(vectors: WordVectors, path: str | os.PathLike, card: Mapping[s
 
 
 def read_card(path: str | os.PathLike) -> dict[str, Any]:
-    """The card of vectors that `write_compact` wrote. Parameters: path of the card. Raises FileNotFoundError, DamagedFile, ValueError (newer format)."""
+    """The card of vectors that `write_compact` wrote, whose path is given.
+
+    Raises FileNotFoundError, DamagedFile, ValueError (a newer format).
+    """
     card = read_json(path)
     kinds = {"format": int, "name": str, "words": int, "dim": int, "bytes": int, "sha256": str}
     if not isinstance(card, dict) or not all(isinstance(card.get(name), kind) for name, kind in kinds.items()):

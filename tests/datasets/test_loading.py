@@ -197,8 +197,8 @@ GOOD = _npz(words=np.array([b"a", b"b"]), vectors=np.ones((2, 3), dtype=np.float
     (b"", "no whole .npz file"), (b"<html>", "no whole .npz file"), (GOOD[:-40], "no whole .npz file"),
     (_npz(words=np.array([b"a"])), "has no array 'vectors'"),
     (GOOD.replace(b"(2, 3)", b"(9, 3)"), "no whole .npz file|promises"), (_npz(words=np.array([b"\xff"]), vectors=np.ones((1, 2))), "no UTF-8 bytes"),
-    (_npz(words=np.array(["a"]), vectors=np.ones((1, 2))), "no UTF-8 bytes"), (_npz(words=np.array([b"a", b"a"]), vectors=np.ones((2, 2))), "'a' twice"),
-    (_npz(words=np.array([b"a"]), vectors=np.ones((2, 2))), "2, 2.*1 tokens")])
+    (_npz(words=np.array(["a"]), vectors=np.ones((1, 2))), "no UTF-8 bytes"),
+    (_npz(words=np.array([b"a", b"a"]), vectors=np.ones((2, 2))), "'a' twice"), (_npz(words=np.array([b"a"]), vectors=np.ones((2, 2))), "2, 2.*1 tokens")])
 def test_F03_F07_what_is_no_whole_npz_says_so(fake_data, data, message):
     fake_data("words/glove_twitter_25d_12k.npz", "").write_bytes(data)
     with pytest.raises(DamagedFile, match=message):
