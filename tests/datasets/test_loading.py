@@ -87,7 +87,7 @@ def test_real_frequencies_and_vectors_hold_what_their_papers_say(lessons_data):
     counts = load("enwiki-frequencies")
     assert counts.words[0] == "the" and counts.total == 3_484_135_472 and np.all(np.diff(counts.counts) <= 0)
     glove = load("glove-sample")
-    assert glove.matrix.shape == (11925, 25) and glove.words[:2] == ["the", "of"]
+    assert glove.matrix.shape == (11925, 25) and glove.tokens[:2] == ["the", "of"]
     assert load("embedding-space").values["bert"]["mean cosine similarity across words"].shape == (13,)
     assert load("bert-vocabulary").pieces[101] == "[CLS]"
 
@@ -198,7 +198,8 @@ GOOD = _npz(words=np.array([b"a", b"b"]), vectors=np.ones((2, 3), dtype=np.float
     (_npz(words=np.array([b"a"])), "has no array 'vectors'"),
     (GOOD.replace(b"(2, 3)", b"(9, 3)"), "no whole .npz file|promises"), (_npz(words=np.array([b"\xff"]), vectors=np.ones((1, 2))), "no UTF-8 bytes"),
     (_npz(words=np.array(["a"]), vectors=np.ones((1, 2))), "no UTF-8 bytes"),
-    (_npz(words=np.array([b"a", b"a"]), vectors=np.ones((2, 2))), "'a' twice"), (_npz(words=np.array([b"a"]), vectors=np.ones((2, 2))), "2, 2.*1 tokens")])
+    (_npz(words=np.array([b"a", b"a"]), vectors=np.ones((2, 2))), "'a' twice"),
+    (_npz(words=np.array([b"a"]), vectors=np.ones((2, 2))), "2, 2.*1 tokens")])
 def test_F03_F07_what_is_no_whole_npz_says_so(fake_data, data, message):
     fake_data("words/glove_twitter_25d_12k.npz", "").write_bytes(data)
     with pytest.raises(DamagedFile, match=message):
