@@ -136,7 +136,8 @@ def _compiled(case: Any, arch: int, replaced: dict[str, Any], odd: Sequence[str]
     from .configs import entry
 
     blocks = entry(case.name, arch, case.dtype)
-    options = {k: replaced.get(k, getattr(blocks, k)) for k in ("num_warps", "num_stages")}
+    options = {"num_warps": case.num_warps or blocks.num_warps, "num_stages": blocks.num_stages}
+    options |= {k: v for k, v in replaced.items() if k in options}
     sizes = blocks.sizes | {k: v for k, v in replaced.items() if k in blocks.sizes}
     constants = case.constants | sizes
     names = [parameter.name for parameter in case.kernel.params]

@@ -15,7 +15,7 @@ FLOATS = {"float32": "*fp32", "bfloat16": "*bf16"}
 EXPECTATIONS = {
     "tensor_core": {80: r"\bmma\.sync", 90: r"wgmma\.mma_async"},
     "wide_load": {80: r"ld\.global[^\n]*v4\.b32|cp\.async\.c[ag]\.shared\.global[^\n]*0x10"},
-    "vector_atomic": {90: r"red\.global[^\n]*\.v[24]"},
+    "vector_atomic": {90: r"\b(?:red|atom)\.global[^\n]*\.add[^\n]*\.v[24]\.f32"},
 }
 
 
@@ -25,7 +25,8 @@ class CompileCase:
 
     Parameters: kernel, the ``@triton.jit`` function; dtype, the key into ``configs.json``; types, argument name -> Triton type ("*bf16", "i32",
     "fp32"); constants, constexpr arguments that are no block sizes; divisible, integer arguments that are multiples of 16 at run time (strides);
-    expects, kinds of instructions from `EXPECTATIONS` that the code must use.
+    expects, kinds of instructions from `EXPECTATIONS` that the code must use; num_warps, where the launcher chooses them by the constants (0: the
+    table does).
     """
 
     kernel: Any
@@ -34,6 +35,7 @@ class CompileCase:
     constants: dict[str, Any] = field(default_factory=dict)
     divisible: tuple[str, ...] = ()
     expects: tuple[str, ...] = ()
+    num_warps: int = 0
 
     @property
     def name(self) -> str:

@@ -3,7 +3,8 @@
 Every operation is a folder with ``reference.py``, ``cpu.py`` and, where a kernel of our own pays, ``gpu.py``; all three hold the same functions with
 the same signatures. A choice made by name (argument, then `use_backend`, then the variable ``LESSONS_BACKEND``) is kept or refused, never replaced.
 Without one the device of the tensor decides, and a GPU that must do without its kernel is told once per process and cause. The kernels use no atomics
-and add in a fixed order, so ``torch.use_deterministic_algorithms`` has nothing to ask of them. Taught in ``15_gpu_kernels``.
+and add in a fixed order, so ``torch.use_deterministic_algorithms`` has nothing to ask of them, but for that of window updates, which gives way under
+it. Taught in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations

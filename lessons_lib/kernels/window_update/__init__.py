@@ -10,12 +10,13 @@ from __future__ import annotations
 from ...core import shown
 from ..dispatch import Operation
 from .huffman import Paths, huffman_paths
+from .launching import limit
 from .settings import checked_settings
 from .state import WindowState
 
 __all__ = ["OPERATION", "Paths", "WindowState", "huffman_paths", "window_update"]
 
-OPERATION = Operation("window_update", kernel=False, without="it is not written yet", processor="vector code")
+OPERATION = Operation("window_update", processor="vector code")
 
 
 def window_update(state: WindowState, *, architecture: str = "skip_gram", objective: str = "negative_sampling", window: int = 5, negatives: int = 5,
@@ -34,8 +35,8 @@ def window_update(state: WindowState, *, architecture: str = "skip_gram", object
     context gets its share 1/m of the error, which is the gradient, instead of the whole, which is what word2vec and gensim do; loss_every, note
     the loss in one window of so many (1 to 256; 0: never); seed in [0, 2^63) and epoch in [0, 2^31), which decide every draw; pieces, first and
     last + 1, to work on a part of ``state.n_pieces``; threads; deterministic: the result is bitwise the same for the same number of threads, of
-    which each has its own copy of both matrices, merged now and then; otherwise threads write into the same matrices as they come; backend,
-    "cpu" or "reference".
+    which each has its own copy of both matrices, merged now and then; otherwise threads write into the same matrices as they come, and so do
+    the programs of the kernel, which can do nothing else; backend, "triton", "cpu" or "reference".
     Raises TypeError, ValueError (settings), BackendUnavailable. [mikolov2013distributed; ji2016parallelizing]
 
     >>> import numpy as np
@@ -47,4 +48,4 @@ def window_update(state: WindowState, *, architecture: str = "skip_gram", object
     how = checked_settings(state, architecture=architecture, objective=objective, window=window, negatives=negatives, learning_rate=learning_rate,
                            share_error=share_error, loss_every=loss_every, seed=seed, epoch=epoch, pieces=pieces, threads=threads,
                            deterministic=deterministic)
-    return OPERATION.run("window_update", state.inputs, state.outputs, state, how, backend=backend)
+    return OPERATION.run("window_update", state.inputs, state.outputs, state, how, backend=backend, limit=limit(state, how))

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from ..lda_sweep.state import padded
-from .state import Settings, WindowState
+from .state import Settings, WindowState, on_host
 
 __all__ = ["window_update"]
 
@@ -29,6 +29,8 @@ TOKENS_PER_MERGE = 1 << 16                      # of one thread, at least; more 
 
 def window_update(inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the number of these pairs."""
+    if inputs.is_cuda:
+        return on_host(window_update, inputs, outputs, state, how)
     from .huffman import Paths
     from .training import Chance, Plan, Tables, Text, scratch, train
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["GOLDEN", "MIXING", "alias_table", "draws", "piece_key"]
+__all__ = ["GOLDEN", "MIXING", "alias_table", "draws", "epoch_key", "piece_key"]
 
 GOLDEN = 0x9E3779B97F4A7C15
 MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
@@ -22,9 +22,14 @@ def _mixed(x: int) -> int:
     return x ^ (x >> 31)
 
 
+def epoch_key(seed: int, epoch: int) -> int:
+    """What the keys of all pieces of text are made of in one epoch: an int of 64 bits."""
+    return _mixed((_mixed(seed) + epoch * GOLDEN) & _LOW)
+
+
 def piece_key(seed: int, epoch: int, piece: int) -> int:
     """The key of one piece of text in one epoch: an int of 64 bits."""
-    return _mixed((_mixed((_mixed(seed) + epoch * GOLDEN) & _LOW) + piece * GOLDEN) & _LOW)
+    return _mixed((epoch_key(seed, epoch) + piece * GOLDEN) & _LOW)
 
 
 def draws(n_tokens: int, negatives: int, key: int) -> np.ndarray:

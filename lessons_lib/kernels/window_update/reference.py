@@ -47,7 +47,7 @@ def _outputs(state: WindowState, how: Settings, centre: int, numbers: np.ndarray
 
 def window_update(inputs: Float32[Tensor, "v d"], outputs: Float32[Tensor, "rows d"], state: WindowState, how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the number of these pairs."""
-    a, b = inputs.double().numpy(), outputs.double().numpy()
+    a, b = inputs.double().cpu().numpy(), outputs.double().cpu().numpy()
     loss, pairs, span = 0.0, 0, how.rates[1] - how.rates[0]
     for piece in range(*how.pieces):
         for centre, contexts, numbers, place in _windows(state, how, piece):

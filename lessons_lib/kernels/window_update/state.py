@@ -6,18 +6,20 @@ are cut into pieces of at most 10 000 tokens, over whose borders no window reach
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from ...core import check_float, check_int, shown
 from ..lda_sweep.state import padded
 from .draws import alias_table
 from .huffman import Paths, huffman_paths
 
-__all__ = ["PIECE", "Settings", "WindowState"]
+__all__ = ["PIECE", "Settings", "WindowState", "on_host"]
 
 PIECE = 10_000                                  # tokens
 
@@ -47,7 +49,7 @@ class WindowState:
     Parameters: words, (n,) word numbers, document after document; offsets, (d + 1,), document i is ``words[offsets[i]:offsets[i + 1]]``; inputs,
     (V, d) and outputs, (rows, d) to begin with, copied: a row of ``outputs`` for each word with negative sampling, one for each of the V − 1 inner
     nodes of the tree with hierarchical softmax; counts, (V,) how often each word occurs, which decides sampling, noise and tree; sample, threshold
-    of subsampling, 0 for none; noise_exponent, power of the counts in the noise.
+    of subsampling, 0 for none; noise_exponent, power of the counts in the noise; device, of ``inputs`` and ``outputs``: on a GPU the kernel trains.
     Attributes: those, with ``inputs`` and ``outputs`` padded float32; ``pieces`` (p + 1,) int64, bounds of the pieces; ``keep`` (V,) int64,
     probabilities times 2^31; ``thresholds`` and ``others``, the alias table of the noise; ``paths``, the Huffman tree (built when first asked for).
     Raises TypeError, ValueError.
@@ -60,6 +62,7 @@ class WindowState:
     counts: Any
     sample: float = 1e-3
     noise_exponent: float = 0.75
+    device: Any = field(default="cpu", kw_only=True)
     dim: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,7 +72,7 @@ class WindowState:
         self.counts = np.asarray(self.counts, dtype=np.float64)
         self._check()
         self.dim = self.inputs.shape[1]
-        self.inputs, self.outputs = (padded(torch.as_tensor(x).detach().float().cpu()) for x in (self.inputs, self.outputs))
+        self.inputs, self.outputs = (padded(torch.as_tensor(x).detach().float().to(self.device)) for x in (self.inputs, self.outputs))
         self.pieces = _cut(self.offsets)
         self.keep = _kept(self.counts, self.sample)
         self.thresholds, self.others = alias_table(np.where(self.counts > 0, np.maximum(self.counts, 1e-300) ** self.noise_exponent, 0.0))
@@ -102,6 +105,15 @@ class WindowState:
     def n_pieces(self) -> int:
         """Number of pieces of text; a call may work on a part of them."""
         return len(self.pieces) - 1
+
+
+def on_host(work: Callable[..., tuple[float, int]], inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings) -> tuple[float, int]:
+    """``work`` on copies in the processor's memory, which are then copied back."""
+    copies = padded(inputs.cpu()), padded(outputs.cpu())
+    found = work(*copies, state, how)
+    inputs.copy_(copies[0])
+    outputs.copy_(copies[1])
+    return found
 
 
 def _cut(offsets: np.ndarray) -> np.ndarray:
