@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from .bootstrap import hand_over
-from .core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed
+from ..bootstrap import hand_over
+from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed
+from .show import show_table
 
 app = typer.Typer(help="Embeddings, measured: a course on text embeddings, and the library under it.", no_args_is_help=True,
                   pretty_exceptions_enable=False, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,43 +26,27 @@ LessonIds = Annotated[list[str] | None, typer.Argument(help="Lessons, such as on
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
-def _console() -> Console:
-    console = Console(soft_wrap=False)
-    return console if console.is_terminal else Console(width=150)      # a log file has no width
-
-
-def _table(title: str, columns: list[str], rows: list[list[Any]], *, right: tuple[str, ...] = ()) -> None:
-    from rich.text import Text
-
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))              # Text: brackets in data are not markup
-    _console().print(table)
-
-
 # ------------------------------------------------------------------------------------------------ lessons
 
 
 @app.command("list")
 def list_lessons() -> None:
     """List the lessons: the question each answers, its minutes, what it needs."""
-    from .lesson.course import Course
+    from ..lesson.course import Course
 
     rows = [[card.stem, card.question, card.minutes.get("read", ""), ", ".join(card.needs) or "nothing"] for card in Course().cards()]
-    _table("Lessons", ["lesson", "question", "minutes", "needs"], rows, right=("minutes",))
+    show_table("Lessons", ["lesson", "question", "minutes", "needs"], rows, right=("minutes",))
 
 
 @app.command()
 def run(ids: LessonIds = None, scale: Annotated[str | None, typer.Option(help="smoke, laptop or paper")] = None) -> None:
     """Execute lessons in clean kernels, and print a table of results and the leaderboard so far."""
-    from .lesson.board import user_board
-    from .publish import run_lessons
+    from ..lesson.board import user_board
+    from ..publish import run_lessons
 
     results = list(_with_progress(lambda on_cell: run_lessons(ids or None, scale=scale, on_cell=on_cell)))
     rows = [[r.lesson, r.scale, f"{r.seconds:.1f}", f"{r.peak_mb:,.0f}", "ok" if r.ok else f"cell {r.failed_cell}: {r.error}"] for r in results]
-    _table("Run", ["lesson", "scale", "seconds", "peak MB", "result"], rows, right=("seconds", "peak MB"))
+    show_table("Run", ["lesson", "scale", "seconds", "peak MB", "result"], rows, right=("seconds", "peak MB"))
     _show_board(user_board())
     if not all(r.ok for r in results):
         raise typer.Exit(1)
@@ -93,7 +76,7 @@ def _with_progress(start: Any) -> Any:
 @app.command(context_settings=PASS_ON, options_metavar="[LESSON] [JUPYTERLAB OPTIONS]")
 def lab(context: typer.Context) -> None:
     """Open JupyterLab at a lesson (default: start_here). It listens on this machine only and keeps its token."""
-    from .lesson.course import Course
+    from ..lesson.course import Course
 
     named = bool(context.args) and not context.args[0].startswith("-")
     lesson, options = (context.args[0], context.args[1:]) if named else ("start_here", context.args)
@@ -115,7 +98,7 @@ def test(context: typer.Context) -> None:
 def build(ids: LessonIds = None, check: Annotated[bool, typer.Option("--check", help="execute and write nothing; say what is wrong")] = False,
           scale: Annotated[str, typer.Option(help="smoke, laptop or paper")] = "laptop") -> None:
     """Make the notebooks from their texts: execute, clean, link, and renew the map in the README."""
-    from .publish import build as build_lessons
+    from ..publish import build as build_lessons
 
     def start(on_cell: Any) -> Any:
         return build_lessons(ids or None, check=check, scale=scale, on_cell=on_cell)
@@ -134,7 +117,7 @@ def build(ids: LessonIds = None, check: Annotated[bool, typer.Option("--check", 
 @app.command()
 def lock() -> None:
     """Make the lock files from environment.yml (for maintainers; needs uv and the network)."""
-    from .locking import make_locks
+    from ..locking import make_locks
 
     for path in make_locks():
         print(path.relative_to(PROJECT).as_posix())
@@ -146,11 +129,11 @@ def lock() -> None:
 @app.command()
 def doctor() -> None:
     """Say what this machine has, what is missing, and the command that gets it."""
-    from .diagnosis import findings
+    from ..diagnosis import findings
 
     found = findings()
     marks = {"ok": "has", "note": "note", "missing": "MISSING"}
-    _table("This machine", ["", "what", "finding", "what to do"], [[marks[f.state], f.what, f.text, f.remedy] for f in found])
+    show_table("This machine", ["", "what", "finding", "what to do"], [[marks[f.state], f.what, f.text, f.remedy] for f in found])
     if any(f.state == "missing" for f in found):
         raise typer.Exit(1)
 
@@ -161,13 +144,13 @@ def doctor() -> None:
 @data_app.command("list")
 def data_list() -> None:
     """List every dataset: where it was found, its size and licence."""
-    from .datasets import list_datasets
+    from ..datasets import list_datasets
 
     rows = []
     for row in list_datasets():
         found = row.found + (f" ({', '.join(row.here)})" if row.here and row.here != ("all",) else "")
         rows.append([row.name, row.kind, found or "not here", f"{row.bytes / 1e6:.2f}" if row.bytes else "?", row.licence])
-    _table("Datasets", ["name", "kind", "found in", "MB", "licence"], rows, right=("MB",))
+    show_table("Datasets", ["name", "kind", "found in", "MB", "licence"], rows, right=("MB",))
 
 
 @data_app.command("get")
@@ -175,7 +158,7 @@ def data_get(name: str, source: Annotated[str | None, typer.Option("--from", hel
     """Bring a dataset into the cache, checked; an interrupted transfer goes on where it stopped."""
     from tqdm import tqdm
 
-    from .datasets import get
+    from ..datasets import get
 
     with tqdm(unit="B", unit_scale=True, desc=name, disable=not sys.stderr.isatty()) as bar:
 
@@ -190,10 +173,10 @@ def data_get(name: str, source: Annotated[str | None, typer.Option("--from", hel
 @data_app.command("verify")
 def data_verify(names: Annotated[list[str] | None, typer.Argument(show_default=False)] = None) -> None:
     """Compare the files of datasets with their registered checksums."""
-    from .datasets import verify
+    from ..datasets import verify
 
     states = verify(names or None)
-    _table("Files", ["dataset", "file", "found in", "state"], [[s.name, s.file, s.place, s.state] for s in states])
+    show_table("Files", ["dataset", "file", "found in", "state"], [[s.name, s.file, s.place, s.state] for s in states])
     changed = [s for s in states if s.state == "changed"]
     if changed:
         print(f"{len(changed)} changed: a damaged file in the cache is replaced by `lessons data get NAME`; one under LESSONS_DATA is yours")
@@ -208,9 +191,9 @@ def evaluate(encoder: Annotated[str, typer.Argument(help="one of: one-hot, bag o
              on: Annotated[str, typer.Option(help="datasets, separated by commas")] = "course-sts",
              protocol: Annotated[str, typer.Option(help="all, mean or wmean: how subsets of one set are put together")] = "all") -> None:
     """Measure an encoder on sentence pairs: Spearman x 100 with its 95 % interval."""
-    from . import datasets, evaluation
-    from .core import check_choice
-    from .counts import named_encoder
+    from .. import datasets, evaluation
+    from ..core import check_choice
+    from ..counts import named_encoder
 
     check_choice("protocol", protocol, ("all", "mean", "wmean"))
     sets = {name.strip(): datasets.load(name.strip()) for name in on.split(",") if name.strip()}       # before the encoder takes its seconds
@@ -218,7 +201,7 @@ def evaluate(encoder: Annotated[str, typer.Argument(help="one of: one-hot, bag o
     rows = [[name, r.n_pairs, f"{100 * r.spearman:.2f}", f"{100 * r.interval[0]:.1f} to {100 * r.interval[1]:.1f}", f"{100 * r.pearson:.2f}",
              f"{r.alignment:.3f}", f"{r.uniformity:.3f}", f"{r.seconds:.2f}"] for name, r in results.items()]
     columns = ["dataset", "pairs", "Spearman", "95 % interval", "Pearson", "alignment", "uniformity", "seconds"]
-    _table(f"{encoder}, protocol {protocol}", columns, rows, right=tuple(columns[1:]))
+    show_table(f"{encoder}, protocol {protocol}", columns, rows, right=tuple(columns[1:]))
 
 
 @app.command()
@@ -227,12 +210,12 @@ def reproduce(ids: Annotated[list[str] | None, typer.Argument(help="figures and 
               scale: Annotated[str, typer.Option(help="smoke, laptop or paper")] = "laptop", seed: int = 0,
               out: Annotated[Path | None, typer.Option(help="folder; default: figures", show_default=False)] = None) -> None:
     """Measure figures and tables of papers again: printed beside measured, with a verdict for each claim."""
-    from .core import check_choice
-    from .reproduce import entries, run
+    from ..core import check_choice
+    from ..reproduce import entries, run
 
     known = entries()
     if not ids and not every:
-        _table("Figures and tables", ["id", "paper", "item", "lesson"], [[e.id, e.paper, e.item, e.lesson] for e in known.values()])
+        show_table("Figures and tables", ["id", "paper", "item", "lesson"], [[e.id, e.paper, e.item, e.lesson] for e in known.values()])
         return
     wanted = [known[check_choice("id", name, known)] for name in (known if every else ids)]        # a wrong name costs no minutes of others
     outcomes = []
@@ -247,7 +230,7 @@ def _show_outcome(entry: Any, outcome: Any, scale: str) -> None:
     columns = ["series", "at", "paper", "measured"]
     rows = [[series, f"{x:g}", f"{entry.printed[series][x]:.4g}" if x in entry.printed.get(series, {}) else "", f"{y:.4g}"]
             for series, points in outcome.measured.items() for x, y in points.items()]
-    _table(f"{entry.item} of {entry.paper}, {scale} scale", columns, rows, right=tuple(columns[1:]))
+    show_table(f"{entry.item} of {entry.paper}, {scale} scale", columns, rows, right=tuple(columns[1:]))
     print(*(f"{'holds' if holds else 'FAILS'}: {text}" for text, holds in outcome.verdicts.items()), sep="\n")
     print(entry.setup, *(f"written: {file}" for file in outcome.files), sep="\n")
 
@@ -261,7 +244,7 @@ def bench(groups: Annotated[list[str] | None, typer.Argument(help="groups of cas
 
     The group kernels takes the GPU along where there is one; blocks-gpu, which tries block sizes, runs when it is named.
     """
-    from . import bench as room
+    from .. import bench as room
 
     if keep and only:
         raise ValueError("--keep with --only: the rows of a group are replaced together, so the other cases would be lost. Run the whole group")
@@ -286,15 +269,15 @@ def _show_races(group: str, rows: list[Any]) -> None:
               " | ".join(filter(None, (row.quality, row.peer_quality))), row.note or row.config]
              for row in rows]
     filled = [i for i in range(len(columns)) if any(line[i] for line in cells)]
-    _table(f"Benchmarks: {group}", [columns[i] for i in filled], [[line[i] for i in filled] for line in cells])
+    show_table(f"Benchmarks: {group}", [columns[i] for i in filled], [[line[i] for i in filled] for line in cells])
 
 
 @app.command()
 def leaderboard(reset: Annotated[bool, typer.Option("--reset", help="forget your rows")] = False,
                 reference: Annotated[bool, typer.Option("--reference", help="the rows committed with the course")] = False) -> None:
     """Show your leaderboard, or the course's own."""
-    from .evaluation import Leaderboard
-    from .lesson.board import user_board
+    from ..evaluation import Leaderboard
+    from ..lesson.board import user_board
 
     if reset and reference:
         raise ValueError("--reset with --reference: the course's own rows are written by `lessons build`; only your rows can be reset")
