@@ -8,6 +8,7 @@ from .alignment import alignment
 from .allocation import peak_allocated
 from .cosent import cosent
 from .dispatch import BACKENDS, Backend, backends, use_backend
+from .glove_step import GloveState, glove_step
 from .info_nce import info_nce
 from .interpreter import interpret, interpreting
 from .knn import knn
@@ -24,7 +25,8 @@ from .tracing import Trace, trace
 from .uniformity import uniformity
 from .window_update import WindowState, window_update
 
-__all__ = ["BACKENDS", "Backend", "LdaState", "Moments", "SegmentMoments", "SubwordState", "Trace", "WindowState", "alignment", "backends",
-           "can_step", "cosent", "info_nce", "interpret", "interpreting", "intra_sentence_similarity", "kernel_text", "knn", "lda_sweep",
-           "mean_cosine", "mean_covariance", "peak_allocated", "pool", "ranks", "segment_moments", "self_similarity", "spearman_resamples",
-           "subword_update", "trace", "uniformity", "use_backend", "watch", "window_update"]
+__all__ = ["BACKENDS", "Backend", "GloveState", "LdaState", "Moments", "SegmentMoments", "SubwordState", "Trace", "WindowState",
+           "alignment", "backends", "can_step", "cosent", "glove_step", "info_nce", "interpret", "interpreting",
+           "intra_sentence_similarity", "kernel_text", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "peak_allocated", "pool",
+           "ranks", "segment_moments", "self_similarity", "spearman_resamples", "subword_update", "trace", "uniformity", "use_backend",
+           "watch", "window_update"]

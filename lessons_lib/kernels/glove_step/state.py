@@ -1,0 +1,152 @@
+"""What a GloVe step changes and what it reads: two matrices of rows, and the counts in the order in which they are learned.
+
+A row of ``words`` holds the vector, its bias and a 1, a row of ``contexts`` the vector, a 1 and its bias, so that their product is w·w̃ + b + b̃;
+then zeros up to a multiple of sixteen numbers, and after them the sum of squares of each number. The ones have sums so large that they never move.
+Taught in ``05_glove_and_fasttext``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core import check_array, check_float, check_int, generator, shown
+from ..layout import padded_width
+from ..lda_sweep.state import padded
+
+__all__ = ["GloveState", "Settings", "shifts"]
+
+FIXED = 1e30                                    # sum of squares of a number that stays: its steps are below its rounding
+TILE_BYTES = 1 << 20                            # of context rows, which are visited often within a tile: they should stay in the second-level cache
+FEWEST_GROUPS = 16                              # tiles that may run side by side
+GPU_GROUPS = 1024                               # there each tile is one program
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the counts are learned from; checked and completed by `glove_step`. ``shifts``: of the rounds to do, see `shifts`."""
+
+    rate: float
+    clip: float
+    shifts: tuple[int, ...]
+    threads: int
+
+
+def shifts(groups: int, seed: int, epoch: int) -> list[int]:
+    """The rounds of an epoch in their order: in the round of shift s, each group g of words meets the group g + s of contexts."""
+    return np.random.Generator(np.random.PCG64([seed, epoch])).permutation(groups).tolist()
+
+
+class GloveState:
+    """The model and the counts of GloVe; `glove_step` changes ``words`` and ``contexts`` in place.
+
+    Parameters: offsets (V + 1,), columns (n,), values (n,): the counts, all > 0, those of word i from ``offsets[i]`` to
+    ``offsets[i + 1]``; words (V, d + 1) and contexts
+    (V', d + 1), each row a vector with its bias at the end, copied; word_squares and context_squares of the same shapes, AdaGrad's sums of
+    squares, 1 where None; x_max, exponent: of the weight f; groups, into how many the words and the contexts are parted, None for what
+    suits the cache (or the GPU); seed, of the order; device.
+    Attributes: ``words`` (V, 2, columns) and ``contexts`` (V', 2, columns) float32, numbers and sums of squares, rows in the order
+    of ``word_order`` and ``context_order``; ``rows``, ``columns`` (n,) int32, places in that order; ``logs`` (n,) float32 log X; ``weights``
+    (n,) float32 f; ``tiles`` (groups² + 1,) int64: the counts of words of group g and contexts of group h lie from
+    ``tiles[groups g + h]`` to ``tiles[groups g + h + 1]``; ``dim``, ``groups``. Raises TypeError, ValueError (shapes, counts <= 0 or not finite).
+    """
+
+    def __init__(self, offsets: Any, columns: Any, values: Any, words: Any, contexts: Any, *, word_squares: Any = None, context_squares: Any = None,
+                 x_max: float = 100.0, exponent: float = 0.75, groups: int | None = None, seed: int = 0, device: Any = "cpu") -> None:
+        words, contexts = _matrix("words", words), _matrix("contexts", contexts)
+        if words.shape[1] != contexts.shape[1] or words.shape[1] < 2:
+            raise ValueError(f"words has shape {words.shape}, contexts {contexts.shape}; expected as many columns: those of a vector and its bias")
+        squares = _squares("word_squares", word_squares, words), _squares("context_squares", context_squares, contexts)
+        counts = _checked(offsets, columns, values, (len(words), len(contexts)))
+        weighting = check_float("x_max", x_max, low=0.0, open_low=True), check_float("exponent", exponent, low=0.0)
+        self.dim, on_gpu = words.shape[1] - 1, torch.device(device).type != "cpu"
+        self.groups = _groups(groups, words.shape, contexts.shape, on_gpu)
+        self._arrange(counts, len(contexts), weighting, generator(seed), device)
+        self.words = _rows(words, squares[0], self.word_order, bias=self.dim).to(device)
+        self.contexts = _rows(contexts, squares[1], self.context_order, bias=self.dim + 1).to(device)
+
+    def _arrange(self, counts: tuple[np.ndarray, np.ndarray, np.ndarray], n_contexts: int, weighting: tuple[float, float],
+                 rng: np.random.Generator, device: Any) -> None:
+        from .arranging import arrange
+
+        self.word_order, word_groups = _dealt(np.diff(counts[0]), self.groups, rng)
+        self.context_order, context_groups = _dealt(np.bincount(counts[1], minlength=n_contexts), self.groups, rng)
+        places = np.empty(n_contexts, dtype=np.int32)
+        places[self.context_order] = np.arange(n_contexts, dtype=np.int32)
+        found = arrange(counts, (self.word_order, word_groups), (places, context_groups), weighting, int(rng.integers(1 << 62)))
+        self.rows, self.columns, self.logs, self.weights, self.tiles = (torch.from_numpy(x).to(device) for x in found)
+
+    def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Words and contexts, each (V, d + 1) with the bias at the end, and their sums of squares, in the order in which they were given."""
+        found = []
+        for part in (0, 1):
+            for rows, order, bias in ((self.words, self.word_order, self.dim), (self.contexts, self.context_order, self.dim + 1)):
+                numbers = rows[:, part].cpu().numpy()
+                back = np.empty((len(rows), self.dim + 1), dtype=np.float32)
+                back[order, : self.dim], back[order, self.dim] = numbers[:, : self.dim], numbers[:, bias]
+                found.append(back)
+        return tuple(found)
+
+
+def _groups(asked: int | None, words: tuple[int, ...], contexts: tuple[int, ...], on_gpu: bool) -> int:
+    most = max(1, min(words[0], contexts[0]))
+    if asked is not None:
+        return check_int("groups", asked, high=most)
+    in_cache = -(-contexts[0] * 8 * padded_width(contexts[1] + 1) // TILE_BYTES)
+    return min(most, GPU_GROUPS if on_gpu else max(FEWEST_GROUPS, in_cache))
+
+
+def _matrix(name: str, value: Any) -> np.ndarray:
+    return check_array(name, value.detach().cpu().numpy() if isinstance(value, Tensor) else value, min_rows=1).astype(np.float32)
+
+
+def _squares(name: str, value: Any, like: np.ndarray) -> np.ndarray:
+    if value is None:
+        return np.ones_like(like)
+    found = _matrix(name, value)
+    if found.shape != like.shape or not (found > 0).all():
+        raise ValueError(f"{name} has shape {found.shape} and smallest number {found.min():g}; expected {like.shape}, all > 0")
+    return found
+
+
+def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The counts as int64, int32 and float numbers. Raises ValueError for what is no sparse matrix of that shape or not > 0."""
+    offsets, columns, values = np.asarray(offsets, dtype=np.int64), np.asarray(columns), np.asarray(values)
+    n = len(columns)
+    if len(offsets) != shape[0] + 1 or offsets[0] != 0 or offsets[-1] != n or (np.diff(offsets) < 0).any() or len(values) != n:
+        raise ValueError(f"offsets={shown(offsets)} are wrong; expected {shape[0] + 1} numbers that begin with 0, never fall and end with {n}, the "
+                         f"number of columns, and as many values ({len(values)})")
+    if n and not 0 <= columns.min() <= columns.max() < shape[1]:
+        raise ValueError(f"columns reach from {columns.min()} to {columns.max()}; expected ints in [0, {shape[1] - 1}]")
+    good = (values > 0) & (values < np.inf)                            # nor is NaN
+    if not good.all():
+        i = int(np.argmin(good))
+        row = int(np.searchsorted(offsets, i, side="right")) - 1
+        raise ValueError(f"count of row {row}, column {columns[i]} is {values[i]:g} ({n - int(good.sum())} of {n} are no finite number > 0); "
+                         "GloVe learns logarithms. Leave such counts out (zeros: counts.eliminate_zeros())")
+    return offsets, columns, values
+
+
+def _dealt(n_counts: np.ndarray, groups: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Deal rows out to groups by falling number of counts, so that groups have about as many: row at each place, group of each row."""
+    n = len(n_counts)
+    cards = rng.permuted(np.tile(np.arange(groups), (-(-n // groups), 1)), axis=1).ravel()[:n]
+    group = np.empty(n, dtype=np.int64)
+    group[np.argsort(-n_counts, kind="stable")] = cards
+    return np.lexsort((rng.random(n), group)), group
+
+
+def _rows(numbers: np.ndarray, squares: np.ndarray, order: np.ndarray, *, bias: int) -> Tensor:
+    """Numbers and sums of squares side by side, the bias in its column and a 1 that stays in the other one."""
+    d = numbers.shape[1] - 1
+    found = padded(torch.zeros(len(numbers), 2, d + 2))
+    found[:, 1] = 1.0
+    one = 2 * d + 1 - bias
+    for part, x, fixed in ((0, numbers, 1.0), (1, squares, FIXED)):
+        found[:, part, :d], found[:, part, bias] = torch.from_numpy(x[order, :d]), torch.from_numpy(x[order, d])
+        found[:, part, one] = fixed
+    return found
