@@ -1,6 +1,7 @@
-"""The three compiled loops under `cooccurrence`, in a module of their own so that Numba is loaded only when something is counted.
+"""The compiled loops under `cooccurrence`, in a module of their own so that Numba is loaded only when something is counted.
 
-Documents are parted by BREAK, which ends a window without a look at the offsets. Taught in lesson ``02_bag_of_words``.
+Documents are parted by BREAK, which ends a window without a look at the offsets. A row is summed in a dense array; a bit per column remembers
+which were met, so that the row can be read out in order without sorting. Taught in lessons ``02_bag_of_words`` and ``05_glove_and_fasttext``.
 """
 
 from __future__ import annotations
@@ -8,10 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.compiled import compiled
+from .instructions import fetch, lowest_bit
 
-__all__ = ["BREAK", "count_rows", "positions_by_word", "spread"]
+__all__ = ["BREAK", "count_rows", "count_words", "merge_rows", "place_words", "spread"]
 
-BREAK = np.iinfo(np.int32).max                 # stands between documents; larger than any token id
+BREAK = np.uint32(0xFFFFFFFF)                  # stands between documents; larger than any token id
+AHEAD = 12                                     # centres: the text around the one so far ahead is on its way into the cache
+LINE = 16                                      # ids that one fetch brings, at least
+ONE, NONE = np.uint64(1), np.uint64(0)
 
 
 @compiled
@@ -27,58 +32,96 @@ def spread(tokens: np.ndarray, breaks: np.ndarray, padded: np.ndarray) -> None:
 
 
 @compiled
-def positions_by_word(padded: np.ndarray, first: int, last: int, n_words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counting sort of the centres: positions of word i are ``positions[starts[i]:starts[i + 1]]``, in order."""
-    starts = np.zeros(n_words + 1, dtype=np.int64)
-    for p in range(first, last):
-        if padded[p] != BREAK:
-            starts[padded[p] + 1] += 1
-    for i in range(n_words):
-        starts[i + 1] += starts[i]
-    filled = starts[:-1].copy()
-    positions = np.empty(starts[-1], dtype=np.int64)
-    for p in range(first, last):
-        if padded[p] != BREAK:
-            positions[filled[padded[p]]] = p
-            filled[padded[p]] += 1
-    return starts, positions
+def count_words(padded: np.ndarray, counts: np.ndarray) -> None:
+    """Add the words of a stretch of text to their counts."""
+    for word in padded:
+        if word != BREAK:
+            counts[word] += 1
 
 
 @compiled
-def count_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.ndarray, both_sides: bool, group: tuple[int, int],
-               out: tuple[np.ndarray, np.ndarray, np.ndarray]) -> int:
-    """Fill ``out`` (columns, values, entries per row) with the rows of one group of words. Returns the number of entries.
+def place_words(padded: np.ndarray, first: int, filled: np.ndarray, positions: np.ndarray) -> None:
+    """Counting sort of a stretch of text that begins at ``first``: a word at p goes to ``positions[filled[word]]``, and that moves on."""
+    for p in range(len(padded)):
+        if padded[p] != BREAK:
+            positions[filled[padded[p]]] = first + p
+            filled[padded[p]] += 1
 
-    Parameters: block, padded tokens and what `positions_by_word` gives; weights by distance; both_sides, also look ahead, and keep neighbours up
-    to the row's own word; group, first row and the one after the last.
+
+@compiled
+def _read_out(row: np.ndarray, met: tuple[np.ndarray, np.ndarray], out: tuple[np.ndarray, np.ndarray], span: tuple[int, int], unit: float) -> None:
+    """Bring the columns of one row into order, write its values beside them, and empty the row. ``met`` is all 0 before and after."""
+    columns, values = out
+    words, summary = met                                      # a bit per column; a bit per word of those
+    for k in range(span[0], span[1]):
+        word = columns[k] >> 6
+        words[word] |= ONE << np.uint64(columns[k] & 63)
+        summary[word >> 6] |= ONE << np.uint64(word & 63)
+    size = span[0]
+    for s in range(len(summary)):
+        while summary[s] != NONE:
+            word = 64 * s + lowest_bit(summary[s])
+            summary[s] &= summary[s] - ONE
+            left, words[word] = words[word], NONE
+            while left != NONE:
+                j = 64 * word + lowest_bit(left)
+                left &= left - ONE
+                columns[size] = j
+                values[size] = row[j] if unit is None else row[j] / unit
+                row[j] = 0
+                size += 1
+
+
+@compiled
+def count_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.ndarray, last_side: int, group: tuple[int, int],
+               work: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]], out: tuple[np.ndarray, np.ndarray], row_sizes: np.ndarray, unit: float) -> int:
+    """Fill ``out`` (columns, values) with the rows of one group of words, and ``row_sizes``. Returns the number of entries.
+
+    Parameters: block, padded tokens, the place where each word's positions begin, and these; weights by distance; last_side, 1 to look back and
+    ahead, -1 to look back; group, first row and the one after the last; work, a dense row and the bits of its columns, all 0; unit, what sums are
+    divided by, or None.
     """
     padded, starts, positions = block
-    columns, values, row_sizes = out
-    row = np.zeros(len(starts) - 1, dtype=weights.dtype)      # the dense row that is being summed
-    near, shares = np.empty(2 * len(weights), dtype=np.int32), np.empty(2 * len(weights), dtype=weights.dtype)
-    size = 0
+    (row, met), columns = work, out[0]
+    size, reach = 0, len(weights) - 1
     for i in range(group[0], group[1]):
         begin = size
         for at in range(starts[i], starts[i + 1]):
-            centre, n = positions[at], 0
-            for distance in range(1, len(weights)):
-                j = padded[centre - distance]
-                if j == BREAK:
-                    break
-                near[n], shares[n] = j, weights[distance]
-                n += not both_sides or j <= i                 # kept by moving on: a branch here is guessed wrong half of the time
-            for distance in range(1, len(weights) if both_sides else 0):
-                j = padded[centre + distance]
-                if j == BREAK:
-                    break
-                near[n], shares[n] = j, weights[distance]
-                n += j < i                                    # an equal word was already seen by the other one of the two
-            for k in range(n):
-                columns[size] = near[k]
-                size += row[near[k]] == 0
-                row[near[k]] += shares[k]
-        for k in range(begin, size):
-            values[k] = row[columns[k]]
-            row[columns[k]] = 0
+            ahead = positions[min(at + AHEAD, len(positions) - 1)]
+            for near in range(ahead - reach, ahead + reach + LINE, LINE):
+                fetch(padded, near)
+            for side in range(-1, last_side + 1, 2):
+                place = positions[at]
+                for distance in range(1, len(weights)):
+                    place += side
+                    j = padded[place]
+                    if j == BREAK:
+                        break
+                    columns[size] = j
+                    size += row[j] == 0                       # kept by moving on: a branch here is guessed wrong half of the time
+                    row[j] += weights[distance]
+        _read_out(row, met, out, (begin, size), unit)
         row_sizes[i - group[0]] = size - begin
+    return size
+
+
+@compiled
+def merge_rows(parts: tuple[np.ndarray, np.ndarray], starts: np.ndarray, work: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]],
+               out: tuple[np.ndarray, np.ndarray], row_sizes: np.ndarray, unit: float) -> int:
+    """Add up rows that were counted in several parts of the text. Returns the number of entries.
+
+    Parameters: parts, columns and counts of all parts; starts, row i of part p is ``starts[p, i]`` to ``starts[p, i + 1]``; the others as in
+    `count_rows`.
+    """
+    (row, met), columns, size = work, out[0], 0
+    for i in range(starts.shape[1] - 1):
+        begin = size
+        for p in range(len(starts)):
+            for k in range(starts[p, i], starts[p, i + 1]):
+                j = parts[0][k]
+                columns[size] = j
+                size += row[j] == 0
+                row[j] += parts[1][k]
+        _read_out(row, met, out, (begin, size), unit)
+        row_sizes[i] = size - begin
     return size

@@ -1,23 +1,29 @@
 """Co-occurrence counts of any size, row by row: in memory, or in files that are mapped into memory.
 
-GloVe needs the nonzero counts themselves, of more word pairs than a matrix in memory may hold. Taught in lesson ``05_glove_and_fasttext``.
+GloVe needs the nonzero counts themselves, of more word pairs than a matrix in memory may hold. They are the same to the last bit wherever they
+lie and however many threads counted them. Taught in lesson ``05_glove_and_fasttext``.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
-from .cooccurrence import cooccurrence
+from ..core import DamagedFile, load_files, save_files
+from .cooccurrence import counted
 
 if TYPE_CHECKING:
     from ..text import Corpus
 
 __all__ = ["Cooccurrences"]
+
+_FILES = {"offsets": "<i8", "columns": "<i4", "values": "<f4"}
+_AT_ONCE = 1 << 22                             # items that are written or checked at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +31,7 @@ class Cooccurrences:
     """Nonzero co-occurrence counts of V words, sorted by row, then by column: row = word, column = neighbour.
 
     Attributes: offsets, int64, V + 1: the nonzeros of word i are ``offsets[i]`` to ``offsets[i + 1]``; columns, int32; values, float32, each the
-    exact sum rounded once (mapped read-only from files when laid on disk); n_tokens, tokens that were counted.
+    exact sum rounded (mapped read-only where they lie in files); n_tokens, tokens that were counted. Made by `from_corpus` or `load`.
     """
 
     offsets: np.ndarray
@@ -36,22 +42,34 @@ class Cooccurrences:
     @staticmethod
     def from_corpus(corpus: Corpus, window: int = 15, *, symmetric: bool = True, weighting: str = "harmonic", memory: int = 1 << 30,
                     folder: str | os.PathLike | None = None, threads: int = 1) -> Cooccurrences:
-        """Count the pairs of words that stand within ``window`` words of each other in a document.
+        """Count the pairs of words that stand within ``window`` words of each other in a document, by 1/distance as GloVe does.
 
-        Parameters: corpus, window, symmetric, weighting, threads as for `cooccurrence`; memory, bytes that the count may take: what is beyond is
-        laid in nameless files, which vanish with the result; folder, where to keep the result (`load` reads it).
+        Parameters: corpus, window, symmetric, weighting, threads as for `cooccurrence`; memory, bytes for text and counts: what is beyond is laid
+        in nameless files in the cache folder, which vanish with the result; folder, where to keep the result instead. The result is bitwise
+        the same for any memory and threads. Raises as `cooccurrence`; OSError where a file cannot be written: then nothing is left of it.
         """
-        counts = cooccurrence(corpus, window, symmetric=symmetric, weighting=weighting, threads=threads)
-        return Cooccurrences(counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data.astype(np.float32), corpus.n_tokens)
+        scratch = None if folder is None else _place_beside(Path(folder))
+        offsets, columns, values = counted(corpus, window, symmetric=symmetric, weighting=weighting, threads=threads, dtype=np.float32,
+                                           memory=memory, folder=scratch)
+        counts = Cooccurrences(offsets, columns, values, len(corpus.token_ids))
+        if folder is None:
+            return counts
+        counts.save(folder)
+        return Cooccurrences.load(folder)
+
+    # ---------------------------------------------------------------------------------------- what is there
+
+    def __len__(self) -> int:
+        """Number of nonzeros."""
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        return f"Cooccurrences of {self.n_words:,} words, {len(self):,} nonzeros, counted in {self.n_tokens:,} tokens"
 
     @property
     def n_words(self) -> int:
         """Number of words V."""
         return len(self.offsets) - 1
-
-    def __len__(self) -> int:
-        """Number of nonzeros."""
-        return len(self.columns)
 
     @property
     def rows(self) -> np.ndarray:
@@ -59,5 +77,56 @@ class Cooccurrences:
         return np.repeat(np.arange(self.n_words, dtype=np.int32), np.diff(self.offsets))
 
     def matrix(self) -> sparse.csr_matrix:
-        """The counts as a (V, V) matrix in memory."""
+        """The counts as a (V, V) matrix, float32, that shares their memory."""
         return sparse.csr_matrix((self.values, self.columns, self.offsets), shape=(self.n_words, self.n_words))
+
+    # ---------------------------------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the counts into a folder; older ones there stay whole until the new ones are. Raises OSError."""
+
+        def writer(name: str):
+            def write(file: IO[bytes]) -> None:
+                array = getattr(self, name)
+                for first in range(0, len(array), _AT_ONCE):
+                    file.write(np.ascontiguousarray(array[first : first + _AT_ONCE], dtype=_FILES[name]).data)
+            return write
+
+        save_files(path, "Cooccurrences", {f"{name}.{dtype[1:]}": writer(name) for name, dtype in _FILES.items()}, {"n_tokens": self.n_tokens})
+
+    @staticmethod
+    def load(path: str | os.PathLike) -> Cooccurrences:
+        """Open saved counts, mapped from the files, read-only. Raises FileNotFoundError, DamagedFile, ValueError (newer format).
+
+        Every byte is checked against its sha256 (about 1 s per GB).
+        """
+        card, files = load_files(path, "Cooccurrences")
+        try:
+            arrays = {name: _mapped(files[f"{name}.{dtype[1:]}"], np.dtype(dtype)) for name, dtype in _FILES.items()}
+            counts = Cooccurrences(np.array(arrays["offsets"], dtype=np.int64), arrays["columns"], arrays["values"], int(card["n_tokens"]))
+            _check(counts)
+        except (KeyError, ValueError, TypeError) as error:
+            raise DamagedFile(f"{path} holds no co-occurrence counts that can be read: {error}. Count again") from error
+        return counts
+
+
+def _place_beside(path: Path) -> Path:
+    """An existing folder on the disk where ``path`` is to be a folder."""
+    if path.exists() and not path.is_dir():
+        raise FileExistsError(f"folder={path} is a file; counts are kept in a folder. Choose another name, or remove the file")
+    return next(place for place in (path, *path.absolute().parents) if place.exists())
+
+
+def _mapped(path: Path, dtype: np.dtype) -> np.ndarray:
+    return np.memmap(path, dtype=dtype, mode="r") if path.stat().st_size else np.empty(0, dtype=dtype)
+
+
+def _check(counts: Cooccurrences) -> None:
+    """Raise ValueError unless the arrays fit each other, so that no loop reads beyond them."""
+    offsets = counts.offsets
+    if len(offsets) < 1 or offsets[0] != 0 or (np.diff(offsets) < 0).any() or not offsets[-1] == len(counts.columns) == len(counts.values):
+        raise ValueError(f"the offsets do not fit {len(counts.columns)} columns and {len(counts.values)} values")
+    for first in range(0, len(counts), _AT_ONCE):
+        part = counts.columns[first : first + _AT_ONCE]
+        if int(part.min()) < 0 or int(part.max()) >= counts.n_words:
+            raise ValueError(f"columns from {int(part.min())} to {int(part.max())}; expected [0, {counts.n_words - 1}]")

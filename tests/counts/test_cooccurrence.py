@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessons_lib.counts.cooccurrence import cooccurrence
+from lessons_lib.counts import cooccurrence
+from lessons_lib.counts import cooccurrence_stream as stream
 from lessons_lib.text import Corpus
-
-module = sys.modules["lessons_lib.counts.cooccurrence"]
-
 
 @dataclass
 class Ids:
@@ -60,8 +58,9 @@ def test_counts_equal_the_double_loop(documents, window, symmetric, weighting):
 def test_V23_blocks_of_any_size_give_the_same_bits(documents, window, symmetric, weighting, block, group):
     whole = cooccurrence(corpus_of(documents, 7), window, symmetric=symmetric, weighting=weighting)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "BLOCK_TOKENS", block)
-        patch.setattr(module, "GROUP_PAIRS", group)
+        patch.setattr(stream, "SMALLEST_BLOCK", block)
+        patch.setattr(stream, "GROUP_PAIRS", group)
+        patch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=1))
         blocked = cooccurrence(corpus_of(documents, 7), window, symmetric=symmetric, weighting=weighting, threads=2)
     for part in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(whole, part), getattr(blocked, part))
