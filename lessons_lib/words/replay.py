@@ -32,8 +32,8 @@ def windows(state: WindowState, *, objective: str = "negative_sampling", window:
     """Every window of one epoch of `kernels.window_update`, in order; nothing is trained.
 
     Parameters: state, for its text, counts and sampling; objective, window, negatives, seed, epoch as there. A window's first output is the centre,
-    the others are noise; with "hierarchical_softmax" the outputs are the inner nodes on the centre's path. Raises TypeError or ValueError when the first
-    window is asked for.
+    the others are noise; with "hierarchical_softmax" the outputs are the inner nodes on the centre's path. Raises TypeError or ValueError when
+    the first window is asked for.
 
     >>> from lessons_lib.kernels import WindowState
     >>> state = WindowState([0, 1], [0, 2], np.zeros((2, 1)), np.zeros((2, 1)), [1, 1], sample=0)
@@ -47,8 +47,9 @@ def windows(state: WindowState, *, objective: str = "negative_sampling", window:
     if not isinstance(state, WindowState):
         raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a kernels.WindowState")
     tree = check_choice("objective", objective, ("negative_sampling", "hierarchical_softmax")) == "hierarchical_softmax"
-    how = Settings(False, tree, check_int("window", window, high=1000), 0 if tree else check_int("negatives", negatives, high=255), (1.0, 1.0),
-                   False, 0, check_int("seed", seed, low=0, high=2**63 - 1), check_int("epoch", epoch, low=0, high=2**31 - 1), (0, state.n_pieces), 1, True)
+    width, noise = check_int("window", window, high=1000), 0 if tree else check_int("negatives", negatives, high=255)
+    key, number = check_int("seed", seed, low=0, high=2**63 - 1), check_int("epoch", epoch, low=0, high=2**31 - 1)
+    how = Settings(False, tree, width, noise, (1.0, 1.0), False, 0, key, number, (0, state.n_pieces), 1, True)
     for part in slabs(state, how):
         found = drawn_windows(state, how, part)
         contexts, bounds, rows, labels, begins, ends = (x.cpu().numpy() for x in found[:6])

@@ -1,0 +1,79 @@
+"""The exercises of lesson 04: what their answers claim is measured, and the judges say what is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lessons_lib.exercises import audit, verdict
+from lessons_lib.exercises.word2vec import CHANGES, EXERCISES, UNCHANGED
+from lessons_lib.kernels import WindowState
+from lessons_lib.text import Corpus
+from lessons_lib.words import windows
+
+
+def neighbours(x: np.ndarray) -> np.ndarray:
+    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
+    return np.argsort(-np.round(unit @ unit.T, 9), axis=1, kind="stable")
+
+
+def changed(name: str, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    turn = np.linalg.qr(rng.normal(size=(x.shape[1],) * 2))[0]
+    stretch = np.where(np.arange(x.shape[1]) == 0, 10.0, 1.0)
+    order = np.array([1, 0, *range(2, x.shape[1])])
+    return dict(zip(CHANGES, (x @ turn, 3 * x, x * rng.uniform(0.2, 5, size=(len(x), 1)), x[:, order], x + 1.0, x * stretch), strict=True))[name]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_exactly_the_named_changes_leave_all_neighbours_as_they_are(name):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(30, 6))
+    assert np.array_equal(neighbours(changed(name, x, rng)), neighbours(x)) == (name in UNCHANGED)
+
+
+def test_the_pairs_are_those_that_the_library_trains_on():
+    tokens = ["cats", "drink", "milk", "and", "cats", "sleep"]
+    corpus = Corpus.from_tokens([tokens])
+    words, zeros = corpus.vocabulary.tokens, np.zeros((5, 2))
+    state = WindowState(corpus.token_ids, corpus.offsets, zeros, zeros, corpus.vocabulary.counts, sample=0)
+    taken = [(words[c], words[w.outputs[0]]) for w in windows(state, window=1) for c in w.contexts]
+    assert EXERCISES["window_pairs"].solution(tokens, 1) == taken
+
+
+def test_the_probability_is_the_one_the_library_keeps_words_with():
+    counts = np.array([5000, 700, 30, 1])
+    state = WindowState(np.zeros(0), [0], np.zeros((4, 1)), np.zeros((4, 1)), counts, sample=1e-2)
+    mine = [EXERCISES["keep_probability"].solution(int(n), int(counts.sum()), 1e-2) for n in counts]
+    assert np.allclose(state.keep / 2**31, mine, atol=1e-8)
+
+
+def test_the_gradient_is_that_of_the_loss():
+    rng = np.random.default_rng(1)
+    v, u, y = rng.normal(size=4), rng.normal(size=(3, 4)), np.array([1.0, 0.0, 0.0])
+
+    def loss(v: np.ndarray) -> float:
+        p = 1 / (1 + np.exp(-u @ v))
+        return float(-np.log(np.where(y == 1, p, 1 - p)).sum())
+
+    numeric = [(loss(v + 1e-6 * e) - loss(v - 1e-6 * e)) / 2e-6 for e in np.eye(4)]
+    assert np.allclose(EXERCISES["context_gradient"].solution(v, u, y), numeric, atol=1e-7)
+
+
+def test_every_judge_accepts_its_solution_and_refuses_at_least_four_wrong_answers():
+    lines = audit(EXERCISES)
+    assert [line.name for line in lines if not line.ok] == []
+    assert min(len(line.refused) for line in lines) >= 4
+
+
+@pytest.mark.parametrize(("name", "answer", "said"), [
+    ("same_neighbours", set(CHANGES[:2]), "2 of six are wrong. Think about this: the cosine divides"),
+    ("same_neighbours", "all", "expected a set of texts"),
+    ("same_neighbours", {"all"}, "is none of the six"),
+    ("disagree", [[1, 0]], "expected shape (3, 2)"),
+    ("disagree", [[1, 0], [0, 0], [1, 1]], "has no length"),
+    ("disagree", [[1, 0], [5, 0], [1, 1]], "larger inner product, too"),
+    ("disagree", [[1, 0], [2, 0], [9, 1]], "smaller distance; yours have 1.000 and 8.062"),
+    ("window_pairs", 3, "expected a function"),
+])
+def test_a_wrong_answer_is_told_what_is_wrong_with_it(name, answer, said):
+    assert said in verdict(EXERCISES[name], answer)
