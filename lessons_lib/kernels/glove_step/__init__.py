@@ -13,8 +13,7 @@ from .state import GloveState, Settings, shifts
 
 __all__ = ["OPERATION", "GloveState", "glove_step"]
 
-OPERATION = Operation("glove_step", kernel=False, without="it is not written yet", processor="vector code")
-LARGEST_RATE = 1e3
+OPERATION = Operation("glove_step", processor="vector code")
 
 
 def glove_step(state: GloveState, *, learning_rate: float = 0.05, clip: float = 100.0, seed: int = 0, epoch: int = 0,
@@ -27,8 +26,8 @@ def glove_step(state: GloveState, *, learning_rate: float = 0.05, clip: float = 
     The loss of a count is the one before its own step. A step of both rows uses their old values. A count whose diff is NaN or infinite is left out.
     Parameters: state, a `GloveState`; learning_rate η > 0, which stands inside of the sums G: with G = 1 at the beginning this is AdaGrad with
     rate 1 and 1 / η² at the beginning; clip > 0, the largest part of a gradient; seed and epoch >= 0, which decide the order of the rounds; rounds,
-    first and last + 1, to work on a part of the ``state.groups`` rounds of an epoch; threads, without influence on the result; backend, "cpu" or
-    "reference". Raises TypeError, ValueError (settings), BackendUnavailable. [pennington2014glove; duchi2011adaptive]
+    first and last + 1, to work on a part of the ``state.groups`` rounds of an epoch; threads, without influence on the result; backend, "triton",
+    "cpu" or "reference". Raises TypeError, ValueError (settings), BackendUnavailable. [pennington2014glove; duchi2011adaptive]
 
     >>> import numpy as np
     >>> state = GloveState([0, 1, 2], [1, 0], [3.0, 3.0], np.full((2, 4), 0.1), np.full((2, 4), 0.1))
@@ -42,6 +41,6 @@ def glove_step(state: GloveState, *, learning_rate: float = 0.05, clip: float = 
     first, last = (0, state.groups) if rounds is None else rounds
     first = check_int("rounds[0]", first, low=0, high=state.groups)
     last = check_int("rounds[1]", last, low=first, high=state.groups)
-    how = Settings(check_float("learning_rate", learning_rate, low=0.0, high=LARGEST_RATE, open_low=True),
+    how = Settings(check_float("learning_rate", learning_rate, low=0.0, open_low=True),
                    check_float("clip", clip, low=0.0, open_low=True), tuple(order[first:last]), check_int("threads", threads))
     return OPERATION.run("glove_step", state.words, state, how, backend=backend)

@@ -43,10 +43,10 @@ def add_to_rows(at, mask, moves, columns, UNIT: tl.constexpr, PIECES: tl.constex
 @triton.jit
 def products(rows, x, PIECES: tl.constexpr):
     """The dot product of each row with the one row x."""
-    found = tl.sum(rows[0] * x[0], 1)
+    found = rows[0] * x[0]
     for piece in tl.static_range(1, PIECES):
-        found += tl.sum(rows[piece] * x[piece], 1)
-    return found
+        found += rows[piece] * x[piece]
+    return tl.sum(found, 1)
 
 
 @triton.jit
