@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import (DamagedFile, Estimator, TrainingDiverged, check_choice, check_float, check_int, check_seed, fingerprint, generator, load_model,
-                    save_model, shown, track)
+from ..core import (BackendUnavailable, DamagedFile, Estimator, TrainingDiverged, check_choice, check_float, check_int, check_seed, fingerprint,
+                    generator, load_model, save_model, shown, track)
 from ..vectors import WordVectors
 from .reading import Reading, read, read_with
 from .run import Run, parts_of
@@ -34,7 +34,8 @@ class Word2Vec(Estimator):
     out; sample, threshold of subsampling (0: none), a word of frequency f stays with probability √(t/f) + t/f; noise_exponent, power of the counts in
     the noise; epochs; learning_rate, at the beginning, from where it falls to a ten thousandth along a straight line; threads; deterministic,
     on several threads: bitwise the same for equal settings, else threads write over each other; seed; share_error, CBOW only: each context gets its
-    share of the error, the gradient proper, instead of the whole as in the original program; progress, show a bar.
+    share of the error, the gradient proper, instead of the whole as in the original program; progress, show a bar; device, "cpu" or "cuda", where the
+    kernel's programs race as threads do: it needs ``deterministic=False``.
     Learned: ``vectors_`` (`WordVectors`, the input vectors), ``output_`` (rows, dim) float32, of words or of inner nodes; ``counts_`` (V,) int64;
     ``history_`` (epochs,) float64, mean −log p per pair of input and window in each epoch, NaN where nothing was noted. One thread is bitwise
     reproducible. [mikolov2013distributed]
@@ -48,13 +49,14 @@ class Word2Vec(Estimator):
 
     def __init__(self, dim: int = 100, *, window: int = 5, architecture: str = "skip_gram", objective: str = "negative_sampling", negatives: int = 5,
                  min_count: int = 5, sample: float = 1e-3, noise_exponent: float = 0.75, epochs: int = 5, learning_rate: float = 0.025,
-                 threads: int = 1, deterministic: bool = True, seed: int = 0, share_error: bool = False, progress: bool = False):
+                 threads: int = 1, deterministic: bool = True, seed: int = 0, share_error: bool = False, progress: bool = False,
+                 device: str = "cpu"):
         self.dim, self.window, self.architecture, self.objective, self.negatives = dim, window, architecture, objective, negatives
         self.min_count, self.sample, self.noise_exponent, self.epochs = min_count, sample, noise_exponent, epochs
         self.learning_rate, self.threads, self.deterministic, self.seed = learning_rate, threads, deterministic, seed
-        self.share_error, self.progress = share_error, progress
+        self.share_error, self.progress, self.device = share_error, progress, device
 
-    def _check_settings(self) -> None:
+    def _check_settings(self, *, here: bool = True) -> None:
         for name in ("dim", "min_count", "epochs", "threads"):
             check_int(name, getattr(self, name))
         check_int("window", self.window, high=1000)
@@ -72,6 +74,14 @@ class Word2Vec(Estimator):
         for name in ("deterministic", "share_error", "progress"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise TypeError(f"{name}={shown(getattr(self, name))} is {type(getattr(self, name)).__name__}; expected True or False")
+        on_gpu = check_choice("device", self.device, ("cpu", "cuda")) == "cuda"
+        if on_gpu and self.deterministic:
+            raise ValueError("deterministic=True cannot hold with device='cuda', where programs race. Use deterministic=False, or device='cpu'")
+        if on_gpu and here:
+            import torch
+
+            if not torch.cuda.is_available():
+                raise BackendUnavailable('device="cuda" cannot be used: PyTorch finds no CUDA device on this machine. Take device="cpu", the default')
 
     @property
     def _tree(self) -> bool:
@@ -146,7 +156,8 @@ class Word2Vec(Estimator):
         """Do the parts of the run that are left."""
         from ..kernels import WindowState
 
-        state = WindowState(reading.words, reading.offsets, inputs, outputs, self.counts_, sample=self.sample, noise_exponent=self.noise_exponent)
+        state = WindowState(reading.words, reading.offsets, inputs, outputs, self.counts_, sample=self.sample, noise_exponent=self.noise_exponent,
+                            device=self.device)
         key, parts = int(generator(self.seed).integers(1 << 62)), parts_of(state.pieces)
         if self._run.part == len(parts):            # interrupted between the last part and the end of its epoch
             self._run = self._run.after_epoch()
@@ -168,8 +179,8 @@ class Word2Vec(Estimator):
 
     def _hand_over(self, state: Any, tokens: list[str]) -> None:
         """Copy what was learned so far from the working state into the attributes that others see."""
-        self.output_ = state.outputs[:, : self.dim].numpy().copy()
-        self.vectors_ = WordVectors(tokens, state.inputs[:, : self.dim].numpy().copy(), name=self.name)
+        self.output_ = state.outputs[:, : self.dim].cpu().numpy().copy()
+        self.vectors_ = WordVectors(tokens, state.inputs[:, : self.dim].cpu().numpy().copy(), name=self.name)
         self.history_ = np.array(self._run.history, dtype=np.float64)
 
     def _part(self, state: Any, pieces: tuple[int, int], rates: tuple[float, float], key: int) -> None:
@@ -220,7 +231,7 @@ class Word2Vec(Estimator):
         settings, arrays, extra = load_model(path, "Word2Vec")
         try:
             model = cls(**settings)
-            model._check_settings()
+            model._check_settings(here=False)
             tokens = Strings.checked(arrays["token_bytes"], arrays["token_offsets"], name="token_offsets").to_list()
             model.vectors_ = WordVectors(tokens, loaded_array(path, arrays, "inputs", shape=(len(tokens), model.dim)), name=cls.name)
             model.output_ = loaded_array(path, arrays, "outputs", shape=(len(tokens) - model._tree, model.dim))

@@ -1,4 +1,4 @@
-"""GloVe steps as a kernel: the textbook's numbers in any order of the tiles, odd widths, counts that are left out, rows beside which nothing is written."""
+"""GloVe steps as a kernel: the textbook's numbers at odd widths, counts that are left out, rows beside which nothing is written."""
 
 from __future__ import annotations
 
