@@ -242,9 +242,26 @@ def _window_update(sizes: Sizes) -> Iterator[Case]:
                     partial(learned, "reference"), of=(n, "words"), needs=work.window_update(n, inputs, 6, d), goal=20.0, tolerance=1e-4)
 
 
+def _subword_update(sizes: Sizes) -> Iterator[Case]:
+    n, n_words, d = sizes.windows
+    parts = 20                                  # rows of a word: its own and those of its n-grams
+    rng = np.random.default_rng(20)
+    words, lists = np.minimum(rng.zipf(1.3, size=n), n_words) - 1, rng.integers(0, 5 * n_words, size=parts * n_words)
+    rows = [(rng.random((m, d)) - 0.5) / d for m in (5 * n_words, n_words)]
+    counts, offsets = np.bincount(words, minlength=n_words), [*range(0, n, 20), n]
+    for architecture, outputs in (("skip_gram", 11.0), ("cbow", 6.0)):                  # words to guess and noise
+        def learned(backend: str, architecture: str = architecture) -> Tensor:
+            state = kernels.SubwordState(words, offsets, *rows, counts, sample=0.0, rows=lists, row_offsets=parts * np.arange(n_words + 1))
+            kernels.subword_update(state, architecture=architecture, backend=backend)
+            return state.inputs
+
+        yield _case(f"subword_update {architecture} {n} words of {parts} rows, d={d}", "NumPy, window by window", partial(learned, "cpu"),
+                    partial(learned, "reference"), of=(n, "words"), needs=work.subword_update(n, parts, outputs, d), goal=20.0, tolerance=1e-4)
+
+
 _MAKERS = {"uniformity": _uniformity, "info_nce": _info_nce, "cosent": _cosent, "mean_covariance": _mean_covariance, "knn": _knn,
            "mean_cosine": _mean_cosine, "pool": _pool, "segment_moments": _segment_moments, "alignment": _alignment, "ranks": _ranks,
-           "lda_sweep": _lda_sweep, "window_update": _window_update}
+           "lda_sweep": _lda_sweep, "window_update": _window_update, "subword_update": _subword_update}
 
 
 def cases(*, sizes: Sizes | None = None, only: str = "") -> Iterator[Case]:

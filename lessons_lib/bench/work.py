@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Work", "alignment", "cosent", "info_nce", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "pool", "ranks", "segment_moments",
-           "uniformity", "window_update"]
+__all__ = ["Work", "alignment", "cosent", "glove_step", "info_nce", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "pool", "ranks", "segment_moments",
+           "subword_update", "uniformity", "window_update"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,14 @@ def cosent(n: int, *, itemsize: int) -> Work:
     return Work(n * math.log2(max(n, 2)), 3 * n * itemsize)
 
 
+def glove_step(n: int, d: int) -> Work:
+    """For each of n counts a product and two AdaGrad steps of about five operations per number.
+
+    The context's numbers and sums of squares are read and written for every count; the word's stay in a cache while its counts follow each other.
+    """
+    return Work(12 * n * d, n * (16 * d + 16))
+
+
 def ranks(rows: int, n: int, *, itemsize: int) -> Work:
     """A sort of each row; values read and ranks written."""
     return Work(rows * n * math.log2(max(n, 2)), 2 * rows * n * itemsize)
@@ -97,3 +105,8 @@ def window_update(n_windows: float, inputs: float, outputs: float, d: int) -> Wo
     ``inputs`` and ``outputs`` are rows of a window on average. What the caches save of frequent rows depends on the text and is not counted.
     """
     return Work(6 * n_windows * inputs * outputs * d, 8 * n_windows * (inputs + outputs) * d)
+
+
+def subword_update(n_windows: float, rows: float, outputs: float, d: int) -> Work:
+    """For each window the mean of ``rows`` rows, which then move, and for each output a product and two updates; rows are read and written once."""
+    return Work(n_windows * (2 * rows + 6 * outputs) * d, 8 * n_windows * (rows + outputs) * d)

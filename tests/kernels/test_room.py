@@ -103,6 +103,7 @@ CALLS = {                                       # a small valid call of each pub
     "knn": (torch.eye(2), torch.eye(2)), "mean_cosine": (torch.eye(3),), "mean_covariance": (torch.eye(3),), "pool": (torch.ones(1, 2, 3), [[1, 1]]),
     "lda_sweep": (kernels.LdaState([0, 1], [0, 2], [0, 0], n_topics=2, n_words=2),), "ranks": ([3.0, 1.0],),
     "segment_moments": (torch.eye(3), [0, 3]), "uniformity": (torch.eye(3),),
+    "subword_update": (kernels.SubwordState([0, 1], [0, 2], torch.eye(2), torch.eye(2), [1, 1], rows=[0, 1], row_offsets=[0, 1, 2]),),
     "window_update": (kernels.WindowState([0, 1], [0, 2], torch.eye(2), torch.eye(2), [1, 1]),),
 }
 

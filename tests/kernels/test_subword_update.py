@@ -76,7 +76,8 @@ def test_windows_move_both_matrices_by_the_gradient_of_their_loss(architecture, 
             noise = [w for w in drawn if w != word]
             loss = loss - torch.nn.functional.logsigmoid(b[word] @ x) - torch.nn.functional.logsigmoid(-(b[noise] @ x)).sum()
     gradients = torch.autograd.grad(loss, (a, b))
-    subword_update(start, architecture=architecture, objective=objective, window=1, negatives=k, learning_rate=rate, share_error=share, backend=backend)
+    subword_update(start, architecture=architecture, objective=objective, window=1, negatives=k, learning_rate=rate, share_error=share,
+                   backend=backend)
     moved = [(getattr(start, name)[:, :12].double() - old) / rate for name, old in zip(("inputs", "outputs"), before, strict=True)]
     torch.testing.assert_close(moved[1], -gradients[1], rtol=0, atol=3e-3)
     if share:                                   # without it rows learn n times their gradient, n differing from window to window

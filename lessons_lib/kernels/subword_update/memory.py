@@ -1,7 +1,7 @@
 """Numbers at raw addresses, for compiled loops that call each other millions of times.
 
-Numba hands an array from function to function as seven numbers and counts its users at every call; where a call does little, that is most of the time.
-An address is one number and nobody counts it, so who calls keeps the arrays alive. Taught in ``05_glove_and_fasttext``.
+Numba hands an array from function to function as seven numbers and counts its users at every call; where a call does little, that is most of the
+time. An address is one number and nobody counts it, so who calls keeps the arrays alive. Taught in ``05_glove_and_fasttext``.
 """
 
 from __future__ import annotations
