@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Work", "alignment", "cosent", "glove_step", "info_nce", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "pool", "ranks", "segment_moments",
-           "subword_update", "uniformity", "window_update"]
+__all__ = ["Work", "alignment", "cosent", "glove_step", "info_nce", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "pool", "ranks",
+           "segment_moments", "subword_update", "uniformity", "window_update"]
 
 
 @dataclass(frozen=True)
