@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import ceilings
+from . import ceilings, gpu_models
 from .ceilings import Ceilings, Timer
 from .gpu_cases import Contest, Peer, Sides, contests
 from .measure import PeerMissing, Row, significant
@@ -155,7 +155,7 @@ def _left_out(contest: Contest, peer: str = "") -> Row:
 
 
 def _wanted(only: str) -> Iterable[Contest]:
-    return [contest for contest in contests() if only in contest.name]
+    return [contest for contest in (*contests(), *gpu_models.contests()) if only in contest.name]
 
 
 def rows(*, tell: Callable[[str], None], only: str = "", budget: float = BUDGET, tools: Instruments | None = None,
