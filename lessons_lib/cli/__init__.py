@@ -15,12 +15,16 @@ import typer
 
 from ..bootstrap import hand_over
 from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed
+from .measuring import evaluate
 from .show import show_table
+from .train import train_app
+from .training import Stopped
 
 app = typer.Typer(help="Embeddings, measured: a course on text embeddings, and the library under it.", no_args_is_help=True,
                   pretty_exceptions_enable=False, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
 data_app = typer.Typer(help="Datasets: what is here, how to get the rest, whether it is whole.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
+app.add_typer(train_app, name="train")
 
 LessonIds = Annotated[list[str] | None, typer.Argument(help="Lessons, such as one_hot; default: all.", show_default=False)]
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -186,22 +190,7 @@ def data_verify(names: Annotated[list[str] | None, typer.Argument(show_default=F
 # ------------------------------------------------------------------------------------------------ measuring
 
 
-@app.command()
-def evaluate(encoder: Annotated[str, typer.Argument(help="one of: one-hot, bag of words, TF-IDF, BM25, char n-grams, LSA")],
-             on: Annotated[str, typer.Option(help="datasets, separated by commas")] = "course-sts",
-             protocol: Annotated[str, typer.Option(help="all, mean or wmean: how subsets of one set are put together")] = "all") -> None:
-    """Measure an encoder on sentence pairs: Spearman x 100 with its 95 % interval."""
-    from .. import datasets, evaluation
-    from ..core import check_choice
-    from ..counts import named_encoder
-
-    check_choice("protocol", protocol, ("all", "mean", "wmean"))
-    sets = {name.strip(): datasets.load(name.strip()) for name in on.split(",") if name.strip()}       # before the encoder takes its seconds
-    results = evaluation.evaluate(named_encoder(encoder), sets, protocol=protocol)
-    rows = [[name, r.n_pairs, f"{100 * r.spearman:.2f}", f"{100 * r.interval[0]:.1f} to {100 * r.interval[1]:.1f}", f"{100 * r.pearson:.2f}",
-             f"{r.alignment:.3f}", f"{r.uniformity:.3f}", f"{r.seconds:.2f}"] for name, r in results.items()]
-    columns = ["dataset", "pairs", "Spearman", "95 % interval", "Pearson", "alignment", "uniformity", "seconds"]
-    show_table(f"{encoder}, protocol {protocol}", columns, rows, right=tuple(columns[1:]))
+app.command()(evaluate)
 
 
 @app.command()
@@ -299,6 +288,9 @@ def main() -> int:
     except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, OSError) as error:
         print(f"lessons: {error}", file=sys.stderr)
         return 2
+    except Stopped as stop:
+        print(f"lessons: {stop}", file=sys.stderr)
+        return 130
     except typer.Abort:
         return 130
     except KeyboardInterrupt:

@@ -114,7 +114,8 @@ def _remedy(dataset: Dataset, absent: Sequence[RegisteredFile]) -> str:
 def missing(dataset: Dataset, absent: Sequence[RegisteredFile], *, split: str = "all") -> DataMissing:
     """The error for data that is not here: name, size, splits that are here, folders searched, and the remedy."""
     size = sum(file.bytes for file in absent)
-    what = f"{dataset.name}{f' (split {split!r})' if split != 'all' else ''}"
+    part = dataset.part_by or "split"
+    what = f"{dataset.name}{f' ({part} {split!r})' if split != 'all' else ''}"
     present = [name for name, files in dataset.split_files.items() if all(map(find, files))]
     others = f" Splits that are here: {', '.join(map(repr, present))}." if present else ""
     return DataMissing(f"{what} is not on this machine{f' ({readable_size(size)})' if size else ''}.{others}\n"
