@@ -6,11 +6,13 @@ A tile is a group of words and a group of contexts, few enough to stay in the pr
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...core.compiled import compiled
 
-__all__ = ["arrange"]
+__all__ = ["arrange", "per_column", "tile_bounds"]
 
 _7, _9 = np.uint64(7), np.uint64(9)
 
@@ -28,37 +30,43 @@ def _shuffled(first: int, last: int, chance: int, order: np.ndarray) -> int:
 
 
 @compiled
-def _bounds(offsets: np.ndarray, columns: np.ndarray, group_of_row: np.ndarray, group_of_column: np.ndarray, groups: int) -> np.ndarray:
+def per_column(columns: np.ndarray, n: int) -> np.ndarray:
+    """How many counts each of n columns has."""
+    found = np.zeros(n, np.int64)
+    for column in columns:
+        found[column] += 1
+    return found
+
+
+@compiled
+def tile_bounds(offsets: np.ndarray, columns: np.ndarray, group_of_row: np.ndarray, group_of_column: np.ndarray, groups: int) -> np.ndarray:
     """Where each tile begins, and where the last one ends."""
     tiles = np.zeros(groups * groups + 1, np.int64)
     for row in range(len(group_of_row)):
         first = group_of_row[row] * groups + 1
         for k in range(offsets[row], offsets[row + 1]):
             tiles[first + group_of_column[columns[k]]] += 1
-    return np.cumsum(tiles)
+    for tile in range(groups * groups):
+        tiles[tile + 1] += tiles[tile]
+    return tiles
 
 
 @compiled
-def arrange(counts: tuple, words: tuple, contexts: tuple, weighting: tuple[float, float], seed: int) -> tuple:
-    """Places of words and of contexts, log X, f, and the bounds of the tiles.
+def arrange(counts: tuple, order: tuple, weighting: tuple[float, float], tiles: np.ndarray, visit: np.ndarray, seed: int, out: tuple) -> None:
+    """Fill ``out`` (places of words, places of contexts, log X, f) tile by tile.
 
-    Parameters: counts: offsets, columns, values; words: row at each place, group of each row; contexts: place of each column, group of each column;
-    weighting: x_max and exponent of f; seed, of the order within a row.
+    Parameters: counts: offsets, columns, values; order: row at each place, group of each row, place of each column, group of each column; weighting:
+    x_max and exponent of f; tiles, from `tile_bounds`; visit, room for the longest row; seed, of the order within a row.
     """
-    (offsets, columns, values), (row_at, group_of_row), (place_of_column, group_of_column) = counts, words, contexts
-    groups = group_of_row.max() + 1
-    n, tiles = len(columns), _bounds(offsets, columns, group_of_row, group_of_column, groups)
-    rows, places, logs, weights = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.float32), np.empty(n, np.float32)
-    free, chance = tiles.copy(), np.uint64(seed) | np.uint64(1)
-    order = np.empty(max(1, np.diff(offsets).max()), np.int64)
+    (offsets, columns, values), (row_at, group_of_row, place_of_column, group_of_column), (rows, places, logs, weights) = counts, order, out
+    groups, free, chance = group_of_row.max() + 1, tiles.copy(), np.uint64(seed) | np.uint64(1)
     for place in range(len(row_at)):
         row = row_at[place]
-        chance = _shuffled(offsets[row], offsets[row + 1], chance, order)
+        chance = _shuffled(offsets[row], offsets[row + 1], chance, visit)
         for k in range(offsets[row + 1] - offsets[row]):
-            column, x = columns[order[k]], np.float64(values[order[k]])
+            column, x = columns[visit[k]], np.float64(values[visit[k]])
             tile = group_of_row[row] * groups + group_of_column[column]
             at = free[tile]
             free[tile] += 1
-            rows[at], places[at], logs[at] = place, place_of_column[column], np.log(x)
-            weights[at] = min(1.0, x / weighting[0]) ** weighting[1]
-    return rows, places, logs, weights, tiles
+            rows[at], places[at], logs[at] = place, place_of_column[column], math.log(x)
+            weights[at] = 1.0 if x >= weighting[0] else (x / weighting[0]) ** weighting[1]

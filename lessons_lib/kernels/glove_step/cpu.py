@@ -33,9 +33,10 @@ def glove_step(words: Tensor, state: GloveState, how: Settings) -> tuple[float, 
         return train(tables, bounds, tiles[part], losses[part], np.float32(how.rate), np.float32(how.clip))
 
     left_out = 0
-    with ThreadPoolExecutor(how.threads) as pool:
+    with ThreadPoolExecutor(how.threads) as pool:                        # which starts no thread before it is asked to
+        each = pool.map if how.threads > 1 else map
         for parts in _parts(np.diff(bounds)[tiles], state.groups, how.threads):
-            left_out += sum(pool.map(work, parts))
+            left_out += sum(each(work, parts))
     words.copy_(on_host["words"])
     state.contexts.copy_(on_host["contexts"])
     return float(losses.sum()), int(left_out)

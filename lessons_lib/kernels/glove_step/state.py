@@ -7,6 +7,7 @@ Taught in ``05_glove_and_fasttext``.
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ FIXED = 1e30                                    # sum of squares of a number tha
 TILE_BYTES = 1 << 20                            # of context rows, which are visited often within a tile: they should stay in the second-level cache
 FEWEST_GROUPS = 16                              # tiles that may run side by side
 GPU_GROUPS = 1024                               # there each tile is one program
+Counts = tuple[np.ndarray, np.ndarray, np.ndarray]                # offsets, columns, values
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class GloveState:
     ``offsets[i + 1]``; words (V, d + 1) and contexts
     (V', d + 1), each row a vector with its bias at the end, copied; word_squares and context_squares of the same shapes, AdaGrad's sums of
     squares, 1 where None; x_max, exponent: of the weight f; groups, into how many the words and the contexts are parted, None for what
-    suits the cache (or the GPU); seed, of the order; device.
+    suits the cache (or the GPU); seed, of the order; folder, lay the arranged counts in nameless files there, 16 bytes each, None for memory; device.
     Attributes: ``words`` (V, 2, columns) and ``contexts`` (V', 2, columns) float32, numbers and sums of squares, rows in the order
     of ``word_order`` and ``context_order``; ``rows``, ``columns`` (n,) int32, places in that order; ``logs`` (n,) float32 log X; ``weights``
     (n,) float32 f; ``tiles`` (groups² + 1,) int64: the counts of words of group g and contexts of group h lie from
@@ -56,7 +58,8 @@ class GloveState:
     """
 
     def __init__(self, offsets: Any, columns: Any, values: Any, words: Any, contexts: Any, *, word_squares: Any = None, context_squares: Any = None,
-                 x_max: float = 100.0, exponent: float = 0.75, groups: int | None = None, seed: int = 0, device: Any = "cpu") -> None:
+                 x_max: float = 100.0, exponent: float = 0.75, groups: int | None = None, seed: int = 0, folder: Any = None,
+                 device: Any = "cpu") -> None:
         words, contexts = _matrix("words", words), _matrix("contexts", contexts)
         if words.shape[1] != contexts.shape[1] or words.shape[1] < 2:
             raise ValueError(f"words has shape {words.shape}, contexts {contexts.shape}; expected as many columns: those of a vector and its bias")
@@ -65,20 +68,25 @@ class GloveState:
         weighting = check_float("x_max", x_max, low=0.0, open_low=True), check_float("exponent", exponent, low=0.0)
         self.dim, on_gpu = words.shape[1] - 1, torch.device(device).type != "cpu"
         self.groups = _groups(groups, words.shape, contexts.shape, on_gpu)
-        self._arrange(counts, len(contexts), weighting, generator(seed), device)
-        self.words = _rows(words, squares[0], self.word_order, bias=self.dim).to(device)
-        self.contexts = _rows(contexts, squares[1], self.context_order, bias=self.dim + 1).to(device)
+        room = [_room(len(counts[1]), kind, folder) for kind in (np.int32, np.int32, np.float32, np.float32)]
+        self._arrange(counts, len(contexts), weighting, generator(seed), room)
+        self.words = _rows(words, squares[0], self.word_order, bias=self.dim)
+        self.contexts = _rows(contexts, squares[1], self.context_order, bias=self.dim + 1)
+        for name in ("words", "contexts", "rows", "columns", "logs", "weights", "tiles"):
+            setattr(self, name, getattr(self, name).to(device))
 
-    def _arrange(self, counts: tuple[np.ndarray, np.ndarray, np.ndarray], n_contexts: int, weighting: tuple[float, float],
-                 rng: np.random.Generator, device: Any) -> None:
-        from .arranging import arrange
+    def _arrange(self, counts: Counts, n_contexts: int, weighting: tuple[float, float], rng: np.random.Generator, out: list[np.ndarray]) -> None:
+        from .arranging import arrange, per_column, tile_bounds
 
-        self.word_order, word_groups = _dealt(np.diff(counts[0]), self.groups, rng)
-        self.context_order, context_groups = _dealt(np.bincount(counts[1], minlength=n_contexts), self.groups, rng)
+        offsets, columns, _ = counts
+        self.word_order, word_groups = _dealt(np.diff(offsets), self.groups, rng)
+        self.context_order, context_groups = _dealt(per_column(columns, n_contexts), self.groups, rng)
         places = np.empty(n_contexts, dtype=np.int32)
         places[self.context_order] = np.arange(n_contexts, dtype=np.int32)
-        found = arrange(counts, (self.word_order, word_groups), (places, context_groups), weighting, int(rng.integers(1 << 62)))
-        self.rows, self.columns, self.logs, self.weights, self.tiles = (torch.from_numpy(x).to(device) for x in found)
+        tiles = tile_bounds(offsets, columns, word_groups, context_groups, self.groups)
+        longest = np.empty(int(np.diff(offsets).max()), dtype=np.int64)
+        arrange(counts, (self.word_order, word_groups, places, context_groups), weighting, tiles, longest, int(rng.integers(1 << 62)), tuple(out))
+        self.rows, self.columns, self.logs, self.weights, self.tiles = (torch.from_numpy(x) for x in (*out, tiles))
 
     def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Words and contexts, each (V, d + 1) with the bias at the end, and their sums of squares, in the order in which they were given."""
@@ -113,7 +121,7 @@ def _squares(name: str, value: Any, like: np.ndarray) -> np.ndarray:
     return found
 
 
-def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) -> Counts:
     """The counts as int64, int32 and float numbers. Raises ValueError for what is no sparse matrix of that shape or not > 0."""
     offsets, columns, values = np.asarray(offsets, dtype=np.int64), np.asarray(columns), np.asarray(values)
     n = len(columns)
@@ -129,6 +137,14 @@ def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) ->
         raise ValueError(f"count of row {row}, column {columns[i]} is {values[i]:g} ({n - int(good.sum())} of {n} are no finite number > 0); "
                          "GloVe learns logarithms. Leave such counts out (zeros: counts.eliminate_zeros())")
     return offsets, columns, values
+
+
+def _room(n: int, kind: Any, folder: Any) -> np.ndarray:
+    """An array to be written, in memory or on a file without a name, which is gone when the array is."""
+    if folder is None or n == 0:
+        return np.empty(n, dtype=kind)
+    with tempfile.TemporaryFile(dir=folder, prefix=".tmp-") as file:
+        return np.asarray(np.memmap(file, dtype=kind, mode="w+", shape=n))
 
 
 def _dealt(n_counts: np.ndarray, groups: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
