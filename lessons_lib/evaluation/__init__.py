@@ -14,6 +14,5 @@ from .word_report import WordReport, word_report
 from .word_similarity import WordSimilarityResult, word_similarity
 
 __all__ = ["AnalogyResult", "Leaderboard", "LeaderboardRow", "PairedDifference", "Results", "STSResult", "WordReport",
-           "WordSimilarityResult", "alignment", "analogy_accuracy", "average_ranks",
-           "bootstrap_interval", "evaluate", "pair_cosines", "paired_difference",
-           "pearson", "spearman", "spearman_interval", "uniformity", "unit_rows", "word_report", "word_similarity"]
+           "WordSimilarityResult", "alignment", "analogy_accuracy", "average_ranks", "bootstrap_interval", "evaluate", "pair_cosines",
+           "paired_difference", "pearson", "spearman", "spearman_interval", "uniformity", "unit_rows", "word_report", "word_similarity"]

@@ -13,7 +13,7 @@ from typing import Any
 from ..core import UnknownWord, check_choice, shown
 from .analogies import METHODS, AnalogyResult, analogy_accuracy
 from .tables import html_table, text_table
-from .word_similarity import WordSimilarityResult, word_similarity
+from .word_similarity import WordSimilarityResult, loaded_pairs, word_similarity
 from .word_table import WordTable
 
 __all__ = ["WordReport", "word_report"]
@@ -23,7 +23,10 @@ SETS = ("wordsim353", "simlex999")               # these two are on every machin
 
 @dataclass(frozen=True, repr=False)
 class WordReport:
-    """Results by name: ``similarity`` of each set of word pairs, ``analogies`` of each rule; None where no question could be asked."""
+    """Results by name: ``similarity`` of each set of word pairs, ``analogies`` of each rule; None where too few questions can be asked.
+
+    Those are fewer than two pairs of words, which have no correlation, or no analogy.
+    """
 
     name: str
     n_words: int
@@ -67,23 +70,21 @@ def word_report(vectors: Any, *, sets: Iterable[Any] = SETS, methods: Iterable[s
 
     Parameters: vectors, `WordVectors` or whatever `word_similarity` takes; sets, names or records of word pairs; methods, of analogies, () for none;
     questions, a name or record of analogies; bootstrap, resamples of the intervals (0: none); seed.
-    Raises TypeError or ValueError (an argument), DataMissing (a set is not here). A set without a known question is noted as not covered.
+    Raises TypeError or ValueError (an argument), DataMissing (a set is not here). What cannot be asked is noted as not covered.
     """
     if isinstance(sets, str) or isinstance(methods, str):
         raise TypeError(f"sets={shown(sets)}, methods={shown(methods)}: expected lists of names. Pass [name]")
     table, similarity, analogies = WordTable(vectors), {}, {}
     for one in sets:
         name = one if isinstance(one, str) else str(getattr(one, "name", type(one).__name__))
-        similarity[name] = _asked(word_similarity, vectors, one, bootstrap=bootstrap, seed=seed)
+        pairs = loaded_pairs(one)[1]
+        known = sum(table.row(str(a)) is not None and table.row(str(b)) is not None for a, b in zip(pairs.word1, pairs.word2, strict=True))
+        similarity[name] = word_similarity(vectors, one, bootstrap=bootstrap, seed=seed) if known >= 2 else None
     for method in methods:
         check_choice("method", method, METHODS)
-        analogies[method] = _asked(analogy_accuracy, vectors, questions, method=method)
+        try:
+            analogies[method] = analogy_accuracy(vectors, questions, method=method)
+        except UnknownWord:
+            analogies[method] = None
     name = "word vectors" if isinstance(vectors, Mapping | tuple) else str(getattr(vectors, "name", type(vectors).__name__))
     return WordReport(name, len(table.words), table.matrix.shape[1], similarity, analogies)
-
-
-def _asked(measure: Any, vectors: Any, dataset: Any, **options: Any) -> Any:
-    try:
-        return measure(vectors, dataset, **options)
-    except UnknownWord:
-        return None

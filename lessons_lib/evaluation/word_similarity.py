@@ -18,7 +18,7 @@ from .geometry import pair_cosines
 from .ranks import checked_values, pearson, spearman
 from .word_table import WordTable
 
-__all__ = ["WordSimilarityResult", "word_similarity"]
+__all__ = ["WordSimilarityResult", "loaded_pairs", "word_similarity"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,7 +56,7 @@ def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000, seed: 
     table = WordTable(vectors)
     check_int("bootstrap", bootstrap, low=0)
     check_seed(seed)
-    name, pairs = _loaded(dataset)
+    name, pairs = loaded_pairs(dataset)
     gold = checked_values(f"{name}.score", pairs.score)
     first, second = list(pairs.word1), list(pairs.word2)
     if not len(first) == len(second) == len(gold):
@@ -75,7 +75,8 @@ def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000, seed: 
                                 float(known.mean()), len(gold), tuple(missing))
 
 
-def _loaded(dataset: Any) -> tuple[str, Any]:
+def loaded_pairs(dataset: Any) -> tuple[str, Any]:
+    """Graded word pairs and their name, from a name or a record. Raises TypeError for another kind of data, DataMissing."""
     if isinstance(dataset, str):
         from .. import datasets
 

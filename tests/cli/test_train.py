@@ -54,8 +54,9 @@ def stops_at(monkeypatch, step):
 
 @pytest.mark.parametrize(("method", "more"), [("word2vec", ("--architecture", "cbow")), ("glove", ("--x-max", "5")), ("fasttext", ("--max-n", "4"))])
 def test_each_method_leaves_a_folder_of_vectors(monkeypatch, capsys, tmp_path, text, method, more):
-    code, out, _ = lessons(monkeypatch, capsys, "train", method, text, *SMALL, *more, "--out", tmp_path / "m")
-    assert code == 0 and "17 words x 8" in out and f"lessons evaluate {tmp_path / 'm'}" in out
+    code, out, err = lessons(monkeypatch, capsys, "train", method, text, *SMALL, *more, "--out", tmp_path / "m")
+    assert code == 0, err
+    assert "17 words x 8" in out and f"lessons evaluate {tmp_path / 'm'}" in out
     vectors = load_vectors(tmp_path / "m")
     assert len(vectors) == 17 and "the" in vectors and vectors.dim == 8
     assert not [path for path in (tmp_path / "m").iterdir() if path.is_dir()]
@@ -147,8 +148,9 @@ def test_the_course_vectors_are_made_with_a_card(monkeypatch, capsys, tmp_path, 
 
     monkeypatch.setattr(course_vectors, "RECIPES", {"skip-gram": ("Word2Vec", {"dim": 4, "min_count": 10, "epochs": 1})})
     monkeypatch.setattr(course_vectors, "course_corpus", lambda **options: small_corpus(**options))
-    code, out, _ = lessons(monkeypatch, capsys, "train", "course-vectors", "--out", tmp_path, "--work", tmp_path / "work", "--shards", "1")
-    assert code == 0 and "frequencies.tsv" in out
+    code, out, err = lessons(monkeypatch, capsys, "train", "course-vectors", "--out", tmp_path, "--work", tmp_path / "work", "--shards", "1")
+    assert code == 0, err
+    assert "frequencies.tsv" in out
     card = json.loads((tmp_path / "vectors" / "skip_gram.json").read_text())
     vectors = load_vectors(tmp_path / "vectors" / "skip_gram.safetensors")
     assert card["method"] == "Word2Vec" and card["settings"]["dim"] == 4 and list(card["data"]["files"]) == ["wiki/enwiki_0.txt.bz2"]

@@ -12,7 +12,7 @@ from lessons_lib.vectors import WordVectors
 WORDS = ["man", "woman", "king", "queen", "<b>"]
 VECTORS = WordVectors(WORDS, [[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 1.1], [0, 0, 1.0]], name="toy <i>")
 PAIRS = WordPairs(["man", "man", "king", "man"], ["woman", "queen", "queen", "walrus"], np.array([8.0, 2.0, 9.0, 1.0]), name="pairs")
-OTHERS = WordPairs(["gnu", "emu"], ["yak", "ant"], np.array([1.0, 2.0]), name="others")
+OTHERS = WordPairs(["man", "emu"], ["king", "ant"], np.array([1.0, 2.0]), name="others")
 QUESTIONS = Analogies([["man", "woman", "king", "queen"], ["man", "woman", "boy", "girl"]], ["family", "family"], name="questions")
 
 
