@@ -23,7 +23,7 @@ from .nonzero_store import NonzeroStore
 __all__ = ["Nonzeros", "Task", "count_nonzeros", "weights_by_distance"]
 
 GROUP_PAIRS = 1 << 20                          # pairs that one call of a kernel adds, unless a single row has more
-SMALLEST_BLOCK = 1 << 16                       # tokens
+SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 26          # tokens; a larger one would keep a kernel busy with its most frequent word
 BYTES_PER_TOKEN = 9                            # of a block: its tokens, their positions, the breaks between documents
 STRETCH = 1 << 22                              # tokens that one call of a kernel sorts: none takes long, so that Ctrl-C is heard
 
@@ -65,7 +65,7 @@ def count_nonzeros(task: Task, *, memory: int, folder: Path, threads: int = 1) -
     Parameters: task; memory, bytes: a quarter for a block of text, a quarter for counts of former blocks, half for the result, and what is
     beyond lies in nameless files in ``folder``; threads, groups of rows counted at the same time. Raises OSError where a file cannot be written.
     """
-    starts = range(0, len(task.token_ids), max(memory // 4 // BYTES_PER_TOKEN, SMALLEST_BLOCK))
+    starts = range(0, len(task.token_ids), min(max(memory // 4 // BYTES_PER_TOKEN, SMALLEST_BLOCK), LARGEST_BLOCK))
     with ExitStack() as stack:
         crew = _Crew(task, threads, stack)
         if len(starts) <= 1:

@@ -44,9 +44,10 @@ class Cooccurrences:
                     folder: str | os.PathLike | None = None, threads: int = 1) -> Cooccurrences:
         """Count the pairs of words that stand within ``window`` words of each other in a document, by 1/distance as GloVe does.
 
-        Parameters: corpus, window, symmetric, weighting, threads as for `cooccurrence`; memory, bytes for text and counts: what is beyond is laid
-        in nameless files in the cache folder, which vanish with the result; folder, where to keep the result instead. The result is bitwise
-        the same for any memory and threads. Raises as `cooccurrence`; OSError where a file cannot be written: then nothing is left of it.
+        Parameters: corpus, window, symmetric, weighting, threads as for `cooccurrence`; memory, bytes for text and counts, to
+        which about 40 MB are added: what is beyond is laid in nameless files in the cache folder, which vanish with the result; folder, where to
+        keep the result instead. The result is bitwise the same for any memory and threads. Raises as `cooccurrence`; OSError where a file cannot
+        be written: then nothing is left of it.
         """
         scratch = None if folder is None else _place_beside(Path(folder))
         offsets, columns, values = counted(corpus, window, symmetric=symmetric, weighting=weighting, threads=threads, dtype=np.float32,

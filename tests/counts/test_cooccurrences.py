@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import tracemalloc
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -81,6 +82,21 @@ def test_V23_little_memory_lays_the_counts_in_files_without_names(tmp_path, monk
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
     with pytest.raises(ValueError, match="read-only"):
         mapped.values[0] = 1
+
+
+def test_memory_is_a_bound(tmp_path, monkeypatch):
+    monkeypatch.setenv("LESSONS_CACHE", str(tmp_path))
+    monkeypatch.setattr(stream, "GROUP_PAIRS", 1 << 12)
+    monkeypatch.setattr(stream, "SMALLEST_BLOCK", 1 << 10)
+    corpus = corpus_of([np.random.default_rng(0).integers(0, 1000, size=60_000).tolist()], 1000)
+    Cooccurrences.from_corpus(random_corpus(2))                     # compiled before
+    tracemalloc.start()
+    try:
+        counts = Cooccurrences.from_corpus(corpus, memory=400_000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert counts.columns.nbytes + counts.values.nbytes > 5_000_000 > 5 * peak
 
 
 @pytest.mark.parametrize("threads", [2, 3])
