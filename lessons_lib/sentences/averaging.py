@@ -15,7 +15,6 @@ import numpy as np
 from ..core import check_int, checked_batches, shown, track
 from ..text import Corpus
 from ..text.corpus import scan_of
-from ..text.growing_array import GrowingArray
 from ..text.scanner import Buffers, Oddities, ScannedBlock, TokenScan, checked_threads, long_tokens, scanned_blocks
 from ..text.string_table import Strings, StringTable
 from ..vectors import WordVectors
@@ -24,7 +23,7 @@ from .sums import divide_by_lengths, first_not_finite, sum_rows
 
 __all__ = ["Averaging", "Index", "checked_vectors", "encode"]
 
-BLOCK_CHARACTERS = 1 << 18                       # a block's vectors stay in the processor's cache until they are finished
+BLOCK_CHARACTERS = 1 << 18                       # larger blocks leave the processor's cache, smaller ones look the same words up more often
 _ROOM_TO_SPARE = 1 << 26                         # bytes
 
 
@@ -82,7 +81,7 @@ class Averaging:
 
     def of(self, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Vectors (n, dim) float32 and numbers of known words (n,) of sentences whose words have the numbers ``ids``."""
-        matrix = self.vectors.matrix
+        matrix = np.ascontiguousarray(self.vectors.matrix, dtype=np.float32)
         out, known = np.empty((len(ends), matrix.shape[1]), dtype=np.float32), np.empty(len(ends), dtype=np.int64)
         sum_rows(matrix, self.weights, row_of, ids, ends, self.once, self.per_weight, out, known)
         if self.per_dimension:
@@ -102,6 +101,12 @@ class Averaging:
         for ids, ends in numbered_documents(corpus):
             yield self.of(row_of, ids, ends)[0]
 
+    def size(self) -> float:
+        """About how large the numbers of a sentence can be."""
+        if self.per_dimension:
+            return float(self.weights.max())
+        return float((np.abs(self.vectors.matrix).max(axis=1) * self.weights.astype(np.float64)).max())
+
     def _refuse(self) -> None:
         matrix = self.vectors.matrix
         bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
@@ -113,20 +118,19 @@ class Averaging:
 
 
 def encode(texts: Iterable[str], averaging: Averaging, *, tokenizer: Any, threads: int | None, batch_size: int, progress: bool, label: str,
-           finish: Callable[[np.ndarray], None] | None = None) -> np.ndarray:
+           finish: Callable[[np.ndarray], None] | None = None, look: Callable[[np.ndarray], None] | None = None) -> np.ndarray:
     """One vector per text, (n, dim) float32; a text without a known word is zeros, and one DataWarning gives number and first index.
 
-    Parameters: finish, changes the vectors of some texts in place, from several threads. Raises TypeError or ValueError (texts, settings, vectors
-    that are not finite), MemoryError when the result cannot fit.
+    Parameters: finish, changes the vectors of some texts in place, from several threads; look, is shown the vectors in order, while they are in the
+    processor's cache. Raises TypeError or ValueError (texts, settings, vectors that are not finite), MemoryError when the result cannot fit.
     """
     check_int("batch_size", batch_size)
     n_threads, scan, dim = checked_threads(threads), scan_of(tokenizer), averaging.vectors.dim
-    n = len(texts) if isinstance(texts, Sized) else None
-    if n is not None:
-        _check_room(n, dim)
+    n = len(texts) if isinstance(texts, Sized) else 0
+    _check_room(n, dim)
     batches = track(checked_batches(texts, name="texts", allow_empty=True, size=batch_size), label=label, show=progress,
-                    total=None if n is None else -(-n // batch_size))
-    rows, oddities, buffers = GrowingArray(np.float32), Oddities(), Buffers()
+                    total=-(-n // batch_size) or None)
+    rows, oddities, buffers = _Rows(n, dim), Oddities(), Buffers()
 
     def work(documents: list[str]) -> _Sums:
         sums = averaging.of_block(scan(documents, buffers))
@@ -136,10 +140,30 @@ def encode(texts: Iterable[str], averaging: Averaging, *, tokenizer: Any, thread
 
     blocks = scanned_blocks(batches, work, threads=1 if isinstance(scan, TokenScan) else n_threads, size=BLOCK_CHARACTERS)
     for sums in blocks:
-        rows.append(sums.vectors.ravel())
+        if look is not None:
+            look(sums.vectors)
+        rows.append(sums.vectors)
         oddities.look(np.cumsum(sums.known), sums.long_tokens)
     oddities.warn("word with a vector", "their sentence vectors are zeros", stacklevel=4)
-    return rows.finish().reshape(-1, dim)
+    return rows.finish()
+
+
+class _Rows:
+    """Vectors on their way into one array. Parameters: n, how many are expected; there may be more or fewer."""
+
+    def __init__(self, n: int, dim: int):
+        self._array, self._n = np.empty((n, dim), dtype=np.float32), 0
+
+    def append(self, vectors: np.ndarray) -> None:
+        need = self._n + len(vectors)
+        if need > len(self._array):
+            self._array.resize((need + need // 8, vectors.shape[1]), refcheck=False)     # in place, where the system can
+        self._array[self._n : need] = vectors
+        self._n = need
+
+    def finish(self) -> np.ndarray:
+        self._array.resize((self._n, self._array.shape[1]), refcheck=False)
+        return self._array
 
 
 def _check_room(n: int, dim: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.compiled import compiled
 
-__all__ = ["Directions", "common_directions", "remove"]
+__all__ = ["Directions", "SecondMoment", "common_directions", "remove"]
 
 _FLAT = 1e-4                                     # below this share of the largest, an eigenvalue is looked at again in float64
 _NOTHING = 1e-12                                 # below this one it is rounding of float32 vectors
@@ -29,38 +29,53 @@ class Directions:
     rank: int
 
 
-def common_directions(blocks: Callable[[], Iterable[np.ndarray]], dim: int, n: int) -> Directions:
+class SecondMoment:
+    """XᵀX of vectors that come in blocks; products are taken in ``dtype`` and added up in float64.
+
+    Parameters: dim, numbers per vector; size, about how large those numbers are: squares of very large or small ones would leave float32.
+    """
+
+    def __init__(self, dim: int, size: float, dtype: type = np.float32):
+        self.dim, self.size, self._dtype = dim, size, dtype
+        exponent = int(np.frexp(size)[1]) if size > 0 else 0
+        self._scale = 1.0 if abs(exponent) < 30 else 2.0 ** float(np.clip(-exponent, -126, 126))
+        self._total = np.zeros((dim, dim))
+
+    def add(self, block: np.ndarray) -> None:
+        """Take vectors (any, dim) in."""
+        block = block.astype(self._dtype, copy=False)
+        if self._scale != 1:
+            block = block * self._dtype(self._scale)
+        self._total += block.T @ block
+
+    def spectrum(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """The n largest eigenvalues, the largest first, and their eigenvectors as rows; float64."""
+        from scipy.linalg import eigh
+
+        values, vectors = eigh(self._total, subset_by_index=[self.dim - n, self.dim - 1])
+        return np.maximum(values[::-1], 0.0) / self._scale**2, vectors.T[::-1]
+
+
+def common_directions(moment: SecondMoment, n: int, again: Callable[[], Iterable[np.ndarray]]) -> Directions:
     """The n strongest directions of vectors, but always one fewer than they span, so that something is left when these are removed.
 
-    Parameters: blocks, gives the vectors anew at each call, float32 (any, dim) each. Products are float32 and their sums float64; where the spectrum
-    falls so steeply that float32 could invent directions, all is done again in float64.
+    Parameters: moment, of all the vectors in float32; again, gives them once more, in blocks: where the spectrum falls so steeply that float32 could
+    invent directions, all is done again in float64.
     """
     if n == 0:
-        return Directions(np.zeros((0, dim)), np.zeros(0), 1)
-    squares, vectors = _spectrum(blocks(), dim, np.float32)
-    if dim <= n or squares[n] < _FLAT * squares[0]:
-        squares, vectors = _spectrum(blocks(), dim, np.float64)
-    rank = int(np.count_nonzero(squares[: n + 1] > _NOTHING * squares[0]))
+        return Directions(np.zeros((0, moment.dim)), np.zeros(0), 1)
+    wanted = min(n + 1, moment.dim)
+    squares, vectors = moment.spectrum(wanted)
+    if moment.dim <= n or squares[n] < _FLAT * squares[0]:
+        exact = SecondMoment(moment.dim, moment.size, np.float64)
+        for block in again():
+            exact.add(block)
+        squares, vectors = exact.spectrum(wanted)
+    rank = int(np.count_nonzero(squares > _NOTHING * squares[0]))
     m = max(min(n, rank - 1), 0)
     components = np.ascontiguousarray(vectors[:m])
     largest = components[np.arange(m), np.abs(components).argmax(axis=1)]
     return Directions(components * np.where(largest < 0, -1.0, 1.0)[:, None], np.sqrt(squares[:m]), rank)
-
-
-def _spectrum(blocks: Iterable[np.ndarray], dim: int, dtype: type) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of XᵀX, the largest first, and its eigenvectors as rows; float64."""
-    total, scale = np.zeros((dim, dim)), 0.0
-    for block in blocks:
-        if scale == 0:                           # a power of two that brings the first vectors near 1, so that no square leaves float32
-            peak = float(np.abs(block).max(initial=0))
-            scale = 0.0 if peak == 0 else float(2.0 ** -np.clip(np.frexp(peak)[1], -126, 126))
-        block = block.astype(dtype, copy=False)
-        if not 2.0**-30 < scale < 2.0**30:
-            block = block * dtype(scale)
-        total += block.T @ block
-    scale = scale if not 2.0**-30 < scale < 2.0**30 else 1.0
-    values, vectors = np.linalg.eigh(total)
-    return np.maximum(values[::-1], 0.0) / (scale or 1.0) ** 2, vectors.T[::-1]
 
 
 def remove(vectors: np.ndarray, components: np.ndarray, shares: np.ndarray) -> None:

@@ -28,7 +28,7 @@ class SIF(WeightedSentences):
     Parameters
         vectors: `WordVectors`; words without one are left out of the sum and of |s|. a: the smaller, the less a frequent word counts; ∞ is the mean.
         n_components: how many directions c_i are removed; 0 removes none. counts: how frequent words are, as a mapping from word to count, a
-        `text.Vocabulary` or ``datasets.load("enwiki-frequencies")``; None counts the texts of `fit`. A word that is not among them has p = 0, weight 1.
+        `text.Vocabulary` or ``datasets.load("enwiki-frequencies")``; None counts the texts of `fit`. A word not among them has p = 0, weight 1.
         components: "corpus" finds the directions in the texts of `fit` and keeps them, so that a text has one vector whatever its company; "batch"
         finds them anew in the texts of each `encode`, as the authors do with the very sentences they evaluate. Two texts of a batch end as one
         line: their cosine is -1 or 1. tokenizer, threads: as in `MeanEncoder`.

@@ -1,7 +1,7 @@
 """Compiled loops from token numbers to one vector per sentence: rows are gathered, weighted and added where they lie.
 
-No array of all tokens' vectors is ever made: a sentence of n words reads n rows of the word vectors and writes one. Four rows are added at a time, so
-that the running sum is read and written a quarter as often. Used by every method of ``sentences``; taught in lesson ``06_sif_and_usif``.
+No array of all tokens' vectors is ever made: a sentence of n words reads n rows of the word vectors and writes one. Used by every method of
+``sentences``; taught in lesson ``06_sif_and_usif``.
 """
 
 from __future__ import annotations
@@ -9,33 +9,21 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.compiled import compiled
+from .row_sums import LINE, fetch, weighted_sum
 
 __all__ = ["add_documents_per_word", "divide_by_lengths", "first_not_finite", "sum_rows"]
 
 _AT_ONCE = 256                                   # rows summed in float32; the parts of a longer text join in float64
 
 
-@compiled(reorder=True)
-def _add_rows(matrix: np.ndarray, rows: np.ndarray, weights: np.ndarray, begin: int, end: int, total: np.ndarray) -> None:
-    """total += Σ weights[i] matrix[rows[i]] for begin <= i < end."""
-    i = begin
-    while i + 4 <= end:
-        a, b, c, d = matrix[rows[i]], matrix[rows[i + 1]], matrix[rows[i + 2]], matrix[rows[i + 3]]
-        wa, wb, wc, wd = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-        for k in range(total.size):
-            total[k] += wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k]
-        i += 4
-    while i < end:
-        a, wa = matrix[rows[i]], weights[i]
-        for k in range(total.size):
-            total[k] += wa * a[k]
-        i += 1
-
-
 @compiled
 def _chosen(ids: np.ndarray, begin: int, end: int, row_of: np.ndarray, weight_of: np.ndarray, seen: np.ndarray, once: bool, document: int,
-            rows: np.ndarray, weights: np.ndarray) -> tuple[int, float]:
-    """Write the rows and weights of a sentence's known words; with ``once`` each distinct word one time. Returns how many, and their weights' sum."""
+            table: int, row_bytes: int, places: np.ndarray, weights: np.ndarray) -> tuple[int, float]:
+    """Write where the rows of a sentence's known words begin, in bytes, and their weights; with ``once`` each distinct word one time.
+
+    The rows, from address ``table`` on, are asked for at once, so that memory brings many of them together. Returns how many, and the sum of their
+    weights.
+    """
     n, total = 0, 0.0
     for i in range(begin, end):
         row = row_of[ids[i]]
@@ -43,8 +31,10 @@ def _chosen(ids: np.ndarray, begin: int, end: int, row_of: np.ndarray, weight_of
             continue
         if once:
             seen[row] = document
-        rows[n], weights[n] = row, weight_of[row]
+        places[n], weights[n] = row * row_bytes, weight_of[row]
         total += weight_of[row]
+        for offset in range(0, row_bytes, LINE):
+            fetch(table + places[n] + offset)
         n += 1
     return n, total
 
@@ -60,24 +50,22 @@ def sum_rows(matrix: np.ndarray, weight_of: np.ndarray, row_of: np.ndarray, ids:
     longest, begin = 0, 0
     for s in range(ends.size):
         longest, begin = max(longest, ends[s] - begin), ends[s]
-    rows, weights = np.empty(longest, np.int64), np.empty(longest, np.float32)
+    places, weights = np.empty(longest, np.int64), np.empty(longest, np.float32)
     seen = np.full(matrix.shape[0] if once else 0, -1, np.int64)
     part, total_of_parts = np.empty(matrix.shape[1], np.float32), np.empty(matrix.shape[1], np.float64)
     begin = 0
     for s in range(ends.size):
-        n, total = _chosen(ids, begin, ends[s], row_of, weight_of, seen, once, s, rows, weights)
+        n, total = _chosen(ids, begin, ends[s], row_of, weight_of, seen, once, s, matrix.ctypes.data, 4 * matrix.shape[1], places, weights)
         begin, known[s] = ends[s], n
         share = np.float32(1.0 / (total if per_weight else n)) if n else np.float32(0.0)
         for i in range(n):
             weights[i] *= share
-        out[s] = 0
         if n <= _AT_ONCE:
-            _add_rows(matrix, rows, weights, 0, n, out[s])
+            weighted_sum(matrix, places, weights, 0, n, out[s])
             continue
         total_of_parts[:] = 0
         for first in range(0, n, _AT_ONCE):
-            part[:] = 0
-            _add_rows(matrix, rows, weights, first, min(n, first + _AT_ONCE), part)
+            weighted_sum(matrix, places, weights, first, min(n, first + _AT_ONCE), part)
             total_of_parts += part
         out[s] = total_of_parts
 

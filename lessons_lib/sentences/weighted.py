@@ -16,7 +16,7 @@ from ..core import Estimator, NotFittedError, check_choice, check_int, warn_data
 from ..text import Corpus
 from ..vectors import WordVectors
 from .averaging import Averaging, Index, checked_vectors, encode
-from .directions import Directions, common_directions, remove
+from .directions import Directions, SecondMoment, common_directions, remove
 from .frequencies import Frequencies
 from .reading import as_corpus
 from .saved import load_sentences, loaded_numbers, save_sentences
@@ -63,8 +63,8 @@ class WeightedSentences(Estimator):
         """Learn word weights and common directions.
 
         Parameters: texts, any iterable of str, read once, or a `Corpus`; None is enough where ``counts`` are given and components="batch".
-        Returns self. Raises TypeError or ValueError (settings, texts that are none, no texts, no known word in any, ``counts`` that are not above 0). One
-        DataWarning where the texts are too alike for so many components: one sentence loses nothing.
+        Returns self. Raises TypeError or ValueError (settings, texts that are none, no texts, no known word in any, ``counts`` that are not above 0).
+        One DataWarning where the texts are too alike for so many components: one sentence loses nothing.
         """
         vectors = checked_vectors(self.vectors)
         check_int("n_components", self.n_components, low=0)
@@ -78,6 +78,7 @@ class WeightedSentences(Estimator):
         self._fitted_vectors = vectors
         self.weights_ = self._learn_weights(given or Frequencies.of(corpus), index, corpus)
         self._summing = self._averaging(index)
+        self._size = self._summing.size()
         self._learn_directions(corpus)
         self._given, self._fitted_settings = given, self.get_params()
         return self
@@ -90,13 +91,19 @@ class WeightedSentences(Estimator):
             raise ValueError(f'texts=None leaves {missing} unknown; pass texts, or both counts=… and components="batch"')
         return None
 
+    def _second_moment(self) -> SecondMoment:
+        return SecondMoment(self._fitted_vectors.dim, self._size)
+
     def _learn_directions(self, corpus: Corpus | None) -> None:
         for name in ("components_", "singular_values_", "shares_"):
             vars(self).pop(name, None)
         if self.components == "corpus":
             assert corpus is not None
             summing = self._summing
-            found = common_directions(lambda: summing.of_corpus(corpus), self._fitted_vectors.dim, self.n_components)
+            moment = self._second_moment()
+            for block in summing.of_corpus(corpus) if self.n_components else ():
+                moment.add(block)
+            found = common_directions(moment, self.n_components, lambda: summing.of_corpus(corpus))
             _warn_if_alike(found, self.n_components, len(corpus))
             self.components_, self.singular_values_ = found.components, found.singular_values
             self.shares_ = self._shares(found.singular_values)
@@ -121,17 +128,18 @@ class WeightedSentences(Estimator):
         """
         self._checked_vectors()
         fitted = self._fitted_settings
-        from_batch = fitted["components"] == "batch"
-        finish = None if from_batch else lambda vectors: remove(vectors, self.components_, self.shares_)
-        found = encode(texts, self._summing, tokenizer=fitted["tokenizer"], threads=fitted["threads"], batch_size=batch_size, progress=progress,
-                       label=self.name, finish=finish)
-        if from_batch and len(found):
-            self._remove_from_batch(found, fitted["n_components"])
+        settings = {name: fitted[name] for name in ("tokenizer", "threads")} | {"batch_size": batch_size, "progress": progress, "label": self.name}
+        if fitted["components"] == "corpus":
+            return encode(texts, self._summing, finish=lambda vectors: remove(vectors, self.components_, self.shares_), **settings)
+        moment = self._second_moment()
+        found = encode(texts, self._summing, look=moment.add if fitted["n_components"] else None, **settings)
+        if len(found):
+            self._remove_from_batch(found, moment, fitted["n_components"])
         return found
 
-    def _remove_from_batch(self, vectors: np.ndarray, n_components: int) -> None:
+    def _remove_from_batch(self, vectors: np.ndarray, moment: SecondMoment, n_components: int) -> None:
         parts = [vectors[first : first + _ROWS_AT_ONCE] for first in range(0, len(vectors), _ROWS_AT_ONCE)]
-        found = common_directions(lambda: parts, vectors.shape[1], n_components)
+        found = common_directions(moment, n_components, lambda: parts)
         _warn_if_alike(found, n_components, len(vectors))
         shares = self._shares(found.singular_values)
         for part in parts:
@@ -165,6 +173,7 @@ class WeightedSentences(Estimator):
         method.weights_ = loaded_numbers(path, arrays, "weights", shape=(len(vectors),))
         method._restore(path, arrays)
         method._summing = method._averaging(Index(vectors.tokens))
+        method._size = method._summing.size()
         if method.components == "corpus":
             method.components_ = loaded_numbers(path, arrays, "components", shape=(None, vectors.dim))
             method.singular_values_ = loaded_numbers(path, arrays, "singular_values", shape=(len(method.components_),))

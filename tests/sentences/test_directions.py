@@ -8,12 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lessons_lib.core import generator
-from lessons_lib.sentences.directions import common_directions, remove
+from lessons_lib.sentences.directions import SecondMoment, common_directions, remove
 
 
 def of(x, n):
     """Directions of a matrix that comes in three uneven blocks."""
-    return common_directions(lambda: np.array_split(x.astype(np.float32), [3, len(x) // 2]), x.shape[1], n)
+    blocks = np.array_split(x.astype(np.float32), [3, len(x) // 2])
+    moment = SecondMoment(x.shape[1], float(np.abs(x).max(initial=0)))
+    for block in blocks:
+        moment.add(block)
+    return common_directions(moment, n, lambda: blocks)
 
 
 def vectors(n=500, dim=12, seed=0):

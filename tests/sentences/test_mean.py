@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -184,3 +186,33 @@ def test_a_post_processor_can_follow(language):
 
     found = (MeanEncoder(language.vectors) | Centred()).encode(language.texts)
     assert np.abs(mean_covariance(found)[0].numpy()).max() < 1e-6
+
+
+@pytest.mark.parametrize("claimed", [0, 3, 599, 5000])
+def test_T13_a_length_that_is_wrong_changes_nothing(language, claimed):
+    class Texts(list):
+        def __len__(self):
+            return claimed
+
+    np.testing.assert_array_equal(MeanEncoder(language.vectors).encode(Texts(language.texts)), MeanEncoder(language.vectors).encode(language.texts))
+
+
+@pytest.mark.parametrize("stream", [list, iter])
+def test_the_vectors_of_all_words_are_never_in_memory(language, stream):
+    encoder = MeanEncoder(WordVectors(language.words, np.tile(language.vectors.matrix, 8)), threads=1)
+    texts = language.texts * 100                                        # 60,000 texts, 570,000 words of 768 bytes
+    encoder.encode(texts[:10])
+    tracemalloc.start()
+    try:
+        result = encoder.encode(stream(texts))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.25 * result.nbytes + 40e6 < 100e6
+
+
+def test_T18_a_token_of_a_million_characters_is_named_and_unknown(toy):
+    with pytest.warns(DataWarning) as caught:
+        found = MeanEncoder(toy).encode(["the cat", "x" * 1_000_000 + " cat"])
+    assert len(caught) == 1 and "max_token_chars" in str(caught[0].message)
+    np.testing.assert_array_equal(found, [[2, 1, 0], [0, 2, 0]])
