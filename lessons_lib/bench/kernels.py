@@ -56,6 +56,7 @@ class Sizes:
     resamples: tuple[int, int] = (500, 1379)
     lda: tuple[int, int, int] = (1_000_000, 20_000, 100)
     windows: tuple[int, int, int] = (20_000, 5_000, 100)
+    glove: tuple[int, int, int] = (2000, 20, 100)
 
 
 def _rng(seed: int) -> torch.Generator:
@@ -259,9 +260,28 @@ def _subword_update(sizes: Sizes) -> Iterator[Case]:
                     partial(learned, "reference"), of=(n, "words"), needs=work.subword_update(n, parts, outputs, d), goal=20.0, tolerance=1e-4)
 
 
+def _glove_step(sizes: Sizes) -> Iterator[Case]:
+    n_words, per_word, d = sizes.glove
+    n, rng = n_words * per_word, np.random.default_rng(21)
+    columns = np.concatenate([rng.choice(n_words, size=per_word, replace=False) for _ in range(n_words)])
+    state = kernels.GloveState(np.arange(0, n + 1, per_word), columns, rng.exponential(30.0, size=n) + 0.5,
+                               *((rng.random((n_words, d + 1)) - 0.5) / d for _ in range(2)))
+    start = state.words.clone(), state.contexts.clone()
+
+    def learned(backend: str) -> Tensor:
+        state.words.copy_(start[0])
+        state.contexts.copy_(start[1])
+        kernels.glove_step(state, backend=backend)
+        return state.words[:, 0].clone()
+
+    yield _case(f"glove_step {n} counts, d={d}", "NumPy, count by count", partial(learned, "cpu"), partial(learned, "reference"), of=(n, "counts"),
+                needs=work.glove_step(n, d), goal=20.0, tolerance=1e-4)
+
+
 _MAKERS = {"uniformity": _uniformity, "info_nce": _info_nce, "cosent": _cosent, "mean_covariance": _mean_covariance, "knn": _knn,
            "mean_cosine": _mean_cosine, "pool": _pool, "segment_moments": _segment_moments, "alignment": _alignment, "ranks": _ranks,
-           "lda_sweep": _lda_sweep, "window_update": _window_update, "subword_update": _subword_update}
+           "lda_sweep": _lda_sweep, "window_update": _window_update, "subword_update": _subword_update,
+           "glove_step": _glove_step}
 
 
 def cases(*, sizes: Sizes | None = None, only: str = "") -> Iterator[Case]:

@@ -83,9 +83,9 @@ class Card:
 
     def line(self) -> str:
         """One line for people."""
-        sizes = " x ".join(str(v) for v in self.sizes.values())
+        sizes = f"blocks {' x '.join(str(v) for v in self.sizes.values())}, " if self.sizes else ""
         fixed = "".join(f" {name}={value}" for name, value in self.constants.items() if type(value) is int)
-        return (f"{self.kernel}{fixed} {self.dtype} sm_{self.arch}: blocks {sizes}, {self.num_warps} warps, {self.registers} registers, "
+        return (f"{self.kernel}{fixed} {self.dtype} sm_{self.arch}: {sizes}{self.num_warps} warps, {self.registers} registers, "
                 f"{self.spill_bytes} B spilled, {self.shared_bytes / 1024:.0f} KB shared, {self.blocks_per_multiprocessor} blocks per multiprocessor")
 
 

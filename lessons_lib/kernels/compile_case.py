@@ -15,6 +15,7 @@ FLOATS = {"float32": "*fp32", "bfloat16": "*bf16"}
 EXPECTATIONS = {
     "tensor_core": {80: r"\bmma\.sync", 90: r"wgmma\.mma_async"},
     "wide_load": {80: r"ld\.global[^\n]*v4\.b32|cp\.async\.c[ag]\.shared\.global[^\n]*0x10"},
+    "atomic": {80: r"\b(?:red|atom)\.global[^\n]*\.add[^\n]*f32"},
     "vector_atomic": {90: r"\b(?:red|atom)\.global[^\n]*\.add[^\n]*\.v[24]\.f32"},
 }
 

@@ -13,7 +13,7 @@ from lessons_lib.bench.measure import measure, race
 
 TINY = kernels.Sizes(uniformity=(40, 8), uniformity_value=(50, 8), info_nce=(12,), width=24, pairs=300, pairs_naive=40, covariance=200,
                      knn=(20, 100, 8), cosines=30, pool=(4, 6), tokens=60, segments=7, alignment=20, resamples=(4, 30), lda=(900, 30, 20),
-                     windows=(400, 50, 20))
+                     windows=(400, 50, 20), glove=(30, 5, 20))
 SLOW_MACHINE = Ceilings(1e6, {"float32": 1e6})
 
 

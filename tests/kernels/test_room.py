@@ -26,7 +26,8 @@ WITH_KERNEL = operations_with_kernels()
 HAS_TRITON = importlib.util.find_spec("triton") is not None
 needs_triton = pytest.mark.skipif(not HAS_TRITON, reason="Triton has no wheel for this system")
 TYPES = ("float32", "bfloat16")
-ONE_TYPE = {"lda_sweep"}                        # counts are float32, whatever comes in
+ONE_TYPE = {"glove_step", "lda_sweep", "window_update"}      # models and counts are float32, whatever comes in
+RACING = {"window_update"}                      # its programs add to the same rows; it refuses to be deterministic
 
 
 def module(name: str, part: str = ""):
@@ -101,6 +102,7 @@ def test_the_public_function_is_exported_and_takes_a_backend(name):
 CALLS = {                                       # a small valid call of each public function
     "alignment": ([[1.0, 0.0]], [[0.0, 1.0]]), "cosent": ([0.5, 0.1], [1, 0]), "info_nce": (torch.eye(2), torch.eye(2)),
     "knn": (torch.eye(2), torch.eye(2)), "mean_cosine": (torch.eye(3),), "mean_covariance": (torch.eye(3),), "pool": (torch.ones(1, 2, 3), [[1, 1]]),
+    "glove_step": (kernels.GloveState([0, 1, 2], [1, 0], [3.0, 3.0], torch.ones(2, 3), torch.ones(2, 3)),),
     "lda_sweep": (kernels.LdaState([0, 1], [0, 2], [0, 0], n_topics=2, n_words=2),), "ranks": ([3.0, 1.0],),
     "segment_moments": (torch.eye(3), [0, 3]), "uniformity": (torch.eye(3),),
     "subword_update": (kernels.SubwordState([0, 1], [0, 2], torch.eye(2), torch.eye(2), [1, 1], rows=[0, 1], row_offsets=[0, 1, 2]),),
@@ -162,11 +164,11 @@ def test_no_block_table_names_a_kernel_that_is_gone():
 
 @needs_triton
 @pytest.mark.parametrize("name", WITH_KERNEL)
-def test_kernels_use_no_atomics_state_other_and_note_every_launch(name):
+def test_only_racing_kernels_use_atomics_and_all_state_other_and_note_every_launch(name):
     tree = ast.parse((ROOM / name / "gpu.py").read_text("utf-8"))
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
     named = [ast.unparse(call.func) for call in calls]
-    assert not [call for call in named if "atomic" in call]
+    assert bool([call for call in named if "atomic" in call]) == (name in RACING)
     for call in calls:
         keywords = {keyword.arg for keyword in call.keywords}
         if ast.unparse(call.func) == "tl.load" and "mask" in keywords:

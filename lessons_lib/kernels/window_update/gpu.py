@@ -171,7 +171,7 @@ def _case(columns: int, most: int, *, cbow: bool) -> CompileCase:
     """Rows of so many columns; a word and five negatives (8 rows), or a path in a Huffman tree (32)."""
     sizes = {"SLOTS": 8 if cbow else 16, "MOST": most, "UNIT": 64, "PIECES": columns // 64}
     return CompileCase(learn_means if cbow else learn_pairs, "float32", _LISTS | ({"share": "i32"} if cbow else {}), sizes, divisible=("columns",),
-                       expects=("wide_load", "vector_atomic"), num_warps=warps(sizes))
+                       expects=("wide_load", "atomic", "vector_atomic"), num_warps=warps(sizes))
 
 
 COMPILE_CASES = tuple(_case(columns, most, cbow=cbow) for cbow in (False, True) for columns, most in ((320, 8), (128, 8), (320, 32)))
@@ -192,12 +192,14 @@ def window_update(inputs: Tensor, outputs: Tensor, state: WindowState, how: Sett
 
 def _launch(inputs: Tensor, outputs: Tensor, windows: Windows, losses: Tensor, state: WindowState, how: Settings) -> None:
     """As many programs at a time as may race; each has windows that follow each other in the text."""
-    sizes, n, kernel = tile(state, how), len(losses), learn_means if how.cbow else learn_pairs
-    name = kernel.fn.__name__
-    options = blocks_for(name, inputs).options() | {"num_warps": warps(sizes)} | sizes
-    step = side_by_side(state, how)
-    extra = (int(how.share_error),) if how.cbow else ()
+    sizes, n, step = tile(state, how), len(losses), side_by_side(state, how)
+    options = blocks_for("learn_means" if how.cbow else "learn_pairs", inputs).options() | {"num_warps": warps(sizes)} | sizes
     for first in range(0, n, step * options["RUN"]):
         grid = (min(step, -(-(n - first) // options["RUN"])),)
-        kernel[grid](inputs, outputs, *windows, losses, first, n, inputs.shape[1], *extra, **options)
-        launched(name, grid, options)
+        arguments = (inputs, outputs, *windows, losses, first, n, inputs.shape[1])
+        if how.cbow:
+            learn_means[grid](*arguments, int(how.share_error), **options)
+            launched("learn_means", grid, options)
+        else:
+            learn_pairs[grid](*arguments, **options)
+            launched("learn_pairs", grid, options)
