@@ -19,17 +19,21 @@ def _notice_no_cache() -> None:
                                              "NUMBA_CACHE_DIR names another folder")
 
 
-def compiled(function: Callable | None = None, *, reorder: bool = False) -> Callable:
+def compiled(function: Callable | None = None, *, reorder: bool = False, inner: bool = False, inline: bool = False) -> Callable:
     """Compile a function of arrays and numbers at its first call; it runs without the interpreter's lock.
+
+    ``inner``: only compiled functions call it, so no way in from Python is made, which compiles sooner; ``inline``: it is copied into them instead.
 
     ``reorder`` lets sums of floats be taken in any order and products fuse with them, so that a loop becomes vector instructions: the same bits
     each time on one machine, the last digits may differ on another. Infinity and NaN keep their meaning.
     """
     if function is None:
-        return functools.partial(compiled, reorder=reorder)
+        return functools.partial(compiled, reorder=reorder, inner=inner, inline=inline)
     import numba
 
     options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"} if reorder else False}
+    if inner or inline:
+        return numba.njit(**options, inline="always" if inline else "never", no_cpython_wrapper=inner, no_cfunc_wrapper=inner)(function)
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError as error:                # Numba found no folder that it may write

@@ -70,9 +70,9 @@ def test_windows_move_both_matrices_by_the_gradient_of_their_loss(architecture, 
                 signs = torch.from_numpy(1.0 - 2.0 * start.paths.bits[path]).double()
                 loss = loss - torch.nn.functional.logsigmoid(signs * (b[torch.from_numpy(start.paths.nodes[path]).long()] @ x)).sum()
                 continue
-            columns = [int(number) >> 32 for number in numbers[1:]]
+            columns = [int(number) >> 32 for number in numbers[1 : k + 1]]
             drawn = [c * 5 >> 32 for c in columns]
-            drawn = [c if int(z) & 0x7FFFFFFF < start.thresholds[c] else int(start.others[c]) for c, z in zip(drawn, numbers[1:], strict=True)]
+            drawn = [c if int(z) & 0x7FFFFFFF < start.thresholds[c] else int(start.others[c]) for c, z in zip(drawn, numbers[1 : k + 1], strict=True)]
             noise = [w for w in drawn if w != word]
             loss = loss - torch.nn.functional.logsigmoid(b[word] @ x) - torch.nn.functional.logsigmoid(-(b[noise] @ x)).sum()
     gradients = torch.autograd.grad(loss, (a, b))

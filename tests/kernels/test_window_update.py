@@ -76,7 +76,7 @@ def test_the_vector_code_learns_what_the_textbook_learns(d, architecture, object
     found = [trained(make(d, hierarchical=objective == OBJECTIVES[1]), architecture=architecture, objective=objective, backend=backend)
              for backend in ("reference", "cpu")]
     assert found[0][1][1] > 50
-    assert_same(*found, atol=3e-6)
+    assert_same(*found, atol=5e-6)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

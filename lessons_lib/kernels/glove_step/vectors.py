@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from ..window_update.vectors import LANES, _Code
+from ..window_update.lanes import LANES, Code
 
 __all__ = ["walk"]
 
@@ -39,18 +39,18 @@ class _Task:
     clip: Any
 
 
-def _row(code: _Code, task: _Task, name: str, places: str, at: Any) -> Any:
+def _row(code: Code, task: _Task, name: str, places: str, at: Any) -> Any:
     """The row of ``words`` or ``contexts`` whose place is number ``at`` of ``rows`` or ``columns``."""
     b = code.b
     place = b.sext(b.load(b.gep(getattr(task, places), [at])), _I64)
     return b.gep(getattr(task, name), [b.mul(place, b.mul(task.width, _I64(2)))])
 
 
-def _pair(code: _Code, task: _Task, at: Any) -> tuple[Any, Any]:
+def _pair(code: Code, task: _Task, at: Any) -> tuple[Any, Any]:
     return _row(code, task, "words", "rows", at), _row(code, task, "contexts", "columns", at)
 
 
-def _fetch_ahead(code: _Code, task: _Task, i: Any) -> None:
+def _fetch_ahead(code: Code, task: _Task, i: Any) -> None:
     """Ask for the rows of a later count; the last one stands for those after it."""
     b = code.b
     later = b.add(i, _I64(AHEAD))
@@ -65,7 +65,7 @@ def _fetch_ahead(code: _Code, task: _Task, i: Any) -> None:
     code.loop(b.mul(task.width, _I64(2)), [], line, step=16)
 
 
-def _moved(code: _Code, numbers: tuple[Any, Any], row: Any, at: tuple[Any, Any], limits: tuple[Any, Any, Any]) -> None:
+def _moved(code: Code, numbers: tuple[Any, Any], row: Any, at: tuple[Any, Any], limits: tuple[Any, Any, Any]) -> None:
     """w −= u / √G, G += u² for the vectors at two places of a row, with u = η clip(f diff w̃)."""
     b, (mine, other), (pull, low, high) = code.b, numbers, limits
     step = code.call(f"llvm.minnum.v{LANES}f32", _VECTOR, b.fmul(pull, other), high)
@@ -77,7 +77,7 @@ def _moved(code: _Code, numbers: tuple[Any, Any], row: Any, at: tuple[Any, Any],
     code.store(code.fma(step, step, squares), row, at[1])
 
 
-def _learn(code: _Code, task: _Task, rows: tuple[Any, Any], pull: Any) -> None:
+def _learn(code: Code, task: _Task, rows: tuple[Any, Any], pull: Any) -> None:
     """Move both rows of a count, each by the old values of the other."""
     b = code.b
     high = b.fmul(task.rate, task.clip)
@@ -92,7 +92,7 @@ def _learn(code: _Code, task: _Task, rows: tuple[Any, Any], pull: Any) -> None:
     code.loop(task.width, [], columns)
 
 
-def _step(code: _Code, task: _Task, i: Any, so_far: list[Any]) -> list[Any]:
+def _step(code: Code, task: _Task, i: Any, so_far: list[Any]) -> list[Any]:
     """One count; returns the loss with its ½ f diff² and how many counts were left out, with this one where its diff is NaN or infinite."""
     b = code.b
     _fetch_ahead(code, task, i)
@@ -117,7 +117,7 @@ def walk(typing: Any, words: Any, contexts: Any, rows: Any, columns: Any, logs: 
     found = types.Tuple((types.float64, types.int64))
 
     def generate(context: Any, b: Any, signature: Any, arguments: Any) -> Any:
-        code, task = _Code(b), _Task(*arguments)
+        code, task = Code(b), _Task(*arguments)
         kinds = {"words": _F32, "contexts": _F32, "rows": _I32, "columns": _I32, "logs": _F32, "weights": _F32}
         task = _Task(**{**vars(task), **{name: code.pointer(getattr(task, name), kind) for name, kind in kinds.items()}})
         return context.make_tuple(b, found, code.loop(task.n, [_F64(0.0), _I64(0)], lambda i, so_far: _step(code, task, i, so_far), step=1))

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..window_update.draws import draws, piece_key
 from ..window_update.state import Settings
-from .state import SubwordState
+from .state import SERVED, SubwordState, most_draws
 
 __all__ = ["subword_update"]
 
@@ -24,7 +24,7 @@ Window = tuple[int, range, np.ndarray, int]      # position of the centre, posit
 def _windows(state: SubwordState, how: Settings, piece: int) -> tuple[np.ndarray, Iterator[Window]]:
     """Words of a piece that are kept, and the windows over them."""
     begin, end = state.pieces[piece], state.pieces[piece + 1]
-    numbers = draws(int(end - begin), 0 if how.hierarchical else how.negatives, piece_key(how.seed, how.epoch, piece))
+    numbers = draws(int(end - begin), 0 if how.hierarchical else most_draws(how), piece_key(how.seed, how.epoch, piece))
     kept = [i for i in range(end - begin) if int(numbers[i, 0]) >> 33 < state.keep[state.words[begin + i]]]
 
     def windows() -> Iterator[Window]:
@@ -43,10 +43,11 @@ def _outputs(state: SubwordState, how: Settings, targets: np.ndarray, numbers: n
         path = slice(*state.paths.offsets[word : word + 2]) if how.hierarchical else None
         for row, label in zip(state.paths.nodes[path].tolist(), 1.0 - state.paths.bits[path], strict=True) if path else [(word, 1.0)]:
             right[row], asked[row] = right.get(row, 0.0) + label, asked.get(row, 0.0) + 1.0
-    for x in map(int, numbers[1:]):
+    groups = -(-len(targets) // SERVED)
+    for x in map(int, numbers[1 : 1 + how.negatives * groups]):
         column = (x >> 32) * len(state.counts) >> 32
         word = column if x & 0x7FFFFFFF < state.thresholds[column] else int(state.others[column])
-        asked[word] = asked.get(word, 0.0) + len(targets) - right.get(word, 0.0)
+        asked[word] = asked.get(word, 0.0) + (len(targets) - right.get(word, 0.0)) / groups
     rows, weights = np.array(list(asked)), np.array(list(asked.values()))
     positive = np.array([right.get(row, 0.0) for row in asked])
     return rows, np.divide(positive, weights, out=np.zeros_like(weights), where=weights > 0), weights

@@ -10,16 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..window_update.draws import draws, epoch_key
+from ..window_update.room import Owners, Plan, addresses, plan_of
 from ..window_update.state import PIECE, Settings
-from .state import SubwordState
+from .state import SubwordState, most_draws
 
 __all__ = ["Plan", "Room", "Source", "plan_of", "room_for", "source_of"]
 
-Owners = tuple[np.ndarray, ...]
-
 
 class Source(NamedTuple):
-    """Text, chance, tree and lists of rows. Addresses, but for the two numbers."""
+    """Text, chance, tree and lists of rows. Addresses, but for three numbers; ``draws``: the most noise words of a window."""
 
     words: int
     pieces: int
@@ -34,19 +33,7 @@ class Source(NamedTuple):
     rows: int
     n_words: int
     n_tokens: int
-
-
-class Plan(NamedTuple):
-    """The settings as plain numbers; ``note``: how many of 256 windows have their loss noted."""
-
-    cbow: bool
-    hierarchical: bool
-    window: int
-    negatives: int
-    first_rate: float
-    rate_span: float
-    share_error: bool
-    note: int
+    draws: int
 
 
 class Room(NamedTuple):
@@ -64,6 +51,7 @@ class Room(NamedTuple):
     gains: int
     members: int
     to_hidden: int
+    to_errors: int
     hidden: int
     errors: int
     nothing: int
@@ -73,34 +61,24 @@ class Room(NamedTuple):
     near: int
 
 
-def _at(arrays: Owners) -> list[int]:
-    return [x.ctypes.data for x in arrays]
-
-
 def source_of(state: SubwordState, how: Settings) -> tuple[Source, Owners]:
     """The text as addresses, and the arrays that lie there."""
     keys = draws(state.n_pieces, 0, epoch_key(how.seed, how.epoch))
     tree = tuple(state.paths) if how.hierarchical else (np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.float32))
     arrays = (state.words, state.pieces, keys, state.keep, state.thresholds, state.others, *tree, state.row_offsets, state.rows)
     arrays = tuple(np.ascontiguousarray(x) for x in arrays)
-    return Source(*_at(arrays), len(state.counts), max(1, len(state.words))), arrays
-
-
-def plan_of(how: Settings) -> Plan:
-    """The settings as the loop takes them."""
-    return Plan(how.cbow, how.hierarchical, how.window, how.negatives, how.rates[0], how.rates[1] - how.rates[0], how.share_error,
-                256 // how.loss_every if how.loss_every else 0)
+    return Source(*addresses(arrays), len(state.counts), max(1, len(state.words)), most_draws(how)), arrays
 
 
 def room_for(state: SubwordState, how: Settings, columns: int) -> tuple[Room, Owners]:
     """Room for one thread on rows of so many columns, and the arrays that it is."""
     of_one = int(np.diff(state.paths.offsets).max()) if how.hierarchical else 1
-    slots, near = of_one * (1 if how.cbow else 2 * how.window) + how.negatives + 32, 2 * how.window + 2
+    slots, near = of_one * (1 if how.cbow else 2 * how.window) + most_draws(how) + 32, 2 * how.window + 2
     members = max(near, int(np.diff(state.row_offsets).max()))
     tokens: list[Any] = [np.empty(PIECE, kind) for kind in (np.int32, np.int32, np.int32, np.int64)]
     outputs = (np.zeros(len(state.outputs), np.int32), np.empty(slots, np.int32), np.empty(2 * slots, np.int64), np.zeros(2 * slots, np.float32),
                np.zeros(2 * slots, np.float32), np.zeros(slots, np.float32), np.empty(members, np.int64))
     vectors, near_rows = np.zeros((3, columns), np.float32), np.zeros((2, near, columns), np.float32)
-    to_hidden = np.array([vectors.ctypes.data])
-    at = _at((*tokens, *outputs, to_hidden, *vectors, *near_rows))
-    return Room(*at, slots, near), (*tokens, *outputs, to_hidden, vectors, near_rows)
+    tables = tuple(np.array([row.ctypes.data]) for row in vectors[:2])
+    at = addresses((*tokens, *outputs, *tables, *vectors, *near_rows))
+    return Room(*at, slots, near), (*tokens, *outputs, *tables, vectors, near_rows)

@@ -12,8 +12,11 @@ import numpy as np
 
 from ...core import check_int, shown
 from ..window_update import WindowState
+from ..window_update.state import Settings
 
-__all__ = ["SubwordState"]
+__all__ = ["SERVED", "SubwordState", "most_draws"]
+
+SERVED = 2                                      # words to guess for each set of negatives
 
 
 @dataclass
@@ -41,3 +44,8 @@ class SubwordState(WindowState):
                              f"word and end with {len(self.rows)}")
         if not 0 <= self.rows.min() <= self.rows.max() < n_rows:
             raise ValueError(f"rows reach from {self.rows.min()} to {self.rows.max()}; expected ints in [0, {n_rows - 1}]")
+
+
+def most_draws(how: Settings) -> int:
+    """The noise words of a window with as many words to guess as there can be."""
+    return how.negatives * (1 if how.cbow else -(-2 * how.window // SERVED))

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.compiled import compiled
+from ..memory import get_f32, get_i32, get_i64, put_f32, put_i32, put_i64
 from ..window_update.draws import GOLDEN
-from ..window_update.training import _mixed as mixed
-from ..window_update.vectors import BIG, SMALL, add_row, apply_big, apply_small, fetch_row, mean_rows, tile_1_big, tile_1_small
-from .memory import get_f32, get_i32, get_i64, put_f32, put_i32, put_i64
+from ..window_update.training import mixed
+from ..window_update.vectors import BIG, SMALL, add_row, apply_big, apply_small, copy_row, fetch_row, mean_rows, tile_1_big, tile_1_small
 from .room import Plan, Room, Source
+from .state import SERVED
 
 __all__ = ["Tables", "train"]
 
@@ -37,7 +38,7 @@ class Tables(NamedTuple):
 @compiled
 def _keep(begin: int, end: int, key: int, source: Source, plan: Plan, room: Room) -> int:
     """Subsample a piece: words, half widths, places and first draws of the tokens that stay; returns how many."""
-    n, stride = 0, np.uint64(1 + plan.negatives)
+    n, stride = 0, np.uint64(1 + source.draws)
     for i in range(end - begin):
         x, word = mixed(key + np.uint64(i) * stride * _GOLDEN), get_i32(source.words, begin + i)
         put_i32(room.kept, n, word)
@@ -78,16 +79,16 @@ def _target(word: int, n: int, source: Source, plan: Plan, room: Room, half: int
 
 @compiled
 def _noise(m: int, n: int, place: int, key: int, source: Source, plan: Plan, room: Room, half: int) -> int:
-    """Ask for the words drawn against m targets, m times less those that they are themselves; returns how many rows are asked for now."""
-    first = np.uint64(place) * np.uint64(1 + plan.negatives)
-    for k in range(1, plan.negatives + 1):
+    """Ask for the words drawn against m targets, which share them but for those that they are themselves; returns how many are asked for now."""
+    first, groups = np.uint64(place) * np.uint64(1 + source.draws), (m + SERVED - 1) // SERVED
+    for k in range(1, plan.negatives * groups + 1):
         x = mixed(key + (first + np.uint64(k)) * _GOLDEN)
         drawn = np.int64(((x >> _32) * np.uint64(source.n_words)) >> _32)
         if np.int64(x & _31_BITS) >= get_i64(source.thresholds, drawn):
             drawn = get_i32(source.others, drawn)
         seat = get_i32(room.seats, drawn)
         right = get_f32(room.labels, half + seat) if seat < n and get_i32(room.asked, seat) == drawn else _ZERO
-        n = _ask(drawn, n, _ZERO, np.float32(m) - right, room, half)
+        n = _ask(drawn, n, _ZERO, (np.float32(m) - right) / np.float32(groups), room, half)
     return n
 
 
@@ -142,12 +143,13 @@ def _learn(n: int, rate: float, room: Room, half: int, width: int) -> None:
             tile_1_small(room.to_hidden, outputs + 8 * at, width, labels + 4 * at, weights + 4 * at, rate, room.gains + 4 * at)
             at += SMALL
     at = 0
+    copy_row(room.nothing, room.errors, width)
     while at < n:
         if n - at >= BIG:
-            apply_big(room.to_hidden, 1, outputs + 8 * at, width, room.gains + 4 * at, room.errors, np.int64(at == 0))
+            apply_big(room.to_hidden, room.to_errors, 1, outputs + 8 * at, width, room.gains + 4 * at)
             at += BIG
         else:
-            apply_small(room.to_hidden, 1, outputs + 8 * at, width, room.gains + 4 * at, room.errors, np.int64(at == 0))
+            apply_small(room.to_hidden, room.to_errors, 1, outputs + 8 * at, width, room.gains + 4 * at)
             at += SMALL
 
 

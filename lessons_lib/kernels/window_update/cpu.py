@@ -31,21 +31,15 @@ def window_update(inputs: Tensor, outputs: Tensor, state: WindowState, how: Sett
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the number of these pairs."""
     if inputs.is_cuda:
         return on_host(window_update, inputs, outputs, state, how)
-    from .huffman import Paths
-    from .training import Chance, Plan, Tables, Text, scratch, train
+    from .room import plan_of, room_for, source_of
+    from .training import train
 
-    nothing = Paths(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
-    paths = state.paths if how.hierarchical else nothing
-    most = int(np.diff(paths.offsets).max()) if how.hierarchical else how.negatives + 1
-    plan = Plan(how.cbow, how.hierarchical, how.window, how.negatives, how.rates[0], how.rates[1] - how.rates[0], how.share_error,
-                256 // how.loss_every if how.loss_every else 0, how.seed, how.epoch)
-    text, chance = Text(state.words, state.pieces, state.keep), Chance(state.thresholds, state.others)
-    rooms = [scratch(how.window, most, inputs.shape[1]) for _ in range(how.threads)]
+    (source, _owners), plan = source_of(state, how), plan_of(how)
+    rooms = [room_for(state, how, inputs.shape[1]) for _ in range(how.threads)]
     shared = inputs.numpy(), outputs.numpy()
 
     def work(matrices: Matrices, room: object, part: tuple[int, int]) -> tuple[float, int]:
-        tables = Tables(*(x.ctypes.data for x in matrices), matrices[0].shape[1])
-        return train(text, tables, chance, paths, plan, room, *part)
+        return train(source, *(x.ctypes.data for x in matrices), inputs.shape[1], plan, room[0], *part)
 
     if how.threads == 1:
         return _sum(work(shared, rooms[0], part) for part in _parts(state, how.pieces, TOKENS_PER_CALL, 1))

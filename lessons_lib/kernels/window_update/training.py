@@ -1,277 +1,236 @@
 """The compiled loop under `window_update`: draws, windows, addresses of rows; the arithmetic on rows is the vector code of `vectors`.
 
-Outputs of the next window are looked up, and their rows asked for, before the present one is computed, so that memory and arithmetic overlap. Output
-rows come in blocks of six and three; what is left over points to a row of zeros with weight 0. In a module of its own so that Numba is
-loaded only when something is trained. Taught in ``04_word2vec``.
+Outputs are drawn for a block of windows, and their rows asked for before a window needs them, so that memory and arithmetic overlap. Output rows
+come in blocks of six and three; what is left over points to a row of zeros with weight 0. All arrays are raw addresses, because Numba hands an array
+on as seven numbers and counts its users at every call. In a module of its own so that Numba is loaded only when something is trained. Taught in
+``04_word2vec``.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...core.compiled import compiled
+from ..memory import get_f32, get_i32, get_i64, put_f32, put_i32, put_i64
 from .draws import GOLDEN, MIXING
-from .huffman import Paths
-from .state import PIECE
-from .vectors import (BIG, SMALL, add_row, apply_big, apply_small, fetch_row, mean_rows, tile_1_big, tile_1_small, tile_2_big, tile_2_small,
-                      tile_4_big, tile_4_small)
+from .room import BLOCK, SEATS, Plan, Room, Source
+from .vectors import (BIG, SMALL, TALL, add_row, apply_big, apply_small, copy_numbers, copy_row, draw_noise, fetch_row, mean_rows, tile_1_big,
+                      tile_1_small, tile_2_big, tile_2_small, tile_4_big, tile_4_small)
 
-__all__ = ["Chance", "Plan", "Scratch", "Tables", "Text", "scratch", "train"]
+__all__ = ["mixed", "train"]
 
-_GOLDEN, _8, _32, _33, _31 = np.uint64(GOLDEN), np.uint64(8), np.uint64(32), np.uint64(33), np.uint64(31)
+_GOLDEN, _8, _24, _33, _31 = np.uint64(GOLDEN), np.uint64(8), np.uint64(24), np.uint64(33), np.uint64(31)
 _SHIFT_A, _SHIFT_B, _FACTOR_A, _FACTOR_B = np.uint64(MIXING[0][0]), np.uint64(MIXING[1][0]), np.uint64(MIXING[0][1]), np.uint64(MIXING[1][1])
-_24_BITS, _31_BITS, _BYTE = np.uint64(0xFFFFFF), np.uint64(0x7FFFFFFF), np.uint64(0xFF)
+_24_BITS, _BYTE = np.uint64(0xFFFFFF), np.uint64(0xFF)
 _ONE, _ZERO = np.float32(1.0), np.float32(0.0)
+AHEAD = 2                                       # windows: rows are asked for so far ahead
 
 
-class Text(NamedTuple):
-    """Words, bounds of the pieces, and the probability that a word is kept, times 2^31."""
-
-    words: np.ndarray
-    pieces: np.ndarray
-    keep: np.ndarray
-
-
-class Chance(NamedTuple):
-    """The alias table of the noise."""
-
-    thresholds: np.ndarray
-    others: np.ndarray
-
-
-class Tables(NamedTuple):
-    """Addresses of the first rows of both matrices, and the columns of a row. Who calls keeps the matrices alive."""
-
-    inputs: int
-    outputs: int
-    columns: int
-
-
-class Plan(NamedTuple):
-    """The settings as plain numbers; ``note``: how many of 256 windows have their loss noted."""
-
-    cbow: bool
-    hierarchical: bool
-    window: int
-    negatives: int
-    first_rate: float
-    rate_span: float
-    share_error: bool
-    note: int
-    seed: int
-    epoch: int
-
-
-class Addresses(NamedTuple):
-    """Where the arrays of a `Scratch` that the vector code uses begin, and how many slots each half has."""
-
-    contexts: int
-    outputs: int
-    labels: int
-    weights: int
-    gains: int
-    errors: int
-    hidden: int
-    nothing: int
-    slots: int
-
-
-class Scratch(NamedTuple):
-    """Room that one thread works in; the two halves of ``outputs``, ``labels`` and ``weights`` belong to even and odd windows."""
-
-    kept: np.ndarray
-    halves: np.ndarray
-    places: np.ndarray
-    numbers: np.ndarray
-    contexts: np.ndarray
-    outputs: np.ndarray
-    labels: np.ndarray
-    weights: np.ndarray
-    gains: np.ndarray
-    errors: np.ndarray
-    hidden: np.ndarray
-    at: Addresses
-
-
-def scratch(window: int, most_outputs: int, columns: int) -> Scratch:
-    """Room for windows of 2 ``window`` contexts and ``most_outputs`` outputs on rows of ``columns`` numbers."""
-    slots, rows = most_outputs + 32, 2 * window + 1
-    used = (np.empty(rows, np.int64), np.empty((2, slots), np.int64), np.zeros((2, slots), np.float32), np.zeros((2, slots), np.float32),
-            np.zeros(rows * slots + 64, np.float32), np.zeros((rows, columns), np.float32), np.zeros((2, columns), np.float32))
-    addresses = [x.ctypes.data for x in used]
-    return Scratch(np.empty(PIECE, np.int32), np.empty(PIECE, np.int32), np.empty(PIECE, np.int64), np.empty(PIECE, np.uint64), *used,
-                   Addresses(*addresses, addresses[-1] + 4 * columns, slots))
-
-
-@compiled
-def _mixed(x: int) -> int:
+@compiled(inline=True)
+def mixed(x: int) -> int:
+    """The SplitMix64 mix of a number."""
     x = (x ^ (x >> _SHIFT_A)) * _FACTOR_A
     x = (x ^ (x >> _SHIFT_B)) * _FACTOR_B
     return x ^ (x >> _31)
 
 
-@compiled
-def _key(plan: Plan, piece: int) -> int:
-    return _mixed(_mixed(_mixed(np.uint64(plan.seed)) + np.uint64(plan.epoch) * _GOLDEN) + np.uint64(piece) * _GOLDEN)
-
-
-@compiled
-def _keep(text: Text, plan: Plan, piece: int, key: int, room: Scratch) -> int:
-    """Subsample a piece: words, half widths, places and first draws of the tokens that stay; returns how many."""
-    begin, n, stride = text.pieces[piece], 0, np.uint64(1 + plan.negatives)
-    for i in range(text.pieces[piece + 1] - begin):
-        x, word = _mixed(key + np.uint64(i) * stride * _GOLDEN), text.words[begin + i]
-        room.kept[n], room.places[n], room.numbers[n] = word, i, x
-        room.halves[n] = np.int32((((x >> _8) & _24_BITS) * np.uint64(plan.window)) >> np.uint64(24)) + 1
-        n += np.int64(x >> _33) < text.keep[word]
+@compiled(inner=True)
+def _keep(piece: int, source: Source, plan: Plan, room: Room, start: int, stride: int) -> int:
+    """Subsample a piece: note what windows need to know of each token that stays; returns how many."""
+    begin, key, draws = get_i64(source.pieces, piece), np.uint64(get_i64(source.keys, piece)), np.uint64(1 + plan.negatives)
+    n, repeat, serial = 0, -1, get_i32(room.serial, 0)
+    for i in range(get_i64(source.pieces, piece + 1) - begin):
+        x, word = mixed(key + np.uint64(i) * draws * _GOLDEN), get_i32(source.words, begin + i)
+        put_i32(room.kept, n, word)
+        put_i32(room.places, n, i)
+        put_i64(room.rows, n, start + word * stride)
+        put_i32(room.halves, n, np.int64((((x >> _8) & _24_BITS) * np.uint64(plan.window)) >> _24) + 1)
+        put_f32(room.rates, n, np.float32(plan.first_rate + plan.rate_span * ((begin + i) / source.n_tokens)))
+        put_i32(room.noted, n, np.int64(np.int64(x & _BYTE) < plan.note))
+        if np.int64(x >> _33) < get_i64(source.keep, word):
+            repeat = max(repeat, get_i32(room.seats, word % SEATS) - serial)
+            put_i32(room.seats, word % SEATS, serial + n)
+            put_i32(room.repeats, n, repeat)
+            n += 1
+    put_i32(room.serial, 0, serial + n)
     return n
 
 
-@compiled
-def _negatives(word: int, place: int, key: int, chance: Chance, plan: Plan, room: Scratch, q: int, start: int, stride: int) -> int:
-    """Rows, labels and weights of the word and its noise; returns how many."""
-    n_words, first = np.uint64(len(chance.others)), np.uint64(place) * np.uint64(1 + plan.negatives)
-    rows, weights = room.outputs, room.weights
-    rows[q, 0], room.labels[q, 0], weights[q, 0] = start + word * stride, _ONE, _ONE
-    for k in range(1, plan.negatives + 1):
-        x = _mixed(key + (first + np.uint64(k)) * _GOLDEN)
-        column = np.int64(((x >> _32) * n_words) >> _32)
-        drawn = column if np.int64(x & _31_BITS) < chance.thresholds[column] else np.int64(chance.others[column])
-        rows[q, k], weights[q, k] = start + drawn * stride, _ZERO if drawn == word else _ONE
-        if plan.negatives >= BIG:                   # blocks follow each other, so a word drawn twice is put into one place
-            for j in range(1, k):
-                if rows[q, j] == rows[q, k]:
-                    weights[q, j], weights[q, k] = weights[q, j] + weights[q, k], _ZERO
-                    break
-    return plan.negatives + 1
+# -------------------------------------------------------------------------------------------------- outputs
 
 
-@compiled
-def _path(word: int, paths: Paths, room: Scratch, q: int, start: int, stride: int) -> int:
-    """Rows, labels and weights of the nodes on a word's path; returns how many."""
-    first, n = paths.offsets[word], paths.offsets[word + 1] - paths.offsets[word]
-    for k in range(n):
-        room.outputs[q, k] = start + np.int64(paths.nodes[first + k]) * stride
-        room.labels[q, k], room.weights[q, k] = _ONE - paths.bits[first + k], _ONE
-    return n
+@compiled(inline=True)
+def _ask(k: int, row: int, label: float, weight: float, room: Room) -> None:
+    put_i64(room.outputs, k, row)
+    put_f32(room.labels, k, label)
+    put_f32(room.weights, k, weight)
 
 
-@compiled
-def _filled(n: int, room: Scratch, q: int) -> int:
-    """Fill up to a multiple of three with a row of zeros that has no weight; returns the new number."""
-    full = (n + SMALL - 1) // SMALL * SMALL
-    for k in range(n, full):
-        room.outputs[q, k], room.labels[q, k], room.weights[q, k] = room.at.nothing, _ZERO, _ZERO
-    return full
+@compiled(inline=True)
+def _fill(at: int, n: int, room: Room) -> int:
+    """Fill up to a multiple of three with a row of zeros that has no weight; returns where the next window begins."""
+    end = at + (n + SMALL - 1) // SMALL * SMALL
+    for k in range(at + n, end):
+        _ask(k, get_i64(room.none, 0), _ZERO, _ZERO, room)
+    return end
 
 
-@compiled
-def _learn(inputs: int, m: int, n: int, rate: float, room: Scratch, q: int, width: int) -> None:
-    """Gains of m inputs and n outputs; then move the outputs and leave what the inputs should move by in ``room.errors``."""
-    skip, gains, errors = q * room.at.slots, room.at.gains, room.at.errors
-    outputs, labels, weights = room.at.outputs + 8 * skip, room.at.labels + 4 * skip, room.at.weights + 4 * skip
+@compiled(inline=True)
+def _join(at: int, n: int, room: Room) -> None:
+    """Put a word that was drawn twice into one place: blocks of outputs follow each other, and the second would see what the first moved."""
+    for k in range(at + 2, at + n):
+        for j in range(at + 1, k):
+            if get_i64(room.outputs, j) == get_i64(room.outputs, k):
+                put_f32(room.weights, j, get_f32(room.weights, j) + get_f32(room.weights, k))
+                put_f32(room.weights, k, _ZERO)
+                break
+
+
+@compiled(inner=True)
+def _words(first: int, last: int, key: int, source: Source, plan: Plan, room: Room, start: int, stride: int) -> None:
+    """Outputs of a block of windows: the words and their noise."""
+    draws, at = np.uint64(1 + plan.negatives), 0
+    for i in range(first, last):
+        word = get_i32(room.kept, i)
+        _ask(at, start + word * stride, _ONE, _ONE, room)
+        draw_noise(key + (np.uint64(get_i32(room.places, i)) * draws + np.uint64(1)) * _GOLDEN, plan.negatives, source.noise, source.n_words, word,
+                   start, stride, room.outputs + 8 * (at + 1), room.labels + 4 * (at + 1), room.weights + 4 * (at + 1))
+        if plan.negatives >= BIG:
+            _join(at, plan.negatives + 1, room)
+        at = _fill(at, plan.negatives + 1, room)
+        put_i64(room.starts, i - first + 1, at)
+
+
+@compiled(inner=True)
+def _paths(first: int, last: int, source: Source, room: Room, start: int, stride: int) -> None:
+    """Outputs of a block of windows: the nodes on the paths of the words."""
     at = 0
-    while at < n:
-        size = BIG if n - at >= BIG else SMALL
-        here = (outputs + 8 * at, width, labels + 4 * at, weights + 4 * at, rate)
+    for i in range(first, last):
+        word = get_i32(room.kept, i)
+        begin = get_i64(source.paths, word)
+        n = get_i64(source.paths, word + 1) - begin
+        for k in range(n):
+            _ask(at + k, start + get_i32(source.nodes, begin + k) * stride, _ONE - get_f32(source.bits, begin + k), _ONE, room)
+        at = _fill(at, n, room)
+        put_i64(room.starts, i - first + 1, at)
+
+
+# -------------------------------------------------------------------------------------------------- arithmetic
+
+
+@compiled(inline=True)
+def _gains(inputs: int, m: int, start: int, n: int, rate: float, room: Room, width: int) -> None:
+    """Gains of m inputs and n outputs, tile by tile."""
+    k = 0
+    while k < n:
+        outputs, labels, weights = room.outputs + 8 * (start + k), room.labels + 4 * (start + k), room.weights + 4 * (start + k)
+        size = BIG if n - k >= BIG else SMALL
         r = 0
         while r < m:
-            step = 4 if m - r >= 4 else (2 if m - r >= 2 else 1)
-            rows, place = inputs + 8 * r, gains + 4 * (at * m + r * size)
+            step = TALL if m - r >= TALL else (2 if m - r >= 2 else 1)
+            rows, gains = inputs + 8 * r, room.gains + 4 * (k * m + r * size)
             if size == BIG:
                 if step == 4:
-                    tile_4_big(rows, *here, place)
+                    tile_4_big(rows, outputs, width, labels, weights, rate, gains)
                 elif step == 2:
-                    tile_2_big(rows, *here, place)
+                    tile_2_big(rows, outputs, width, labels, weights, rate, gains)
                 else:
-                    tile_1_big(rows, *here, place)
+                    tile_1_big(rows, outputs, width, labels, weights, rate, gains)
             elif step == 4:
-                tile_4_small(rows, *here, place)
+                tile_4_small(rows, outputs, width, labels, weights, rate, gains)
             elif step == 2:
-                tile_2_small(rows, *here, place)
+                tile_2_small(rows, outputs, width, labels, weights, rate, gains)
             else:
-                tile_1_small(rows, *here, place)
+                tile_1_small(rows, outputs, width, labels, weights, rate, gains)
             r += step
-        at += size
-    at = 0
-    while at < n:
-        if n - at >= BIG:
-            apply_big(inputs, m, outputs + 8 * at, width, gains + 4 * at * m, errors, np.int64(at == 0))
-            at += BIG
+        k += size
+
+
+@compiled(inline=True)
+def _move(inputs: int, targets: int, m: int, start: int, n: int, room: Room, width: int) -> None:
+    """Move n outputs, and the targets of m inputs, by the gains."""
+    k = 0
+    while k < n:
+        outputs, gains = room.outputs + 8 * (start + k), room.gains + 4 * k * m
+        if n - k >= BIG:
+            apply_big(inputs, targets, m, outputs, width, gains)
+            k += BIG
         else:
-            apply_small(inputs, m, outputs + 8 * at, width, gains + 4 * at * m, errors, np.int64(at == 0))
-            at += SMALL
+            apply_small(inputs, targets, m, outputs, width, gains)
+            k += SMALL
 
 
-@compiled
-def _loss(m: int, n: int, rate: float, room: Scratch, q: int) -> float:
+@compiled(inline=True)
+def _loss(m: int, start: int, n: int, rate: float, room: Room) -> float:
     """Sum of −log p over a window, from its gains: rate · weight · (label − p)."""
-    total, at = 0.0, 0
-    while at < n:
-        size = BIG if n - at >= BIG else SMALL
+    total, k = 0.0, 0
+    while k < n:
+        size = BIG if n - k >= BIG else SMALL
         for r in range(m):
-            for k in range(size):
-                weight = room.weights[q, at + k]
+            for j in range(size):
+                weight = np.float64(get_f32(room.weights, start + k + j))
                 if weight > 0:
-                    missing = abs(room.gains[at * m + r * size + k]) / (rate * weight)
-                    total -= np.float64(weight) * np.log(max(1.0 - np.float64(missing), 2.0**-24))
-        at += size
+                    missing = abs(np.float64(get_f32(room.gains, k * m + r * size + j))) / (rate * weight)
+                    total -= weight * np.log(max(1.0 - missing, 2.0**-24))
+        k += size
     return total
 
 
-@compiled
-def _window(i: int, n: int, outputs: int, rate: float, plan: Plan, room: Scratch, start: int, stride: int) -> int:
-    """One window around token i of n: gather the contexts, learn, move the inputs. Returns the number of input rows."""
-    m, width, contexts, errors = 0, stride // 4, room.at.contexts, room.at.errors
-    for j in range(max(0, i - room.halves[i]), min(n, i + room.halves[i] + 1)):
-        if j != i:
-            room.contexts[m] = start + np.int64(room.kept[j]) * stride
-            m += 1
-    if m == 0:
-        return 0
-    if plan.cbow:
-        mean_rows(contexts, m, width, _ONE / np.float32(m), room.at.hidden)
-        room.contexts[m] = room.at.hidden
-        _learn(contexts + 8 * m, 1, outputs, rate, room, i & 1, width)
-        for j in range(m):
-            add_row(room.contexts[j], errors, width, _ONE / np.float32(m) if plan.share_error else _ONE)
-        return 1
-    _learn(contexts, m, outputs, rate, room, i & 1, width)
-    for j in range(m):
-        add_row(room.contexts[j], errors + j * stride, width, _ONE)
-    return m
+@compiled(inline=True)
+def _fetch(first: int, last: int, room: Room, width: int) -> None:
+    """Ask for the outputs of windows ``first`` to ``last`` of a block."""
+    for k in range(get_i64(room.starts, first), get_i64(room.starts, last)):
+        fetch_row(get_i64(room.outputs, k), width)
+
+
+@compiled(inner=True)
+def _windows(first: int, last: int, n: int, plan: Plan, room: Room, width: int) -> tuple[float, int]:
+    """Learn from a block of windows around some of the n tokens of a piece; returns the sum of the noted losses and the number of their pairs."""
+    loss, pairs = 0.0, 0
+    _fetch(0, min(AHEAD, last - first), room, width)
+    for i in range(first, last):
+        _fetch(min(i + AHEAD, last) - first, min(i + AHEAD + 1, last) - first, room, width)
+        fetch_row(get_i64(room.rows, min(i + AHEAD + plan.window, n - 1)), width)
+        left, right = min(get_i32(room.halves, i), i), min(get_i32(room.halves, i), n - 1 - i)
+        m, begin, rate = left + right, get_i64(room.starts, i - first), get_f32(room.rates, i)
+        if m == 0:
+            continue
+        size = get_i64(room.starts, i - first + 1) - begin
+        copy_numbers(room.rows + 8 * (i - left), room.contexts, left + 1)
+        copy_numbers(room.rows + 8 * (i + 1), room.contexts + 8 * left, right + 1)
+        inputs, targets, learned = room.contexts, room.contexts, m
+        if plan.cbow:
+            inputs, targets, learned = room.hidden, room.error, np.int64(1)
+            mean_rows(room.contexts, m, width, _ONE / np.float32(m), get_i64(inputs, 0))
+            copy_row(get_i64(room.none, 0), get_i64(targets, 0), width)
+        elif size > BIG or get_i32(room.repeats, i + right) >= i - left:        # a row moves before it was last read: read copies
+            inputs = room.copies
+            for j in range(m):
+                copy_row(get_i64(room.contexts, j), get_i64(inputs, j), width)
+        _gains(inputs, learned, begin, size, rate, room, width)
+        _move(inputs, targets, learned, begin, size, room, width)
+        if plan.cbow:
+            for j in range(m):
+                add_row(get_i64(room.contexts, j), get_i64(targets, 0), width, _ONE / np.float32(m) if plan.share_error else _ONE)
+        if get_i32(room.noted, i):
+            loss += _loss(learned, begin, size, rate, room)
+            pairs += learned
+    return loss, pairs
 
 
 @compiled
-def train(text: Text, tables: Tables, chance: Chance, paths: Paths, plan: Plan, room: Scratch, first: int, last: int) -> tuple[float, int]:
-    """Go over pieces ``first`` to ``last``; returns the sum of the noted losses and the number of their pairs."""
-    inputs, outputs, width, stride = tables.inputs, tables.outputs, tables.columns, 4 * tables.columns
-    loss, pairs, sizes = 0.0, 0, np.zeros(2, np.int64)
+def train(source: Source, inputs: int, outputs: int, columns: int, plan: Plan, room: Room, first: int, last: int) -> tuple[float, int]:
+    """Go over pieces ``first`` to ``last``, on two matrices at addresses; returns the sum of the noted losses and the number of their pairs."""
+    stride, loss, pairs = 4 * columns, 0.0, 0
     for piece in range(first, last):
-        key = _key(plan, piece)
-        n = _keep(text, plan, piece, key, room)
-        for i in range(n + 1):
-            if i < n:
-                q, word = i & 1, np.int64(room.kept[i])
-                if plan.hierarchical:
-                    size = _path(word, paths, room, q, outputs, stride)
-                else:
-                    size = _negatives(word, room.places[i], key, chance, plan, room, q, outputs, stride)
-                for k in range(size):
-                    fetch_row(room.outputs[q, k], width)
-                ahead = i + plan.window + 1
-                if ahead < n:
-                    fetch_row(inputs + np.int64(room.kept[ahead]) * stride, width)
-                sizes[q] = _filled(size, room, q)
-            if i == 0:
-                continue
-            at = i - 1
-            done = (text.pieces[piece] + room.places[at]) / len(text.words)
-            rate = np.float32(plan.first_rate + plan.rate_span * done)
-            m = _window(at, n, sizes[at & 1], rate, plan, room, inputs, stride)
-            if m > 0 and np.int64(room.numbers[at] & _BYTE) < plan.note:
-                loss += _loss(m, sizes[at & 1], rate, room, at & 1)
-                pairs += m
+        n = _keep(piece, source, plan, room, inputs, stride)
+        for begin in range(0, n, BLOCK):
+            end = min(begin + BLOCK, n)
+            if plan.hierarchical:
+                _paths(begin, end, source, room, outputs, stride)
+            else:
+                _words(begin, end, np.uint64(get_i64(source.keys, piece)), source, plan, room, outputs, stride)
+            found = _windows(begin, end, n, plan, room, columns)
+            loss += found[0]
+            pairs += found[1]
     return loss, pairs
