@@ -10,7 +10,8 @@ import importlib
 
 from .. import vectors
 
-_MODULE_OF = {"FastText": "fasttext", "GloVe": "glove", "Word2Vec": "word2vec", "windows": "replay"}
+_MODULE_OF = {"FastText": "fasttext", "GloVe": "glove", "Word2Vec": "word2vec", "load_method": "saved",
+              "load_vectors": "saved", "windows": "replay"}
 
 __all__ = sorted([*_MODULE_OF, *vectors.__all__])
 
