@@ -26,7 +26,6 @@ __all__ = ["GloVe"]
 
 COUNTS_PER_PART = 20_000_000                    # about a second; between two looks at whether all numbers are still sane
 LARGEST = 1e3                                   # a number beyond it belongs to a run that diverges: sound ones stay below 20
-BYTES_PER_COUNT = 16                            # in the order in which they are learned
 
 
 @dataclass(frozen=True)
@@ -177,6 +176,7 @@ class GloVe(Estimator):
 
     def _state(self, counts: Any) -> Any:
         from ..kernels import GloveState
+        from ..kernels.glove_step.state import BYTES_PER_COUNT
 
         on_disk = BYTES_PER_COUNT * len(counts.columns) > self.memory
         now = self._numbers

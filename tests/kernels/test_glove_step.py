@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -260,6 +262,15 @@ def test_counts_may_lie_on_disk_and_leave_nothing_there(tmp_path):
         found.append((glove_step(state), state.parameters()))
     assert found[0][0] == found[1][0] and all(np.array_equal(a, b) for a, b in zip(found[0][1], found[1][1], strict=True))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_that_is_too_small_is_told_before_anything_is_written(tmp_path, monkeypatch):
+    from lessons_lib.kernels.glove_step import state
+
+    monkeypatch.setattr(state.shutil, "disk_usage", lambda folder: SimpleNamespace(free=10))
+    counts = matrix()
+    with pytest.raises(OSError, match=rf"{counts.nnz} counts need {16 * counts.nnz:,} bytes in .*, 10 are free"):
+        make(counts, folder=tmp_path / "new")
 
 
 # ------------------------------------------------------------------------------------------------ numbers that are no numbers

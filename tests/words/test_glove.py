@@ -99,8 +99,14 @@ def test_equal_settings_give_the_same_bits_on_any_number_of_threads():
     assert same(one, two) and same(one, three) and not same(one, other)
 
 
-def test_counts_beyond_the_memory_lie_on_disk_and_give_the_same_bits():
-    assert same(fitted(), fitted(memory=4096))
+def test_counts_beyond_the_memory_lie_on_disk_and_give_the_same_bits(monkeypatch, tmp_path):
+    from lessons_lib import kernels
+
+    real, folders = kernels.GloveState, []
+    monkeypatch.setenv("LESSONS_CACHE", str(tmp_path))
+    monkeypatch.setattr(kernels, "GloveState", lambda *rows, **options: folders.append(options["folder"]) or real(*rows, **options))
+    assert same(fitted(), fitted(memory=1000))
+    assert folders == [None, tmp_path] and not list(tmp_path.iterdir())
 
 
 def test_what_is_called_after_each_epoch_sees_what_was_learned_so_far():

@@ -7,8 +7,11 @@ Taught in ``05_glove_and_fasttext``.
 
 from __future__ import annotations
 
+import errno
+import shutil
 import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,11 +22,12 @@ from ...core import check_array, check_float, check_int, generator, shown
 from ..layout import padded_width
 from ..lda_sweep.state import padded
 
-__all__ = ["GloveState", "Settings", "shifts"]
+__all__ = ["BYTES_PER_COUNT", "GloveState", "Settings", "shifts"]
 
 FIXED = 1e30                                    # sum of squares of a number that stays: its steps are below its rounding
 TILE_BYTES = 1 << 20                            # of context rows, which are visited often within a tile: they should stay in the second-level cache
 FEWEST_GROUPS = 16                              # tiles that may run side by side
+BYTES_PER_COUNT = 16                            # two places, log X and f
 GPU_GROUPS = 1024                               # there each tile is one program
 Counts = tuple[np.ndarray, np.ndarray, np.ndarray]                # offsets, columns, values
 
@@ -68,8 +72,7 @@ class GloveState:
         weighting = check_float("x_max", x_max, low=0.0, open_low=True), check_float("exponent", exponent, low=0.0)
         self.dim, on_gpu = words.shape[1] - 1, torch.device(device).type != "cpu"
         self.groups = _groups(groups, words.shape, contexts.shape, on_gpu)
-        room = [_room(len(counts[1]), kind, folder) for kind in (np.int32, np.int32, np.float32, np.float32)]
-        self._arrange(counts, len(contexts), weighting, generator(seed), room)
+        self._arrange(counts, len(contexts), weighting, generator(seed), _room(len(counts[1]), folder))
         self.words = _rows(words, squares[0], self.word_order, bias=self.dim)
         self.contexts = _rows(contexts, squares[1], self.context_order, bias=self.dim + 1)
         for name in ("words", "contexts", "rows", "columns", "logs", "weights", "tiles"):
@@ -139,12 +142,19 @@ def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) ->
     return offsets, columns, values
 
 
-def _room(n: int, kind: Any, folder: Any) -> np.ndarray:
-    """An array to be written, in memory or on a file without a name, which is gone when the array is."""
+def _room(n: int, folder: Any) -> list[np.ndarray]:
+    """Two int32 and two float32 arrays to be written, in memory or on files without a name, which are gone when the arrays are."""
+    kinds = (np.int32, np.int32, np.float32, np.float32)
     if folder is None or n == 0:
-        return np.empty(n, dtype=kind)
-    with tempfile.TemporaryFile(dir=folder, prefix=".tmp-") as file:
-        return np.asarray(np.memmap(file, dtype=kind, mode="w+", shape=n))
+        return [np.empty(n, dtype=kind) for kind in kinds]
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    if (free := shutil.disk_usage(folder).free) < BYTES_PER_COUNT * n:             # a file that is mapped grows without a word until writing kills us
+        raise OSError(errno.ENOSPC, f"{n:,} counts need {BYTES_PER_COUNT * n:,} bytes in {folder}, {free:,} are free; use memory or another folder")
+    found = []
+    for kind in kinds:
+        with tempfile.TemporaryFile(dir=folder, prefix=".tmp-") as file:
+            found.append(np.asarray(np.memmap(file, dtype=kind, mode="w+", shape=n)))
+    return found
 
 
 def _dealt(n_counts: np.ndarray, groups: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
