@@ -40,9 +40,9 @@ def run(names: Sequence[str] | None = None, *, repeats: int = 3, tell: Callable[
     """Measure groups of cases.
 
     Parameters: names of groups (default: counts, topics, words, sentences and kernels; "kernels" takes "kernels-gpu" along where CUDA is,
-    "blocks-gpu" runs when it is named); repeats, runs of each side on the processor (on a GPU Triton's timer decides); tell, gets the name of each case before it
-    starts; only, a part of the names of the cases to run. Yields a `Row` per case. Raises ValueError for an unknown group, or when a case's
-    results are not equal to the peer's.
+    "blocks-gpu" runs when it is named); repeats, runs of each side on the processor (on a GPU Triton's timer decides); tell, gets the name of each
+    case before it starts; only, a part of the names of the cases to run. Yields a `Row` per case. Raises ValueError for an unknown group, or when a
+    case's results are not equal to the peer's.
     """
     for name in _wanted(names):
         module = _module(name)

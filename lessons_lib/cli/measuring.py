@@ -16,31 +16,29 @@ __all__ = ["evaluate"]
 VECTOR_SETS = ("course-vectors", "glove-sample")
 
 
-def evaluate(encoder: Annotated[str, typer.Argument(help="one-hot, bag of words, TF-IDF, BM25, char n-grams or LSA; or word vectors: a file, the "
-                                                         "folder of a trained model, course-vectors or glove-sample")],
+def evaluate(encoder: Annotated[str, typer.Argument(help="one-hot, bag of words, TF-IDF, BM25, char n-grams or LSA; mean-, tfidf-, sif- or "
+                                                         "usif-course, -course-glove or -glove-sample; or word vectors: a file, the folder of a "
+                                                         "trained model, course-vectors or glove-sample")],
              on: Annotated[str, typer.Option(help="datasets of sentence pairs, separated by commas")] = "course-sts",
              protocol: Annotated[str, typer.Option(help="all, mean or wmean: how subsets of one set are put together")] = "all",
              words: Annotated[str, typer.Option(help="for word vectors: datasets of word pairs")] = "wordsim353,simlex999",
              model: Annotated[str | None, typer.Option(help="of course-vectors: skip-gram or glove", show_default=False)] = None) -> None:
     """Measure an encoder on sentence pairs (Spearman x 100 with its 95 % interval), and word vectors on word pairs and analogies, too."""
-    from .. import datasets, evaluation
-    from ..counts import named_encoder
-    from ..counts.named import NAMED
+    from .. import counts, datasets, evaluation, sentences
 
     check_choice("protocol", protocol, ("all", "mean", "wmean"))
     sets = {name: datasets.load(name) for name in _names(on)}             # before the encoder takes its seconds
-    if encoder in NAMED:
-        _show_pairs(encoder, protocol, evaluation.evaluate(named_encoder(encoder), sets, protocol=protocol))
-        return
-    from ..sentences import MeanEncoder
-
+    for room in (counts, sentences):
+        if encoder in room.NAMED:
+            _show_pairs(encoder, protocol, evaluation.evaluate(room.named_encoder(encoder), sets, protocol=protocol))
+            return
     vectors = _vectors(encoder, model)
     report = evaluation.word_report(vectors, sets=[datasets.load(name) for name in _names(words)])
     title = f"{encoder}{'' if model is None else f' ({model})'}: {report.n_words:,} words x {report.dim}"
     show_table(title, list(report.HEADER), [list(row) for row in report.rows()], right=report.HEADER[1:])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")                                   # the mean of a text without a known word is a zero vector
-        _show_pairs("mean of word vectors", protocol, evaluation.evaluate(MeanEncoder(vectors), sets, protocol=protocol))
+        _show_pairs("mean of word vectors", protocol, evaluation.evaluate(sentences.MeanEncoder(vectors), sets, protocol=protocol))
 
 
 def _names(listed: str) -> list[str]:
@@ -49,13 +47,13 @@ def _names(listed: str) -> list[str]:
 
 def _vectors(source: str, model: str | None) -> Any:
     """Word vectors of a dataset, a file or a folder."""
-    from ..counts.named import NAMED
+    from .. import counts, sentences
     from ..datasets import load
     from ..words.saved import load_vectors
 
     if source not in VECTOR_SETS and (Path(source).exists() or Path(source).name != source):
         return load_vectors(source)
-    check_choice("encoder", source, (*NAMED, *VECTOR_SETS))
+    check_choice("encoder", source, (*counts.NAMED, *sentences.NAMED, *VECTOR_SETS))
     return load(source) if model is None else load(source, model=model)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..core import Encoder, check_choice
 
-__all__ = ["NAMED", "named_encoder"]
+__all__ = ["NAMED", "named_encoder", "sample_sentences"]
 
 WORDS = r"(?u)\b\w+\b"                # one-letter words count, unlike scikit-learn's default
 NAMED = ("one-hot", "bag of words", "TF-IDF", "BM25", "char n-grams", "LSA")
@@ -29,14 +29,19 @@ def named_encoder(name: str, texts: Sequence[str] | None = None) -> Encoder:
             "TF-IDF": lambda: TfIdf(token_pattern=WORDS), "BM25": lambda: BM25(token_pattern=WORDS),
             "char n-grams": lambda: TfIdf(analyzer="char_wb", ngram_range=(3, 5), min_df=2),
             "LSA": lambda: LSA(dim=100, vectorizer=TfIdf(token_pattern=WORDS, sublinear_tf=True))}
-    encoder = make[name]().fit(_sample(whole=name == "LSA") if texts is None else texts)
+    encoder = make[name]().fit((_articles() if name == "LSA" else sample_sentences()) if texts is None else texts)
     encoder.name = name
     return encoder
 
 
-def _sample(*, whole: bool) -> list[str]:
+def _articles() -> list[str]:
     from ..datasets import load
+
+    return list(load("wikipedia-sample"))
+
+
+def sample_sentences() -> list[str]:
+    """The sentences of the Wikipedia sample that have at least four words: what named encoders are fitted on."""
     from ..text import split_sentences
 
-    articles = load("wikipedia-sample")
-    return list(articles) if whole else [sentence for article in articles for sentence in split_sentences(article, min_words=4)]
+    return [sentence for article in _articles() for sentence in split_sentences(article, min_words=4)]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import importlib
 
-_MODULE_OF = {"SIF": "sif", "USIF": "usif", "MeanEncoder": "mean", "usif_a": "usif"}
+_MODULE_OF = {"SIF": "sif", "USIF": "usif", "MeanEncoder": "mean", "usif_a": "usif", "NAMED": "named", "named_encoder": "named"}
 
-__all__ = ["SIF", "USIF", "MeanEncoder", "usif_a"]
+__all__ = ["NAMED", "SIF", "USIF", "MeanEncoder", "named_encoder", "usif_a"]
 
 
 def __getattr__(name: str):

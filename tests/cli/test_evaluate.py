@@ -41,3 +41,10 @@ def test_F15_P27_what_is_no_encoder_and_no_vectors(monkeypatch, capsys, tmp_path
                             (tmp_path, "model.json is missing"), (tmp_path / "v.txt", "v.txt")):
         code, out, err = lessons(monkeypatch, capsys, "evaluate", source)
         assert code == 2 and message in err and "Traceback" not in out + err
+
+
+def test_methods_over_course_vectors_have_names(monkeypatch, capsys):
+    code, out, err = lessons(monkeypatch, capsys, "evaluate", "mean-course")
+    assert code == 0, err
+    assert "mean-course, protocol all" in out and "course-sts" in out
+    assert lessons(monkeypatch, capsys, "evaluate", "sif-curse")[0] == 2
