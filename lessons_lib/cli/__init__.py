@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from ..bootstrap import hand_over
-from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed
+from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed, TrainingDiverged
 from .measuring import evaluate
 from .show import show_table
 from .train import train_app
@@ -285,7 +285,7 @@ def main() -> int:
     """Run one command; the caller's mistakes and missing things end as one line on standard error and status 2."""
     try:
         code = app(standalone_mode=False)
-    except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, OSError) as error:
+    except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, TrainingDiverged, OSError) as error:
         print(f"lessons: {error}", file=sys.stderr)
         return 2
     except Stopped as stop:

@@ -70,11 +70,19 @@ def train(method: Any, out: Path, make_corpus: Callable[[Path], Any], *, resume:
         corpus = Corpus.load(out / CORPUS) if resume and (out / CORPUS / "model.json").exists() else make_corpus(out / CORPUS)
         (method.resume if there else method.fit)(corpus, on_epoch=lambda model: model.save(out))
     except KeyboardInterrupt:
+        _keep(method, out)
         raise Stopped(_how_far(method, out)) from None
-    finally:
-        if hasattr(method, "vectors_"):
-            method.save(out)
+    except BaseException:
+        if len(getattr(method, "history_", ())):                          # a run that went wrong at once left nothing worth keeping
+            _keep(method, out)
+        raise
+    method.save(out)
     return method, corpus
+
+
+def _keep(method: Any, out: Path) -> None:
+    if hasattr(method, "vectors_"):
+        method.save(out)
 
 
 def _same(method: Any, out: Path, given: Iterable[str]) -> Any:

@@ -130,6 +130,13 @@ def test_P01_P27_what_cannot_be_trained_is_one_line(monkeypatch, capsys, tmp_pat
     assert re.search(message, err), err
 
 
+def test_P05_a_run_that_diverges_says_so_and_leaves_the_folder_free_for_another(monkeypatch, capsys, tmp_path, text):
+    command = ("train", "word2vec", text, *SMALL, "--out", tmp_path / "m")
+    code, out, err = lessons(monkeypatch, capsys, *command, "--learning-rate", "1e6")
+    assert code == 2 and "training diverged in epoch 1" in err and "Traceback" not in out + err
+    assert lessons(monkeypatch, capsys, *command)[0] == 0
+
+
 def test_a_model_is_not_overwritten_and_its_settings_stay(monkeypatch, capsys, tmp_path, text):
     command = ("train", "word2vec", text, *SMALL, "--out", tmp_path / "m")
     lessons(monkeypatch, capsys, *command)
