@@ -6,6 +6,7 @@ Used by the methods of lessons ``04_word2vec`` and ``05_glove_and_fasttext``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,13 +70,15 @@ def passes(model: Any, state: WindowState, update: Update, hand_over: Callable[[
     parts, n, run = parts_of(state.pieces), int(state.pieces[-1]), model._run
     if run.part == len(parts):                      # interrupted between the last part and the end of its epoch
         model._run = run = run.after_epoch()
+    spare = tuple(x.clone() for x in (state.inputs, state.outputs))
     todo = [(epoch, *part) for epoch in range(run.epoch, model.epochs) for part in parts][run.part :]
     try:
         for epoch, first, last in track(todo, total=n * model.epochs, label=model.name, show=model.progress, unit=" tokens",
                                         size=lambda part: int(state.pieces[part[2]] - state.pieces[part[1]]),
                                         done=n * run.epoch + int(state.pieces[parts[run.part][0]])):
             rates = tuple(max(run.rate * (1 - done / model.epochs), run.rate * least_rate) for done in (epoch, epoch + 1))
-            _part(model, state, update, rates, (first, last))
+            _part(model, state, spare, partial(update, rates, model._run.epochs_done, (first, last)),
+                  partial(_diverged, model._run, state.pieces[[first, last]], rates[0]))
             if model._run.part == len(parts):
                 model._run = model._run.after_epoch()
                 if on_epoch is not None:
@@ -85,25 +88,26 @@ def passes(model: Any, state: WindowState, update: Update, hand_over: Callable[[
         hand_over()
 
 
-def _part(model: Any, state: WindowState, update: Update, rates: tuple[float, float], pieces: tuple[int, int]) -> None:
+def _part(model: Any, state: WindowState, spare: tuple[Any, ...], update: Callable[[], tuple[float, int]], about: Callable[[float], str]) -> None:
     """Train on some pieces of the text, and take it back if it was interrupted or numbers have left their range."""
-    before = state.inputs.clone(), state.outputs.clone(), model._run
+    run, learned = model._run, (state.inputs, state.outputs)
+    for x, room in zip(learned, spare, strict=True):
+        room.copy_(x)
     try:
-        found = update(rates, model._run.epochs_done, pieces)
-        largest = max(float(x.abs().max()) for x in (state.inputs, state.outputs))
+        found = update()
+        largest = float(np.abs([float(end) for x in learned for end in x.aminmax()]).max())
         if not largest < LARGEST or not np.isfinite(found[0]):                      # NaN is not smaller, either
-            raise _diverged(model, state, largest, rates[0], pieces)
-        model._run = model._run.after_part(*found)
+            raise TrainingDiverged(about(largest))
+        model._run = run.after_part(*found)
     except BaseException:
-        state.inputs.copy_(before[0])
-        state.outputs.copy_(before[1])
-        model._run = before[2]
+        for x, room in zip(learned, spare, strict=True):
+            x.copy_(room)
+        model._run = run
         raise
 
 
-def _diverged(model: Any, state: WindowState, largest: float, rate: float, pieces: tuple[int, int]) -> TrainingDiverged:
-    last = f"{model._run.history[-1]:.4g}" if model._run.history else "none"
-    tokens = f"{state.pieces[pieces[0]]:,} to {state.pieces[pieces[1]]:,}"
-    return TrainingDiverged(f"training diverged in epoch {model._run.epochs_done + 1}, step of tokens {tokens}: a coordinate reached {largest:g}; "
-                            f"last finite loss: {last}. The vectors are those of before this step. "
-                            f"Use a smaller rate: learning_rate={rate / 10:.3g}, or 0.025")
+def _diverged(run: Run, pieces: np.ndarray, rate: float, largest: float) -> str:
+    last = f"{run.history[-1]:.4g}" if run.history else "none"
+    return (f"training diverged in epoch {run.epochs_done + 1}, step of tokens {pieces[0]:,} to {pieces[1]:,}: a coordinate reached {largest:g}; "
+            f"last finite loss: {last}. The vectors are those of before this step. "
+            f"Use a smaller rate: learning_rate={rate / 10:.3g}, or 0.025")

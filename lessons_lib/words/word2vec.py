@@ -13,17 +13,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import (BackendUnavailable, DamagedFile, Estimator, TrainingDiverged, check_choice, check_float, check_int, check_seed, fingerprint,
-                    generator, load_model, save_model, shown, track)
+from ..core import BackendUnavailable, DamagedFile, Estimator, check_choice, check_float, fingerprint, generator, load_model, save_model
 from ..vectors import WordVectors
+from .passes import SHORT, check_same_text, check_window_settings, drawn_rows, passes
 from .reading import Reading, read, read_with
-from .run import Run, parts_of
+from .run import Run
 
 __all__ = ["Word2Vec"]
 
 LEAST_RATE = 1e-4                               # of the first: where the line of falling learning rates ends
-LARGEST = 1e3                                   # a coordinate beyond it belongs to a run that diverges: sound ones stay below 20
-SHORT = 100_000                                 # tokens; of shorter texts the loss of every window is noted, of others of one in sixteen
 
 
 class Word2Vec(Estimator):
@@ -57,23 +55,7 @@ class Word2Vec(Estimator):
         self.share_error, self.progress, self.device = share_error, progress, device
 
     def _check_settings(self, *, here: bool = True) -> None:
-        for name in ("dim", "min_count", "epochs", "threads"):
-            check_int(name, getattr(self, name))
-        check_int("window", self.window, high=1000)
-        check_choice("architecture", self.architecture, ("skip_gram", "cbow"))
-        check_choice("objective", self.objective, ("negative_sampling", "hierarchical_softmax"))
-        if not self._tree:
-            try:
-                check_int("negatives", self.negatives, high=255)
-            except ValueError as error:
-                raise ValueError(f"{error} with objective='negative_sampling'. Without noise: objective='hierarchical_softmax'") from None
-        check_float("sample", self.sample, low=0.0)
-        check_float("noise_exponent", self.noise_exponent)
-        check_float("learning_rate", self.learning_rate, low=0.0, open_low=True)
-        check_seed(self.seed)
-        for name in ("deterministic", "share_error", "progress"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise TypeError(f"{name}={shown(getattr(self, name))} is {type(getattr(self, name)).__name__}; expected True or False")
+        check_window_settings(self)
         on_gpu = check_choice("device", self.device, ("cpu", "cuda")) == "cuda"
         if on_gpu and self.deterministic:
             raise ValueError("deterministic=True cannot hold with device='cuda', where programs race. Use deterministic=False, or device='cpu'")
@@ -99,7 +81,7 @@ class Word2Vec(Estimator):
         self._check_settings()
         reading = read(corpus, min_count=self.min_count)
         rng, n = generator(self.seed), len(reading.tokens)
-        inputs = self._drawn(rng, n)
+        inputs = drawn_rows(rng, n, self.dim, reach=0.5)
         self.counts_, self._run = reading.counts, Run(self.learning_rate, fingerprint(reading.offsets, reading.words))
         self._train(reading, inputs, np.zeros((n - self._tree, self.dim), dtype=np.float32), on_epoch)
         return self
@@ -118,7 +100,7 @@ class Word2Vec(Estimator):
         self._check_same_shape()
         reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=not self._tree)
         more = len(reading.tokens) - len(self.vectors_)
-        inputs = np.concatenate([self.vectors_.matrix, self._drawn(generator(self.seed + len(self.vectors_)), more)])
+        inputs = np.concatenate([self.vectors_.matrix, drawn_rows(generator(self.seed + len(self.vectors_)), more, self.dim, reach=0.5)])
         outputs = np.concatenate([self.output_, np.zeros((more, self.dim), dtype=np.float32)])
         if not self._tree:
             self.counts_ = np.concatenate([self.counts_, np.zeros(more, dtype=np.int64)]) + reading.counts
@@ -137,9 +119,7 @@ class Word2Vec(Estimator):
         self._check_same_shape()
         if self._run.epoch < self.epochs:
             reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=False)
-            if fingerprint(reading.offsets, reading.words) != self._run.text:
-                raise ValueError(f"corpus has {len(reading.offsets) - 1:,} documents and {len(reading.words):,} known tokens that are not those "
-                                 "of the interrupted run, or in another order; resume needs its corpus. For more text: partial_fit")
+            check_same_text(reading, self._run)
             self._train(reading, self.vectors_.matrix, self.output_, on_epoch)
         return self
 
@@ -148,66 +128,26 @@ class Word2Vec(Estimator):
             raise ValueError(f"dim={self.dim}, objective={self.objective!r} differ from those of the fit ({self.vectors_.dim} columns, "
                              f"{len(self.output_)} output rows for {len(self.vectors_)} words); fit anew")
 
-    def _drawn(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Start vectors, uniform within half a unit by dim to both sides of 0."""
-        return (rng.random((n, self.dim), dtype=np.float32) - np.float32(0.5)) / np.float32(self.dim)
-
     def _train(self, reading: Reading, inputs: np.ndarray, outputs: np.ndarray, on_epoch: Callable[[Self], object] | None) -> None:
         """Do the parts of the run that are left."""
-        from ..kernels import WindowState
+        from ..kernels import WindowState, window_update
 
         state = WindowState(reading.words, reading.offsets, inputs, outputs, self.counts_, sample=self.sample, noise_exponent=self.noise_exponent,
                             device=self.device)
-        key, parts = int(generator(self.seed).integers(1 << 62)), parts_of(state.pieces)
-        if self._run.part == len(parts):            # interrupted between the last part and the end of its epoch
-            self._run = self._run.after_epoch()
-        todo = [(epoch, *part) for epoch in range(self._run.epoch, self.epochs) for part in parts][self._run.part :]
-        n = int(state.pieces[-1])
-        try:
-            for epoch, first, last in track(todo, total=n * self.epochs, label=self.name, show=self.progress, unit=" tokens",
-                                            size=lambda part: int(state.pieces[part[2]] - state.pieces[part[1]]),
-                                            done=n * self._run.epoch + int(state.pieces[parts[self._run.part][0]])):
-                rates = tuple(max(self._run.rate * (1 - done / self.epochs), self._run.rate * LEAST_RATE) for done in (epoch, epoch + 1))
-                self._part(state, (first, last), rates, key)
-                if self._run.part == len(parts):
-                    self._run = self._run.after_epoch()
-                    if on_epoch is not None:
-                        self._hand_over(state, reading.tokens)
-                        on_epoch(self)
-        finally:                                    # also after Ctrl-C and divergence: what has been learned so far
-            self._hand_over(state, reading.tokens)
+        key, every = int(generator(self.seed).integers(1 << 62)), 1 if len(reading.words) <= SHORT else 16
+
+        def update(rates: tuple[float, float], epochs_done: int, pieces: tuple[int, int]) -> tuple[float, int]:
+            return window_update(state, architecture=self.architecture, objective=self.objective, window=self.window, negatives=self.negatives,
+                                 learning_rate=rates, share_error=self.share_error, loss_every=every, seed=key, epoch=epochs_done, pieces=pieces,
+                                 threads=self.threads, deterministic=self.deterministic)
+
+        passes(self, state, update, lambda: self._hand_over(state, reading.tokens), least_rate=LEAST_RATE, on_epoch=on_epoch)
 
     def _hand_over(self, state: Any, tokens: list[str]) -> None:
         """Copy what was learned so far from the working state into the attributes that others see."""
         self.output_ = state.outputs[:, : self.dim].cpu().numpy().copy()
         self.vectors_ = WordVectors(tokens, state.inputs[:, : self.dim].cpu().numpy().copy(), name=self.name)
         self.history_ = np.array(self._run.history, dtype=np.float64)
-
-    def _part(self, state: Any, pieces: tuple[int, int], rates: tuple[float, float], key: int) -> None:
-        """Train on some pieces of the text, and take it back if it was interrupted or numbers have left their range."""
-        from ..kernels import window_update
-
-        before = state.inputs.clone(), state.outputs.clone(), self._run
-        try:
-            found = window_update(state, architecture=self.architecture, objective=self.objective, window=self.window, negatives=self.negatives,
-                                  learning_rate=rates, share_error=self.share_error, loss_every=1 if len(state.words) <= SHORT else 16, seed=key,
-                                  epoch=self._run.epochs_done, pieces=pieces, threads=self.threads, deterministic=self.deterministic)
-            self._check_sane(state, found[0], pieces, rates[0])
-            self._run = self._run.after_part(*found)
-        except BaseException:
-            state.inputs.copy_(before[0])
-            state.outputs.copy_(before[1])
-            self._run = before[2]
-            raise
-
-    def _check_sane(self, state: Any, loss: float, pieces: tuple[int, int], rate: float) -> None:
-        largest = max(float(x.abs().max()) for x in (state.inputs, state.outputs))
-        if not largest < LARGEST or not np.isfinite(loss):                      # NaN is not smaller, either
-            last = f"{self._run.history[-1]:.4g}" if self._run.history else "none"
-            tokens = f"{state.pieces[pieces[0]]:,} to {state.pieces[pieces[1]]:,}"
-            raise TrainingDiverged(f"training diverged in epoch {self._run.epochs_done + 1}, step of tokens {tokens}: a coordinate reached "
-                                   f"{largest:g}; last finite loss: {last}. The vectors are those of before this step. "
-                                   f"Use a smaller rate: learning_rate={rate / 10:.3g}, or 0.025")
 
     # -------------------------------------------------------------------------------------------- files
 
