@@ -70,11 +70,12 @@ def test_windows_move_both_matrices_by_the_gradient_of_their_loss(architecture, 
                 signs = torch.from_numpy(1.0 - 2.0 * start.paths.bits[path]).double()
                 loss = loss - torch.nn.functional.logsigmoid(signs * (b[torch.from_numpy(start.paths.nodes[path]).long()] @ x)).sum()
                 continue
-            columns = [int(number) >> 32 for number in numbers[1 : k + 1]]
+            noise_draws = numbers[1 : 1 + k * len(targets)]
+            columns = [int(number) >> 32 for number in noise_draws]
             drawn = [c * 5 >> 32 for c in columns]
-            drawn = [c if int(z) & 0x7FFFFFFF < start.thresholds[c] else int(start.others[c]) for c, z in zip(drawn, numbers[1 : k + 1], strict=True)]
+            drawn = [c if int(z) & 0x7FFFFFFF < start.thresholds[c] else int(start.others[c]) for c, z in zip(drawn, noise_draws, strict=True)]
             noise = [w for w in drawn if w != word]
-            loss = loss - torch.nn.functional.logsigmoid(b[word] @ x) - torch.nn.functional.logsigmoid(-(b[noise] @ x)).sum()
+            loss = loss - torch.nn.functional.logsigmoid(b[word] @ x) - torch.nn.functional.logsigmoid(-(b[noise] @ x)).sum() / len(targets)
     gradients = torch.autograd.grad(loss, (a, b))
     subword_update(start, architecture=architecture, objective=objective, window=1, negatives=k, learning_rate=rate, share_error=share,
                    backend=backend)

@@ -14,9 +14,7 @@ from ...core import check_int, shown
 from ..window_update import WindowState
 from ..window_update.state import Settings
 
-__all__ = ["SERVED", "SubwordState", "most_draws"]
-
-SERVED = 2                                      # words to guess for each set of negatives
+__all__ = ["SubwordState", "most_draws"]
 
 
 @dataclass
@@ -48,4 +46,4 @@ class SubwordState(WindowState):
 
 def most_draws(how: Settings) -> int:
     """The noise words of a window with as many words to guess as there can be."""
-    return how.negatives * (1 if how.cbow else -(-2 * how.window // SERVED))
+    return how.negatives * (1 if how.cbow else 2 * how.window)
