@@ -74,7 +74,8 @@ FIGURES: dict[str, Callable] = {
     "polar_words": lambda: plots.polar_words(["king", "$prince$", "throne"], [2.0, 3.0, 1.0], [0.9, 0.7], title=FINDING),
     "offset_arrows": lambda: plots.offset_arrows({"$capital$": (_points(4)[0], _points(4)[0] + 1, list("abcd"), list("efgh")),
                                                   "comparative": (_points(4)[0], -_points(4)[0], list("abcd"), list("efgh"))}, title=FINDING),
-    "training_panels": lambda: plots.training_panels([_points()[0], _points()[0] * 2], _points()[1], steps=["before", "$after$"], title=FINDING),
+    "training_panels": lambda: plots.training_panels([_points()[0], _points()[0] * 2], _points()[1], steps=["before", "$after$"], title=FINDING,
+                                                     shapes=["$x$", "y"] * 30),
     "leaderboard_bars": lambda: plots.leaderboard_bars(make_rows(), dataset="stsb", title=FINDING, highlight="TF-IDF"),
 }
 
