@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from . import topics
+from . import glove, topics, word2vec
 from .entry import Entry
 
 __all__ = ["entries"]
 
-_MODULES = (topics,)
+_MODULES = (topics, word2vec, glove)
 
 
 def entries() -> dict[str, Entry]:
