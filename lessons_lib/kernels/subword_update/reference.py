@@ -111,7 +111,7 @@ def _piece(a: np.ndarray, b: np.ndarray, state: SubwordState, how: Settings, pie
 
 def subword_update(inputs: Float32[Tensor, "r d"], outputs: Float32[Tensor, "rows d"], state: SubwordState, how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the number of these pairs."""
-    a, b = inputs.double().numpy(), outputs.double().numpy()
+    a, b = inputs.double().cpu().numpy(), outputs.double().cpu().numpy()
     loss, pairs = 0.0, 0
     for piece in range(*how.pieces):
         found = _piece(a, b, state, how, piece)
