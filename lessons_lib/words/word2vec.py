@@ -31,9 +31,9 @@ class Word2Vec(Estimator):
     "negative_sampling" or "hierarchical_softmax"; negatives, noise words of a window, for all its contexts; min_count, words that are rarer are left
     out; sample, threshold of subsampling (0: none), a word of frequency f stays with probability √(t/f) + t/f; noise_exponent, power of the counts in
     the noise; epochs; learning_rate, at the beginning, from where it falls to a ten thousandth along a straight line; threads; deterministic,
-    on several threads: bitwise the same for equal settings, else threads write over each other; seed; share_error, CBOW only: each context gets its
-    share of the error, the gradient proper, instead of the whole as in the original program; progress, show a bar; device, "cpu" or "cuda", where the
-    kernel's programs race as threads do: it needs ``deterministic=False``.
+    on several threads: bitwise the same for equal settings, at the price of learning less in each epoch, else threads write over each other; seed;
+    share_error, CBOW only: each context gets its share of the error, the gradient proper, instead of the whole as in the original program; progress,
+    show a bar; device, "cpu" or "cuda", where the kernel's programs race as threads do: it needs ``deterministic=False``.
     Learned: ``vectors_`` (`WordVectors`, the input vectors), ``output_`` (rows, dim) float32, of words or of inner nodes; ``counts_`` (V,) int64;
     ``history_`` (epochs,) float64, mean −log p per pair of input and window in each epoch, NaN where nothing was noted. One thread is bitwise
     reproducible. [mikolov2013distributed]
