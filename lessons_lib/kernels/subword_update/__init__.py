@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...core import shown
 from ..dispatch import Operation
-from ..window_update.settings import checked_settings
+from ..window_update.settings import check_sound, checked_settings
 from .state import SubwordState
 
 __all__ = ["OPERATION", "SubwordState", "subword_update"]
@@ -43,4 +43,6 @@ def subword_update(state: SubwordState, *, architecture: str = "skip_gram", obje
     how = checked_settings(state, architecture=architecture, objective=objective, window=window, negatives=negatives, learning_rate=learning_rate,
                            share_error=share_error, loss_every=loss_every, seed=seed, epoch=epoch, pieces=pieces, threads=threads,
                            deterministic=deterministic)
+    check_sound(state, how.pieces, rows=1)
+    state.check_lists()
     return OPERATION.run("subword_update", state.inputs, state.outputs, state, how, backend=backend)

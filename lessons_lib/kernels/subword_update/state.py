@@ -34,13 +34,17 @@ class SubwordState(WindowState):
         super().__post_init__()
 
     def _check_shapes(self, n_inputs: int) -> None:
-        n_rows, bounds = len(self.inputs), self.row_offsets
-        check_int("number of rows", n_rows)
-        super()._check_shapes(n_rows)
+        check_int("number of rows", len(self.inputs))
+        super()._check_shapes(len(self.inputs))
+        self.check_lists()
+
+    def check_lists(self) -> None:
+        """Check that the lists of rows are whole, also before each use: numbers become addresses. Raises ValueError."""
+        n_inputs, n_rows, bounds = len(self.counts), len(self.inputs), self.row_offsets
         if bounds.shape != (n_inputs + 1,) or bounds[0] != 0 or bounds[-1] != len(self.rows) or (np.diff(bounds) < 1).any():
             raise ValueError(f"row_offsets={shown(bounds)} are wrong; expected {n_inputs + 1} whole numbers that begin with 0, rise by >= 1 for each "
                              f"word and end with {len(self.rows)}")
-        if not 0 <= self.rows.min() <= self.rows.max() < n_rows:
+        if self.rows.ndim != 1 or self.rows.dtype != np.int32 or not 0 <= self.rows.min() <= self.rows.max() < n_rows:
             raise ValueError(f"rows reach from {self.rows.min()} to {self.rows.max()}; expected ints in [0, {n_rows - 1}]")
 
 
