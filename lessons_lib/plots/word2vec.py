@@ -185,7 +185,7 @@ def pmi_scatter(panels: Mapping[str, tuple[np.ndarray, np.ndarray]], *, title: s
         if len(x) != len(y):
             raise ValueError(f"{heading!r} has {len(x)} and {len(y)} values; expected equal numbers")
         if len(x) > MOST_DOTS:
-            ax.hexbin(x, y, gridsize=32, bins="log", mincnt=1, cmap="cividis_r", linewidths=0)
+            ax.hexbin(x, y, gridsize=60, bins="log", mincnt=1, cmap="cividis_r", linewidths=0)
         else:
             ax.plot(x, y, ls="none", marker="o", ms=3, color=BLUE, alpha=0.5, mew=0)
         ends = [max(x.min(), y.min()), min(x.max(), y.max())]
