@@ -19,7 +19,7 @@ from ..lda_sweep.state import padded
 from .draws import alias_table
 from .huffman import Paths, huffman_paths
 
-__all__ = ["PIECE", "Settings", "WindowState", "on_host"]
+__all__ = ["PIECE", "Settings", "WindowState", "cut", "on_host", "pieces_per_document"]
 
 PIECE = 10_000                                  # tokens
 
@@ -73,7 +73,7 @@ class WindowState:
         self._check()
         self.dim = self.inputs.shape[1]
         self.inputs, self.outputs = (padded(torch.as_tensor(x).detach().float().to(self.device)) for x in (self.inputs, self.outputs))
-        self.pieces = _cut(self.offsets)
+        self.pieces = cut(self.offsets)
         self.keep = _kept(self.counts, self.sample)
         self.thresholds, self.others = alias_table(np.where(self.counts > 0, np.maximum(self.counts, 1e-300) ** self.noise_exponent, 0.0))
         self._paths: Paths | None = None
@@ -116,10 +116,14 @@ def on_host(work: Callable[..., tuple[float, int]], inputs: Tensor, outputs: Ten
     return found
 
 
-def _cut(offsets: np.ndarray) -> np.ndarray:
+def pieces_per_document(offsets: np.ndarray) -> np.ndarray:
+    """How many pieces each document is cut into, at least one."""
+    return np.maximum(1, -(-np.diff(offsets) // PIECE))
+
+
+def cut(offsets: np.ndarray) -> np.ndarray:
     """Bounds of pieces: those of the documents, and within long ones every `PIECE` tokens."""
-    lengths = np.diff(offsets)
-    n = np.maximum(1, -(-lengths // PIECE))
+    n = pieces_per_document(offsets)
     if (n == 1).all():
         return offsets
     within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
