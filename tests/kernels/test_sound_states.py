@@ -90,8 +90,9 @@ def glove_state(offsets=(0, 1, 2), columns=(1, 0), values=(3.0, 4.0), words=ROWS
 
 @pytest.mark.parametrize(("changed", "words"), [
     ({"columns": np.array([1.0, 0.0])}, "columns.*float64"), ({"columns": np.array([True, False])}, "columns.*bool"),
-    ({"columns": [[1], [0]]}, "whole numbers on one axis"), ({"offsets": [0, 1.7, 2]}, "offsets.*float64"), ({"offsets": np.zeros((3, 1), int)}, "one axis"),
-    ({"values": ["3", "4"]}, "values"), ({"values": np.array([3, 4], dtype=object)}, "values.*object")])
+    ({"columns": [[1], [0]]}, "whole numbers on one axis"), ({"offsets": [0, 1.7, 2]}, "offsets.*float64"),
+    ({"offsets": np.zeros((3, 1), int)}, "one axis"), ({"values": ["3", "4"]}, "values"),
+    ({"values": np.array([3, 4], dtype=object)}, "values.*object")])
 def test_V07_counts_that_are_no_numbers_are_named(changed, words):
     with pytest.raises(TypeError, match=words):
         glove_state(**changed)
