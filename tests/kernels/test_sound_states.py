@@ -81,6 +81,39 @@ def test_pieces_that_are_no_pair_are_named(pieces):
         window_update(window_state(), pieces=pieces)
 
 
+@pytest.mark.parametrize(("changed", "error", "words"), [
+    ({"words": [0.5, 1, 2, 0]}, TypeError, "words=.*float64"), ({"words": [True, False, True, True]}, TypeError, "words=.*bool"),
+    ({"words": ["0", "1", "2", "0"]}, TypeError, "words="), ({"words": np.zeros((4, 4), int)}, TypeError, "one axis"),
+    ({"words": np.array([2**32, 1, 2, 0])}, ValueError, "words reach from 0 to 4294967296"), ({"offsets": [0, 1.5, 4]}, TypeError, "offsets="),
+    ({"offsets": np.array([0, 2**64 - 1, 4], dtype=np.uint64)}, ValueError, "offsets reach from 0 to 18446744073709551615"),
+    ({"inputs": ROWS * np.nan}, ValueError, r"inputs\[0\] holds NaN"), ({"outputs": ROWS * 1e60}, ValueError, "beyond float32"),
+    ({"inputs": torch.full((3, 4), torch.nan)}, ValueError, "NaN"), ({"inputs": ROWS.astype(complex)}, TypeError, "inputs has dtype complex128"),
+    ({"inputs": torch.zeros(3, 4, dtype=torch.complex64)}, TypeError, "complex64"), ({"outputs": ROWS.astype(str)}, TypeError, "outputs has dtype"),
+    ({"noise_exponent": 1e4}, ValueError, "noise_exponent=10000 makes the noise of 3 words sum to inf"),
+    ({"noise_exponent": -1e4, "counts": [3, 4, 5]}, ValueError, "noise_exponent=-10000 makes the noise of 3 words sum to 0")])
+def test_P14_V01_V04_V07_what_would_be_rounded_or_wrapped_silently_is_named(changed, error, words):
+    arguments = {"words": [0, 1, 2, 0], "offsets": [0, 4], "inputs": ROWS, "outputs": ROWS, "counts": [2, 1, 1]} | changed
+    with pytest.raises(error, match=words):
+        WindowState(**arguments)
+
+
+@pytest.mark.parametrize("rows", [[0.9, 1.9, 2], np.array([2**32, 1, 2]), np.zeros((3, 2), int)])
+def test_lists_of_rows_that_would_be_rounded_or_wrapped_silently_are_named(rows):
+    with pytest.raises((TypeError, ValueError), match="rows"):
+        subword_state(rows=rows)
+
+
+def test_V09_arrays_in_any_layout_begin_the_same():
+    rng = np.random.default_rng(0)
+    plain = rng.normal(size=(3, 4)).astype(np.float32)
+    frozen = plain.copy()
+    frozen.setflags(write=False)
+    for rows in (plain[::-1].copy()[::-1], np.asfortranarray(plain), plain.astype(">f4"), frozen, np.repeat(plain, 2, axis=1)[:, ::2]):
+        state = WindowState([0, 1, 2, 0], [0, 4], rows, rows, [2, 1, 1], sample=0)
+        assert np.array_equal(state.inputs[:, :4].numpy(), plain)
+        assert np.array_equal(rows, plain)
+
+
 # ------------------------------------------------------------------------------------------------ GloVe
 
 

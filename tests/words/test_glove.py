@@ -283,7 +283,8 @@ def test_V07_P09_P14_counts_that_cannot_be_learned_are_named():
     outside = sparse.coo_matrix(np.ones((3, 3)))
     outside.row[0] = -9000
     table = type("Table", (), {"values": np.ones((3, 3)), "columns": [0, 1, 2]})()
-    for counts, error, words in ((bad, ValueError, "damaged csc matrix"), (outside, ValueError, "outside of"), (table, TypeError, "expected Cooccurrences"),
+    for counts, error, words in ((bad, ValueError, "damaged csc matrix"), (outside, ValueError, "outside of"),
+                                 (table, TypeError, "expected Cooccurrences"),
                                  (sparse.csr_matrix(np.ones((3, 3), complex)), TypeError, "complex"),
                                  (sparse.csr_matrix([[3.0]]), ValueError, "those of 1 word, >= 2 needed"),
                                  (sparse.csr_matrix((3, 3)), ValueError, "no stored numbers")):
