@@ -1,8 +1,8 @@
 """word2vec beside gensim: the same text, settings, epochs and threads.
 
 gensim gets its faster way, a file that its compiled code reads (``corpus_file``), and only ``train`` is timed, not the count of words; ours is timed
-whole, from the words in memory to the finished vectors. Each run has another seed, and the gate scores them all. Two threads race on both sides: ours that
-do not (``deterministic``) learn less from one pass.
+whole, from the words in memory to the finished vectors. Each run has another seed, and the gate scores them all. Two threads race on both sides:
+ours that do not (``deterministic``) learn less from one pass.
 """
 
 from __future__ import annotations
