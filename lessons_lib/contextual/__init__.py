@@ -1,0 +1,26 @@
+"""Words in their context: a BERT that is trained here, and sentence vectors from it and from others of its kind.
+
+`LessonBert` is the architecture of BERT in readable PyTorch, name for name that of ``transformers.BertModel``; `pretrain` teaches it to fill in
+masked words. Modules load on first use. Taught in lessons ``08_bert_sentence_vectors`` and ``09_anisotropy``.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+_MODULE_OF = {"BertSize": "lesson_bert", "LessonBert": "lesson_bert", "LessonBertForPretraining": "lesson_bert", "Pretrained": "pretraining",
+              "Recipe": "recipes", "TokenStream": "packing", "WordPiece": "tokenizer", "pretrain": "pretraining", "prepare_tokens": "packing",
+              "table_statistics": "statistics"}
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name: str):
+    """Load a class or a function on first use."""
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"lessons_lib.contextual has no {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return __all__

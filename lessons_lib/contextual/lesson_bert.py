@@ -1,0 +1,217 @@
+"""BERT (Devlin et al. 2019) in readable PyTorch: embeddings, blocks of attention and feed-forward, and the heads that pre-training needs.
+
+Every parameter has the name and shape that it has in ``transformers.BertModel``, so that weights go there and back. The order is that of the paper
+(post-LN: add, then normalise); attention is PyTorch's fused ``scaled_dot_product_attention``. Taught in lesson ``08_bert_sentence_vectors``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..core import DamagedFile, check_float, check_int, check_seed
+
+__all__ = ["BertSize", "LessonBert", "LessonBertForPretraining"]
+
+STD = 0.02                                        # of the normal distribution that weights start from, as in BERT
+EPS = 1e-12                                       # of LayerNorm, as in BERT
+# Our name of each setting, and its name in a config.json of transformers.
+NAMES = {"vocabulary": "vocab_size", "dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads",
+         "feed_forward": "intermediate_size", "positions": "max_position_embeddings", "dropout": "hidden_dropout_prob"}
+
+
+@dataclass(frozen=True)
+class BertSize:
+    """The sizes of a BERT: pieces in the vocabulary, width ``dim``, blocks, heads, width of feed-forward, longest row, share of dropped units.
+
+    Raises TypeError or ValueError, also when ``dim`` does not divide into ``heads``.
+    """
+
+    vocabulary: int
+    dim: int = 256
+    layers: int = 4
+    heads: int = 4
+    feed_forward: int = 1024
+    positions: int = 64
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("vocabulary", "dim", "layers", "heads", "feed_forward", "positions"):
+            check_int(name, getattr(self, name))
+        check_float("dropout", self.dropout, low=0.0, high=0.9)
+        if self.dim % self.heads:
+            raise ValueError(f"dim={self.dim} does not divide into heads={self.heads}; expected a multiple")
+
+    def to_config(self) -> dict[str, Any]:
+        """The content of a ``config.json`` that ``transformers.BertConfig`` reads."""
+        ours = {theirs: value for name, theirs in NAMES.items() for value in [asdict(self)[name]]}
+        return ours | {"architectures": ["BertForPreTraining"], "attention_probs_dropout_prob": self.dropout, "hidden_act": "gelu",
+                       "initializer_range": STD, "layer_norm_eps": EPS, "model_type": "bert", "pad_token_id": 0, "tie_word_embeddings": True,
+                       "type_vocab_size": 2}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """The sizes in a ``config.json``. Raises DamagedFile for one that is not of a BERT like this one."""
+        wanted = {"model_type": "bert", "hidden_act": "gelu", "type_vocab_size": 2}
+        for key, value in wanted.items():
+            if config.get(key, value) != value:
+                raise DamagedFile(f"config.json says {key}={config[key]!r}; a LessonBert needs {value!r}")
+        missing = [theirs for name, theirs in NAMES.items() if theirs not in config and name != "dropout"]
+        if missing:
+            raise DamagedFile(f"config.json lacks {', '.join(missing)}")
+        return cls(**{name: config[theirs] for name, theirs in NAMES.items() if theirs in config})
+
+
+class Embeddings(nn.Module):
+    """What a piece is, plus where it stands, plus which segment it belongs to; then LayerNorm."""
+
+    def __init__(self, size: BertSize) -> None:
+        super().__init__()
+        self.word_embeddings = nn.Embedding(size.vocabulary, size.dim)
+        self.position_embeddings = nn.Embedding(size.positions, size.dim)
+        self.token_type_embeddings = nn.Embedding(2, size.dim)
+        self.LayerNorm = nn.LayerNorm(size.dim, eps=EPS)
+        self.dropout = nn.Dropout(size.dropout)
+
+    def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
+        """Vectors (rows, length, dim) of piece ids (rows, length)."""
+        places = self.position_embeddings.weight[: ids.shape[1]]
+        return self.dropout(self.LayerNorm(self.word_embeddings(ids) + self.token_type_embeddings(segments) + places))
+
+
+class SelfAttention(nn.Module):
+    """Every position gathers from all others what its query finds in their keys: softmax(q k' / sqrt(width of a head)) v."""
+
+    def __init__(self, size: BertSize) -> None:
+        super().__init__()
+        self.heads, self.p = size.heads, size.dropout
+        self.query = nn.Linear(size.dim, size.dim)
+        self.key = nn.Linear(size.dim, size.dim)
+        self.value = nn.Linear(size.dim, size.dim)
+
+    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
+        """New vectors (rows, length, dim); ``seen`` (rows, 1, 1, length) is True where a position may be looked at."""
+        q, k, v = (part(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (self.query, self.key, self.value))
+        gathered = F.scaled_dot_product_attention(q, k, v, attn_mask=seen, dropout_p=self.p if self.training else 0.0)
+        return gathered.transpose(1, 2).flatten(2)
+
+
+class AddAndNorm(nn.Module):
+    """A linear map whose result is added to what came before, and normalised: BERT's post-LN."""
+
+    def __init__(self, width: int, size: BertSize) -> None:
+        super().__init__()
+        self.dense = nn.Linear(width, size.dim)
+        self.LayerNorm = nn.LayerNorm(size.dim, eps=EPS)
+        self.dropout = nn.Dropout(size.dropout)
+
+    def forward(self, x: Tensor, before: Tensor) -> Tensor:
+        """LayerNorm(before + dense(x))."""
+        return self.LayerNorm(before + self.dropout(self.dense(x)))
+
+
+class Block(nn.Module):
+    """One layer: attention, then feed-forward, each added and normalised."""
+
+    def __init__(self, size: BertSize) -> None:
+        super().__init__()
+        self.attention = nn.ModuleDict({"self": SelfAttention(size), "output": AddAndNorm(size.dim, size)})
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(size.dim, size.feed_forward)})
+        self.output = AddAndNorm(size.feed_forward, size)
+
+    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
+        """(rows, length, dim) to (rows, length, dim)."""
+        x = self.attention["output"](self.attention["self"](x, seen), x)
+        return self.output(F.gelu(self.intermediate["dense"](x)), x)
+
+
+class LessonBert(nn.Module):
+    """A BERT encoder; `hidden_states` gives every layer, ``forward`` the last.
+
+    Parameters: size; seed, decides the start weights, which no other randomness touches; a model with start weights only is the control that every
+    trained number stands beside.
+    """
+
+    def __init__(self, size: BertSize, *, seed: int = 0) -> None:
+        super().__init__()
+        self.size = size
+        with torch.device("meta"):               # no memory and no draws from the global generator until the weights are ours
+            self.embeddings = Embeddings(size)
+            self.encoder = nn.ModuleDict({"layer": nn.ModuleList(Block(size) for _ in range(size.layers))})
+            self.pooler = nn.ModuleDict({"dense": nn.Linear(size.dim, size.dim)})
+        start_weights(self, seed)
+
+    def hidden_states(self, ids: Tensor, *, mask: Tensor | None = None, segments: Tensor | None = None) -> list[Tensor]:
+        """The output of the embeddings and of each block: layers + 1 tensors (rows, length, dim).
+
+        Parameters: ids (rows, length); mask of the same shape, 0 where a row is padding, None: nowhere; segments, 0 or 1, None: all 0.
+        """
+        seen = None if mask is None else mask[:, None, None, :].bool()
+        states = [self.embeddings(ids, torch.zeros_like(ids) if segments is None else segments)]
+        for block in self.encoder["layer"]:
+            states.append(block(states[-1], seen))
+        return states
+
+    def forward(self, ids: Tensor, *, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """The last hidden state (rows, length, dim); parameters as `hidden_states`."""
+        return self.hidden_states(ids, mask=mask, segments=segments)[-1]
+
+    def pool(self, last: Tensor) -> Tensor:
+        """BERT's pooler (rows, dim): tanh(W h + b) of the first position, which is [CLS]."""
+        return torch.tanh(self.pooler["dense"](last[:, 0]))
+
+
+class PredictionHead(nn.Module):
+    """Scores of every piece of the vocabulary; its output matrix is the word table itself (tied)."""
+
+    def __init__(self, size: BertSize) -> None:
+        super().__init__()
+        self.transform = nn.ModuleDict({"dense": nn.Linear(size.dim, size.dim), "LayerNorm": nn.LayerNorm(size.dim, eps=EPS)})
+        self.bias = nn.Parameter(torch.zeros(size.vocabulary))
+
+    def forward(self, x: Tensor, table: Tensor) -> Tensor:
+        """Scores (n, vocabulary) of vectors (n, dim), given the word table (vocabulary, dim)."""
+        x = self.transform["LayerNorm"](F.gelu(self.transform["dense"](x)))
+        return F.linear(x, table, self.bias)
+
+
+class LessonBertForPretraining(nn.Module):
+    """A `LessonBert` (``bert``) and two heads (``cls``): masked pieces, and whether the second half of a row follows the first.
+
+    The names are those of ``transformers.BertForPreTraining``. Parameters: as `LessonBert`.
+    """
+
+    def __init__(self, size: BertSize, *, seed: int = 0) -> None:
+        super().__init__()
+        self.bert = LessonBert(size, seed=seed)
+        with torch.device("meta"):
+            self.cls = nn.ModuleDict({"predictions": PredictionHead(size), "seq_relationship": nn.Linear(size.dim, 2)})
+        start_weights(self.cls, seed + 1)
+
+    def scores(self, last: Tensor, positions: Tensor) -> Tensor:
+        """Scores (rows * n, vocabulary) at ``positions`` (rows, n) only: the other 85 % of a row need no product with the word table."""
+        picked = last.gather(1, positions[:, :, None].expand(-1, -1, last.shape[2]))
+        return self.cls["predictions"](picked.flatten(0, 1), self.bert.embeddings.word_embeddings.weight)
+
+    def forward(self, ids: Tensor, positions: Tensor, *, segments: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Scores of pieces at the masked positions (rows * n, vocabulary), and of "follows" and "does not" (rows, 2)."""
+        last = self.bert(ids, segments=segments)
+        return self.scores(last, positions), self.cls["seq_relationship"](self.bert.pool(last))
+
+
+@torch.no_grad()
+def start_weights(module: nn.Module, seed: int) -> None:
+    """Draw weights from a normal distribution, set biases to 0 and LayerNorm to 1, as BERT begins; the same on every device."""
+    module.to_empty(device="cpu")
+    chance = torch.Generator().manual_seed(check_seed(seed))
+    for name, weight in module.named_parameters():
+        if name.endswith("bias"):
+            weight.zero_()
+        elif "LayerNorm" in name:
+            weight.fill_(1.0)
+        else:
+            weight.normal_(0.0, STD, generator=chance)

@@ -1,0 +1,106 @@
+"""WordPiece: a vocabulary of whole words and parts of words, learned from a text, so that no word is unknown.
+
+A word that is not in the vocabulary is cut into pieces, the longest that fits first; pieces that go on a word begin with ``##``. It is trained by the
+package ``tokenizers`` and saved so that ``transformers.BertTokenizerFast`` reads it. Taught in lesson ``08_bert_sentence_vectors``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from ..core import DamagedFile, check_int, checked_batches, existing_path, write_json, write_text
+
+__all__ = ["SPECIAL", "WordPiece"]
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")          # ids 0 to 4
+MOST = 32_768                                                     # ids fit into 16 bits with sign
+LONGEST_WORD = 100                                                # letters; longer ones are [UNK], as in BERT
+
+
+class WordPiece:
+    """A lower-cased WordPiece tokenizer; ``WordPiece.train(texts)`` learns one, ``WordPiece.load(folder)`` reads one.
+
+    ``pieces`` are the strings by id. Text that is spelt like a special piece ("[SEP]") is read as text.
+    """
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self.pieces = list(pieces)
+        if tuple(self.pieces[: len(SPECIAL)]) != SPECIAL:
+            raise DamagedFile(f"vocab.txt begins with {self.pieces[:5]}; expected {', '.join(SPECIAL)}")
+        check_int("pieces", len(self.pieces), low=len(SPECIAL) + 1, high=MOST)
+        self._engine = _engine({piece: i for i, piece in enumerate(self.pieces)})
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @property
+    def goes_on(self) -> np.ndarray:
+        """For each id, whether the piece goes on a word (bool)."""
+        return np.array([piece.startswith("##") for piece in self.pieces])
+
+    @classmethod
+    def train(cls, texts: Iterable[str], *, size: int = 8192, min_count: int = 2) -> Self:
+        """Learn a vocabulary of at most ``size`` pieces, special ones included, from pairs that occur at least ``min_count`` times.
+
+        Raises TypeError, ValueError.
+        """
+        from tokenizers import trainers
+
+        check_int("size", size, low=len(SPECIAL) + 1, high=MOST)
+        engine = _engine({})
+        trainer = trainers.WordPieceTrainer(vocab_size=size, min_frequency=check_int("min_count", min_count), special_tokens=list(SPECIAL),
+                                            limit_alphabet=1000, show_progress=False)
+        engine.train_from_iterator(checked_batches(texts, name="texts"), trainer)
+        return cls(_ordered(engine.get_vocab()))
+
+    def encode(self, texts: Iterable[str]) -> list[list[int]]:
+        """The ids of each text, without [CLS] and [SEP]. Raises TypeError, ValueError for what is no text."""
+        found: list[list[int]] = []
+        for batch in checked_batches(texts, name="texts", allow_empty=True, size=4096):
+            found += [encoding.ids for encoding in self._engine.encode_batch_fast(batch, add_special_tokens=False)]
+        return found
+
+    def save(self, folder: str | os.PathLike) -> None:
+        """Write ``tokenizer.json``, ``vocab.txt`` and ``tokenizer_config.json``, the files of a BERT tokenizer."""
+        target = Path(folder)
+        write_text(target / "tokenizer.json", self._engine.to_str(pretty=True) + "\n")
+        write_text(target / "vocab.txt", "".join(f"{piece}\n" for piece in self.pieces))
+        write_json(target / "tokenizer_config.json", {"do_lower_case": True, "tokenizer_class": "BertTokenizer"})
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike) -> Self:
+        """Read ``vocab.txt``. Raises FileNotFoundError, DamagedFile (the file is missing or not of this kind)."""
+        path = existing_path(folder) / "vocab.txt"
+        if not path.is_file():
+            raise DamagedFile(f"{path.parent} has no tokenizer: vocab.txt is missing")
+        try:
+            return cls(path.read_text("utf-8").split("\n")[:-1])
+        except ValueError as error:
+            raise DamagedFile(f"{path}: {error}") from error
+
+
+def _engine(vocabulary: dict[str, int]) -> Any:
+    """A ``tokenizers.Tokenizer`` that does what BERT's does: clean, lower-case, strip accents, split at spaces and marks, then WordPiece."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+
+    engine = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=LONGEST_WORD))
+    engine.normalizer = normalizers.BertNormalizer(lowercase=True)
+    engine.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    engine.decoder = decoders.WordPiece()
+    if vocabulary:
+        engine.add_special_tokens(list(SPECIAL))
+        engine.encode_special_tokens = True
+        engine.post_processor = processors.BertProcessing(("[SEP]", SPECIAL.index("[SEP]")), ("[CLS]", SPECIAL.index("[CLS]")))
+    return engine
+
+
+def _ordered(learned: dict[str, int]) -> list[str]:
+    """Special pieces, single characters in alphabetical order, then the rest as learned: which character came first is chance there."""
+    single = sorted(piece for piece in learned if piece not in SPECIAL and len(piece.removeprefix("##")) == 1)
+    alone = {*SPECIAL, *single}
+    return [*SPECIAL, *single, *sorted((piece for piece in learned if piece not in alone), key=lambda piece: learned[piece])]
