@@ -16,6 +16,7 @@ import typer
 from ..bootstrap import hand_over
 from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed, TrainingDiverged
 from .measuring import evaluate
+from .pretrain import pretrain
 from .show import show_table
 from .train import train_app
 from .training import Stopped
@@ -191,6 +192,7 @@ def data_verify(names: Annotated[list[str] | None, typer.Argument(show_default=F
 
 
 app.command()(evaluate)
+app.command()(pretrain)
 
 
 @app.command()
