@@ -8,6 +8,7 @@ stream: row 1,000,000 is masked the same way whenever, wherever and beside whate
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,10 +19,11 @@ __all__ = ["Masked", "mask_rows", "uniforms"]
 
 MASK = SPECIAL.index("[MASK]")
 _LOW = 0xFFFFFFFF
+_STEP = 0x9E3779B9                                # 2^32 divided by the golden ratio
 
 
-def _mix(x: Tensor) -> Tensor:
-    """Scatter 32-bit numbers (held in int64): the constants of Wellons' lowbias32, whose avalanche was measured."""
+def _mix(x: Any) -> Any:
+    """Scatter 32-bit numbers (an int, or a tensor of int64): the constants of Wellons' lowbias32, whose avalanche was measured."""
     x = ((x ^ (x >> 16)) * 0x7FEB352D) & _LOW
     x = ((x ^ (x >> 15)) * 0x846CA68B) & _LOW
     return x ^ (x >> 16)
@@ -29,13 +31,12 @@ def _mix(x: Tensor) -> Tensor:
 
 def _hashes(seed: int, purpose: int, rows: Tensor, n: int) -> Tensor:
     """32-bit numbers (rows, n) int64, one for each row number and place."""
-    key = torch.tensor([seed & _LOW, (seed >> 32) & _LOW, purpose])
-    start = torch.zeros((), dtype=torch.int64)
-    for part in key:
-        start = _mix((start + part + 0x9E3779B9) & _LOW)
-    x = _mix((start.to(rows.device) ^ (rows & _LOW)) & _LOW)
+    start = 0
+    for part in (seed & _LOW, (seed >> 32) & _LOW, purpose):
+        start = _mix((start + part + _STEP) & _LOW)
+    x = _mix((rows & _LOW) ^ start)
     x = _mix((x + (rows >> 32)) & _LOW)[:, None]
-    return _mix((x + 0x9E3779B9 * (1 + torch.arange(n, device=rows.device))) & _LOW)
+    return _mix((x + _STEP * (1 + torch.arange(n, device=rows.device))) & _LOW)
 
 
 def uniforms(seed: int, purpose: int, rows: Tensor, n: int) -> Tensor:

@@ -170,7 +170,8 @@ class _Run:
         return stop
 
     def save(self) -> None:
-        """Write a checkpoint beside the one before."""
+        """Write a checkpoint beside the one before. Raises TrainingDiverged."""
+        self.training.check()
         if self.training.ranks.rank == 0:
             save_model(self.folder / CHECKPOINTS[self.saves % 2], "Pretraining", settings=asdict(self.training.recipe),
                        arrays=self.training.arrays(), extra={"record": self.training.noted(), "text": self.text})

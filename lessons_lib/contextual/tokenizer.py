@@ -7,18 +7,21 @@ package ``tokenizers`` and saved so that ``transformers.BertTokenizerFast`` read
 from __future__ import annotations
 
 import os
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from ..core import DamagedFile, check_int, checked_batches, existing_path, write_json, write_text
+from ..core import DamagedFile, check_int, checked_batches, checked_texts, existing_path, write_json, write_text
 
 __all__ = ["SPECIAL", "WordPiece"]
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")          # ids 0 to 4
 MOST = 32_768                                                     # ids fit into 16 bits with sign
+ALPHABET = 300                                                    # letters with pieces of their own; rarer ones make a word [UNK]
 LONGEST_WORD = 100                                                # letters; longer ones are [UNK], as in BERT
 
 
@@ -53,10 +56,20 @@ class WordPiece:
 
         check_int("size", size, low=len(SPECIAL) + 1, high=MOST)
         engine = _engine({})
-        trainer = trainers.WordPieceTrainer(vocab_size=size, min_frequency=check_int("min_count", min_count), special_tokens=list(SPECIAL),
-                                            limit_alphabet=1000, show_progress=False)
-        engine.train_from_iterator(checked_batches(texts, name="texts"), trainer)
-        return cls(_ordered(engine.get_vocab()))
+        plain = [engine.normalizer.normalize_str(text) for text in checked_texts(texts, name="texts")]
+        letters: Counter[str] = Counter()
+        for text in plain:
+            letters.update(text)
+        for space in [letter for letter in letters if letter.isspace()]:
+            del letters[space]
+        kept = [letter for letter, _ in sorted(letters.items(), key=lambda item: (-item[1], item[0]))[:ALPHABET]]
+        first = [*SPECIAL, *_single(sorted(kept))]
+        rare = dict.fromkeys(map(ord, letters.keys() - set(kept)), " ")
+        trainer = trainers.WordPieceTrainer(vocab_size=size, min_frequency=check_int("min_count", min_count), special_tokens=first,
+                                            show_progress=False)
+        engine.train_from_iterator((text.translate(rare) for text in plain), trainer)
+        learned = engine.get_vocab()
+        return cls(sorted(learned, key=lambda piece: learned[piece]))
 
     def encode(self, texts: Iterable[str]) -> list[list[int]]:
         """The ids of each text, without [CLS] and [SEP]. Raises TypeError, ValueError for what is no text."""
@@ -99,8 +112,6 @@ def _engine(vocabulary: dict[str, int]) -> Any:
     return engine
 
 
-def _ordered(learned: dict[str, int]) -> list[str]:
-    """Special pieces, single characters in alphabetical order, then the rest as learned: which character came first is chance there."""
-    single = sorted(piece for piece in learned if piece not in SPECIAL and len(piece.removeprefix("##")) == 1)
-    alone = {*SPECIAL, *single}
-    return [*SPECIAL, *single, *sorted((piece for piece in learned if piece not in alone), key=lambda piece: learned[piece])]
+def _single(letters: Iterable[str]) -> list[str]:
+    """Pieces of one letter, which are given rather than learned: the trainer numbers them by chance, and pairs of equal count by those numbers."""
+    return [piece for letter in letters for piece in ([letter] if unicodedata.category(letter)[0] == "P" else [letter, f"##{letter}"])]

@@ -143,18 +143,21 @@ class Training:
         """Add a point to the curve, and look at word table and held-out rows if it is the moment. Raises TrainingDiverged."""
         record, tokens = self.record, self.record.step * self.recipe.tokens_per_step
         if record.steps_in_loss:
-            mean = float(self._loss) / record.steps_in_loss
-            if not np.isfinite(mean):
-                raise TrainingDiverged(f"training diverged before step {record.step:,}: the loss is {mean}; last finite loss: "
-                                       f"{record.curve[-1][1] if record.curve else 'none'}. Go on from the last checkpoint is not possible with this "
-                                       f"rate; begin anew with learning_rate={self.recipe.learning_rate / 3:.2g}")
-            record.curve.append([tokens, round(mean, 4)])
+            self.check()
+            record.curve.append([tokens, round(float(self._loss) / record.steps_in_loss, 4)])
             self._loss.zero_()
             record.steps_in_loss = 0
         if record.step in moments(self.recipe.steps) and not (record.seen and record.seen[-1]["step"] == record.step):
             table = self.model.bert.embeddings.word_embeddings.weight.detach().cpu().numpy()
             record.seen.append({"step": record.step, "tokens": tokens} | self.measure() | table_statistics(table, self.counts))
             self.frames.append(table_frame(table, self.counts, self.pieces))
+
+    def check(self) -> None:
+        """Raise TrainingDiverged if loss or weights are not finite any more: they are not worth keeping."""
+        if not (np.isfinite(float(self._loss)) and all(bool(p.isfinite().all()) for p in self.model.parameters())):
+            last = self.record.curve[-1][1] if self.record.curve else "none"
+            raise TrainingDiverged(f"training diverged before step {self.record.step:,}: loss or weights are not finite; last finite loss: {last}. "
+                                   f"The last checkpoint is from before. Use a smaller rate: learning_rate={self.recipe.learning_rate / 3:.2g}")
 
     @torch.no_grad()
     def measure(self) -> dict[str, float]:
