@@ -57,7 +57,8 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
     progress, a bar with pieces per second and time left. Ctrl-C ends after the step that is under way, writes everything, and comes out as
     KeyboardInterrupt.
 
-    Raises ValueError (a run lies in the folder, or none, or one with another recipe or text), DamagedFile, TrainingDiverged, BackendUnavailable.
+    Raises ValueError (a run lies in the folder, or none, or one with another recipe or text), DamagedFile, TrainingDiverged, BackendUnavailable,
+    OutOfMemoryError (with what to do).
     """
     if isinstance(recipe, str):
         recipe = RECIPES[check_choice("recipe", recipe, RECIPES)]
@@ -149,7 +150,7 @@ class _Run:
         if training.record.step == 0:
             training.note()
         for step in bar:
-            training.step()
+            self._step()
             now = time.monotonic()
             training.record.seconds = before + now - began
             if training.due():
@@ -159,6 +160,14 @@ class _Run:
             if now - self.last_save > self.pause:
                 self.save()
 
+    def _step(self) -> None:
+        try:
+            self.training.step()
+        except torch.OutOfMemoryError as error:
+            recipe, first = self.training.recipe, str(error).split(". ")[0]
+            raise torch.OutOfMemoryError(f"{recipe.batch // recipe.accumulate} rows of {recipe.row} at a time do not fit: {first}. Work on a step in "
+                                         f"more parts: accumulate={min(recipe.batch, 2 * recipe.accumulate)} (--accumulate)") from error
+
     def _stop(self, step: int, asked: threading.Event, over: bool) -> bool:
         """Whether this process, or any other, is to stop now; processes ask each other every 16 steps, for asking takes time."""
         ranks = self.training.ranks
@@ -166,8 +175,7 @@ class _Run:
             return asked.is_set() or over
         if step % AGREE_EVERY:
             return False
-        stop = float(ranks.total(torch.tensor(float(asked.is_set() or over), device=ranks.device))) > 0
-        return stop
+        return float(ranks.total(torch.tensor(float(asked.is_set() or over), device=ranks.device))) > 0
 
     def save(self) -> None:
         """Write a checkpoint beside the one before. Raises TrainingDiverged."""

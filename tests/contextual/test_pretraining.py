@@ -184,6 +184,15 @@ def test_E22_a_loss_that_is_not_finite_is_told_and_not_kept(stream, tmp_path, re
     assert not list(tmp_path.glob("*"))
 
 
+def test_E21_memory_that_is_too_small_is_told_with_what_helps(stream, tmp_path, recipe, monkeypatch):
+    def too_much(self):
+        raise torch.OutOfMemoryError("tried to allocate 9 GiB. GPU 0 has less")
+
+    monkeypatch.setattr(training.Training, "step", too_much)
+    with pytest.raises(torch.OutOfMemoryError, match=r"4 rows of 32 at a time do not fit: tried to allocate 9 GiB\..*accumulate=2"):
+        run(stream, tmp_path, recipe)
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_E20_a_gpu_that_is_not_there_is_told_before_work_begins(stream, tmp_path, recipe):
     with pytest.raises(BackendUnavailable, match="device='cpu'"):
