@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 
 _MODULE_OF = {"BertSize": "lesson_bert", "LessonBert": "lesson_bert", "LessonBertForPretraining": "lesson_bert", "Pretrained": "pretraining",
-              "Recipe": "recipes", "RECIPES": "recipes", "TokenStream": "packing", "WordPiece": "tokenizer", "load_bert": "saved_bert", "pretrain": "pretraining",
-              "prepare_tokens": "packing", "save_bert": "saved_bert", "table_statistics": "statistics"}
+              "Recipe": "recipes", "RECIPES": "recipes", "TokenStream": "packing", "WordPiece": "tokenizer", "load_bert": "saved_bert",
+              "pretrain": "pretraining", "prepare_tokens": "packing", "save_bert": "saved_bert", "table_statistics": "statistics"}
 
 __all__ = sorted(_MODULE_OF)
 
