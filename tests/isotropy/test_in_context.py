@@ -1,0 +1,168 @@
+"""Contextualisation: closed forms against double loops, known groups, and that chance has nothing left after the baseline."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lessons_lib import isotropy
+from lessons_lib.isotropy import against_chance, group_rows, intra_sentence_similarity, maximum_explainable_variance, self_similarity
+
+MEASURES = (self_similarity, intra_sentence_similarity, maximum_explainable_variance)
+
+
+def cosine(a, b):
+    return a @ b / np.sqrt((a @ a) * (b @ b))
+
+
+@pytest.fixture
+def tokens(cloud):
+    """300 token vectors with a common mean; 12 words of uneven frequency, 30 sentences."""
+    words = np.random.default_rng(5).choice(12, size=300, p=np.arange(1, 13) / 78)
+    return cloud(300, 6, mean=0.5), words, np.arange(300) // 10
+
+
+def test_43_self_similarity_in_closed_form_equals_all_pairs(tokens):
+    x, words, _ = tokens
+    groups = group_rows(words)
+    found = self_similarity(x, groups)
+    for value, word in zip(found, groups.labels, strict=True):
+        rows = x[words == word]
+        pairs = [cosine(a, b) for i, a in enumerate(rows) for j, b in enumerate(rows) if i != j]
+        assert value == pytest.approx(np.mean(pairs) if pairs else 0, abs=1e-12)
+
+
+def test_43_equal_vectors_have_self_similarity_1_and_opposite_ones_minus_1():
+    groups = group_rows([0, 0, 0, 1, 1, 2])
+    x = np.array([[1.0, 2.0], [1.0, 2.0], [3.0, 6.0], [1.0, 0.0], [-5.0, 0.0], [1.0, 1.0]])
+    assert self_similarity(x, groups) == pytest.approx([1, -1, 0], abs=1e-12)
+
+
+def test_43_explainable_variance_is_1_over_n_for_orthonormal_and_1_for_collinear_vectors(rotation):
+    q = rotation(8)
+    x = np.vstack([q[:1], q[:3], q[:8], np.outer([1, -2, 3], q[4]), np.zeros((2, 8))])
+    groups = group_rows(np.repeat(range(5), [1, 3, 8, 3, 2]))
+    assert maximum_explainable_variance(x, groups) == pytest.approx([1, 1 / 3, 1 / 8, 1, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_explainable_variance_equals_singular_values_of_every_group(tokens, centred):
+    x, words, _ = tokens
+    groups = group_rows(words, least=2)
+    assert groups.sizes.min() < 6 < groups.sizes.max()                       # groups on both sides of the number of columns
+    for value, word in zip(maximum_explainable_variance(x, groups, centred=centred), groups.labels, strict=True):
+        rows = x[words == word] - centred * x[words == word].mean(axis=0)
+        squares = np.linalg.svd(rows, compute_uv=False) ** 2
+        assert value == pytest.approx(squares[0] / squares.sum(), abs=1e-12)
+
+
+def test_a_group_without_spread_explains_nothing_when_centred():
+    x = np.full((20, 3), 0.1)
+    assert maximum_explainable_variance(x, group_rows([0] + [1] * 2 + [2] * 17), centred=True).tolist() == [0, 0, 0]
+    assert maximum_explainable_variance(x, group_rows([0] + [1] * 2 + [2] * 17)) == pytest.approx(1, abs=1e-12)
+
+
+def test_intra_sentence_similarity_is_the_mean_cosine_with_the_mean(tokens):
+    x, _, sentences = tokens
+    for value, s in zip(intra_sentence_similarity(x, group_rows(sentences)), range(30), strict=True):
+        rows = x[sentences == s]
+        assert value == pytest.approx(np.mean([cosine(rows.mean(axis=0), row) for row in rows]), abs=1e-12)
+
+
+def test_orthogonal_tokens_still_agree_with_their_mean_by_one_over_root_n(rotation):
+    for n in (1, 4, 8):
+        assert intra_sentence_similarity(rotation(8)[:n], group_rows([0] * n))[0] == pytest.approx(1 / np.sqrt(n), abs=1e-12)
+
+
+def test_V02_a_zero_vector_has_cosine_0_and_counts():
+    x = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+    assert self_similarity(x, group_rows([0, 0, 0]))[0] == pytest.approx(1 / 3, abs=1e-12)
+    assert intra_sentence_similarity(x, group_rows([0, 0, 0]))[0] == pytest.approx(2 / 3, abs=1e-12)
+    assert intra_sentence_similarity(np.array([[1.0, 0.0], [-1.0, 0.0]]), group_rows([0, 0]))[0] == 0
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_rotation_and_unit_change_no_measure(tokens, rotation, measure):
+    x, words, _ = tokens
+    groups = group_rows(words)
+    assert measure(5 * x @ rotation(6), groups) == pytest.approx(measure(x, groups), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("scale", [1e200, 1e-320])
+def test_V04_huge_and_tiny_numbers_change_no_measure(tokens, measure, scale):
+    x, words, _ = np.round(100 * tokens[0]), *tokens[1:]
+    assert measure(scale * x, group_rows(words)) == pytest.approx(measure(x, group_rows(words)), abs=1e-9 if scale > 1 else 0.01)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_V23_blocks_that_cut_groups_give_the_figures_of_the_whole(tokens, measure, request):
+    x, words, _ = tokens
+    whole = measure(x, group_rows(words))
+    request.getfixturevalue("small_blocks")
+    assert measure(x, group_rows(words)) == pytest.approx(whole, abs=1e-13)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_V08_sums_of_half_precision_are_taken_in_float64(tokens, measure):
+    x, words, _ = tokens
+    half = x.astype(np.float16)
+    assert np.array_equal(measure(half, group_rows(words)), measure(half.astype(np.float64), group_rows(words)))
+
+
+# ------------------------------------------------------------------------------------------------ against chance
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_46_random_occurrences_have_nothing_left_after_the_baseline(cloud, measure):
+    x = cloud(6000, 20, mean=0.5, seed=3)
+    words = np.repeat(np.arange(1000), 6)                                    # "words" of six occurrences that have nothing in common
+    found = against_chance(measure, x, group_rows(words), seed=1)
+    raw, chance, adjusted = found.means
+    assert raw > 0.15 and abs(adjusted) < 0.004
+    assert abs(adjusted) < 4 * found.adjusted.std() / np.sqrt(1000) and found.adjusted.mean() == pytest.approx(raw - chance, abs=1e-12)
+
+
+def test_46_a_baseline_of_more_vectors_is_wrong_for_explainable_variance_and_right_for_self_similarity(cloud):
+    x = cloud(6000, 20, mean=0.5, seed=4)
+    groups, whole = group_rows(np.repeat(np.arange(1000), 6)), group_rows(np.zeros(6000, int))
+    assert maximum_explainable_variance(x, groups).mean() - maximum_explainable_variance(x, whole)[0] > 0.1
+    assert self_similarity(x, groups).mean() == pytest.approx(self_similarity(x, whole)[0], abs=0.01)
+
+
+def test_words_that_keep_their_vector_stand_out_from_chance(cloud):
+    x = np.repeat(cloud(100, 20, mean=0.5), 6, axis=0) + 0.1 * cloud(600, 20, seed=8)
+    found = against_chance(self_similarity, x, group_rows(np.repeat(np.arange(100), 6)))
+    raw, chance, adjusted = found.means
+    assert raw > 0.97 and 0.1 < chance < 0.4 and adjusted > 0.6
+    assert repr(found) == f"Adjusted(raw={raw:.3f}, chance={chance:.3f}, adjusted={adjusted:.3f})"
+
+
+def test_contextuality_holds_every_measure_of_a_layer(tokens):
+    x, words, sentences = tokens
+    words = np.where(np.arange(300) % 10 == 0, -1, words)                    # the first token of every sentence is special
+    found = isotropy.contextuality(x, words, sentences, least=5, seed=7)
+    groups = group_rows(words, contexts=sentences, least=5)
+    assert found.mean_cosine == pytest.approx(isotropy.mean_cosine(x[words >= 0]), abs=1e-12)
+    assert np.array_equal(found.self_similarity.raw, self_similarity(x, groups))
+    assert np.array_equal(found.self_similarity.chance, self_similarity(x, groups.random(seed=7)))
+    assert np.array_equal(found.explained.raw, maximum_explainable_variance(x, groups))
+    assert len(found.intra_similarity.raw) == 30
+    assert found.intra_similarity.raw[0] == pytest.approx(intra_sentence_similarity(x[1:10], group_rows([0] * 9))[0], abs=1e-12)
+
+
+def test_contextuality_takes_words_as_text(tokens):
+    x, words, sentences = tokens
+    names = [f"w{w:02d}" for w in words]
+    assert np.array_equal(isotropy.contextuality(x, names, sentences).explained.raw, isotropy.contextuality(x, words, sentences).explained.raw)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_V05_tables_and_groups_that_do_not_fit_are_named(tokens, measure):
+    x, words, _ = tokens
+    with pytest.raises(ValueError, match="vectors has 299 rows and groups were made of 300 labels"):
+        measure(x[1:], group_rows(words))
+    with pytest.raises(TypeError, match=r"groups is ndarray; expected Groups. Make them: group_rows"):
+        measure(x, words)
+    with pytest.raises(ValueError, match=r"vectors\[0\] holds NaN or infinity \(1 of 300 rows do\)"):
+        measure(np.where(np.arange(300)[:, None] == 0, np.nan, x), group_rows(words))
