@@ -12,9 +12,9 @@ from .measure import Row
 __all__ = ["groups", "run"]
 
 # Group -> its module, which yields rows. A group that ends in "-gpu" needs CUDA and goes into the table of GPUs.
-_MODULES = {"counts": "counts", "topics": "topics", "words": "words", "sentences": "sentences", "kernels": "kernels", "kernels-gpu": "gpu",
-            "blocks-gpu": "blocks"}
-_DEFAULT = ("counts", "topics", "words", "sentences", "kernels")
+_MODULES = {"counts": "counts", "topics": "topics", "words": "words", "sentences": "sentences", "contextual": "contextual", "kernels": "kernels",
+            "kernels-gpu": "gpu", "blocks-gpu": "blocks"}
+_DEFAULT = ("counts", "topics", "words", "sentences", "contextual", "kernels")
 
 
 def groups() -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def run(names: Sequence[str] | None = None, *, repeats: int = 3, tell: Callable[
         only: str = "") -> Iterator[Row]:
     """Measure groups of cases.
 
-    Parameters: names of groups (default: counts, topics, words, sentences and kernels; "kernels" takes "kernels-gpu" along where CUDA is,
+    Parameters: names of groups (default: counts, topics, words, sentences, contextual and kernels; "kernels" takes "kernels-gpu" along where CUDA is,
     "blocks-gpu" runs when it is named); repeats, runs of each side on the processor (on a GPU Triton's timer decides); tell, gets the name of each
     case before it starts; only, a part of the names of the cases to run. Yields a `Row` per case. Raises ValueError for an unknown group, or when a
     case's results are not equal to the peer's.

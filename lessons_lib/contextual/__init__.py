@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import importlib
 
-_MODULE_OF = {"BertSize": "lesson_bert", "LessonBert": "lesson_bert", "LessonBertForPretraining": "lesson_bert", "Pretrained": "pretraining",
-              "Recipe": "recipes", "RECIPES": "recipes", "TokenStream": "packing", "WordPiece": "tokenizer", "load_bert": "saved_bert",
-              "pretrain": "pretraining", "prepare_tokens": "packing", "save_bert": "saved_bert", "table_statistics": "statistics"}
+_MODULE_OF = {"BertSize": "lesson_bert", "ContextualEncoder": "encoder", "LessonBert": "lesson_bert", "LessonBertForPretraining": "lesson_bert",
+              "NAMED": "named", "Pooling": "pooling", "Pretrained": "pretraining", "RECIPES": "recipes", "Recipe": "recipes",
+              "TokenStates": "encoder", "TokenStream": "packing", "WordPiece": "tokenizer", "encode_to": "vectors_file", "load_bert": "saved_bert",
+              "load_encoder": "loading", "named_encoder": "named", "pretrain": "pretraining", "prepare_tokens": "packing",
+              "save_bert": "saved_bert", "table_statistics": "statistics"}
 
 __all__ = sorted(_MODULE_OF)
 

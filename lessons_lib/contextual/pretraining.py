@@ -193,7 +193,7 @@ class _Run:
         card = _card(training, self.data)
         if training.ranks.rank == 0:
             film = {"frames": np.stack(training.frames).astype(np.float16), "pieces": training.pieces.astype(np.int32),
-                    "counts": training.counts[training.pieces]} if training.frames else None
+                    "counts": training.counts[training.pieces], "all_counts": training.counts} if training.frames else None
             save_bert(self.folder, training.model, training.tokenizer, card=card, film=film)
         return card
 

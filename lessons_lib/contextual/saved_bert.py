@@ -17,7 +17,7 @@ from ..core import DamagedFile, atomic_open, existing_path, read_json, sha256, w
 from .lesson_bert import BertSize, LessonBertForPretraining
 from .tokenizer import WordPiece
 
-__all__ = ["load_bert", "save_bert"]
+__all__ = ["WEIGHTS", "check_names", "load_bert", "save_bert"]
 
 WEIGHTS = "model.safetensors"
 
@@ -58,14 +58,15 @@ def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, Word
         weights = load_file(path / WEIGHTS)
     except SafetensorError as error:
         raise DamagedFile(f"{path / WEIGHTS} was cut or changed: {error}") from error
-    _check_names(path / WEIGHTS, {k: tuple(v.shape) for k, v in model.state_dict().items()}, {k: tuple(v.shape) for k, v in weights.items()})
+    check_names(path / WEIGHTS, {k: tuple(v.shape) for k, v in model.state_dict().items()}, {k: tuple(v.shape) for k, v in weights.items()})
     if len(tokenizer) != model.bert.size.vocabulary:
         raise DamagedFile(f"{path}: vocab.txt has {len(tokenizer)} pieces, config.json says vocab_size={model.bert.size.vocabulary}")
     model.load_state_dict({name: value.float() for name, value in weights.items()})
     return model.eval(), tokenizer
 
 
-def _check_names(path: Path, wanted: dict[str, tuple[int, ...]], found: dict[str, tuple[int, ...]]) -> None:
+def check_names(path: Path, wanted: dict[str, tuple[int, ...]], found: dict[str, tuple[int, ...]]) -> None:
+    """Raise DamagedFile where names or shapes of weights are not those wanted: how many, and at most five of them."""
     wrong = {"missing": sorted(wanted.keys() - found.keys()), "unexpected": sorted(found.keys() - wanted.keys()),
              "of another shape": sorted(name for name in wanted.keys() & found.keys() if wanted[name] != found[name])}
     said = [f"{len(names)} {kind} ({', '.join(names[:5])})" for kind, names in wrong.items() if names]

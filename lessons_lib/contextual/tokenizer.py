@@ -28,7 +28,7 @@ LONGEST_WORD = 100                                                # letters; lon
 class WordPiece:
     """A lower-cased WordPiece tokenizer; ``WordPiece.train(texts)`` learns one, ``WordPiece.load(folder)`` reads one.
 
-    ``pieces`` are the strings by id. Text that is spelt like a special piece ("[SEP]") is read as text.
+    ``pieces`` are the strings by id; ``engine`` is the ``tokenizers.Tokenizer``. Text that is spelt like a special piece ("[SEP]") is read as text.
     """
 
     def __init__(self, pieces: Iterable[str]) -> None:
@@ -36,7 +36,7 @@ class WordPiece:
         if tuple(self.pieces[: len(SPECIAL)]) != SPECIAL:
             raise DamagedFile(f"vocab.txt begins with {self.pieces[:5]}; expected {', '.join(SPECIAL)}")
         check_int("pieces", len(self.pieces), low=len(SPECIAL) + 1, high=MOST)
-        self._engine = _engine({piece: i for i, piece in enumerate(self.pieces)})
+        self.engine = _engine({piece: i for i, piece in enumerate(self.pieces)})
 
     def __len__(self) -> int:
         return len(self.pieces)
@@ -75,13 +75,13 @@ class WordPiece:
         """The ids of each text, without [CLS] and [SEP]. Raises TypeError, ValueError for what is no text."""
         found: list[list[int]] = []
         for batch in checked_batches(texts, name="texts", allow_empty=True, size=4096):
-            found += [encoding.ids for encoding in self._engine.encode_batch_fast(batch, add_special_tokens=False)]
+            found += [encoding.ids for encoding in self.engine.encode_batch_fast(batch, add_special_tokens=False)]
         return found
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write ``tokenizer.json``, ``vocab.txt`` and ``tokenizer_config.json``, the files of a BERT tokenizer."""
         target = Path(folder)
-        write_text(target / "tokenizer.json", self._engine.to_str(pretty=True) + "\n")
+        write_text(target / "tokenizer.json", self.engine.to_str(pretty=True) + "\n")
         write_text(target / "vocab.txt", "".join(f"{piece}\n" for piece in self.pieces))
         write_json(target / "tokenizer_config.json", {"do_lower_case": True, "tokenizer_class": "BertTokenizer"})
 

@@ -42,3 +42,22 @@ def stream(texts, pieces) -> TokenStream:
 @pytest.fixture
 def recipe():
     return replace(RECIPES["smoke"], dim=16, feed_forward=32, batch=4, tokens=4 * 32 * 12)
+
+
+@pytest.fixture(scope="package")
+def bert_folder(pieces, tmp_path_factory):
+    """A LessonBert with start weights in a folder, as `lessons pretrain` writes one."""
+    from lessons_lib.contextual import BertSize, LessonBertForPretraining, save_bert
+
+    folder = tmp_path_factory.mktemp("bert")
+    size = BertSize(len(pieces), dim=24, layers=3, heads=2, feed_forward=40, positions=64)
+    save_bert(folder, LessonBertForPretraining(size, seed=1), pieces, card={"name": "tiny"},
+              film={"all_counts": np.arange(len(pieces), dtype=np.int32)})
+    return folder
+
+
+@pytest.fixture(scope="package")
+def sentences(texts) -> list[str]:
+    """Thirty sentences of different lengths, one of them empty."""
+    lines = [line for text in texts for line in text.split("\n")][:29]
+    return [*(" ".join(line.split()[: 3 + i % 11]) for i, line in enumerate(lines)), ""]

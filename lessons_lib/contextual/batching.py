@@ -1,0 +1,159 @@
+"""Texts as numbers, and which of them are read together: long with long and short with short.
+
+Texts lie one after the other in one array of piece ids, four bytes a piece; a batch is a list of their numbers, of about equal length. Which batch a
+text falls into changes the time, and its vector in the last digit at most. Taught in lesson ``08_bert_sentence_vectors``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..core import shown
+
+__all__ = ["Numbered", "batches", "numbered_rows", "padded", "placed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Numbered:
+    """Texts as piece ids, special pieces included: text i has ``ids[offsets[i]:offsets[i + 1]]`` at ``places`` of its row; both (n,) int32."""
+
+    ids: np.ndarray
+    places: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Pieces of each text."""
+        return np.diff(self.offsets)
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]]) -> Numbered:
+        """Rows of ids, which count as right."""
+        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        ids = np.fromiter((i for row in rows for i in row), np.int32, int(lengths.sum()))
+        return cls(ids, _places(lengths), _offsets(lengths))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Numbered]) -> Numbered:
+        """Several as one, in their order."""
+        lengths = np.concatenate([part.lengths for part in parts]) if parts else np.zeros(0, np.int64)
+        ids, places = (np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0, np.int32)]) for name in ("ids", "places"))
+        return cls(ids, places, _offsets(lengths))
+
+    def part(self, first: int, last: int) -> Numbered:
+        """Texts ``first`` to ``last``, the last not included."""
+        a, b = self.offsets[first], self.offsets[last]
+        return Numbered(self.ids[a:b], self.places[a:b], self.offsets[first : last + 1] - a)
+
+    def tokens_of(self, rows: np.ndarray) -> np.ndarray:
+        """Where in ``ids`` the pieces of some texts lie, text after text."""
+        lengths = self.lengths[rows]
+        return np.repeat(self.offsets[rows] - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
+
+
+def _offsets(lengths: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _places(lengths: np.ndarray) -> np.ndarray:
+    starts = np.cumsum(lengths) - lengths
+    return (np.arange(int(lengths.sum())) - np.repeat(starts, lengths)).astype(np.int32)
+
+
+# ------------------------------------------------------------------------------------------------ ids from outside
+
+
+def numbered_rows(rows: Any, mask: Any, *, vocabulary: int, longest: int) -> Numbered:
+    """Rows of piece ids that a caller made, looked at piece by piece before any device sees them.
+
+    Parameters: rows, (n, length) or a list of lists; mask, of the same shape, 0 or False where nothing is to be read, None: everywhere;
+    vocabulary, ids are below it; longest row. Raises TypeError, ValueError (an id, a length, a mask that does not fit).
+    """
+    lists = [_whole_numbers("rows", i, row) for i, row in enumerate(_listed("rows", rows))]
+    for i, row in enumerate(lists):
+        bad = np.flatnonzero((row < 0) | (row >= vocabulary))
+        if len(bad):
+            raise ValueError(f"rows[{i}][{bad[0]}]={row[bad[0]]} is no piece; expected ids from 0 to {vocabulary - 1}, the vocabulary has "
+                             f"{vocabulary:,} pieces")
+        if len(row) > longest:
+            raise ValueError(f"rows[{i}] has {len(row):,} pieces; the model reads at most {longest:,}. Cut it: rows[{i}][:{longest}]")
+    whole = Numbered.of([row.tolist() for row in lists])
+    return whole if mask is None else _kept(whole, mask)
+
+
+def _kept(whole: Numbered, mask: Any) -> Numbered:
+    """Without the places that a mask leaves out; what is left stays where it stood."""
+    seen = [_whole_numbers("mask", i, row) for i, row in enumerate(_listed("mask", mask))]
+    lengths = np.array([len(row) for row in seen], dtype=np.int64)
+    if len(seen) != len(whole):
+        raise ValueError(f"mask has {len(seen)} rows and rows has {len(whole)}; expected one row of the mask per row")
+    wrong = np.flatnonzero(lengths != whole.lengths)
+    if len(wrong):
+        raise ValueError(f"mask[{wrong[0]}] has {lengths[wrong[0]]} entries and rows[{wrong[0]}] has {whole.lengths[wrong[0]]} pieces; expected one "
+                         "entry per piece")
+    flat = np.concatenate([*seen, np.zeros(0, np.int64)])
+    if not np.isin(flat, (0, 1)).all():
+        raise ValueError(f"mask holds {shown(int(flat[~np.isin(flat, (0, 1))][0]))}; expected 1 or True for a piece to read, 0 or False for padding")
+    keep = flat.astype(bool)
+    counts = np.add.reduceat(np.append(flat, 0), whole.offsets[:-1]) * (whole.lengths > 0) if len(whole) else whole.lengths
+    return Numbered(whole.ids[keep], whole.places[keep], _offsets(counts))
+
+
+def _listed(name: str, rows: Any) -> Iterable[Any]:
+    if isinstance(rows, (str, bytes)) or not isinstance(rows, (Sequence, np.ndarray, Tensor)):
+        raise TypeError(f"{name}={shown(rows)} is {type(rows).__name__}; expected a list of rows of whole numbers. For texts use encode")
+    return rows
+
+
+def _whole_numbers(name: str, i: int, row: Any) -> np.ndarray:
+    if isinstance(row, (str, bytes)):
+        raise TypeError(f"{name}[{i}]={shown(row)} is {type(row).__name__}; expected whole numbers. For texts use encode")
+    array = np.asarray(row)
+    if array.size == 0:
+        array = np.zeros(0, np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iub":
+        raise TypeError(f"{name}[{i}]={shown(row)} is no row of whole numbers; expected a list of int")
+    return array.astype(np.int64)
+
+
+# ------------------------------------------------------------------------------------------------ batches
+
+
+def batches(lengths: np.ndarray, *, texts: int, tokens: int) -> Iterator[np.ndarray]:
+    """Numbers of the texts of one batch after the other, longest texts first; each text is in one batch.
+
+    Parameters: lengths of the texts; texts, at most so many in a batch; tokens, at most so many places, padding counted, unless one text is longer.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    first = 0
+    while first < len(order):
+        longest = max(1, int(lengths[order[first]]))
+        last = first + max(1, min(texts, tokens // longest))
+        yield order[first:last]
+        first = last
+
+
+def placed(numbered: Numbered, rows: np.ndarray, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Ids and places (n,) int64 of some texts, one after the other."""
+    where = numbered.tokens_of(rows)
+    ids, places = (torch.from_numpy(array[where].astype(np.int64)).to(device) for array in (numbered.ids, numbered.places))
+    return ids, places
+
+
+def padded(numbered: Numbered, rows: np.ndarray, device: torch.device, *, pad: int = 0) -> tuple[Tensor, Tensor]:
+    """Ids (rows, length) int64 with ``pad`` where there is no piece, and a mask (rows, length), False there."""
+    where, lengths = numbered.tokens_of(rows), numbered.lengths[rows]
+    row, column = np.repeat(np.arange(len(rows)), lengths), numbered.places[where]
+    length = int(column.max(initial=0)) + 1
+    ids, mask = np.full((len(rows), length), pad, np.int64), np.zeros((len(rows), length), bool)
+    ids[row, column], mask[row, column] = numbered.ids[where], True
+    return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)

@@ -1,0 +1,84 @@
+"""Hidden states of a LessonBert without padding: the tokens of many texts one after the other, so that no place is worked on for nothing.
+
+A linear map, LayerNorm and GELU see one token at a time, so they take the tokens of all texts as one tall matrix, for which a processor is fastest.
+Only attention knows where a text ends: texts of equal length lie side by side and go through it together, with no mask. Taught in lesson
+``08_bert_sentence_vectors``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import groupby
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from .lesson_bert import Block, LessonBert
+
+__all__ = ["Run", "packed_states", "padded_states", "runs_of"]
+
+Run = tuple[int, int, int]                        # where its tokens begin, how many texts, tokens in each
+
+
+def runs_of(lengths: Sequence[int]) -> list[Run]:
+    """Neighbouring texts of equal length, as (first token, number of texts, tokens in each).
+
+    >>> runs_of([5, 3, 3])
+    [(0, 1, 5), (5, 2, 3)]
+    """
+    found, first = [], 0
+    for length, texts in groupby(lengths):
+        count = len(list(texts))
+        found.append((first, count, length))
+        first += count * length
+    return found
+
+
+def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Sequence[int], wanted: Collection[int]) -> dict[int, Tensor]:
+    """The wanted hidden states of texts that lie one after the other; blocks above the highest one are not run.
+
+    Parameters: model; ids (n,) and places (n,), each token's piece and where it stands in its text; lengths of the texts, n in all, equal ones side
+    by side; wanted, 0 for the output of the embeddings, k for that of block k. Returns number -> (n, dim).
+    """
+    from_embeddings, runs = model.embeddings, runs_of(lengths)
+    x = F.embedding(ids, from_embeddings.word_embeddings.weight).add_(F.embedding(places, from_embeddings.position_embeddings.weight))
+    x = from_embeddings.LayerNorm(x.add_(from_embeddings.token_type_embeddings.weight[0]))
+    found = {0: x} if 0 in wanted else {}
+    for number, block in enumerate(model.encoder["layer"][: max(wanted)], start=1):
+        x = _block(block, x, runs)
+        if number in wanted:
+            found[number] = x
+    return found
+
+
+def _block(block: Block, x: Tensor, runs: list[Run]) -> Tensor:
+    """One layer over the tokens (n, dim) of all texts."""
+    x = block.attention["output"](_attention(block, x, runs), x)
+    return block.output(torch.ops.aten.gelu_(block.intermediate["dense"](x)), x)
+
+
+def _attention(block: Block, x: Tensor, runs: list[Run]) -> Tensor:
+    part = block.attention["self"]
+    q, k, v = part.query(x), part.key(x), part.value(x)
+    gathered = torch.empty_like(x)
+    for first, count, length in runs:
+        tokens = slice(first, first + count * length)
+        heads = (t[tokens].view(count, length, part.heads, -1).transpose(1, 2) for t in (q, k, v))
+        gathered[tokens] = F.scaled_dot_product_attention(*heads).transpose(1, 2).reshape(count * length, -1)
+    return gathered
+
+
+def padded_states(model: LessonBert, ids: Tensor, mask: Tensor, wanted: Collection[int]) -> dict[int, Tensor]:
+    """The same of texts in rows of equal length (rows, length), mask False where a row is padding: what a GPU is fastest at.
+
+    Returns number -> (rows, length, dim).
+    """
+    seen = None if bool(mask.all()) else mask[:, None, None, :]
+    x = model.embeddings(ids, torch.zeros_like(ids))
+    found = {0: x} if 0 in wanted else {}
+    for number, block in enumerate(model.encoder["layer"][: max(wanted)], start=1):
+        x = block(x, seen)
+        if number in wanted:
+            found[number] = x
+    return found

