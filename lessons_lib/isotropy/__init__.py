@@ -1,7 +1,7 @@
 """Is the space used evenly? Measures of anisotropy, each against what chance gives, and what cosine means in a basis that is not orthonormal.
 
-Everything takes plain tables of vectors, rows in any floating type, and sums in float64; nothing here knows a model. `anisotropy` gives all figures of
-one table at once, `contextuality` those of a layer. Modules load on first use. Taught in lesson ``09_anisotropy``.
+Everything takes plain tables of vectors, rows in any floating type, and sums in float64; nothing here knows a model. `anisotropy` gives all figures
+of one table at once, `contextuality` those of a layer. Modules load on first use. Taught in lesson ``09_anisotropy``.
 """
 
 from __future__ import annotations

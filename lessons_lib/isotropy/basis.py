@@ -1,8 +1,9 @@
 """Cosine depends on the basis: the formula by coordinates gives the angle between two vectors only where the basis is orthonormal.
 
-Coordinates x, y in a basis with the rows B stand for the vectors xB, yB, whose inner product is ⟨x, y⟩_G = x G yᵀ with G = B Bᵀ. With G ∝ I that is the
-usual sum of products; else cos(x, y) by coordinates compares something else. Nobody knows the basis in which a BERT writes its sentences; whitening
-*assumes* that meaning is spread evenly and estimates G by the inverse covariance. Taught in ``09_anisotropy``, used in ``12_bert_whitening``.
+Coordinates x, y in a basis with the rows B stand for the vectors xB, yB, whose inner product is ⟨x, y⟩_G = x G yᵀ with G = B Bᵀ. With G ∝ I that is
+the usual sum of products; else cos(x, y) by coordinates compares something else. Nobody knows the basis in which a BERT writes its sentences;
+whitening *assumes* that meaning is spread evenly and estimates G by the inverse covariance. Taught in ``09_anisotropy``, used in
+``12_bert_whitening``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def _metric(metric: Any, k: int) -> np.ndarray:
         raise ValueError(f"metric has shape {g.shape} for coordinates of {k} columns; expected ({k}, {k})")
     lowest = float(np.linalg.eigvalsh((g + g.T) / 2)[0])
     if not np.allclose(g, g.T, rtol=1e-8, atol=1e-12 * np.abs(g).max()) or lowest <= 0:
-        raise ValueError(f"metric is not symmetric or not positive definite (smallest eigenvalue {lowest:.3g}); expected B Bᵀ of a basis: gram(basis)")
+        raise ValueError(f"metric is not symmetric or not positive definite (smallest eigenvalue {lowest:.3g}); expected the Gram matrix of a basis. "
+                         "Make it: gram(basis)")
     return g
 
 
@@ -101,8 +103,8 @@ def estimated_metric(x: Any) -> tuple[np.ndarray, np.ndarray]:
     """The metric under which a cloud is even in all directions: the inverse of its covariance.
 
     Cosines of centred rows under it are those after whitening (Mahalanobis cosines). That the space of meanings *is* even is an assumption, not a
-    theorem. Parameters: x (n, d) real. Returns mean (d,) and metric (d, d), float64. Raises TypeError, ValueError (shape, NaN, rows that span fewer than
-    d dimensions around their mean). [su2021whitening]
+    theorem. Parameters: x (n, d) real. Returns mean (d,) and metric (d, d), float64. Raises TypeError, ValueError (shape, NaN, rows that span fewer
+    than d dimensions around their mean). [su2021whitening]
     """
     from .. import kernels                       # here, not above: it loads torch
 

@@ -1,7 +1,7 @@
 """Cosines of pairs that have nothing to do with each other: their mean without a pair, a sample of them, and which dimensions make them.
 
-In an isotropic space two random vectors have cosine 0 on average; what is above is the narrow cone, and often the work of a few rogue dimensions with a
-large mean. The mean over all pairs needs one pass over the rows, because ‖Σ u‖² holds every pair. Taught in ``09_anisotropy``.
+In an isotropic space two random vectors have cosine 0 on average; what is above is the narrow cone, and often the work of a few rogue dimensions with
+a large mean. The mean over all pairs needs one pass over the rows, because ‖Σ u‖² holds every pair. Taught in ``09_anisotropy``.
 """
 
 from __future__ import annotations

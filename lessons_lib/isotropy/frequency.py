@@ -1,7 +1,7 @@
 """What a word's frequency does to its vector: its length, and how near its neighbours lie.
 
-In a language model's word table frequent words are short and close together, rare words long and far apart (Li et al. 2020): a word that is hardly ever
-the right answer is pushed away from all contexts. Count and length are compared word by word and by bins of frequency rank. Taught in
+In a language model's word table frequent words are short and close together, rare words long and far apart (Li et al. 2020): a word that is hardly
+ever the right answer is pushed away from all contexts. Count and length are compared word by word and by bins of frequency rank. Taught in
 ``09_anisotropy``.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def _ranked(table: Any, counts: Any, exclude: Sequence[int], least: int) -> tupl
     """The table, its counts, and the rows that count, by falling frequency; rows of equal counts keep their order."""
     table, counts = as_rows("table", table, min_rows=2), check_array("counts", counts, ndim=1)
     if len(counts) != len(table) or (counts < 0).any():
-        raise ValueError(f"counts has {len(counts)} values, the least {counts.min(initial=0):g}, for {len(table)} rows; expected one >= 0 per row")
+        raise ValueError(f"counts has {len(counts)} values, the least {min(counts, default=0):g}, for {len(table)} rows; expected one >= 0 per row")
     left_out = np.asarray(exclude if len(exclude) else np.zeros(0, int))
     if left_out.dtype.kind not in "iu" or left_out.ndim != 1 or ((left_out < 0) | (left_out >= len(table))).any():
         raise ValueError(f"exclude={shown(exclude)} holds something that is no row; expected row numbers in [0, {len(table) - 1}]")
@@ -65,8 +66,8 @@ def binned_means(x: Any, y: Any, *, bins: int = 12) -> tuple[np.ndarray, np.ndar
 
 @dataclass(frozen=True)
 class NormByFrequency:
-    """Length of each vector beside its count, the most frequent first: ``rows`` of the table, ``counts`` and ``norms``, (n,) each, so that place i has
-    frequency rank i + 1. ``pearson`` compares length and log count, ``spearman`` their ranks; 0 where all lengths are equal."""
+    """Length of each vector beside its count, the most frequent first: ``rows`` of the table, ``counts`` and ``norms``, (n,) each, so that place i
+    has frequency rank i + 1. ``pearson`` compares length and log count, ``spearman`` their ranks; 0 where all lengths are equal."""
 
     rows: np.ndarray = field(repr=False)
     counts: np.ndarray = field(repr=False)
@@ -84,9 +85,9 @@ def norm_by_frequency(table: Any, counts: Any, *, exclude: Sequence[int] = (), l
 
     Measure the raw table: what leaves the embedding layer of a BERT went through LayerNorm, which gives all vectors nearly one length.
 
-    Parameters: table (n, d), one row per word; counts (n,), of each word in a large text; exclude, numbers of rows that are no words (special and unused
-    pieces); least, the count below which a word is left out: the vector of a word that was never read is still the random one. Raises TypeError,
-    ValueError (shapes, NaN, negative counts, fewer than 2 words left). [li2020sentence, Tab. 1]
+    Parameters: table (n, d), one row per word; counts (n,), of each word in a large text; exclude, numbers of rows that are no words (special and
+    unused pieces); least, the count below which a word is left out: the vector of a word that was never read is still the random one. Raises
+    TypeError, ValueError (shapes, NaN, negative counts, fewer than 2 words left). [li2020sentence, Tab. 1]
     """
     from .. import kernels                       # here, not above: it loads torch
 
@@ -118,12 +119,12 @@ def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLO
                      exclude: Sequence[int] = (), least: int = 1) -> FrequencyBins:
     """Table 1 of BERT-flow: mean length, mean distance to the k nearest words and mean of the k largest dot products, by bins of frequency rank.
 
-    Neighbours are looked for among all words that are not left out, the word itself excepted. Dot products rise for rare words because their vectors are
-    longer, not because they are closer: read them beside the distances.
+    Neighbours are looked for among all words that are not left out, the word itself excepted. Dot products rise for rare words because their vectors
+    are longer, not because they are closer: read them beside the distances.
 
-    Parameters: table, counts, exclude, least as in `norm_by_frequency`; edges, rising ranks: bin i holds edges[i] <= rank < edges[i + 1], counted from
-    0, and is cut where the words end; ks, numbers of neighbours. Memory: two float64 copies of the table and blocks. Raises TypeError, ValueError as
-    there, for edges that do not rise or a k that is more than there are other words. [li2020sentence, Tab. 1]
+    Parameters: table, counts, exclude, least as in `norm_by_frequency`; edges, rising ranks: bin i holds edges[i] <= rank < edges[i + 1], counted
+    from 0, and is cut where the words end; ks, numbers of neighbours. Memory: two float64 copies of the table and blocks. Raises TypeError,
+    ValueError as there, for edges that do not rise or a k that is more than there are other words. [li2020sentence, Tab. 1]
     """
     table, counts, rows = _ranked(table, counts, exclude, least)
     bounds = _bounds(edges, len(rows))
@@ -142,9 +143,9 @@ def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLO
 def _bounds(edges: Sequence[int], n: int) -> np.ndarray:
     """First rank and the one after the last of every bin that holds a word, (bins, 2)."""
     marks = [check_int(f"edges[{i}]", edge, low=0) for i, edge in enumerate(edges)]
-    if len(marks) < 2 or any(b <= a for a, b in zip(marks, marks[1:], strict=False)) or marks[0] >= n:
+    if len(marks) < 2 or any(b <= a for a, b in pairwise(marks)) or marks[0] >= n:
         raise ValueError(f"edges={shown(edges)} of {n} words; expected >= 2 rising ranks that begin below {n}")
-    return np.array([(low, min(high, n)) for low, high in zip(marks, marks[1:], strict=False) if low < n])
+    return np.array([(low, min(high, n)) for low, high in pairwise(marks) if low < n])
 
 
 def _nearest(words: np.ndarray, asked: slice, k: int, *, metric: str) -> np.ndarray:

@@ -19,8 +19,8 @@ __all__ = ["Groups", "group_rows"]
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of rows of a table of ``n_rows`` rows: group i, of ``labels[i]``, has the rows ``rows[offsets[i]:offsets[i + 1]]``. ``pool`` are all rows
-    that carry a label, those of groups that were left out included: from them `random` draws."""
+    """Groups of rows of a table of ``n_rows`` rows: group i, of ``labels[i]``, has the rows ``rows[offsets[i]:offsets[i + 1]]``. ``pool`` are all
+    rows that carry a label, those of groups that were left out included: from them `random` draws."""
 
     rows: np.ndarray = field(repr=False)
     offsets: np.ndarray = field(repr=False)
@@ -45,10 +45,10 @@ class Groups:
 def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int | None = None, seed: int = 0) -> Groups:
     """Group row numbers by label.
 
-    Parameters: labels (n,), the word or the sentence of each row: ints, where a negative one leaves the row out (special tokens), or str, where ``""``
-    does; contexts (n,) ints, the sentence of each row; least, how many rows a group needs, or how many different contexts where these are given (5 for
-    words in the paper); most, rows of a group from which some are drawn by chance, None for no limit; seed of that. Groups come in the order of their
-    labels. Raises TypeError, ValueError (lengths, no group left). [ethayarajh2019contextual]
+    Parameters: labels (n,), the word or the sentence of each row: ints, where a negative one leaves the row out (special tokens), or str, where
+    ``""`` does; contexts (n,) ints, the sentence of each row; least, how many rows a group needs, or how many different contexts where these are
+    given (5 for words in the paper); most, rows of a group from which some are drawn by chance, None for no limit; seed of that. Groups come in the
+    order of their labels. Raises TypeError, ValueError (lengths, no group left). [ethayarajh2019contextual]
 
     >>> group_rows(["a", "b", "a", ""]).rows.tolist()
     [0, 2, 1]

@@ -1,8 +1,8 @@
 """How much a word's vector depends on its sentence, and what chance alone would give.
 
 Three measures of Ethayarajh: occurrences of a word against each other, tokens of a sentence against their mean, and how well one static vector could
-stand for a word. In a narrow cone all of them are high for any vectors at all, so each is measured again on as many random rows, with the same formula,
-and only the difference counts. Taught in ``09_anisotropy``.
+stand for a word. In a narrow cone all of them are high for any vectors at all, so each is measured again on as many random rows, with the same
+formula, and only the difference counts. Taught in ``09_anisotropy``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _checked(vectors: Any, groups: Groups) -> np.ndarray:
 
 
 def _moments(vectors: np.ndarray, groups: Groups) -> Any:
-    """`kernels.SegmentMoments` of the groups, up to a power of two, summed in float64: block by block, each adds its part to the groups it touches."""
+    """`kernels.SegmentMoments` of the groups, up to a power of two, in float64: each block adds its part to the groups it touches."""
     import torch
 
     from .. import kernels
@@ -66,8 +66,8 @@ def self_similarity(vectors: Any, groups: Groups) -> np.ndarray:
 def intra_sentence_similarity(vectors: Any, groups: Groups) -> np.ndarray:
     """How much the tokens of each sentence agree with their mean: the mean of cos(mean, x).
 
-    The mean contains every token, so about 1/√n is left even where n tokens have nothing in common; `against_chance` takes that away, too.
-    Parameters and errors as in `self_similarity`. Returns (groups,) float64 in [-1, 1]; 0 where the rows sum to zero. [ethayarajh2019contextual, Sec. 3]
+    The mean contains every token, so about 1/√n is left even where n tokens have nothing in common; `against_chance` takes that away, too. Parameters
+    and errors as in `self_similarity`. Returns (groups,) float64 in [-1, 1]; 0 where the rows sum to zero. [ethayarajh2019contextual, Sec. 3]
     """
     from .. import kernels
 
@@ -81,8 +81,8 @@ def intra_sentence_similarity(vectors: Any, groups: Groups) -> np.ndarray:
 def maximum_explainable_variance(vectors: Any, groups: Groups, *, centred: bool = False) -> np.ndarray:
     """How well one static vector could stand for all occurrences of a word: σ₁² / Σ σ² of each group.
 
-    The paper takes the occurrences as they are; its code takes their mean away first (``centred=True``). The figure falls with the number of rows (1/n for
-    n orthogonal ones), so words with few occurrences look static: compare with as many random rows only.
+    The paper takes the occurrences as they are; its code takes their mean away first (``centred=True``). The figure falls with the number of rows
+    (1/n for n orthogonal ones), so words with few occurrences look static: compare with as many random rows only.
 
     Parameters and errors as in `self_similarity`. Returns (groups,) float64 in [0, 1]; 0 for a group of zeros, and for a single row when centred.
     Groups of one size are done together; memory: a block of rows, for larger groups d x d. [ethayarajh2019contextual, Sec. 3]
@@ -150,15 +150,15 @@ def against_chance(measure: Callable[[Any, Groups], np.ndarray], vectors: Any, g
     A baseline of another formula or another number of vectors is none: Ethayarajh's released figures subtract the share of one vector in 1000 random
     occurrences from that in a handful of them, which for GPT-2 goes far below zero.
 
-    Parameters: measure, `self_similarity`, `intra_sentence_similarity`, `maximum_explainable_variance` or any function of vectors and groups; vectors,
-    groups as there; seed of the draw. Returns `Adjusted`. Raises as the measure does.
+    Parameters: measure, `self_similarity`, `intra_sentence_similarity`, `maximum_explainable_variance` or any function of vectors and groups;
+    vectors, groups as there; seed of the draw. Returns `Adjusted`. Raises as the measure does.
     """
     return Adjusted(measure(vectors, groups), measure(vectors, groups.random(seed=seed)))
 
 
 @dataclass(frozen=True)
 class Contextuality:
-    """One layer: ``mean_cosine`` of all pairs of rows; ``self_similarity`` and ``explained`` of every word, ``intra_similarity`` of every sentence."""
+    """One layer: ``mean_cosine`` of all pairs of rows, ``self_similarity`` and ``explained`` of words, ``intra_similarity`` of sentences."""
 
     mean_cosine: float
     self_similarity: Adjusted
@@ -169,10 +169,10 @@ class Contextuality:
 def contextuality(vectors: Any, words: Any, sentences: Any, *, least: int = 5, most: int | None = 200, seed: int = 0) -> Contextuality:
     """All measures of Ethayarajh for one layer, each against chance.
 
-    Parameters: vectors (rows, d) real, a row per token; words (rows,), what stands there: ints or str, negative or ``""`` for what is left out, such as
-    [CLS] and [SEP]; sentences (rows,) ints >= 0, where; least, the number of different sentences a word needs; most, occurrences of a word that are
-    looked at, None for all; seed. Call it for every layer with the same words, so that the layers compare. Raises TypeError, ValueError (shapes, NaN,
-    no word that is frequent enough). [ethayarajh2019contextual]
+    Parameters: vectors (rows, d) real, a row per token; words (rows,), what stands there: ints or str, negative or ``""`` for what is left out, such
+    as [CLS] and [SEP]; sentences (rows,) ints >= 0, where; least, the number of different sentences a word needs; most, occurrences of a word that
+    are looked at, None for all; seed. Call it for every layer with the same words, so that the layers compare. Raises TypeError, ValueError (shapes,
+    NaN, no word that is frequent enough). [ethayarajh2019contextual]
     """
     of_word = group_rows(words, contexts=sentences, least=least, most=most, seed=seed)
     inside = np.full(of_word.n_rows, -1)

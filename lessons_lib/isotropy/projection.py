@@ -56,8 +56,8 @@ def cone(x: Any, *, dim: int = 2) -> Cone:
 def cone_angle(x: Any, *, share: float = 0.95) -> float:
     """The half-angle of the cone around the mean direction that holds a share of the rows, in degrees.
 
-    The mean direction is Σ u_i with u_i = x_i / ‖x_i‖. About 90 for many dimensions without a common direction, 0 for rows that all point one way, 180
-    where the directions cancel and there is no mean one. Rows of zeros have no direction and do not count.
+    The mean direction is Σ u_i with u_i = x_i / ‖x_i‖. About 90 for many dimensions without a common direction, 0 for rows that all point one way,
+    180 where the directions cancel and there is no mean one. Rows of zeros have no direction and do not count.
 
     Parameters: x, (n, d) real; share in (0, 1]. Raises TypeError, ValueError (shape, NaN, only zeros).
     """
@@ -76,8 +76,8 @@ def cone_angle(x: Any, *, share: float = 0.95) -> float:
 def narrowest_sector(points: Any, *, share: float = 0.95) -> tuple[float, float]:
     """The narrowest sector around the origin that holds a share of the points of a plane.
 
-    Parameters: points (n, 2); those at the origin have no direction and do not count; share in (0, 1]. Returns where it begins, in degrees against the
-    clock from the first axis, in [-180, 180), and its width in [0, 360). Raises TypeError, ValueError (shape, NaN, no point off the origin).
+    Parameters: points (n, 2); those at the origin have no direction and do not count; share in (0, 1]. Returns where it begins, in degrees against
+    the clock from the first axis, in [-180, 180), and its width in [0, 360). Raises TypeError, ValueError (shape, NaN, no point off the origin).
 
     >>> narrowest_sector([[1.0, 0.0], [0.0, 2.0]])
     (0.0, 90.0)

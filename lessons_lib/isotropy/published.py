@@ -1,7 +1,7 @@
 """What others measured on the real BERT-base, GPT-2 and ELMo, layer by layer, ready to stand beside the course's own models.
 
-Ethayarajh released the figures of the paper, not the vectors: the mean over random words of every layer, and one value per word and layer. They are not
-corrected for anisotropy, and their baseline for the explained variance is of another sample size than the values. Used in ``09_anisotropy``.
+Ethayarajh released the figures of the paper, not the vectors: the mean over random words of every layer, and one value per word and layer. They are
+not corrected for anisotropy, and their baseline for the explained variance is of another sample size than the values. Used in ``09_anisotropy``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One table of vectors, all figures of anisotropy: what a lesson prints for every model, layer or moment of a training.
 
-No single number tells it: a common mean shows in the mean cosine and in the first singular value, uneven spread in IsoScore, a few large dimensions in
-their share of the mean cosine. Taught in ``09_anisotropy``.
+No single number tells it: a common mean shows in the mean cosine and in the first singular value, uneven spread in IsoScore, a few large dimensions
+in their share of the mean cosine. Taught in ``09_anisotropy``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Rows of numbers, some at a time and always in float64: how every measure of this room reads a table of vectors.
 
 A table may be half precision, memory-mapped, strided or far larger than what fits into memory twice. Blocks of it are copied in one layout, so that a
-figure does not depend on how the numbers lie; powers of two keep squares of very large and very small ones inside the type. Used in ``09_anisotropy``.
+figure does not depend on how the numbers lie; powers of two keep squares of very large and very small ones inside the type. Used in
+``09_anisotropy``.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def power_of_two(x: np.ndarray) -> int:
 def blocks(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0, step: int | None = None) -> Iterator[np.ndarray]:
     """Copies of some rows after the other, (step, d) contiguous float64, divided by 2^exponent.
 
-    Parameters: x, of `as_rows`; index, numbers of the rows that are meant (None: all, in order); step, rows at a time (None: about a million numbers).
+    Parameters: x, of `as_rows`; index, numbers of the rows that are meant (None: all, in order); step, rows at a time (None: about a million
+    numbers).
     """
     n, step = len(x) if index is None else len(index), step or max(1, BLOCK // x.shape[1])
     for start in range(0, n, step):

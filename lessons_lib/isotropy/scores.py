@@ -1,7 +1,7 @@
 """One number for how evenly vectors fill their space: IsoScore of the covariance, and the partition function of Mu and Viswanath.
 
-Both are 1 for a space without preferred direction and fall to 0. They see different things: IsoScore looks at spread around the mean and knows nothing
-of the mean itself, the partition function grows with the length of vectors and notices a common mean at once. Taught in ``09_anisotropy``.
+Both are 1 for a space without preferred direction and fall to 0. They see different things: IsoScore looks at spread around the mean and knows
+nothing of the mean itself, the partition function grows with the length of vectors and notices a common mean at once. Taught in ``09_anisotropy``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def isoscore(x: Any) -> float:
 
         λ̂ = √d λ / ‖λ‖,   δ = ‖λ̂ - 1‖ / √(2 (d - √d)),   ι = ((d - δ² (d - √d))² - d) / (d (d - 1)) = (r - 1) / (d - 1)
 
-    λ are the variances along the principal components; the printed steps come down to their participation ratio r = (Σ λ)² / Σ λ². A shift, a rotation
-    and a change of unit leave it as it is; few rows lower it (n rows span at most n - 1 dimensions).
+    λ are the variances along the principal components; the printed steps come down to their participation ratio r = (Σ λ)² / Σ λ². A shift, a
+    rotation and a change of unit leave it as it is; few rows lower it (n rows span at most n - 1 dimensions).
 
     Parameters: x, (n, d) real, n >= 2 different rows, d >= 2. Returns a float in [0, 1]. Raises TypeError, ValueError (shape, NaN, all rows equal).
     [rudman2022isoscore]
@@ -47,8 +47,8 @@ def partition_isotropy(x: Any) -> float:
     Both signs of each direction are asked: the sign of an eigenvector means nothing, and a cone shows in the difference. Z is large for long vectors,
     so compare tables of like lengths only. Where eigenvalues coincide the directions, and so the figure, are not unique.
 
-    Parameters: x, (n, d) real, n >= 1. Returns a float in [0, 1]; it may underflow to 0. Memory beyond x: a block of rows and d x d. Raises TypeError,
-    ValueError (shape, NaN). [mu2018allbutthetop]
+    Parameters: x, (n, d) real, n >= 1. Returns a float in [0, 1]; it may underflow to 0. Memory beyond x: a block of rows and d x d. Raises
+    TypeError, ValueError (shape, NaN). [mu2018allbutthetop]
 
     >>> round(partition_isotropy([[1.0]]), 6) == round(float(np.exp(-2)), 6)
     True

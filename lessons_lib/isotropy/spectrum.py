@@ -1,8 +1,8 @@
 """Singular values of a table of vectors: how much of it lies along its strongest directions, and how many directions it uses.
 
 A space without preferred direction has a flat spectrum; a narrow cone has one singular value far above all others. The table is read once, in blocks:
-each is joined to the triangle R of the QR factorisation of those before it, which has the same singular values to full precision, where XᵀX would lose
-half of the digits. Taught in ``09_anisotropy``, looked at again in ``14_simcse``.
+each is joined to the triangle R of the QR factorisation of those before it, which has the same singular values to full precision, where XᵀX would
+lose half of the digits. Taught in ``09_anisotropy``, looked at again in ``14_simcse``.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def values_of(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int =
 def singular_values(x: Any, *, centred: bool = False) -> np.ndarray:
     """Singular values of a table of vectors, falling.
 
-    Parameters: x, (n, d) real, n >= 1; centred, whether the mean of the rows is taken away first. Returns (min(n, d),) float64. Memory beyond x: a block
-    of rows and d x d. Raises TypeError, ValueError (shape, NaN).
+    Parameters: x, (n, d) real, n >= 1; centred, whether the mean of the rows is taken away first. Returns (min(n, d),) float64. Memory beyond x: a
+    block of rows and d x d. Raises TypeError, ValueError (shape, NaN).
 
     >>> singular_values([[3.0, 0.0], [0.0, -4.0]]).tolist()
     [4.0, 3.0]

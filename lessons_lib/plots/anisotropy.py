@@ -1,7 +1,7 @@
 """Figures about anisotropy: length against frequency, the cone around the origin, neighbours by frequency, and how fast a spectrum falls.
 
-Two panels stand side by side where two kinds of vectors are compared, each with the same reading of its axes; the number behind a finding stands in the
-heading of its panel. Seen in ``09_anisotropy``, the spectrum again in ``14_simcse``.
+Two panels stand side by side where two kinds of vectors are compared, each with the same reading of its axes; the number behind a finding stands in
+the heading of its panel. Seen in ``09_anisotropy``, the spectrum again in ``14_simcse``.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def norm_by_frequency(panels: Mapping[str, tuple[np.ndarray, np.ndarray]], *, ti
                       ylabel: str = "length of the vector") -> Figure:
     """Length of each word's vector against how often the word occurs, with the mean of each bin as a line; many words become densities.
 
-    Parameters: panels, heading -> (counts (n,), > 0, lengths (n,)), one or two, such as static and contextual vectors: `isotropy.norm_by_frequency` has
-    both; title, the finding; bins of the line; ylabel. The heading gets the correlation of length and log count. [li2020sentence, Tab. 1]
+    Parameters: panels, heading -> (counts (n,), > 0, lengths (n,)), one or two, such as static and contextual vectors: `isotropy.norm_by_frequency`
+    has both; title, the finding; bins of the line; ylabel. The heading gets the correlation of length and log count. [li2020sentence, Tab. 1]
     """
     _checked_panels("panels", panels, 2)
     fig, axes = new_figure(title, size=(7.2, 4.2), panels=len(panels))
@@ -56,7 +56,7 @@ def norm_by_frequency(panels: Mapping[str, tuple[np.ndarray, np.ndarray]], *, ti
         ax.plot(middle, mean, "-o", color=VERMILLION, lw=2.4, ms=4.5)
         constant = lengths.min() == lengths.max() or counts.min() == counts.max()
         r = 0.0 if constant else np.corrcoef(np.log(counts), lengths)[0, 1]
-        ax.set_title(f"{plain(heading, limit=30)} (r = {r:.2f})".replace("-", "−"), loc="center", fontsize=12)
+        ax.set_title(f"{plain(heading, limit=30)} (r = {'−' if r < 0 else ''}{abs(r):.2f})", loc="center", fontsize=12)
         ax.set(xscale="log", xlabel="times the word occurs (log scale)")
         ax.xaxis.set_major_formatter(lambda count, _: count_text(count))
         ax.minorticks_off()
@@ -74,9 +74,9 @@ def cone(panels: Mapping[str, np.ndarray], *, title: str, share: float = 0.95, m
          marked_name: str = "frequent words") -> Figure:
     """Vectors along their two strongest directions, seen from the origin, which is in the middle; the sector that holds most of them is shaded.
 
-    Parameters: panels, heading -> points (n, 2) of `isotropy.cone`, one to three (Gao et al. show three); title, the finding; share of the points in the
-    sector, whose angle stands under the heading; marked, heading -> bool (n,) of the points in another colour, and marked_name, what they are. Of many
-    points every n-th is drawn; the sector is that of all. [gao2019representation, Fig. 1]
+    Parameters: panels, heading -> points (n, 2) of `isotropy.cone`, one to three (Gao et al. show three); title, the finding; share of the points in
+    the sector, whose angle stands under the heading; marked, heading -> bool (n,) of the points in another colour, and marked_name, what they are. Of
+    many points every n-th is drawn; the sector is that of all. [gao2019representation, Fig. 1]
     """
     _checked_panels("panels", panels, MOST_PANELS)
     check_float("share", share, low=0, high=1, open_low=True)
@@ -133,7 +133,8 @@ def knn_by_frequency(edges: np.ndarray, distances: np.ndarray, dots: np.ndarray,
     places, width = np.arange(len(edges)), 0.8 / len(ks)
     for ax, values, heading in zip(axes, (distances, dots), ("distance to the k nearest", "k largest dot products"), strict=True):
         for j, (k, colour, hatch) in enumerate(zip(ks, (BLUE, SKY, "white"), ("", "", "//"), strict=False)):
-            ax.bar(places + (j - (len(ks) - 1) / 2) * width, values[:, j], width, facecolor=colour, edgecolor=BLUE, lw=1, hatch=hatch, label=f"k = {k}")
+            left = places + (j - (len(ks) - 1) / 2) * width
+            ax.bar(left, values[:, j], width, facecolor=colour, edgecolor=BLUE, lw=1, hatch=hatch, label=f"k = {k}")
         ax.set_xticks(places, [f"≤ {count_text(high)}" for high in edges[:, 1]])
         ax.set(xlabel="frequency rank of the words")
         ax.set_title(heading, loc="center", fontsize=12)
@@ -148,8 +149,8 @@ def knn_by_frequency(edges: np.ndarray, distances: np.ndarray, dots: np.ndarray,
 def singular_spectrum(curves: Mapping[str, Sequence[float]], *, title: str) -> Figure:
     """Singular values divided by the largest one, against their number, both on log axes: flat is isotropic, a fall after the first one is a cone.
 
-    Parameters: curves, name -> falling singular values, not all 0, at most 5; what is below a millionth of the first is not drawn; title, the finding.
-    [gao2019representation, Fig. 1; wang2020improving]
+    Parameters: curves, name -> falling singular values, not all 0, at most 5; what is below a millionth of the first is not drawn; title, the
+    finding. [gao2019representation, Fig. 1; wang2020improving]
     """
     measured = {name: check_array(f"curves[{name!r}]", values, ndim=1, min_rows=2).astype(np.float64) for name, values in curves.items()}
     bad = [name for name, values in measured.items() if (np.diff(values) > 0).any() or values[0] <= 0 or values[-1] < 0]

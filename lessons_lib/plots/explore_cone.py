@@ -1,7 +1,7 @@
 """The cone to turn around: vectors along their three strongest directions, with the origin among them and the name of each on hover.
 
-From some sides a cone looks like a ball; turning it shows that the origin lies outside. `plots.cone` of the first two columns is the static twin. Seen
-in ``09_anisotropy``.
+From some sides a cone looks like a ball; turning it shows that the origin lies outside. `plots.cone` of the first two columns is the static twin.
+Seen in ``09_anisotropy``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Figures about the layers of a model and the hours of its training: a measure by depth, by tokens read, by pooling, and the cosines of any two sentences.
+"""Figures about the layers of a model and the hours of its training: a measure by depth, by tokens read, by pooling, and the cosines of any two
+sentences.
 
 Published lines of models too large to carry along stand in grey beside the course's own. Seen in ``08_bert_sentence_vectors`` and ``09_anisotropy``.
 """
@@ -43,8 +44,8 @@ def layer_lines(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *
     """A measure over the layers of several models, beside the published lines of others.
 
     Parameters: curves, name -> (layers, values), layer 0 being the input, at most 5; title, the finding; ylabel, the measure; published, the same for
-    at most 4 models that others measured, in grey: `isotropy.published_layers`; relative, depth from 0 to 1 instead of layer numbers, so that models of
-    2 and of 12 layers compare.
+    at most 4 models that others measured, in grey: `isotropy.published_layers`; relative, depth from 0 to 1 instead of layer numbers, so that models
+    of 2 and of 12 layers compare.
     """
     own, others = _lines("curves", curves, len(LINE_COLOURS)), _lines("published", published or {}, MOST_PUBLISHED)
     if not own and not others:
@@ -93,7 +94,8 @@ def film(steps: Sequence[float], curves: Mapping[str, Sequence[float]], *, title
 
 
 @styled()
-def similarity_histogram(cosines: Mapping[str, Sequence[float]], *, title: str, bins: int = 80, xlabel: str = "cosine of two random sentences") -> Figure:
+def similarity_histogram(cosines: Mapping[str, Sequence[float]], *, title: str, bins: int = 80,
+                         xlabel: str = "cosine of two random sentences") -> Figure:
     """Where the cosines of random pairs lie, one hill per encoder, one above the other on the same axis, with the median of each.
 
     Parameters: cosines, encoder -> (n,) numbers in [-1, 1], from top to bottom, at most 8: `isotropy.random_cosines`; title, the finding; bins of the
