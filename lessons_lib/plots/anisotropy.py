@@ -14,7 +14,7 @@ import numpy as np
 from ..core import check_array, check_float
 from ..isotropy import binned_means, narrowest_sector
 from .labels import VEIL, count_text, end_labels, new_figure
-from .style import GREY, LINE_COLOURS, PALETTE, plain, styled
+from .style import DASHES, GREY, LINE_COLOURS, PALETTE, plain, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ __all__ = ["cone", "knn_by_frequency", "norm_by_frequency", "singular_spectrum"]
 
 BLUE, VERMILLION, BLACK, SKY = (PALETTE[name] for name in ("blue", "vermillion", "black", "sky"))
 MOST_DOTS = 2000                                  # above: a picture of densities, or a sample
+MOST_MARKED = 300
 MOST_PANELS = 3
 
 
@@ -48,18 +49,19 @@ def norm_by_frequency(panels: Mapping[str, tuple[np.ndarray, np.ndarray]], *, ti
     for ax, (heading, pair) in zip(axes, panels.items(), strict=True):
         counts, lengths = (check_array(f"{heading}[{k}]", part, ndim=1, min_rows=2).astype(np.float64) for k, part in enumerate(pair))
         middle, mean, _ = binned_means(counts, lengths, bins=bins)
+        logs = np.log10(counts)                     # an axis of logs: cells of one form, so that one drawing serves them all
         if len(counts) > MOST_DOTS:
-            ax.hexbin(counts, lengths, xscale="log", gridsize=45, bins="log", mincnt=1, cmap="Blues", vmin=0.3, linewidths=0)
+            ax.hexbin(logs, lengths, gridsize=36, bins="log", mincnt=1, cmap="Blues", vmin=0.3, linewidths=0).set_clip_on(False)
         else:
-            ax.plot(counts, lengths, ls="none", marker="o", ms=2.6, color=SKY, alpha=0.7, mew=0)
-        ax.plot(middle, mean, "-", color="white", lw=5)
-        ax.plot(middle, mean, "-o", color=VERMILLION, lw=2.4, ms=4.5)
+            ax.plot(logs, lengths, ls="none", marker="o", ms=2.6, color=SKY, alpha=0.7, mew=0)
+        ax.plot(np.log10(middle), mean, "-", color="white", lw=4, alpha=0.7)
+        ax.plot(np.log10(middle), mean, "-o", color=VERMILLION, lw=2.4, ms=4.5)
         constant = lengths.min() == lengths.max() or counts.min() == counts.max()
-        r = 0.0 if constant else np.corrcoef(np.log(counts), lengths)[0, 1]
+        r = 0.0 if constant else np.corrcoef(logs, lengths)[0, 1]
         ax.set_title(f"{plain(heading, limit=30)} (r = {'−' if r < 0 else ''}{abs(r):.2f})", loc="center", fontsize=12)
-        ax.set(xscale="log", xlabel="times the word occurs (log scale)")
-        ax.xaxis.set_major_formatter(lambda count, _: count_text(count))
-        ax.minorticks_off()
+        powers = np.arange(np.ceil(logs.min()), np.floor(logs.max()) + 1)
+        ax.set_xticks(powers, [count_text(10**power) for power in powers])
+        ax.set(xlabel="times the word occurs (log scale)")
     axes[0].set(ylabel=ylabel)
     axes[0].plot([], [], "-o", color=VERMILLION, lw=2.4, ms=4.5, label="mean of the bin")
     axes[0].legend(frameon=False, loc="best")
@@ -75,12 +77,13 @@ def cone(panels: Mapping[str, np.ndarray], *, title: str, share: float = 0.95, m
     """Vectors along their two strongest directions, seen from the origin, which is in the middle; the sector that holds most of them is shaded.
 
     Parameters: panels, heading -> points (n, 2) of `isotropy.cone`, one to three (Gao et al. show three); title, the finding; share of the points in
-    the sector, whose angle stands under the heading; marked, heading -> bool (n,) of the points in another colour, and marked_name, what they are. Of
-    many points every n-th is drawn; the sector is that of all. [gao2019representation, Fig. 1]
+    the sector, whose angle stands under the heading; a sector of more than half a turn is no cone and is not shaded; marked, heading -> bool (n,) of
+    the points with a mark of their own, and marked_name, what they are. Of many points every n-th is drawn; the sector is that of all.
+    [gao2019representation, Fig. 1]
     """
     _checked_panels("panels", panels, MOST_PANELS)
     check_float("share", share, low=0, high=1, open_low=True)
-    fig, axes = new_figure(title, size=(7.2, 4.4 if len(panels) < 3 else 3.6), panels=len(panels))
+    fig, axes = new_figure(title, size=(7.2, 4.4 if len(panels) < 3 else 3.4), panels=len(panels))
     for ax, (heading, points) in zip(axes, panels.items(), strict=True):
         points = check_array(heading, points, columns=2, min_rows=2).astype(np.float64)
         mask = np.zeros(len(points), bool) if not marked or heading not in marked else np.asarray(marked[heading], bool)
@@ -90,8 +93,8 @@ def cone(panels: Mapping[str, np.ndarray], *, title: str, share: float = 0.95, m
         ax.set_title(f"{plain(heading, limit=22)}\n{share:.0%} within {width:.0f}°", loc="center", fontsize=12)
     axes[0].set(ylabel="second direction")
     if marked:
-        for name, colour in (("words", BLUE), (marked_name, VERMILLION)):
-            axes[0].plot([], [], ls="none", marker="o", ms=5, mew=0, color=colour, label=plain(name, limit=30))
+        for name, colour, marker in (("words", BLUE, "o"), (marked_name, VERMILLION, "^")):
+            axes[0].plot([], [], ls="none", marker=marker, ms=5, mew=0, color=colour, label=plain(name, limit=30))
         fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     return fig
 
@@ -103,11 +106,13 @@ def _draw_cone(ax: Axes, points: np.ndarray, mask: np.ndarray, share: float, *, 
     begin, width = narrowest_sector(points, share=share)
     lengths = np.linalg.norm(points, axis=1)
     reach = 1.08 * np.quantile(lengths, 0.995)
-    ax.add_patch(Wedge((0, 0), 2 * reach, begin, begin + width, facecolor=SKY, alpha=0.25, edgecolor="none"))
+    if width <= 180:
+        ax.add_patch(Wedge((0, 0), 2 * reach, begin, begin + width, facecolor=SKY, alpha=0.3, edgecolor="none"))
     ax.axhline(0, color=GREY, lw=0.8)
     ax.axvline(0, color=GREY, lw=0.8)
-    for rows, colour in ((np.flatnonzero(~mask)[::step], BLUE), (np.flatnonzero(mask)[::step], VERMILLION)):
-        ax.plot(*points[rows].T, ls="none", marker="o", ms=2.4, mew=0, alpha=0.55, color=colour)
+    some = np.flatnonzero(mask)
+    for rows, colour, marker in ((np.flatnonzero(~mask)[::step], BLUE, "o"), (some[:: 1 + len(some) // MOST_MARKED], VERMILLION, "^")):
+        ax.plot(*points[rows].T, ls="none", marker=marker, ms=2.4 if marker == "o" else 4, mew=0, alpha=0.55, color=colour)
     ax.plot(0, 0, marker="P", ms=9, color=BLACK, mec="white", mew=1)
     ax.annotate("origin", (0, 0), (-6, -7), textcoords="offset points", ha="right", va="top", bbox=VEIL)
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), xticks=[], yticks=[], aspect="equal", xlabel="first direction")
@@ -159,16 +164,19 @@ def singular_spectrum(curves: Mapping[str, Sequence[float]], *, title: str) -> F
                          f"{len(LINE_COLOURS)}, of numbers >= 0 that never rise")
     fig, (ax,) = new_figure(title, size=(7.2, 4.2))
     ends = []
-    for (name, values), colour in zip(measured.items(), LINE_COLOURS, strict=False):
+    for values, colour, dash in zip(measured.values(), LINE_COLOURS, DASHES, strict=False):
         relative = values[values > 1e-6 * values[0]] / values[0]
-        ax.plot(np.arange(1, len(relative) + 1), relative, "-", color=colour, label=name)
+        ax.plot(np.arange(1, len(relative) + 1), relative, ls=dash, color=colour)
         ends.append((len(relative), relative[-1]))
     ax.plot(1, 1, "o", color=BLACK)
     longest = max(k for k, _ in ends)
     ax.set(xscale="log", yscale="log", xlabel="number of the singular value (log scale)", ylabel="share of the largest one (log scale)")
     ticks = [k for k in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000) if k <= longest]
     ax.set_xticks(ticks, [str(k) for k in ticks])
-    ax.yaxis.set_major_formatter(lambda share, _: f"{share:g}")
+    lowest = min(share for _, share in ends)
+    steps = (1, 0.5, 0.2) if lowest > 0.01 else (1,)
+    shares = [s * 10.0**-k for k in range(7) for s in steps if s * 10.0**-k >= 0.5 * lowest]
+    ax.set_yticks(shares, [f"{share:g}" for share in shares])
     ax.minorticks_off()
     ax.grid(axis="y", color="#DDDDDD", lw=0.8)
     ax.margins(y=0.08)

@@ -38,6 +38,13 @@ def _lines(name: str, curves: Mapping[str, tuple[Sequence[float], Sequence[float
     return measured
 
 
+def _two_lines(name: str) -> str:
+    """A name of at most 48 characters, broken in the middle where it is long."""
+    import textwrap
+
+    return "\n".join(textwrap.wrap(plain(name, limit=48), 26))
+
+
 @styled()
 def layer_lines(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str, ylabel: str,
                 published: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None, relative: bool = True) -> Figure:
@@ -88,7 +95,7 @@ def film(steps: Sequence[float], curves: Mapping[str, Sequence[float]], *, title
     ax.set_xticks(list(ticks), list(ticks.values()))
     ax.minorticks_off()
     ax.margins(y=0.08)
-    end_labels(ax, [x[-1]] * len(measured), [values[-1] for _, values in measured.values()], [plain(name, limit=30) for name in measured],
+    end_labels(ax, [x[-1]] * len(measured), [values[-1] for _, values in measured.values()], [_two_lines(name) for name in measured],
                LINE_COLOURS[: len(measured)])
     return fig
 
@@ -114,9 +121,9 @@ def similarity_histogram(cosines: Mapping[str, Sequence[float]], *, title: str, 
         ax.stairs(base + 0.88 * heights / heights.max(), edges, baseline=base, color=BLUE, lw=1.2)
         ax.plot([median, median], [base, base + 0.88], "-", color=VERMILLION, lw=1.8)
         right = median > (low + 1) / 2                                        # the words stand where the hill is not
-        ax.annotate(f"median {median:.2f}".replace("-", "−"), (low if right else 1, base + 0.45), (4 if right else -4, 0), textcoords="offset points",
-                    ha="left" if right else "right", va="center", color=VERMILLION, bbox=VEIL)
-    ax.set_yticks([len(measured) - 1 - row + 0.3 for row in range(len(measured))], [plain(name, limit=28) for name in measured])
+        ax.annotate(f"median {round(median, 2) + 0:.2f}".replace("-", "−"), (low if right else 1, base + 0.45), (4 if right else -4, 0),
+                    textcoords="offset points", ha="left" if right else "right", va="center", color=VERMILLION, bbox=VEIL)
+    ax.set_yticks([len(measured) - 1 - row + 0.3 for row in range(len(measured))], [_two_lines(name) for name in measured])
     ax.tick_params(axis="y", length=0)
     ax.axvline(0, color=GREY, lw=0.8, zorder=0)
     ax.spines["left"].set_visible(False)
@@ -127,7 +134,8 @@ def similarity_histogram(cosines: Mapping[str, Sequence[float]], *, title: str, 
 def layer_pooling_heatmap(scores: np.ndarray, layers: Sequence[object], poolings: Sequence[str], *, title: str, form: str = "{:.1f}") -> Figure:
     """Spearman × 100 of every layer with every pooling, the number in its cell, the best cell outlined.
 
-    Parameters: scores (layers, poolings), at most 14 of each; layers and poolings, their names; title, the finding; form, of a number.
+    Parameters: scores (layers, poolings), at most 14 of each; layers and poolings, their names, of which 14 letters are shown above a column; title,
+    the finding; form, of a number.
     """
     scores = check_array("scores", scores, min_rows=1)
     best = tuple(int(place) for place in np.unravel_index(scores.argmax(), scores.shape)) if scores.size else (0, 0)

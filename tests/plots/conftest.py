@@ -86,7 +86,7 @@ FIGURES: dict[str, Callable] = {
     "training_panels": lambda: plots.training_panels([_points()[0], _points()[0] * 2], _points()[1], steps=["before", "$after$"], title=FINDING,
                                                      shapes=["$x$", "y"] * 30),
     "norm_by_frequency": lambda: plots.norm_by_frequency({"$static$": (_counts()[:400], np.linspace(1, 2, 400)),
-                                                          "contextual": (_counts(), np.sin(np.arange(3000.0)) + 3)}, title=FINDING),
+                                                          "contextual": (_counts(), np.linspace(3, 4, 3000))}, title=FINDING),
     "cone": lambda: plots.cone({"$trained$": _points()[0] + 3, "skip-gram": _points()[0]}, title=FINDING, marked={"skip-gram": [True, False] * 30}),
     "knn_by_frequency": lambda: plots.knn_by_frequency([[0, 100], [100, 500], [500, 5000], [5000, 8192]], np.arange(12.0).reshape(4, 3),
                                                        np.ones((4, 3)), ks=(3, 5, 7), title=FINDING),
