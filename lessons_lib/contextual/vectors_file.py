@@ -1,7 +1,7 @@
 """Vectors of many texts into one ``.npy`` file, a few thousand at a time: what is stopped goes on where it stopped.
 
-Rows are added to a file beside the place (``….npy.part``); a card (``….npy.json``) says of which texts they are and by which encoder, once they are
-on the disk. When all are there the file gets its name. Works for every `core.Encoder`. Used by ``lessons encode``.
+Rows are added to a file beside the place (``….npy.part``); a card (``….npy.json``) says of which texts they are and by which encoder, once they
+are on the disk. When all are there the file gets its name. Works for every `core.Encoder`. Used by ``lessons encode``.
 """
 
 from __future__ import annotations
