@@ -23,7 +23,7 @@ from .readers import Group, Reader
 
 __all__ = ["ContextualEncoder", "TokenStates"]
 
-TOKENS_AT_ONCE = {"cpu": 1024, "cuda": 65_536}    # places in a batch; more do not make matrix products faster
+TOKENS_AT_ONCE = {"cpu": 512, "cuda": 65_536}     # places in a batch; more do not make matrix products faster
 NUMBERS_KEPT = 1 << 26                            # of hidden states that wait for their turn: 256 MB
 TRUNCATIONS = ("warn", "error")
 
@@ -46,8 +46,8 @@ class ContextualEncoder(Estimator):
         reader, tokenizer: the model and what cuts texts into its pieces. name. pooling, layer, special_tokens: see `Pooling`.
         max_length: pieces of the longest text, special ones included, None: what the model reads. truncation: a longer text is cut with a warning
         ("warn") or refused ("error"). normalize: scale vectors to length 1. batch_invariant: read every text by itself, so that its vector has the
-        same bits whatever stands beside it; slower. piece_counts: how often each piece stood in the text that the model learned from (vocabulary,), None
-        where nobody knows. card: what is known about the model.
+        same bits whatever stands beside it; slower. piece_counts: how often each piece stood in the text that the model learned from
+        (vocabulary,), None where nobody knows. card: what is known about the model.
     Notes
         Without ``batch_invariant`` a vector in another batch differs by about a millionth of its length at most (float32).
     """
