@@ -54,6 +54,7 @@ def test_random_groups_have_the_sizes_and_no_row_twice():
     groups = group_rows(["a"] * 4 + ["b"] * 3 + ["c"] + [""] * 9, least=2)
     chance = groups.random(seed=2)
     assert chance.sizes.tolist() == [4, 3] and len(set(chance.rows)) == 7 and set(chance.rows) <= set(range(8))
+    assert any(7 in groups.random(seed=s).rows for s in range(10))           # also from groups that were too small
     assert np.array_equal(chance.rows, groups.random(seed=2).rows) and not np.array_equal(chance.rows, groups.random(seed=3).rows)
 
 

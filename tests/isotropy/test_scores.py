@@ -59,6 +59,9 @@ def test_partition_isotropy_equals_its_formula(cloud):
 def test_partition_isotropy_of_one_number_and_of_a_symmetric_pair():
     assert isotropy.partition_isotropy([[2.0]]) == pytest.approx(np.exp(-4), rel=1e-12)
     assert isotropy.partition_isotropy([[3.0], [-3.0]]) == pytest.approx(1, abs=1e-12)
+    with_room = isotropy.partition_isotropy([[0.5, 0.0, 0.0]])                 # e^-.5, 1 and 1 (no row there), e^.5
+    assert with_room == pytest.approx(np.exp(-1), rel=1e-12)
+    assert isotropy.partition_isotropy([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]) == pytest.approx(1 / np.cosh(0.5), rel=1e-12)
     assert isotropy.partition_isotropy([[1.0, 0.0], [-1.0, 0.0]]) == pytest.approx(2 / (np.e + 1 / np.e), rel=1e-12)
 
 
