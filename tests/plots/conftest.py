@@ -98,6 +98,11 @@ FIGURES: dict[str, Callable] = {
     "similarity_histogram": lambda: plots.similarity_histogram({"raw $BERT$": np.linspace(0.8, 1, 500), "mean of GloVe": np.linspace(-0.3, 0.9, 500)},
                                                                title=FINDING),
     "layer_pooling_heatmap": lambda: plots.layer_pooling_heatmap(np.arange(15.0).reshape(5, 3), range(5), ["[CLS]", "mean", "max"], title=FINDING),
+    "pooling_maps": lambda: plots.pooling_maps({"trained": np.arange(15.0).reshape(5, 3), "$random$": np.ones((5, 3))}, range(5),
+                                               ["[CLS]", "mean, $all$", "max"], title=FINDING),
+    "loss_curves": lambda: plots.loss_curves({"here": ([1e3, 1e4, 1e5], [6.2, 5.0, 4.9]), "$LessonBERT$": ([1e5, 1e6, 1e8], [9, 7, 3])},
+                                             {"here": {"chance": 6.2, "counts": 5.1}, "$LessonBERT$": {"chance": 9, "$counts$": 7}}, title=FINDING),
+    "attention_map": lambda: plots.attention_map(np.eye(3), ["[CLS]", "$ships$", "sail"], title=FINDING),
     "leaderboard_bars": lambda: plots.leaderboard_bars(make_rows(), dataset="stsb", title=FINDING, highlight="TF-IDF"),
 }
 
