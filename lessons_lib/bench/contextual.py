@@ -54,7 +54,7 @@ def _encoder(texts: list[str], pieces: int, shape: tuple[int, int, int]) -> Any:
 
     tokenizer = WordPiece.train([*named.sample_sentences(), *texts], size=pieces)
     layers, dim, heads = shape
-    model = LessonBert(BertSize(len(tokenizer), dim=dim, layers=layers, heads=heads, feed_forward=4 * dim, positions=512))
+    model = LessonBert(BertSize(len(tokenizer), dim=dim, layers=layers, heads=heads, feed_forward=4 * dim, positions=512)).eval()
     return ContextualEncoder(BertReader(model), Pieces(tokenizer.engine), name=f"BERT {layers} x {dim}")
 
 

@@ -98,6 +98,8 @@ def _plain_names(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 def _check_sizes(folder: Path, config: dict[str, Any], weights: dict[str, torch.Tensor]) -> None:
     """Raise DamagedFile where a size in ``config.json`` is another than that of the weights; before any memory is taken for it."""
+    needed = dict.fromkeys((name for name, _ in SHAPES.values()), ())
+    check_names(folder / WEIGHTS, needed, {name: () for name in needed if name in weights})
     blocks = 1 + max((int(name.split(".")[2]) for name in weights if BLOCK.match(name)), default=-1)
     found = {"num_hidden_layers": blocks}
     found |= {key: weights[name].shape[axis] for key, (name, axis) in SHAPES.items() if name in weights and weights[name].ndim > axis}

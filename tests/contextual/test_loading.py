@@ -290,6 +290,13 @@ def test_E19_sizes_that_do_not_fit(folder, settings, said):
         load_encoder(folder)
 
 
+def test_E19_sizes_take_no_memory_before_they_are_compared(folder):
+    change(folder / "config.json", vocab_size=2**31 - 1)
+    weights(folder, bert__embeddings__word_embeddings__weight=None)
+    with pytest.raises(DamagedFile, match="1 missing"):
+        load_encoder(folder)
+
+
 def test_E19_no_configuration(folder):
     (folder / "config.json").unlink()
     with pytest.raises(DamagedFile, match="config.json is missing"):
