@@ -1,0 +1,293 @@
+"""Exercises of lesson ``08_bert_sentence_vectors``: pieces of a word, attention, the loss of hidden pieces, a mean with a mask, passes, what a vector
+does not see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .base import Exercise, judge_function
+
+__all__ = ["CHANGES", "EXERCISES", "UNCHANGED"]
+
+# ------------------------------------------------------------------------------------------------ unchanged
+
+CHANGES = ("the text in capital letters", "three spaces between words instead of one", "the text encoded beside a text twice as long",
+           "two words exchanged", "a full stop added at the end", "dropout left on, as in training")
+UNCHANGED = frozenset(CHANGES[:3])               # tests/exercises/test_bert_sentence_vectors.py measures it
+_REASONS = {CHANGES[0]: "what does the tokenizer do with letters before it looks for pieces?",
+            CHANGES[1]: "which pieces does a space become?",
+            CHANGES[2]: "padding fills the shorter row; which part of the encoder keeps it out of attention and mean?",
+            CHANGES[3]: "the same pieces, so the same words; is anything added to them that is not a piece?",
+            CHANGES[4]: "is a full stop a piece, and do the others look at it?",
+            CHANGES[5]: "which units are left out, and who decides that anew each time?"}
+
+
+def _judge_unchanged(answer: Any) -> str | None:
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
+    mine = {str(name) for name in answer}
+    if unknown := sorted(mine - set(CHANGES)):
+        return f"{unknown[0]!r} is none of the six: {', '.join(CHANGES)}"
+    wrong = [name for name in CHANGES if (name in mine) != (name in UNCHANGED)]
+    return f"{len(wrong)} of six are wrong. Think about this: {_REASONS[wrong[0]]}" if wrong else None       # no name: six tries are not enough
+
+
+# ------------------------------------------------------------------------------------------------ pieces_of
+
+
+def _solve_pieces_of(word: str, vocabulary: set[str]) -> list[str]:
+    found, start = [], 0
+    while start < len(word):
+        fits = [end for end in range(start + 1, len(word) + 1) if "##" * (start > 0) + word[start:end] in vocabulary]
+        if not fits:
+            return ["[UNK]"]
+        found.append("##" * (start > 0) + word[start : fits[-1]])
+        start = fits[-1]
+    return found
+
+
+def _cut(word: str, vocabulary: set[str], choose: Callable[[list[int]], int], sign: str,
+         unknown: Callable[[list[str]], list[str]]) -> list[str]:
+    """Cut a word into pieces, wrongly in one respect."""
+    found, start = [], 0
+    while start < len(word):
+        fits = [end for end in range(start + 1, len(word) + 1) if (sign if start else "") + word[start:end] in vocabulary]
+        if not fits:
+            return unknown(found)
+        end = choose(fits)
+        found.append((sign if start else "") + word[start:end])
+        start = end
+    return found
+
+
+def _shortest_first(word: str, vocabulary: set[str]) -> list[str]:
+    return _cut(word, vocabulary, min, "##", lambda found: ["[UNK]"])
+
+
+def _no_sign(word: str, vocabulary: set[str]) -> list[str]:
+    return _cut(word, vocabulary, max, "", lambda found: ["[UNK]"])
+
+
+def _keeps_what_fits(word: str, vocabulary: set[str]) -> list[str]:
+    return _cut(word, vocabulary, max, "##", lambda found: [*found, "[UNK]"])
+
+
+def _nothing_instead_of_unk(word: str, vocabulary: set[str]) -> list[str]:
+    return _cut(word, vocabulary, max, "##", lambda found: [])
+
+
+def _whole_or_unknown(word: str, vocabulary: set[str]) -> list[str]:
+    return [word] if word in vocabulary else ["[UNK]"]
+
+
+_PIECES = {"a", "##a", "un", "##un", "in", "##in", "##s", "sing", "##ing", "believe", "##believe", "##able", "##e", "b", "unable", "s", "ing"}
+_PIECE_CASES = [("a", _PIECES), ("ab", _PIECES), ("sing", _PIECES), ("sings", _PIECES), ("unable", _PIECES), ("unbelieveable", _PIECES),
+                ("bing", _PIECES), ("inins", _PIECES), ("aax", _PIECES)]
+
+# ------------------------------------------------------------------------------------------------ attention
+
+
+def _softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def _solve_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    scores = np.where(mask == 1, Q @ K.T / np.sqrt(Q.shape[1]), -np.inf)
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True) @ V
+
+
+def _without_root(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return _softmax(np.where(mask == 1, Q @ K.T, -np.inf)) @ V
+
+
+def _over_the_looking(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return _softmax(np.where(mask == 1, Q @ K.T / np.sqrt(Q.shape[1]), -1e9), axis=0) @ V
+
+
+def _mask_forgotten(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return _softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V
+
+
+def _masked_with_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return _softmax(Q @ K.T / np.sqrt(Q.shape[1]) * mask) @ V
+
+
+def _masked_after(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return (_softmax(Q @ K.T / np.sqrt(Q.shape[1])) * mask) @ V
+
+
+def _root_of_length(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return _softmax(np.where(mask == 1, Q @ K.T / np.sqrt(len(K)), -np.inf)) @ V
+
+
+_Q = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+_K = np.array([[2.0, 1.0], [0.0, -1.0], [1.0, 3.0]])
+_V = np.array([[1.0, 2.0], [3.0, 5.0], [-2.0, 0.5]])
+_FOUR = np.array([[1.0, 0.5, -1.0, 2.0], [0.0, 1.0, 1.0, 0.0]])
+_ATTENTION_CASES = [(_Q[:2], _K[:2], _V[:2], np.array([1, 1])), (_Q, _K, _V, np.array([1, 1, 0])), (_Q, _K, _V, np.array([1, 0, 1])),
+                    (_FOUR, _FOUR[::-1].copy(), _FOUR, np.array([1, 1]))]
+
+# ------------------------------------------------------------------------------------------------ masked_loss
+
+
+def _solve_masked_loss(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
+    s = scores[positions]
+    log_p = s - np.log(np.exp(s).sum(axis=1, keepdims=True))
+    return -log_p[np.arange(len(positions)), labels[positions]].mean()
+
+
+def _all_places(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
+    return _solve_masked_loss(scores, labels, np.arange(len(labels)))
+
+
+def _divided_by_length(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
+    return _solve_masked_loss(scores, labels, positions) * len(positions) / len(labels)
+
+
+def _sum_of_losses(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
+    return _solve_masked_loss(scores, labels, positions) * len(positions)
+
+
+def _without_logarithm(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
+    return 1 - _softmax(scores[positions])[np.arange(len(positions)), labels[positions]].mean()
+
+
+def _in_bits(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
+    return _solve_masked_loss(scores, labels, positions) / np.log(2)
+
+
+def _of_the_best_guess(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
+    return -np.log(_softmax(scores[positions]).max(axis=1)).mean()
+
+
+_SCORES = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 3.0, 0.5], [1.0, 1.0, -2.0], [0.5, 0.0, 2.5]])
+_LOSS_CASES = [(_SCORES[:2], np.array([0, 1]), np.array([1])), (_SCORES[:3], np.array([0, 1, 2]), np.array([0, 2])),
+               (_SCORES, np.array([1, 2, 1, 0, 0]), np.array([4, 1, 2]))]
+
+# ------------------------------------------------------------------------------------------------ mean_pool
+
+
+def _solve_mean_pool(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    total = (states * mask[:, :, None]).sum(axis=1)
+    return total / np.maximum(mask.sum(axis=1, keepdims=True), 1)
+
+
+def _ignores_mask(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return states.mean(axis=1)
+
+
+def _divides_by_length(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return (states * mask[:, :, None]).mean(axis=1)
+
+
+def _one_length_for_all(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1).max()
+
+
+def _sum_instead(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return (states * mask[:, :, None]).sum(axis=1)
+
+
+def _nan_where_empty(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+
+
+def _first_token(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return states[:, 0] * mask[:, :1]
+
+
+_STATES = np.array([[[1.0, 2.0], [3.0, -4.0], [9.0, 9.0]], [[2.0, 0.0], [4.0, 1.0], [6.0, 8.0]]])
+_POOL_CASES = [(_STATES[:1, :2], np.array([[1, 1]])), (_STATES[:1], np.array([[1, 1, 0]])), (_STATES, np.array([[1, 0, 0], [1, 1, 1]])),
+               (_STATES, np.array([[0, 0, 0], [1, 1, 0]]))]
+
+# ------------------------------------------------------------------------------------------------ passes
+
+
+def _solve_passes(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
+    pairs, singles = n * (n - 1) // 2, n
+    for new in arrivals:
+        pairs, singles, n = pairs + new * n + new * (new - 1) // 2, singles + new, n + new
+    return pairs, singles
+
+
+def _both_orders(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
+    total = n + sum(arrivals)
+    return total * (total - 1), total
+
+
+def _with_itself(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
+    total = n + sum(arrivals)
+    return total * (total + 1) // 2, total
+
+
+def _old_pairs_again(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
+    pairs, singles = n * (n - 1) // 2, n
+    for new in arrivals:
+        n += new
+        pairs, singles = pairs + n * (n - 1) // 2, singles + n
+    return pairs, singles
+
+
+def _only_against_the_old(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
+    pairs, total = n * (n - 1) // 2, n
+    for new in arrivals:
+        pairs, total = pairs + new * total, total + new
+    return pairs, total
+
+
+def _singles_are_pairs(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
+    pairs, _ = _solve_passes(n, arrivals)
+    return pairs, pairs
+
+
+_PASS_CASES = [(2, []), (5, []), (3, [1]), (10, [2, 3]), (10_000, [1, 100])]
+
+
+EXERCISES = {
+    "unchanged": Exercise(
+        name="unchanged", question="Which changes leave the mean-pooled vector of a text as it is?", judge=_judge_unchanged, solution=set(UNCHANGED),
+        wrong={f"answer {letter}": answer for letter, answer in zip("ABCDE", (            # their labels are printed and must not give it away
+            set(CHANGES[:2]), set(CHANGES[:4]), {CHANGES[0], CHANGES[1], CHANGES[4]}, {*CHANGES[:3], CHANGES[5]}, {CHANGES[1]}), strict=True)},
+        hints=("Follow a text through tokenizer, sum of three embeddings, attention, mean. Where could each change be noticed?",
+               "BERT's tokenizer lower-cases; vectors of places are added to those of pieces; [CLS] and [SEP] stay where they are.")),
+    "pieces_of": Exercise(
+        name="pieces_of", question="Cut a word into the longest pieces that are in the vocabulary",
+        judge=judge_function(_solve_pieces_of, _PIECE_CASES), solution=_solve_pieces_of,
+        wrong={"the shortest piece first": _shortest_first, "no ## inside a word": _no_sign, "keeps the pieces before [UNK]": _keeps_what_fits,
+               "nothing for an unknown word": _nothing_instead_of_unk, "whole words only": _whole_or_unknown},
+        hints=("Begin at the first letter and try the longest end first. A piece that goes on a word is looked up with ## before it.",
+               'When nothing fits at some place, the whole word is ["[UNK]"], whatever was found before.')),
+    "attention": Exercise(
+        name="attention", question="One head: what each position gathers from those that may be seen",
+        judge=judge_function(_solve_attention, _ATTENTION_CASES), solution=_solve_attention,
+        wrong={"no square root": _without_root, "shares sum to 1 down the columns": _over_the_looking, "mask forgotten": _mask_forgotten,
+               "hidden scores are 0": _masked_with_zero, "mask after the softmax": _masked_after, "root of the length": _root_of_length},
+        hints=("Q @ K.T has a row for each position that looks and a column for each that is looked at.",
+               "Where the mask is 0 the score is minus infinity before the softmax: np.where(mask == 1, scores, -np.inf).")),
+    "masked_loss": Exercise(
+        name="masked_loss", question="The loss of masked language modelling", judge=judge_function(_solve_masked_loss, _LOSS_CASES),
+        solution=_solve_masked_loss,
+        wrong={"all places count": _all_places, "divided by the length of the row": _divided_by_length, "a sum": _sum_of_losses,
+               "no logarithm": _without_logarithm, "logarithm to base 2": _in_bits, "the best guess instead of the label": _of_the_best_guess},
+        hints=("Only scores[positions] matter; the label of each is labels[positions].",
+               "log softmax of a row s is s - log(sum(exp(s))); the loss is minus its mean at the labels.")),
+    "mean_pool": Exercise(
+        name="mean_pool", question="The mean of the vectors of a text, padding left out", judge=judge_function(_solve_mean_pool, _POOL_CASES),
+        solution=_solve_mean_pool,
+        wrong={"ignores the mask": _ignores_mask, "divides by the padded length": _divides_by_length, "one length for all rows": _one_length_for_all,
+               "a sum": _sum_instead, "NaN for a text without a token": _nan_where_empty, "the first token": _first_token},
+        hints=("states * mask[:, :, None] sets padding to 0.", "Divide each row by its own number of tokens, at least 1.")),
+    "passes": Exercise(
+        name="passes", question="How often must the model run, for pairs and for single sentences?", judge=judge_function(_solve_passes, _PASS_CASES),
+        solution=_solve_passes,
+        wrong={"both orders of a pair": _both_orders, "each sentence with itself": _with_itself, "old pairs run again": _old_pairs_again,
+               "new ones not among each other": _only_against_the_old, "as many single passes as pairs": _singles_are_pairs},
+        hints=("n sentences make n (n - 1) / 2 pairs. How many pairs are new when m sentences arrive?",
+               "m new ones meet n old ones, m * n pairs, and each other, m (m - 1) / 2. A vector, once made, is kept.")),
+}
