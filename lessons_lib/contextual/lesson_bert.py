@@ -1,7 +1,7 @@
 """BERT (Devlin et al. 2019) in readable PyTorch: embeddings, blocks of attention and feed-forward, and the heads that pre-training needs.
 
 Every parameter has the name and shape that it has in ``transformers.BertModel``, so that weights go there and back. The order is that of the paper
-(post-LN: add, then normalise); attention is PyTorch's fused ``scaled_dot_product_attention``. Taught in lesson ``08_bert_sentence_vectors``.
+(post-LN: add, then normalise); attention is PyTorch's fused ``scaled_dot_product_attention`` where that is the faster way. Taught in lesson ``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -83,6 +83,19 @@ class Embeddings(nn.Module):
         return self.dropout(self.LayerNorm(self.word_embeddings(ids) + self.token_type_embeddings(segments) + places))
 
 
+def attention(q: Tensor, k: Tensor, v: Tensor, *, seen: Tensor | None = None, dropout: float = 0.0) -> Tensor:
+    """softmax(q k' / sqrt(width)) v of queries, keys and values (rows, heads, length, width).
+
+    Parameters: seen, True where a position may be looked at, broadcast to (rows, heads, length, length); dropout, share of the softmax left out.
+    """
+    if q.device.type != "cpu" or not torch.is_grad_enabled():
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, dropout_p=dropout)
+    scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2)    # for short rows the gradients of the fused kernel cost a processor more than the table
+    if seen is not None:
+        scores = scores.masked_fill(~seen, float("-inf"))
+    return F.dropout(scores.softmax(-1), dropout) @ v
+
+
 class SelfAttention(nn.Module):
     """Every position gathers from all others what its query finds in their keys: softmax(q k' / sqrt(width of a head)) v."""
 
@@ -96,7 +109,7 @@ class SelfAttention(nn.Module):
     def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
         """New vectors (rows, length, dim); ``seen`` (rows, 1, 1, length) is True where a position may be looked at."""
         q, k, v = (part(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (self.query, self.key, self.value))
-        gathered = F.scaled_dot_product_attention(q, k, v, attn_mask=seen, dropout_p=self.p if self.training else 0.0)
+        gathered = attention(q, k, v, seen=seen, dropout=self.p if self.training else 0.0)
         return gathered.transpose(1, 2).flatten(2)
 
 

@@ -74,7 +74,7 @@ class Training:
         matrices = [p for p in self.model.parameters() if p.ndim > 1]
         others = [p for p in self.model.parameters() if p.ndim == 1]                # biases and LayerNorm are not drawn to 0
         groups = [{"params": matrices, "weight_decay": self.recipe.weight_decay}, {"params": others, "weight_decay": 0.0}]
-        return torch.optim.AdamW(groups, lr=self.recipe.learning_rate, betas=BETAS, fused=self.ranks.device.type == "cuda")
+        return torch.optim.AdamW(groups, lr=self.recipe.learning_rate, betas=BETAS, fused=True)
 
     # -------------------------------------------------------------------------------------------- a step
 
