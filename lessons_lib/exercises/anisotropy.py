@@ -1,0 +1,184 @@
+"""Exercises of lesson ``09_anisotropy``: how long a mean must be, what a shift changes, one vector for a word, the push on a rare word, a basis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .base import Exercise, judge_function, judge_value
+
+__all__ = ["EXERCISES"]
+
+# ------------------------------------------------------------------------------------------------ changes
+
+CHANGES = ("the mean cosine", "the share of the first uncentred singular value", "the angle of the cone", "IsoScore", "distances of nearest neighbours",
+           "the covariance")
+CHANGED = frozenset(CHANGES[:3])                 # tests/exercises/test_anisotropy.py measures it
+_REASONS = {CHANGES[0]: "cosines look from the origin, and the origin lies elsewhere now", CHANGES[1]: "nothing is centred, so the mean is in it",
+            CHANGES[2]: "it is seen from the origin", CHANGES[3]: "it is made of the covariance alone",
+            CHANGES[4]: "x + m and y + m are as far apart as x and y", CHANGES[5]: "it is measured around the mean, wherever that is"}
+
+
+def _judge_changes(answer: Any) -> str | None:
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
+    mine = {str(name) for name in answer}
+    if unknown := sorted(mine - set(CHANGES)):
+        return f"{unknown[0]!r} is none of the six: {', '.join(CHANGES)}"
+    wrong = [name for name in CHANGES if (name in mine) != (name in CHANGED)]
+    return f"{len(wrong)} of six are wrong. Think about this: {_REASONS[wrong[0]]}" if wrong else None
+
+
+# ------------------------------------------------------------------------------------------------ explained
+
+
+def _solve_explained(X: np.ndarray) -> float:
+    squares = np.linalg.svd(X, compute_uv=False) ** 2
+    return squares[0] / squares.sum()
+
+
+def _centred_first(X: np.ndarray) -> float:
+    squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    return squares[0] / max(squares.sum(), 1e-12)
+
+
+def _without_squares(X: np.ndarray) -> float:
+    values = np.linalg.svd(X, compute_uv=False)
+    return values[0] / values.sum()
+
+
+def _variance_of_projections(X: np.ndarray) -> float:
+    first = np.linalg.svd(X, full_matrices=False)[2][0]
+    return (X @ first).var() / max(X.var(axis=0).sum(), 1e-12)
+
+
+def _by_the_mean(X: np.ndarray) -> float:
+    m = X.mean(axis=0)
+    return len(X) * (m @ m) / (X**2).sum()
+
+
+_TALL = np.array([[3.0, 0.0, 1.0], [3.0, 1.0, 0.0], [4.0, -1.0, 0.0], [2.0, 0.0, -2.0]])
+_EXPLAINED_CASES = [(np.eye(2),), (np.array([[1.0, 2.0], [2.0, 4.0]]),), (_TALL,), (np.vstack([_TALL, -_TALL]),)]
+
+# ------------------------------------------------------------------------------------------------ push
+
+
+def _solve_push(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
+    scores = np.column_stack([H @ w, H @ others.T])
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    p = e[:, 0] / e.sum(axis=1)
+    return -p @ H / len(H)
+
+
+def _pulled(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return -_solve_push(w, H, others)
+
+
+def _from_the_mean(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return -H.mean(axis=0)
+
+
+def _own_score_left_out(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return -(np.exp(H @ w) / np.exp(H @ others.T).sum(axis=1)) @ H / len(H)
+
+
+def _against_itself(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return -np.linalg.norm(_solve_push(w, H, others)) * w / np.linalg.norm(w)
+
+
+_H = np.array([[1.0, 0.5], [1.0, -0.5], [2.0, 0.0]])
+_PUSH_CASES = [(np.array([1.0, 2.0]), np.array([[1.0, 1.0]]), np.array([[0.5, -1.0]])), (np.array([0.0, 1.0]), _H, np.array([[1.0, 0.0], [0.0, 0.0]])),
+               (np.array([3.0, -1.0]), _H, np.eye(2)), (np.array([800.0, 0.0]), _H, np.array([[790.0, 0.0]]))]
+
+# ------------------------------------------------------------------------------------------------ basis_cosine
+
+
+def _solve_basis_cosine(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
+    G = B @ B.T
+    return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
+
+
+def _by_coordinates(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
+    return x @ y / np.sqrt((x @ x) * (y @ y))
+
+
+def _columns(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
+    G = B.T @ B
+    return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
+
+
+def _inverse(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
+    G = np.linalg.inv(B @ B.T)
+    return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
+
+
+def _lengths_by_coordinates(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
+    return x @ B @ B.T @ y / np.sqrt((x @ x) * (y @ y))
+
+
+_B = np.array([[1.0, 0.0], [1.0, 1.0]])
+_BASIS_CASES = [(np.array([1.0, 0.0]), np.array([0.0, 1.0]), _B), (np.array([1.0, 2.0]), np.array([2.0, -1.0]), _B),
+                (np.array([1.0, -2.0]), np.array([3.0, 1.0]), np.array([[2.0, 1.0], [0.5, 3.0]])),
+                (np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, -1.0]), np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]))]
+
+# ------------------------------------------------------------------------------------------------ even_looking
+
+
+def _judge_even_looking(points: Any) -> str | None:
+    x = np.asarray(points, dtype=float)
+    if x.ndim != 2 or x.shape[1] != 2 or not 3 <= len(x) <= 50:
+        return f"expected shape (n, 2) with n from 3 to 50, one vector per row; yours has shape {x.shape}"
+    if not np.isfinite(x).all() or (np.linalg.norm(x, axis=1) < 1e-6).any():
+        return "one of your vectors has no length, or no numbers"
+    u = x / np.linalg.norm(x, axis=1, keepdims=True)
+    total = u.sum(axis=0)
+    mean = float((total @ total - len(u)) / (len(u) * (len(u) - 1)))
+    if abs(mean) > 0.05:
+        return f"the mean cosine of all pairs should lie between -0.05 and 0.05; yours is {mean:.3f}"
+    spread = np.linalg.svd(x - x.mean(axis=0), compute_uv=False) ** 2
+    if spread[0] == 0:
+        return "all your vectors are equal"
+    ratio = float(spread.sum() ** 2 / (spread**2).sum() - 1)
+    return None if ratio <= 0.1 else f"IsoScore should be at most 0.1: nearly a line; yours is {ratio:.3f}"
+
+
+EXERCISES = {
+    "length_of_mean": Exercise(
+        name="length_of_mean", question="How long is the common mean behind a mean cosine of 0.9?",
+        judge=judge_value(30.0, rtol=0.01, remark="Put 0.9 into the formula of a common mean; what is E‖ε‖² of 100 numbers with variance 1?"), solution=30.0,
+        wrong={"answer A": 9.0, "answer B": 3.0, "answer C": 0.9, "answer D": 90.0, "answer E": 900.0},
+        hints=("E‖ε‖² is the sum of the variances: 100.", "L² / (L² + 100) = 0.9. Solve for L², then take the root.")),
+    "changes": Exercise(
+        name="changes", question="Which numbers change when one vector is added to all rows?", judge=_judge_changes, solution=set(CHANGED),
+        wrong={f"answer {letter}": answer for letter, answer in zip("ABCDE", (
+            set(CHANGES[:1]), set(CHANGES[:2]), set(CHANGES[:4]), set(CHANGES), set(CHANGES[3:])), strict=True)},
+        hints=("Ask of each number: is it seen from the origin, or from the mean?", "Three of the six change.")),
+    "explained": Exercise(
+        name="explained", question="How well one static vector stands for all occurrences of a word", judge=judge_function(_solve_explained, _EXPLAINED_CASES),
+        solution=_solve_explained,
+        wrong={"centred first": _centred_first, "no squares": _without_squares, "variance of the projections": _variance_of_projections,
+               "the mean as the one vector": _by_the_mean},
+        hints=("np.linalg.svd(X, compute_uv=False) gives the singular values, the largest first.", "Squares, and the first over their sum. X stays as it is.")),
+    "push": Exercise(
+        name="push", question="Where a step of training sends a word that is never the answer", judge=judge_function(_solve_push, _PUSH_CASES),
+        solution=_solve_push,
+        wrong={"towards the contexts": _pulled, "away from the mean context": _from_the_mean, "its own score left out": _own_score_left_out,
+               "back to the origin": _against_itself},
+        hints=("The loss of a context h is log Σ exp(h·w) less the score of the answer. The word is in the first part only.",
+               "Its gradient is p(w | h) h, with p a softmax over w and all others. Take the mean over the contexts, and go downhill.")),
+    "basis_cosine": Exercise(
+        name="basis_cosine", question="The cosine of two vectors whose coordinates belong to some basis",
+        judge=judge_function(_solve_basis_cosine, _BASIS_CASES), solution=_solve_basis_cosine,
+        wrong={"by coordinates": _by_coordinates, "BᵀB instead of BBᵀ": _columns, "the inverse of G": _inverse,
+               "lengths by coordinates": _lengths_by_coordinates},
+        hints=("The vectors themselves are x @ B and y @ B.", "With G = B @ B.T every inner product is x @ G @ y; lengths are inner products, too.")),
+    "even_looking": Exercise(
+        name="even_looking", question="Vectors with a mean cosine of 0 that nearly lie on a line", judge=_judge_even_looking,
+        solution=np.array([[1.0, 0.02], [1.0, -0.02], [1.0, 0.0], [-1.0, 0.0]]),
+        wrong={"a square": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), "two against two": np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1], [-1.0, -0.1]]),
+               "all on one side": np.array([[1.0, 0.1], [1.0, 0.0], [1.0, -0.1], [1.0, 0.05]]),
+               "an even star": np.array([[np.cos(t), np.sin(t)] for t in np.arange(5) * 2 * np.pi / 5])},
+        hints=("The mean cosine is 0 where ‖Σu‖² = n.", "On a line every u is +1 or -1. How many of four have to be negative for (Σu)² = 4?")),
+}
