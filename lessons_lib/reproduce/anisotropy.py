@@ -22,7 +22,7 @@ from ..plots import layer_lines, similarity_matrix
 from ..plots import singular_spectrum as draw_spectrum
 from .entry import Claim, Entry, Series
 
-__all__ = ["ENTRIES", "WordTable", "layer_measures", "token_table", "word_tables"]
+__all__ = ["ENTRIES", "NAMES", "WordTable", "layer_measures", "released_measures", "token_table", "word_tables"]
 
 LEAST = 5                                         # occurrences of a piece that counts as a word
 MODELS = {"LessonBERT": "lesson-bert", "start weights": "lesson-bert-random"}
@@ -140,8 +140,12 @@ def layer_measures(layers: Sequence[Contextuality]) -> dict[str, np.ndarray]:
     return dict(zip(MEASURES, np.array(rows).T, strict=True))
 
 
-def _released(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The same of a published model: layers and values; explained variance has no baseline that fits and stays as it is."""
+def released_measures(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The same of a published model, measure -> (layers, values), recomputed from what its author released.
+
+    Similarities less the mean cosine of random words; explained variance has no baseline that fits and stays as it is. Parameters: model, "bert",
+    "gpt2" or "elmo". Raises ValueError, DataMissing.
+    """
     found = published_layers(model)
     base = found["mean_cosine"][1]
     adjusted = {"mean cosine": found["mean_cosine"], "explained variance": found["explained"]}
@@ -155,7 +159,7 @@ def _measure_layers(measure: str, settings: Mapping[str, Any], seed: int) -> Ser
     own = {name: layer_measures(layers)[measure] for name, layers in _layers(settings["sentences"], seed).items()}
     found = {name: dict(enumerate(map(float, values))) for name, values in own.items()}
     for model, name in NAMES.items():
-        layers, values = _released(model)[measure]
+        layers, values = released_measures(model)[measure]
         found[f"{name}, released"] = {int(k): float(v) for k, v in zip(layers, values, strict=True)}
     return found
 
