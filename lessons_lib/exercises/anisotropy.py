@@ -13,8 +13,8 @@ __all__ = ["EXERCISES"]
 
 # ------------------------------------------------------------------------------------------------ changes
 
-CHANGES = ("the mean cosine", "the share of the first uncentred singular value", "the angle of the cone", "IsoScore", "distances of nearest neighbours",
-           "the covariance")
+CHANGES = ("the mean cosine", "the share of the first uncentred singular value", "the angle of the cone", "IsoScore",
+           "distances of nearest neighbours", "the covariance")
 CHANGED = frozenset(CHANGES[:3])                 # tests/exercises/test_anisotropy.py measures it
 _REASONS = {CHANGES[0]: "cosines look from the origin, and the origin lies elsewhere now", CHANGES[1]: "nothing is centred, so the mean is in it",
             CHANGES[2]: "it is seen from the origin", CHANGES[3]: "it is made of the covariance alone",
@@ -89,7 +89,8 @@ def _against_itself(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndar
 
 
 _H = np.array([[1.0, 0.5], [1.0, -0.5], [2.0, 0.0]])
-_PUSH_CASES = [(np.array([1.0, 2.0]), np.array([[1.0, 1.0]]), np.array([[0.5, -1.0]])), (np.array([0.0, 1.0]), _H, np.array([[1.0, 0.0], [0.0, 0.0]])),
+_PUSH_CASES = [(np.array([1.0, 2.0]), np.array([[1.0, 1.0]]), np.array([[0.5, -1.0]])),
+               (np.array([0.0, 1.0]), _H, np.array([[1.0, 0.0], [0.0, 0.0]])),
                (np.array([3.0, -1.0]), _H, np.eye(2)), (np.array([800.0, 0.0]), _H, np.array([[790.0, 0.0]]))]
 
 # ------------------------------------------------------------------------------------------------ basis_cosine
@@ -147,7 +148,8 @@ def _judge_even_looking(points: Any) -> str | None:
 EXERCISES = {
     "length_of_mean": Exercise(
         name="length_of_mean", question="How long is the common mean behind a mean cosine of 0.9?",
-        judge=judge_value(30.0, rtol=0.01, remark="Put 0.9 into the formula of a common mean; what is E‖ε‖² of 100 numbers with variance 1?"), solution=30.0,
+        judge=judge_value(30.0, rtol=0.01, remark="Put 0.9 into the formula of a common mean; what is E‖ε‖² of 100 numbers with variance 1?"),
+        solution=30.0,
         wrong={"answer A": 9.0, "answer B": 3.0, "answer C": 0.9, "answer D": 90.0, "answer E": 900.0},
         hints=("E‖ε‖² is the sum of the variances: 100.", "L² / (L² + 100) = 0.9. Solve for L², then take the root.")),
     "changes": Exercise(
@@ -156,11 +158,12 @@ EXERCISES = {
             set(CHANGES[:1]), set(CHANGES[:2]), set(CHANGES[:4]), set(CHANGES), set(CHANGES[3:])), strict=True)},
         hints=("Ask of each number: is it seen from the origin, or from the mean?", "Three of the six change.")),
     "explained": Exercise(
-        name="explained", question="How well one static vector stands for all occurrences of a word", judge=judge_function(_solve_explained, _EXPLAINED_CASES),
-        solution=_solve_explained,
+        name="explained", question="How well one static vector stands for all occurrences of a word",
+        judge=judge_function(_solve_explained, _EXPLAINED_CASES), solution=_solve_explained,
         wrong={"centred first": _centred_first, "no squares": _without_squares, "variance of the projections": _variance_of_projections,
                "the mean as the one vector": _by_the_mean},
-        hints=("np.linalg.svd(X, compute_uv=False) gives the singular values, the largest first.", "Squares, and the first over their sum. X stays as it is.")),
+        hints=("np.linalg.svd(X, compute_uv=False) gives the singular values, the largest first.",
+               "Squares, and the first over their sum. X stays as it is.")),
     "push": Exercise(
         name="push", question="Where a step of training sends a word that is never the answer", judge=judge_function(_solve_push, _PUSH_CASES),
         solution=_solve_push,
@@ -177,7 +180,9 @@ EXERCISES = {
     "even_looking": Exercise(
         name="even_looking", question="Vectors with a mean cosine of 0 that nearly lie on a line", judge=_judge_even_looking,
         solution=np.array([[1.0, 0.02], [1.0, -0.02], [1.0, 0.0], [-1.0, 0.0]]),
-        wrong={"a square": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), "two against two": np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1], [-1.0, -0.1]]),
+        wrong={"a square": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
+               "no line": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]),
+               "two against two": np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1], [-1.0, -0.1]]),
                "all on one side": np.array([[1.0, 0.1], [1.0, 0.0], [1.0, -0.1], [1.0, 0.05]]),
                "an even star": np.array([[np.cos(t), np.sin(t)] for t in np.arange(5) * 2 * np.pi / 5])},
         hints=("The mean cosine is 0 where ‖Σu‖² = n.", "On a line every u is +1 or -1. How many of four have to be negative for (Σu)² = 4?")),

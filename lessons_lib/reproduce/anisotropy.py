@@ -1,7 +1,7 @@
 """Gao et al. 2019, the cone and the spectrum; Li et al. 2020, Table 1; Ethayarajh 2019, Figures 1 to 4: measured on the course's own models.
 
-The papers' models are too large to carry along. What Ethayarajh released stands beside LessonBERT, recomputed from his files; the start weights of the
-same architecture are the control beside every number. Discussed in lesson ``09_anisotropy``.
+The papers' models are too large to carry along. What Ethayarajh released stands beside LessonBERT, recomputed from his files; the start weights of
+the same architecture are the control beside every number. Discussed in lesson ``09_anisotropy``.
 """
 
 from __future__ import annotations
@@ -181,10 +181,10 @@ def _falls(points: Mapping[float, float]) -> bool:
 
 # ------------------------------------------------------------------------------------------------ the entries
 
-TABLES = ("Skip-gram of the course, the raw word table of LessonBERT (whole words and pieces that occur at least five times, no special ones), and the "
-          "table it began with. ")
-LAYERS = ("Sentences of 106 Wikipedia articles, pieces without punctuation, [CLS] and [SEP]; LessonBERT and its start weights, measured by the library; "
-          "BERT-base cased, GPT-2 and ELMo recomputed from the files that the author released. The paper prints curves and no numbers. ")
+TABLES = ("Skip-gram of the course, the raw word table of LessonBERT (whole words and pieces that occur at least five times, no special ones), and "
+          "the table it began with. ")
+LAYERS = ("Sentences of 106 Wikipedia articles, pieces without punctuation, [CLS] and [SEP]; LessonBERT and its start weights, measured by the "
+          "library; BERT-base cased, GPT-2 and ELMo recomputed from the files that the author released. The paper prints curves and no numbers. ")
 CLAIMS: dict[str, tuple[tuple[str, Callable[[Series], bool]], ...]] = {
     "mean cosine": (
         ("in every layer of BERT and GPT-2 random words have a mean cosine of at least 0.1",
@@ -216,8 +216,8 @@ def _layer_entry(number: int, measure: str, extra: str, alt: str) -> Entry:
 ENTRIES = (
     Entry(
         id="gao2019_figure1", paper="gao2019representation", item="Figure 1", lesson="anisotropy", printed={},
-        setup=TABLES + "The paper shows a Transformer that translates, word2vec and a classifier; pictures and no numbers. Here x and y of a series are "
-                       "the coordinates of a word along the first two right singular vectors, uncentred.",
+        setup=TABLES + "The paper shows a Transformer that translates, word2vec and a classifier; pictures and no numbers. Here x and y of a series "
+                       "are the coordinates of a word along the first two right singular vectors, uncentred.",
         measure=_measure_cones, draw=_draw_cones, scales=SCALES,
         alt="Three panels of word vectors around the origin: skip-gram, LessonBERT, and its start weights. The origin and the narrowest sector with "
             "95 per cent of the words are marked.",
