@@ -100,8 +100,8 @@ def _measure_frequency(settings: Mapping[str, Any], seed: int) -> Series:
 
 
 def _draw_frequency(entry: Entry, measured: Series) -> Any:
-    bins = ("≤ 100", "≤ 500", "≤ 5,000", "≤ 10,000")
-    values = np.array([[series[row][k] for k in range(4) for series in (entry.printed, measured)] for row in entry.printed])
+    bins = [name for k, name in enumerate(("≤ 100", "≤ 500", "≤ 5,000", "≤ 10,000")) if k in measured["norm"]]      # a small vocabulary has fewer
+    values = np.array([[series[row][k] for k in range(len(bins)) for series in (entry.printed, measured)] for row in entry.printed])
     return similarity_matrix(values, list(entry.printed), columns=[f"{name}, {who}" for name in bins for who in ("BERT", "here")],
                              form="{:.2f}", limits=None, title="Rarer words: longer vectors, farther neighbours")
 
