@@ -28,24 +28,27 @@ MOST_CURVES = 3
 def pooling_maps(panels: Mapping[str, np.ndarray], layers: Sequence[object], poolings: Sequence[str], *, title: str, form: str = "{:.1f}") -> Figure:
     """Spearman × 100 of every layer with every pooling, for two or three models side by side in the same colours; the best cell of each is outlined.
 
-    Parameters: panels, model -> (layers, poolings), such as the trained one and its control; layers, from the input up, at most 14; poolings, at most
-    6 names; title, the finding; form, of a number.
+    Parameters: panels, model -> (layers, poolings), such as the trained one and its control, NaN where a pooling gives every text the same vector, so
+    that there is no score; layers, from the input up, at most 14; poolings, at most 6 names; title, the finding; form, of a number.
     """
     from matplotlib.patches import Rectangle
 
-    tables = {name: check_array(f"panels[{name!r}]", values, min_rows=1) for name, values in panels.items()}
+    tables = {name: np.asarray(values, dtype=np.float64) for name, values in panels.items()}
     shape = (len(layers), len(poolings))
     if not 2 <= len(tables) <= 3 or any(values.shape != shape for values in tables.values()) or shape[0] > MOST_CELLS or shape[1] > 6:
         raise ValueError(f"panels holds {[values.shape for values in tables.values()]} for {shape[0]} layers and {shape[1]} poolings; expected 2 "
                          f"or 3 tables of that shape, at most {MOST_CELLS} layers and 6 poolings")
-    low, high = min(v.min() for v in tables.values()), max(v.max() for v in tables.values())
+    if not all(np.isfinite(values).any() and not np.isinf(values).any() for values in tables.values()):
+        raise ValueError("panels holds a table without a score, or with an infinite one; expected numbers, and NaN where there is none")
+    low, high = min(np.nanmin(v) for v in tables.values()), max(np.nanmax(v) for v in tables.values())
     fig, axes = new_figure(title, size=(7.2, 2.2 + 0.36 * len(layers)), panels=len(tables))
     for ax, (name, values) in zip(axes, tables.items(), strict=True):
         image = ax.imshow(values, cmap="cividis", vmin=low, vmax=high if high > low else low + 1, aspect="auto", origin="lower")
         for (row, column), value in np.ndenumerate(values):
-            dark = sum(image.to_rgba(value)[:3]) < 1.5
-            ax.annotate(form.format(value), (column, row), ha="center", va="center", fontsize=10, color="white" if dark else "black")
-        row, column = np.unravel_index(values.argmax(), values.shape)
+            dark = np.isfinite(value) and sum(image.to_rgba(value)[:3]) < 1.5
+            ax.annotate(form.format(value) if np.isfinite(value) else "none", (column, row), ha="center", va="center", fontsize=10,
+                        color="white" if dark else "black")
+        row, column = np.unravel_index(np.nanargmax(values), values.shape)
         ax.add_patch(Rectangle((column - 0.46, row - 0.44), 0.92, 0.88, fill=False, edgecolor=PALETTE["orange"], linewidth=3))
         ax.set_title(plain(name, limit=30), loc="center", fontsize=12)
         ax.set_xticks(range(len(poolings)), [plain(pooling, limit=22).replace(", ", ",\n") for pooling in poolings])
@@ -75,17 +78,19 @@ def loss_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], l
         ax.plot(x, y, "-", color=LINE_COLOURS[0], lw=2)
         for (level, value), dash in zip(levels[name].items(), DASHES[1:], strict=False):
             ax.axhline(value, ls=dash, color=GREY, lw=1.4)
-            ax.annotate(plain(level, limit=30), (0.98, value), (0, 3), xycoords=("axes fraction", "data"), textcoords="offset points", ha="right",
-                        color=GREY, bbox=VEIL)
+            high = value > (y[0] + y[-1]) / 2                       # the words stand where a falling curve is not
+            ax.annotate(plain(level, limit=30), (0.98 if high else 0.02, value), (0, 3 if high else -12), xycoords=("axes fraction", "data"),
+                        textcoords="offset points", ha="right" if high else "left", color=GREY, bbox=VEIL)
         powers = 10.0 ** np.arange(np.ceil(np.log10(x[0])), np.floor(np.log10(x[-1])) + 1)
         ax.set(xscale="log", xlabel="tokens read (log scale)")
         ax.set_xticks(powers, [count_text(power) for power in powers])
         ax.minorticks_off()
         ax.set_title(plain(name, limit=34), loc="center", fontsize=12)
     axes[0].set_ylabel(ylabel)
-    top = max(max(y.max() for _, y in measured.values()), max(value for row in levels.values() for value in row.values()))
+    ends = [part for _, y in measured.values() for part in (y.min(), y.max())] + [value for row in levels.values() for value in row.values()]
+    room = 0.12 * (max(ends) - min(ends))
     for ax in axes:
-        ax.set_ylim(bottom=0, top=1.08 * top)
+        ax.set_ylim(min(ends) - room, max(ends) + room)
     return fig
 
 

@@ -67,6 +67,8 @@ def layer_lines(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *
         ax.plot(depth, values, ls=dash, color=colour, marker=marker, ms=5, **hollow)
         ends.append((depth[-1], values[-1]))
     ax.set(xlabel="depth (0 = input, 1 = last layer)" if relative else "layer (0 = input)", ylabel=ylabel)
+    if not relative:
+        ax.xaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="y", color="#DDDDDD", lw=0.8)
     ax.margins(y=0.08)
     end_labels(ax, *zip(*ends, strict=True), [plain(name, limit=26) for name in (*own, *others)], [colour for _, colour, *_ in looks])

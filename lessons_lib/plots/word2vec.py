@@ -110,9 +110,12 @@ def code_tree(codes: Mapping[str, str], counts: Mapping[str, float], *, title: s
 def duration_text(seconds: float) -> str:
     """Seconds in the unit a person would say.
 
-    >>> [duration_text(s) for s in (2e-6, 0.03, 4)]
-    ['2 µs', '30 ms', '4 s']
+    >>> [duration_text(s) for s in (2e-6, 0.03, 4, 1e3, 1e4, 1e6)]
+    ['2 µs', '30 ms', '4 s', '17 min', '2.8 h', '12 d']
     """
+    for unit, size, least in (("d", 86_400, 172_800), ("h", 3600, 7200), ("min", 60, 999.5)):
+        if seconds >= least:
+            return f"{seconds / size:.2g} {unit}" if seconds < 99.5 * size else f"{seconds / size:,.0f} {unit}"
     for unit, size in (("µs", 1e-6), ("ms", 1e-3)):
         if seconds < 999.5 * size:
             return f"{seconds / size:.3g} {unit}"
