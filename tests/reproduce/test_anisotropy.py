@@ -53,7 +53,7 @@ def test_tokens_of_all_layers_carry_their_word_and_sentence(tiny):
 def test_measures_of_layers_are_those_of_the_library_less_chance():
     rng = np.random.default_rng(0)
     words, sentences = np.tile(np.arange(6), 10), np.repeat(np.arange(10), 6)
-    found = [contextuality(rng.normal(size=(60, 5)) + shift, words, sentences) for shift in (0.0, 2.0)]
+    found = [contextuality(rng.normal(size=(60, 40)) + shift, words, sentences) for shift in (0.0, 2.0)]
     measures = layer_measures(found)
     assert measures["mean cosine"].tolist() == [c.mean_cosine for c in found]
     assert measures["explained variance"].tolist() == [c.explained.means[0] - c.explained.means[1] for c in found]
