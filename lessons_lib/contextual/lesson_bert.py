@@ -1,7 +1,8 @@
 """BERT (Devlin et al. 2019) in readable PyTorch: embeddings, blocks of attention and feed-forward, and the heads that pre-training needs.
 
 Every parameter has the name and shape that it has in ``transformers.BertModel``, so that weights go there and back. The order is that of the paper
-(post-LN: add, then normalise); attention is PyTorch's fused ``scaled_dot_product_attention`` where that is the faster way. Taught in lesson ``08_bert_sentence_vectors``.
+(post-LN: add, then normalise); attention is PyTorch's fused ``scaled_dot_product_attention`` where that is the faster way. Taught in lesson
+``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -90,7 +91,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, seen: Tensor | None = None, dr
     """
     if q.device.type != "cpu" or not torch.is_grad_enabled():
         return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, dropout_p=dropout)
-    scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2)    # for short rows the gradients of the fused kernel cost a processor more than the table
+    # For short rows the gradients of the fused kernel cost a processor more than the table of scores.
+    scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2)
     if seen is not None:
         scores = scores.masked_fill(~seen, float("-inf"))
     return F.dropout(scores.softmax(-1), dropout) @ v
