@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from . import topics
+from . import sif, topics
 from .entry import Entry
 
 __all__ = ["entries"]
 
-_MODULES = (topics,)
+_MODULES = (topics, sif)
 
 
 def entries() -> dict[str, Entry]:
