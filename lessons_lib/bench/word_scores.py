@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .measure import Verdict
@@ -21,11 +21,11 @@ def _scores(models: Sequence[Any], name: str) -> list[float]:
     return [100 * word_similarity(vectors, name, bootstrap=0).spearman for vectors in models]
 
 
-def compared(ours: Sequence[Any], theirs: Sequence[Any]) -> Verdict:
-    """Score the vectors of both sides, one set for each seed; equal where ours are not worse by more than chance."""
+def compared(ours: Sequence[Any], theirs: Sequence[Any], sets: Mapping[str, str] = SETS) -> Verdict:
+    """Score the vectors of both sides, one for each seed, on sets of word pairs (title -> name); equal: ours are not worse by more than chance."""
     texts: tuple[list[str], list[str]] = [], []
     equal = True
-    for title, name in SETS.items():
+    for title, name in sets.items():
         scores = [_scores(models, name) for models in (ours, theirs)]
         means, spreads = [statistics.fmean(s) for s in scores], [statistics.stdev(s) if len(s) > 1 else 0.0 for s in scores]
         equal &= means[0] >= means[1] - max(LEAST, *spreads)

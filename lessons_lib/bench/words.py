@@ -12,7 +12,7 @@ from .measure import Case, Row, race
 
 __all__ = ["PARTS", "cases", "rows"]
 
-PARTS = ("words_word2vec", "words_glove")
+PARTS = ("words_word2vec", "words_glove", "words_fasttext")
 
 
 def cases() -> Iterator[Case]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..core import DataMissing, cache_folder, device_report
+from ..core import DataMissing, DataWarning, cache_folder, device_report
 from .training import finished, train
 
 __all__ = ["make_course_vectors"]
@@ -73,7 +73,7 @@ def measured(vectors: Any) -> dict[str, Any]:
     pairs = {f"{name} {split}, mean of vectors": found for name, split in PAIR_SETS if (found := _at_hand(name, split)) is not None}
     scores: dict[str, Any] = evaluation.word_report(vectors, sets=sets, bootstrap=0).summary()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")                                   # a sentence without a known word is a zero vector, and is counted as such
+        warnings.simplefilter("ignore", DataWarning)                      # a sentence without a known word is a zero vector, and is counted as such
         found = evaluation.evaluate(MeanEncoder(vectors), pairs, bootstrap=0)
     return scores | {name: {"spearman": round(result.spearman, 4)} for name, result in found.items()}
 

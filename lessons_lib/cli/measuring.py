@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..core import check_choice
+from ..core import DataWarning, check_choice
 from .show import show_table
 
 __all__ = ["evaluate"]
@@ -37,7 +37,7 @@ def evaluate(encoder: Annotated[str, typer.Argument(help="one-hot, bag of words,
     title = f"{encoder}{'' if model is None else f' ({model})'}: {report.n_words:,} words x {report.dim}"
     show_table(title, list(report.HEADER), [list(row) for row in report.rows()], right=report.HEADER[1:])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")                                   # the mean of a text without a known word is a zero vector
+        warnings.simplefilter("ignore", DataWarning)                      # the mean of a text without a known word is a zero vector
         _show_pairs("mean of word vectors", protocol, evaluation.evaluate(sentences.MeanEncoder(vectors), sets, protocol=protocol))
 
 

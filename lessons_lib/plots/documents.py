@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import check_array
-from .labels import VEIL, end_labels, in_points, new_figure, quiet_places
+from .labels import VEIL, count_text, end_labels, in_points, new_figure, quiet_places
 from .style import FILL_COLOURS, GREY, INK_OF, LINE_COLOURS, MARKERS, PALETTE, plain, styled
 
 if TYPE_CHECKING:
@@ -121,11 +121,11 @@ def retrieval_bars(labels: Sequence[str], scores: Sequence[float], *, title: str
 
 @styled()
 def score_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str, xlabel: str, ylabel: str,
-                 levels: Mapping[str, float] | None = None, log: bool = True) -> Figure:
+                 levels: Mapping[str, float] | None = None, log: bool = True, ticks: Sequence[float] | None = None) -> Figure:
     """A score against a size, such as the dimension, one line per method; methods without a size are level lines.
 
     Parameters: curves, name -> (sizes, scores), at most 5; title, the finding; xlabel, ylabel, what the sizes and scores are; levels, name ->
-    score, drawn dashed; log, logarithmic sizes, with a tick at each size that was measured.
+    score, drawn dashed; log, logarithmic sizes; ticks, where the axis has numbers (None: at each size that was measured).
     """
     if not 1 <= len(curves) <= len(LINE_COLOURS):
         raise ValueError(f"curves holds {len(curves)} lines; expected 1 to {len(LINE_COLOURS)}, or nobody can tell them apart")
@@ -134,15 +134,16 @@ def score_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], 
     fig, (ax,) = new_figure(title, size=(7.2, 4.2))
     for (x, y), colour, marker in zip(measured.values(), LINE_COLOURS, MARKERS, strict=False):
         ax.plot(x, y, "-", color=colour, marker=marker)
-    ticks = np.unique(np.concatenate([x for x, _ in measured.values()]))
+    sizes = np.unique(np.concatenate([x for x, _ in measured.values()]))
     ax.set(xscale="log" if log else "linear", xlabel=xlabel + (" (log scale)" if log else ""), ylabel=ylabel)
     for score in (levels or {}).values():
-        ax.plot(ticks[[0, -1]], [score, score], "--", color=GREY, lw=1.5)
-    if log:
-        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        ax.plot(sizes[[0, -1]], [score, score], "--", color=GREY, lw=1.5)
+    if log or ticks is not None:
+        places = sizes if ticks is None else check_array("ticks", ticks, ndim=1)
+        ax.set_xticks(places, [f"{place:g}" if place < 10_000 else count_text(place) for place in places])
         ax.minorticks_off()
     ax.margins(y=0.12)
-    ends = [(x[-1], y[-1]) for x, y in measured.values()] + [(ticks[-1], score) for score in (levels or {}).values()]
+    ends = [(x[-1], y[-1]) for x, y in measured.values()] + [(sizes[-1], score) for score in (levels or {}).values()]
     names = [plain(name, limit=28) for name in (*measured, *(levels or {}))]
     end_labels(ax, *zip(*ends, strict=True), names, [*LINE_COLOURS[: len(measured)], *[GREY] * len(levels or {})])
     return fig

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["cone_panels", "share_bars", "tuning_curves", "walk_map", "weight_curves"]
+__all__ = ["cone_panels", "frequency_weights", "share_bars", "tuning_curves", "walk_map"]
 
 MAX_SERIES, MAX_BANDS = 3, 12
 BAR_LOOKS = (("#DDDDDD", ""), (PALETTE["vermillion"], "//"), (PALETTE["blue"], ""))
@@ -92,8 +92,9 @@ def walk_map(path: np.ndarray, places: np.ndarray, names: Sequence[str], said: S
 
 
 @styled()
-def weight_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str,
-                  words: Mapping[str, tuple[float, float]] | None = None, highlight: str | None = None, ylabel: str = "weight of the word") -> Figure:
+def frequency_weights(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str,
+                      words: Mapping[str, tuple[float, float]] | None = None, highlight: str | None = None,
+                      ylabel: str = "weight of the word") -> Figure:
     """Weights against word frequency, with some words standing on their curve.
 
     Parameters: curves, name -> (frequencies above 0, weights), at most 9; without a highlight at most 5, in five colours; title, the finding; words,

@@ -219,8 +219,8 @@ def polar_words(words: Sequence[str], lengths: Sequence[float], cosines: Sequenc
             t, r = np.linspace(0, turn, 40), 0.28 * lengths.min() * (1 + 0.2 * k)
             ax.plot(r * np.cos(t), r * np.sin(t), "-", color=colour, lw=1.6)
     room = 0.18 * np.ptp(at, axis=0).max()
-    low, high = np.minimum(at.min(axis=0), 0) - room, np.maximum(at.max(axis=0), 0) + room
-    ax.set(xlim=(low[0], high[0] + 3.2 * room), ylim=(low[1], high[1]), aspect="equal", xlabel="along the query", ylabel="across")
+    low, high = np.minimum(at.min(axis=0), 0) - 1.5 * room, np.maximum(at.max(axis=0), 0) + 1.5 * room
+    ax.set(xlim=(low[0] + room, high[0] + 3 * room), ylim=(low[1], high[1]), aspect="equal", xlabel="along the query", ylabel="across")
     return fig
 
 
@@ -241,8 +241,10 @@ def offset_arrows(panels: Mapping[str, tuple[np.ndarray, np.ndarray, Sequence[st
                              "numbers <= 10")
         for begin, end, a, b in zip(starts, ends, first, second, strict=True):
             _arrow(ax, tuple(begin), tuple(end), GREY, lw=1.1)
-            for place, word, colour in ((begin, a, BLUE), (end, b, VERMILLION)):
-                ax.annotate(plain(word, limit=14), tuple(place), ha="center", va="center", fontsize=10, color=colour, bbox=VEIL)
+            away = (end - begin) / max(float(np.linalg.norm(end - begin)), 1e-9)
+            for place, word, colour, turn in ((begin, a, BLUE, -1), (end, b, VERMILLION, 1)):
+                ax.annotate(plain(word, limit=14), tuple(place), tuple(turn * away * (20, 9)), textcoords="offset points", ha="center", va="center",
+                            fontsize=10, color=colour)
         both = np.vstack([starts, ends])
         room = 0.14 * np.ptp(both, axis=0)
         (left, low), (right, high) = both.min(axis=0) - (1.4, 1) * room, both.max(axis=0) + (1.4, 1) * room

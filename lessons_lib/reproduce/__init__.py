@@ -5,6 +5,7 @@ under ``figures/``. Corpora differ from the papers', so each entry says which cl
 """
 
 from .entry import Claim, Entry, Outcome, run
+from .recorded import Record, recorded
 from .registry import entries
 
-__all__ = ["Claim", "Entry", "Outcome", "entries", "run"]
+__all__ = ["Claim", "Entry", "Outcome", "Record", "entries", "recorded", "run"]

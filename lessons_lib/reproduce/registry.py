@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from . import sif, topics
+from . import glove, sif, topics, word2vec
 from .entry import Entry
 
 __all__ = ["entries"]
 
-_MODULES = (topics, sif)
+_MODULES = (topics, word2vec, glove, sif)
 
 
 def entries() -> dict[str, Entry]:

@@ -105,7 +105,7 @@ class MeanEncoder(Estimator):
     def save(self, path: str | os.PathLike) -> None:
         """Write settings, word vectors and idf into a folder. Raises NotFittedError, OSError, TypeError (a tokenizer that is a function)."""
         averaging = self._fitted()
-        save_sentences(path, self, averaging.vectors, {"idf": self.idf_} if hasattr(self, "idf_") else {}, settings=self._fitted_settings)
+        save_sentences(path, self, averaging, {"idf": self.idf_} if hasattr(self, "idf_") else {}, settings=self._fitted_settings)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> MeanEncoder:

@@ -15,12 +15,13 @@ from ..core import DamagedFile, load_model, save_model, shown
 from ..text import Tokenizer
 from ..text.string_table import Strings
 from ..vectors import WordVectors
+from .averaging import Averaging
 from .frequencies import Frequencies
 
 __all__ = ["load_sentences", "loaded_numbers", "save_sentences"]
 
 
-def save_sentences(path: str | os.PathLike, method: Any, vectors: WordVectors, arrays: Mapping[str, np.ndarray], *, settings: Mapping[str, Any],
+def save_sentences(path: str | os.PathLike, method: Any, averaging: Averaging, arrays: Mapping[str, np.ndarray], *, settings: Mapping[str, Any],
                    frequencies: Frequencies | None = None) -> None:
     """Save a method of this room: the settings it was fitted with, its word vectors, frequencies that were given to it, and further arrays.
 
@@ -29,8 +30,9 @@ def save_sentences(path: str | os.PathLike, method: Any, vectors: WordVectors, a
     tokenizer = settings["tokenizer"]
     if tokenizer is not None and type(tokenizer) is not Tokenizer:
         raise TypeError(f"tokenizer={shown(tokenizer)} is a {type(tokenizer).__name__}, which cannot be saved; use a text.Tokenizer with a pattern")
-    strings = Strings.of(vectors.tokens)
-    packed = {"matrix": vectors.matrix, "token_bytes": strings.arena, "token_offsets": strings.offsets}
+    vectors, tokens = averaging.vectors, averaging.index.tokens          # words that were added after the fit stay out
+    strings = Strings.of(tokens)
+    packed = {"matrix": vectors.matrix[: len(tokens)], "token_bytes": strings.arena, "token_offsets": strings.offsets}
     if frequencies is not None:
         words = Strings.of(frequencies.words)
         packed |= {"counted_bytes": words.arena, "counted_offsets": words.offsets, "counts": frequencies.counts}

@@ -66,8 +66,10 @@ def sum_rows(matrix: np.ndarray, weight_of: np.ndarray, row_of: np.ndarray, ids:
         total_of_parts[:] = 0
         for first in range(0, n, _AT_ONCE):
             weighted_sum(matrix, places, weights, first, min(n, first + _AT_ONCE), part)
-            total_of_parts += part
-        out[s] = total_of_parts
+            for k in range(part.size):           # a loop, because Numba takes seconds to compile a sum of arrays
+                total_of_parts[k] += part[k]
+        for k in range(part.size):
+            out[s, k] = total_of_parts[k]
 
 
 @compiled

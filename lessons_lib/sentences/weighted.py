@@ -159,11 +159,11 @@ class WeightedSentences(Estimator):
 
         Raises NotFittedError, OSError, TypeError (a tokenizer that is a function).
         """
-        vectors = self._checked_vectors()
+        self._checked_vectors()
         arrays = {"weights": self.weights_} | self._learned_arrays()
         if hasattr(self, "components_"):
             arrays |= {"components": self.components_, "singular_values": self.singular_values_}
-        save_sentences(path, self, vectors, arrays, settings=self._fitted_settings, frequencies=self._given)
+        save_sentences(path, self, self._summing, arrays, settings=self._fitted_settings, frequencies=self._given)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..core import DamagedFile, Estimator, check_float, fingerprint, generator, 
 from ..vectors import WordVectors
 from .passes import SHORT, check_same_text, check_window_settings, drawn_rows, passes
 from .reading import Reading, read, read_with
-from .run import Run
+from .run import Run, all_or_nothing
 from .subwords import check_parts, ngram_buckets
 
 __all__ = ["FastText"]
@@ -73,9 +74,11 @@ class FastText(Estimator):
         """
         self._check_settings()
         reading = read(corpus, min_count=self.min_count)
-        self.counts_, self._run = reading.counts, Run(self.learning_rate, fingerprint(reading.offsets, reading.words))
-        self._own(np.empty(0, dtype=np.int64), *(np.empty((0, self.dim), dtype=np.float32) for _ in range(3)))
-        self._train(reading, on_epoch)
+        with all_or_nothing(self):
+            self.counts_, self._run = reading.counts, Run(float(self.learning_rate), fingerprint(reading.offsets, reading.words))
+            self._own(np.empty(0, dtype=np.int64), *(np.empty((0, self.dim), dtype=np.float32) for _ in range(3)))
+            go_on = self._prepared(reading)
+        go_on(on_epoch=on_epoch)
         return self
 
     def partial_fit(self, corpus: Any, *, learning_rate: float | None = None, on_epoch: Callable[[Self], object] | None = None) -> Self:
@@ -86,16 +89,18 @@ class FastText(Estimator):
         `fit` it is one. Raises as `fit`.
         """
         self._check_settings()
-        rate = self.learning_rate if learning_rate is None else check_float("learning_rate", learning_rate, low=0.0, open_low=True)
+        rate = float(self.learning_rate) if learning_rate is None else check_float("learning_rate", learning_rate, low=0.0, open_low=True)
         if not hasattr(self, "vectors_"):
             return self.fit(corpus, on_epoch=on_epoch)
         self._check_same_shape()
         reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=not self._tree)
-        if not self._tree:
-            more = len(reading.tokens) - len(self.vectors_)
-            self.counts_ = np.concatenate([self.counts_, np.zeros(more, dtype=np.int64)]) + reading.counts
-        self._run = Run(rate, fingerprint(reading.offsets, reading.words), before=self._run.epochs_done, history=self._run.history)
-        self._train(reading, on_epoch)
+        with all_or_nothing(self):
+            if not self._tree:
+                more = len(reading.tokens) - len(self.vectors_)
+                self.counts_ = np.concatenate([self.counts_, np.zeros(more, dtype=np.int64)]) + reading.counts
+            self._run = Run(rate, fingerprint(reading.offsets, reading.words), before=self._run.epochs_done, history=self._run.history)
+            go_on = self._prepared(reading)
+        go_on(on_epoch=on_epoch)
         return self
 
     def resume(self, corpus: Any, *, on_epoch: Callable[[Self], object] | None = None) -> Self:
@@ -110,7 +115,7 @@ class FastText(Estimator):
         if self._run.epoch < self.epochs:
             reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=False)
             check_same_text(reading, self._run)
-            self._train(reading, on_epoch)
+            self._prepared(reading)(on_epoch=on_epoch)
         return self
 
     def _check_same_shape(self) -> None:
@@ -132,14 +137,14 @@ class FastText(Estimator):
         fresh, which = np.unique(numbers[new], return_inverse=True)
         fresh = fresh[np.argsort(-np.bincount(which, weights=met, minlength=len(fresh)), kind="stable")]
         former, n_words = len(self.word_rows_), len(reading.tokens)
-        rng = generator(self.seed + former)
+        rng = generator(int(self.seed) + former)
         added = [drawn_rows(rng, n, self.dim, reach=1.0) for n in (n_words - former, len(fresh))]
         outputs = np.zeros((n_words - self._tree - len(self.output_), self.dim), dtype=np.float32)
         self._own(np.concatenate([self.buckets_, fresh]), np.concatenate([self.word_rows_, added[0]]),
                   np.concatenate([self.ngram_rows_, added[1]]), np.concatenate([self.output_, outputs]))
 
-    def _train(self, reading: Reading, on_epoch: Callable[[Self], object] | None) -> None:
-        """Do the parts of the run that are left."""
+    def _prepared(self, reading: Reading) -> Callable[..., None]:
+        """Lay out what training needs, show where it begins, and return what does the parts of the run that are left."""
         from ..kernels import SubwordState, subword_update
 
         bounds, numbers = ngram_buckets(reading.tokens, min_n=self.min_n, max_n=self.max_n, buckets=self.buckets)
@@ -159,7 +164,8 @@ class FastText(Estimator):
             self._own(self.buckets_, inputs[:n].copy(), inputs[n:].copy(), state.outputs[:, : self.dim].numpy().copy())
             self.vectors_, self.history_ = self._composed(reading.tokens, lists), np.array(self._run.history, dtype=np.float64)
 
-        passes(self, state, update, hand_over, least_rate=0.0, on_epoch=on_epoch)
+        hand_over()
+        return partial(passes, self, state, update, hand_over, least_rate=0.0)
 
     # -------------------------------------------------------------------------------------------- words and their rows
 

@@ -20,7 +20,7 @@ from ..core import (DamagedFile, Estimator, TrainingDiverged, cache_folder, chec
                     load_model, save_model, shown, track)
 from ..vectors import WordVectors
 from .reading import Reading, read, read_with
-from .run import Run
+from .run import Run, all_or_nothing
 
 __all__ = ["GloVe"]
 
@@ -116,12 +116,15 @@ class GloVe(Estimator):
         self._check_same_shape()
         reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=True)
         counts, more = self._counted(reading), len(reading.tokens) - len(self.vectors_)
-        fresh = self._fresh(more, self.seed + len(self.vectors_))
-        self._numbers = _Numbers(*(np.concatenate([getattr(part, name) for part in (self._numbers, fresh)]) for name in vars(fresh)))
-        if self.counts_ is not None:
-            self.counts_ = np.concatenate([self.counts_, np.zeros(more, dtype=np.int64)]) + reading.counts
-        self._run = Run(self.learning_rate, _fingerprint(counts), before=self._run.epochs_done, history=self._run.history)
-        self._train(self._state(counts), reading.tokens, on_epoch)
+        fresh = self._fresh(more, int(self.seed) + len(self.vectors_))
+        with all_or_nothing(self):
+            self._numbers = _Numbers(*(np.concatenate([getattr(part, name) for part in (self._numbers, fresh)]) for name in vars(fresh)))
+            if self.counts_ is not None:
+                self.counts_ = np.concatenate([self.counts_, np.zeros(more, dtype=np.int64)]) + reading.counts
+            self._run = Run(float(self.learning_rate), _fingerprint(counts), before=self._run.epochs_done, history=self._run.history)
+            state = self._state(counts)
+            self._hand_over(state, reading.tokens)
+        self._train(state, reading.tokens, on_epoch)
         return self
 
     def resume(self, source: Any, *, on_epoch: Callable[[Self], object] | None = None) -> Self:
@@ -150,9 +153,12 @@ class GloVe(Estimator):
             raise ValueError(f"dim={self.dim} differs from that of the fit ({self.vectors_.dim} columns); fit anew")
 
     def _begin(self, counts: Any, tokens: list[str], word_counts: np.ndarray | None, on_epoch: Callable[[Self], object] | None) -> Self:
-        self._numbers, self.counts_ = self._fresh(len(tokens), self.seed), word_counts
-        self._run = Run(self.learning_rate, _fingerprint(counts))
-        self._train(self._state(counts), tokens, on_epoch)
+        with all_or_nothing(self):
+            self._numbers, self.counts_ = self._fresh(len(tokens), self.seed), word_counts
+            self._run = Run(float(self.learning_rate), _fingerprint(counts))
+            state = self._state(counts)
+            self._hand_over(state, tokens)
+        self._train(state, tokens, on_epoch)
         return self
 
     def _counted(self, reading: Reading) -> Any:
@@ -167,7 +173,7 @@ class GloVe(Estimator):
 
     def _fresh(self, n: int, seed: int) -> _Numbers:
         """Start values: uniform within half a unit by dim to both sides of 0; sums of squares 1, of biases that learn at rate 1 less."""
-        rng, shape = generator(seed), (n, self.dim + 1)
+        rng, shape = generator(seed), (n, int(self.dim) + 1)
         numbers = [(rng.random(shape, dtype=np.float32) - np.float32(0.5)) / np.float32(self.dim) for _ in range(2)]
         squares = np.ones(shape, dtype=np.float32)
         if self.bias_rate == "code":                # the step η g / √(η² + η² Σ g²) is g / √(1 + Σ g²)
@@ -186,12 +192,12 @@ class GloVe(Estimator):
 
     def _train(self, state: Any, tokens: list[str], on_epoch: Callable[[Self], object] | None) -> None:
         """Do the parts of the run that are left."""
-        n, parts = len(state.rows), _parts(state)
+        n, parts, epochs = len(state.rows), _parts(state), int(self.epochs)
         if self._run.part == len(parts):            # interrupted between the last part and the end of its epoch
             self._run = self._run.after_epoch()
-        todo = [(epoch, part) for epoch in range(self._run.epoch, self.epochs) for part in parts][self._run.part :]
+        todo = [(epoch, part) for epoch in range(self._run.epoch, epochs) for part in parts][self._run.part :]
         try:
-            for _, part in track(todo, total=n * self.epochs, label=self.name, show=self.progress, unit=" counts",
+            for _, part in track(todo, total=n * epochs, label=self.name, show=self.progress, unit=" counts",
                                  size=lambda x: n * (x[1][1] - x[1][0]) // state.groups, done=n * self._run.epoch):
                 self._part(state, part)
                 if self._run.part == len(parts):

@@ -67,16 +67,16 @@ def passes(model: Any, state: WindowState, update: Update, hand_over: Callable[[
     on_epoch(model), and at the end, however it comes; least_rate, of the first, where the line of falling learning rates ends. Raises
     TrainingDiverged.
     """
-    parts, n, run = parts_of(state.pieces), int(state.pieces[-1]), model._run
+    parts, n, run, epochs = parts_of(state.pieces), int(state.pieces[-1]), model._run, int(model.epochs)
     if run.part == len(parts):                      # interrupted between the last part and the end of its epoch
         model._run = run = run.after_epoch()
     spare = tuple(x.clone() for x in (state.inputs, state.outputs))
-    todo = [(epoch, *part) for epoch in range(run.epoch, model.epochs) for part in parts][run.part :]
+    todo = [(epoch, *part) for epoch in range(run.epoch, epochs) for part in parts][run.part :]
     try:
-        for epoch, first, last in track(todo, total=n * model.epochs, label=model.name, show=model.progress, unit=" tokens",
+        for epoch, first, last in track(todo, total=n * epochs, label=model.name, show=model.progress, unit=" tokens",
                                         size=lambda part: int(state.pieces[part[2]] - state.pieces[part[1]]),
                                         done=n * run.epoch + int(state.pieces[parts[run.part][0]])):
-            rates = tuple(max(run.rate * (1 - done / model.epochs), run.rate * least_rate) for done in (epoch, epoch + 1))
+            rates = tuple(max(run.rate * (1 - done / epochs), run.rate * least_rate) for done in (epoch, epoch + 1))
             _part(model, state, spare, partial(update, rates, model._run.epochs_done, (first, last)),
                   partial(_diverged, model._run, state.pieces[[first, last]], rates[0]))
             if model._run.part == len(parts):

@@ -6,6 +6,8 @@ A text is worked on in parts; a part counts when all of it is done, else not at 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
@@ -14,7 +16,7 @@ import numpy as np
 
 from ..core import check_float, check_int
 
-__all__ = ["Run", "parts_of"]
+__all__ = ["Run", "all_or_nothing", "parts_of"]
 
 TOKENS_PER_PART = 2_000_000                     # about a second
 
@@ -60,6 +62,17 @@ class Run:
         whole = {name: check_int(name, saved[name], low=0) for name in ("before", "epoch", "part", "pairs")}
         return cls(check_float("rate", saved["rate"], low=0.0, open_low=True), str(saved["text"]), **whole, loss=float(saved["loss"]),
                    history=tuple(map(float, history)))
+
+
+@contextmanager
+def all_or_nothing(model: Any) -> Iterator[None]:
+    """Give a model all its attributes back when what is done to it fails or is interrupted: half changed it could be saved, but not loaded."""
+    before = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        model.__dict__ = before
+        raise
 
 
 def parts_of(pieces: np.ndarray) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..core import BackendUnavailable, DamagedFile, Estimator, check_choice, che
 from ..vectors import WordVectors
 from .passes import SHORT, check_same_text, check_window_settings, drawn_rows, passes
 from .reading import Reading, read, read_with
-from .run import Run
+from .run import Run, all_or_nothing
 
 __all__ = ["Word2Vec"]
 
@@ -31,9 +32,9 @@ class Word2Vec(Estimator):
     "negative_sampling" or "hierarchical_softmax"; negatives, noise words of a window, for all its contexts; min_count, words that are rarer are left
     out; sample, threshold of subsampling (0: none), a word of frequency f stays with probability √(t/f) + t/f; noise_exponent, power of the counts in
     the noise; epochs; learning_rate, at the beginning, from where it falls to a ten thousandth along a straight line; threads; deterministic,
-    on several threads: bitwise the same for equal settings, else threads write over each other; seed; share_error, CBOW only: each context gets its
-    share of the error, the gradient proper, instead of the whole as in the original program; progress, show a bar; device, "cpu" or "cuda", where the
-    kernel's programs race as threads do: it needs ``deterministic=False``.
+    on several threads: bitwise the same for equal settings, at the price of learning less in each epoch, else threads write over each other; seed;
+    share_error, CBOW only: each context gets its share of the error, the gradient proper, instead of the whole as in the original program; progress,
+    show a bar; device, "cpu" or "cuda", where the kernel's programs race as threads do: it needs ``deterministic=False``.
     Learned: ``vectors_`` (`WordVectors`, the input vectors), ``output_`` (rows, dim) float32, of words or of inner nodes; ``counts_`` (V,) int64;
     ``history_`` (epochs,) float64, mean −log p per pair of input and window in each epoch, NaN where nothing was noted. One thread is bitwise
     reproducible. [mikolov2013distributed]
@@ -82,8 +83,10 @@ class Word2Vec(Estimator):
         reading = read(corpus, min_count=self.min_count)
         rng, n = generator(self.seed), len(reading.tokens)
         inputs = drawn_rows(rng, n, self.dim, reach=0.5)
-        self.counts_, self._run = reading.counts, Run(self.learning_rate, fingerprint(reading.offsets, reading.words))
-        self._train(reading, inputs, np.zeros((n - self._tree, self.dim), dtype=np.float32), on_epoch)
+        with all_or_nothing(self):
+            self.counts_, self._run = reading.counts, Run(float(self.learning_rate), fingerprint(reading.offsets, reading.words))
+            go_on = self._prepared(reading, inputs, np.zeros((n - self._tree, self.dim), dtype=np.float32))
+        go_on(on_epoch=on_epoch)
         return self
 
     def partial_fit(self, corpus: Any, *, learning_rate: float | None = None, on_epoch: Callable[[Self], object] | None = None) -> Self:
@@ -94,18 +97,20 @@ class Word2Vec(Estimator):
         `fit` it is one. Raises as `fit`.
         """
         self._check_settings()
-        rate = self.learning_rate if learning_rate is None else check_float("learning_rate", learning_rate, low=0.0, open_low=True)
+        rate = float(self.learning_rate) if learning_rate is None else check_float("learning_rate", learning_rate, low=0.0, open_low=True)
         if not hasattr(self, "vectors_"):
             return self.fit(corpus, on_epoch=on_epoch)
         self._check_same_shape()
         reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=not self._tree)
         more = len(reading.tokens) - len(self.vectors_)
-        inputs = np.concatenate([self.vectors_.matrix, drawn_rows(generator(self.seed + len(self.vectors_)), more, self.dim, reach=0.5)])
+        inputs = np.concatenate([self.vectors_.matrix, drawn_rows(generator(int(self.seed) + len(self.vectors_)), more, self.dim, reach=0.5)])
         outputs = np.concatenate([self.output_, np.zeros((more, self.dim), dtype=np.float32)])
-        if not self._tree:
-            self.counts_ = np.concatenate([self.counts_, np.zeros(more, dtype=np.int64)]) + reading.counts
-        self._run = Run(rate, fingerprint(reading.offsets, reading.words), before=self._run.epochs_done, history=self._run.history)
-        self._train(reading, inputs, outputs, on_epoch)
+        with all_or_nothing(self):
+            if not self._tree:
+                self.counts_ = np.concatenate([self.counts_, np.zeros(more, dtype=np.int64)]) + reading.counts
+            self._run = Run(rate, fingerprint(reading.offsets, reading.words), before=self._run.epochs_done, history=self._run.history)
+            go_on = self._prepared(reading, inputs, outputs)
+        go_on(on_epoch=on_epoch)
         return self
 
     def resume(self, corpus: Any, *, on_epoch: Callable[[Self], object] | None = None) -> Self:
@@ -120,7 +125,7 @@ class Word2Vec(Estimator):
         if self._run.epoch < self.epochs:
             reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=False)
             check_same_text(reading, self._run)
-            self._train(reading, self.vectors_.matrix, self.output_, on_epoch)
+            self._prepared(reading, self.vectors_.matrix, self.output_)(on_epoch=on_epoch)
         return self
 
     def _check_same_shape(self) -> None:
@@ -128,8 +133,8 @@ class Word2Vec(Estimator):
             raise ValueError(f"dim={self.dim}, objective={self.objective!r} differ from those of the fit ({self.vectors_.dim} columns, "
                              f"{len(self.output_)} output rows for {len(self.vectors_)} words); fit anew")
 
-    def _train(self, reading: Reading, inputs: np.ndarray, outputs: np.ndarray, on_epoch: Callable[[Self], object] | None) -> None:
-        """Do the parts of the run that are left."""
+    def _prepared(self, reading: Reading, inputs: np.ndarray, outputs: np.ndarray) -> Callable[..., None]:
+        """Lay out what training needs, show where it begins, and return what does the parts of the run that are left."""
         from ..kernels import WindowState, window_update
 
         state = WindowState(reading.words, reading.offsets, inputs, outputs, self.counts_, sample=self.sample, noise_exponent=self.noise_exponent,
@@ -141,7 +146,9 @@ class Word2Vec(Estimator):
                                  learning_rate=rates, share_error=self.share_error, loss_every=every, seed=key, epoch=epochs_done, pieces=pieces,
                                  threads=self.threads, deterministic=self.deterministic)
 
-        passes(self, state, update, lambda: self._hand_over(state, reading.tokens), least_rate=LEAST_RATE, on_epoch=on_epoch)
+        hand_over = partial(self._hand_over, state, reading.tokens)
+        hand_over()
+        return partial(passes, self, state, update, hand_over, least_rate=LEAST_RATE)
 
     def _hand_over(self, state: Any, tokens: list[str]) -> None:
         """Copy what was learned so far from the working state into the attributes that others see."""

@@ -35,6 +35,11 @@ def test_vectors_are_measured_on_words_and_on_sentences(monkeypatch, capsys, tmp
     assert "mean of word vectors" in out and "course-sts" in out
 
 
+def test_encoders_of_sentences_have_names_too(monkeypatch, capsys):
+    code, out, _ = lessons(monkeypatch, capsys, "evaluate", "mean-course")
+    assert code == 0 and "mean-course, protocol all" in out and "analogies" not in out
+
+
 def test_F15_P27_what_is_no_encoder_and_no_vectors(monkeypatch, capsys, tmp_path):
     (tmp_path / "v.txt").write_text("no vectors\n")
     for source, message in (("course-vector", "Did you mean 'course-vectors'"), (tmp_path / "v.tx", "nearest name"),

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessons_lib.kernels import WindowState, trace, window_update
-from lessons_lib.kernels.window_update import cpu, huffman_paths, state
+from lessons_lib.kernels import WindowState, side_by_side, trace, window_update
+from lessons_lib.kernels.window_update import huffman_paths, state
 from lessons_lib.kernels.window_update.draws import alias_table, draws, piece_key
 
 ARCHITECTURES, OBJECTIVES = ("skip_gram", "cbow"), ("negative_sampling", "hierarchical_softmax")
@@ -216,13 +216,13 @@ def test_parts_of_a_text_one_after_the_other_are_the_whole(monkeypatch):
     whole, parts = trained(make(n=3000)), make(n=3000)
     found = [trained(parts, pieces=pair)[1] for pair in ((0, 3), (3, 10))]
     assert_same(whole, (parts, (sum(x for x, _ in found), sum(n for _, n in found))), atol=1e-12)
-    monkeypatch.setattr(cpu, "TOKENS_PER_CALL", 200)
+    monkeypatch.setattr(side_by_side, "TOKENS_PER_CALL", 200)
     assert_same(whole, trained(make(n=3000)), atol=1e-12)
 
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_that_merge_give_bitwise_the_same_each_time(threads, monkeypatch):
-    monkeypatch.setattr(cpu, "TOKENS_PER_MERGE", 200)
+    monkeypatch.setattr(side_by_side, "TOKENS_PER_MERGE", 200)
     found = [trained(make(n=3000, documents=100), threads=threads) for _ in range(3)]
     assert_same(found[0], found[1])
     assert_same(found[0], found[2])

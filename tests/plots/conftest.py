@@ -74,7 +74,17 @@ FIGURES: dict[str, Callable] = {
     "polar_words": lambda: plots.polar_words(["king", "$prince$", "throne"], [2.0, 3.0, 1.0], [0.9, 0.7], title=FINDING),
     "offset_arrows": lambda: plots.offset_arrows({"$capital$": (_points(4)[0], _points(4)[0] + 1, list("abcd"), list("efgh")),
                                                   "comparative": (_points(4)[0], -_points(4)[0], list("abcd"), list("efgh"))}, title=FINDING),
-    "training_panels": lambda: plots.training_panels([_points()[0], _points()[0] * 2], _points()[1], steps=["before", "$after$"], title=FINDING),
+    "ratio_bars": lambda: plots.ratio_bars(["law", "$army$", "the"], [8.0, 0.1, 1.1], first="court", second="army", title=FINDING),
+    "weight_curves": lambda: plots.weight_curves([0.1, 1, 10, 100], {"x_max = 100": [0.01, 0.03, 0.2, 1], "$x$": [0.1, 0.2, 1, 1]},
+                                                 cells=[0.1, 0.8, 0.99, 1], title=FINDING),
+    "paired_scores": lambda: plots.paired_scores({"skip-gram": (5, 4), "$fastText$": (5, 50)}, names=("semantic", "syntactic"), title=FINDING,
+                                                 xlabel="%"),
+    "sense_shares": lambda: plots.sense_shares({"skip-gram": (np.linspace(0.1, 0.9, 9), np.linspace(0.3, 0.7, 9) ** 1.1)}, title=FINDING),
+    "ngram_ladder": lambda: plots.ngram_ladder("where", ["<wh", "whe", "her", "ere", "re>", "where"], shared=["her"], title=FINDING),
+    "neighbour_grid": lambda: plots.neighbour_grid({"goverment": [("government", 0.9), ("$x$", 0.5)], "wars": [("mrs", 0.6), ("war", 0.4)]},
+                                                   hits={"goverment": "government"}, title=FINDING),
+    "training_panels": lambda: plots.training_panels([_points()[0], _points()[0] * 2], _points()[1], steps=["before", "$after$"], title=FINDING,
+                                                     shapes=["$x$", "y"] * 30),
     "leaderboard_bars": lambda: plots.leaderboard_bars(make_rows(), dataset="stsb", title=FINDING, highlight="TF-IDF"),
 }
 

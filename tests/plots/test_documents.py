@@ -56,6 +56,8 @@ def test_score_curves_name_every_line_at_its_end_and_tick_every_size():
     shared_end = [t.xyann[1] for t in ax.texts[1:]]
     assert abs(shared_end[0] - shared_end[1]) >= 15            # b and the level line end in one point
     assert plots.score_curves({"a": ([0, 5], [1, 2])}, title="x", xlabel="k", ylabel="s", log=False).axes[0].get_xlabel() == "k"
+    few = plots.score_curves({"a": ([90, 300, 1e6], [1, 2, 3])}, title="x", xlabel="k", ylabel="s", ticks=[100, 1e6]).axes[0]
+    assert [tick.get_text() for tick in few.get_xticklabels()] == ["100", "1 M"]
 
 
 def test_similarity_matrix_writes_every_cell_and_numbers_long_names():

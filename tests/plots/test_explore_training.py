@@ -45,11 +45,21 @@ def test_the_static_twin_shows_two_moments_on_the_same_axes():
     fig = plots.training_panels(FRAMES, LABELS, steps=STEPS, title=FINDING)
     left, right = fig.axes
     assert [ax.get_title() for ax in fig.axes] == ["0 tokens", "all"] and left.get_xlim() == right.get_xlim()
-    drawn = np.vstack([np.column_stack(line.get_data()) for line in right.lines])
+    drawn = np.vstack([np.column_stack(line.get_data()) for line in right.lines if len(line.get_xdata())])
     assert np.allclose(np.sort(drawn, axis=0), np.sort(FRAMES[2], axis=0), atol=1e-5)
 
 
+def test_colour_says_the_label_and_marker_says_the_shape():
+    shapes = ["round", "square"] * 6
+    traces = explorer(shapes=shapes).data
+    assert len(traces) == 6 and len({t.marker.color for t in traces}) == 3 and len({t.marker.symbol for t in traces}) == 2
+    fig = plots.training_panels(FRAMES, LABELS, steps=STEPS, title=FINDING, shapes=shapes)
+    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["noun", "verb", "<b>", "round", "square"]
+
+
 @pytest.mark.parametrize(("call", "said"), [
+    (lambda: explorer(shapes=["a"]), "shapes has 1 values for 12 labels"),
+    (lambda: explorer(shapes=list(range(12))), "expected <= 5 of each"),
     (lambda: plots.training_panels(FRAMES, LABELS[:3], steps=STEPS, title="x"), "3 labels"),
     (lambda: plots.training_panels(FRAMES, LABELS, steps=STEPS[:1], title="x"), "1 steps"),
     (lambda: plots.training_explorer(FRAMES, LABELS, steps=STEPS, title="x", hover=["a"]), "hover has 1 names"),

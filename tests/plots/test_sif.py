@@ -35,10 +35,10 @@ def test_each_step_of_a_walk_is_tied_to_the_word_it_says_and_frequency_is_dashed
 
 def test_words_stand_on_their_curve_and_the_highlight_alone_is_coloured():
     curves = {"0.1": (P, 0.1 / (0.1 + P)), "0.001": (P, 1e-3 / (1e-3 + P))}
-    ax = plots.weight_curves(curves, words={"the": (1e-2, 1 / 11)}, highlight="0.001", title=FINDING).axes[0]
+    ax = plots.frequency_weights(curves, words={"the": (1e-2, 1 / 11)}, highlight="0.001", title=FINDING).axes[0]
     assert ax.get_xscale() == "log" and np.allclose(ax.lines[2].get_xydata(), [[1e-2, 1 / 11]])
     assert [line.get_color() for line in ax.lines[:2]] == [plots.GREY, plots.LINE_COLOURS[0]]
-    assert len({line.get_color() for line in plots.weight_curves(curves, title=FINDING).axes[0].lines}) == 2
+    assert len({line.get_color() for line in plots.frequency_weights(curves, title=FINDING).axes[0].lines}) == 2
 
 
 def test_the_best_value_is_a_diamond_and_the_nearly_best_are_thick():
@@ -63,9 +63,9 @@ def test_a_cone_is_an_arrow_from_the_origin_for_each_vector_on_equal_axes():
     (lambda: plots.share_bars({"a": [1.0]}, ["a", "b"], title="x", xlabel="x"), "for 2 bands"),
     (lambda: plots.walk_map(PLANE, PLANE, ["a", "b"], [0, 1, 2], title="x"), "for 3 words and 3 steps"),
     (lambda: plots.walk_map(PLANE, PLANE, ["a", "b", "c"], [0, 1, 3], title="x"), "said holds 0 to 3"),
-    (lambda: plots.weight_curves({}, title="x"), "curves holds 0 lines"),
-    (lambda: plots.weight_curves({"a": ([0.0, 1.0], [1.0, 1.0])}, title="x"), "has the frequency 0"),
-    (lambda: plots.weight_curves({"a": (P, P)}, highlight="b", title="x"), "highlight='b' is unknown"),
+    (lambda: plots.frequency_weights({}, title="x"), "curves holds 0 lines"),
+    (lambda: plots.frequency_weights({"a": ([0.0, 1.0], [1.0, 1.0])}, title="x"), "has the frequency 0"),
+    (lambda: plots.frequency_weights({"a": (P, P)}, highlight="b", title="x"), "highlight='b' is unknown"),
     (lambda: plots.tuning_curves([0, 1], {"a": [1, 2]}, tolerance=1, title="x", xlabel="x", ylabel="y"), "sizes holds 0"),
     (lambda: plots.tuning_curves([1, 2], {"a": [1]}, tolerance=1, title="x", xlabel="x", ylabel="y"), "values for 2 sizes"),
     (lambda: plots.cone_panels({"a": PLANE}, ["a"], title="x"), "for 1 labels"),

@@ -208,6 +208,16 @@ def test_what_is_saved_and_loaded_encodes_the_same(tmp_path, language, settings)
     np.testing.assert_array_equal(loaded.fit(language.texts).weights_, encoder.weights_)
 
 
+def test_V18_words_added_after_fit_wait_for_the_next_and_files_agree(tmp_path, toy):
+    encoder = SIF(toy, counts={"the": 9, "cat": 1}, n_components=0).fit(["the cat"])
+    before = encoder.encode(["the cat"])
+    toy.add(["mat"], [[1.0, 1.0, 1.0]])
+    np.testing.assert_array_equal(encoder.encode(["the cat mat"]), before)
+    encoder.save(tmp_path / "model")
+    np.testing.assert_array_equal(SIF.load(tmp_path / "model").encode(["the cat mat"]), before)
+    assert encoder.fit(["the mat"]).encode(["mat"]).any()
+
+
 def test_a_file_without_its_weights_is_refused(tmp_path, language):
     encoder = SIF(language.vectors).fit(language.texts)
     encoder.weights_ = np.full(200, np.nan)
@@ -217,7 +227,7 @@ def test_a_file_without_its_weights_is_refused(tmp_path, language):
 
 
 def test_threads_change_no_digit(language):
-    texts = language.texts * 60
+    texts = language.texts * 20
     encoder = SIF(language.vectors, threads=1).fit(texts)
     expected = encoder.encode(texts)
     two = SIF(language.vectors, threads=2).fit(texts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...core import shown
 from ..dispatch import Operation
-from ..window_update.settings import checked_settings
+from ..window_update.settings import check_sound, checked_settings
 from .state import SubwordState
 
 __all__ = ["OPERATION", "SubwordState", "subword_update"]
@@ -27,11 +27,10 @@ def subword_update(state: SubwordState, *, architecture: str = "skip_gram", obje
         o += lr w (y − σ(o·x)) x          r += lr Σ_o w (y − σ(o·x)) o
         y = 1 for the words to guess, all contexts or the centre, 0 for words drawn from counts^α; or 1 − bit for the nodes on their paths
 
-    A window is one step: its products are taken before anything moves. With m contexts to guess, K negatives are drawn for every two; each stands
-    for all contexts that it is not itself, with weight w = their number by ⌈m/2⌉ (K for all are faster, and learn a little worse). An output that
-    is asked for more than once has the sum of the weights and the mean label. With CBOW a token's rows are read when it comes within ``window`` of
-    the centre and changed when it has left; between, its own sum follows all that it learns. Half the window's width is drawn from 1 … ``window``;
-    subsampling removes words before windows are laid.
+    A window is one step: its products are taken before anything moves. With m words to guess K m negatives are drawn; each stands for all of those
+    that it is not itself, with weight w = their share. An output that is asked for more than once has the sum of the weights and the mean label.
+    With CBOW a token's rows are read when it comes within ``window`` of the centre and changed when it has left; between, its own sum follows all
+    that it learns. Half the window's width is drawn from 1 … ``window``; subsampling removes words before windows are laid.
     Parameters: state, a `SubwordState`; share_error, each row gets 1/n of the error, which is the gradient, instead of the whole, as in fastText; all
     others as in `window_update`. Raises TypeError, ValueError (settings), BackendUnavailable. [bojanowski2017enriching; ji2016parallelizing]
 
@@ -44,4 +43,6 @@ def subword_update(state: SubwordState, *, architecture: str = "skip_gram", obje
     how = checked_settings(state, architecture=architecture, objective=objective, window=window, negatives=negatives, learning_rate=learning_rate,
                            share_error=share_error, loss_every=loss_every, seed=seed, epoch=epoch, pieces=pieces, threads=threads,
                            deterministic=deterministic)
+    check_sound(state, how.pieces, rows=1)
+    state.check_lists()
     return OPERATION.run("subword_update", state.inputs, state.outputs, state, how, backend=backend)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from ..side_by_side import Matrices, over_text
-from ..window_update.state import Settings
+from ..window_update.state import Settings, on_host
 from .room import Room, plan_of, room_for, source_of
 from .state import SubwordState
 
@@ -17,6 +17,8 @@ __all__ = ["subword_update"]
 
 def subword_update(inputs: Tensor, outputs: Tensor, state: SubwordState, how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the number of these pairs."""
+    if inputs.is_cuda:
+        return on_host(subword_update, inputs, outputs, state, how)
     from .training import Tables, train
 
     source, owners = source_of(state, how)

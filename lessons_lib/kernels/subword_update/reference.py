@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..window_update.draws import draws, piece_key
 from ..window_update.state import Settings
-from .state import SERVED, SubwordState, most_draws
+from .state import SubwordState, most_draws
 
 __all__ = ["subword_update"]
 
@@ -43,11 +43,10 @@ def _outputs(state: SubwordState, how: Settings, targets: np.ndarray, numbers: n
         path = slice(*state.paths.offsets[word : word + 2]) if how.hierarchical else None
         for row, label in zip(state.paths.nodes[path].tolist(), 1.0 - state.paths.bits[path], strict=True) if path else [(word, 1.0)]:
             right[row], asked[row] = right.get(row, 0.0) + label, asked.get(row, 0.0) + 1.0
-    groups = -(-len(targets) // SERVED)
-    for x in map(int, numbers[1 : 1 + how.negatives * groups]):
+    for x in map(int, numbers[1 : 1 + how.negatives * len(targets)]):
         column = (x >> 32) * len(state.counts) >> 32
         word = column if x & 0x7FFFFFFF < state.thresholds[column] else int(state.others[column])
-        asked[word] = asked.get(word, 0.0) + (len(targets) - right.get(word, 0.0)) / groups
+        asked[word] = asked.get(word, 0.0) + 1.0 - right.get(word, 0.0) / len(targets)
     rows, weights = np.array(list(asked)), np.array(list(asked.values()))
     positive = np.array([right.get(row, 0.0) for row in asked])
     return rows, np.divide(positive, weights, out=np.zeros_like(weights), where=weights > 0), weights
@@ -112,7 +111,7 @@ def _piece(a: np.ndarray, b: np.ndarray, state: SubwordState, how: Settings, pie
 
 def subword_update(inputs: Float32[Tensor, "r d"], outputs: Float32[Tensor, "rows d"], state: SubwordState, how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the number of these pairs."""
-    a, b = inputs.double().numpy(), outputs.double().numpy()
+    a, b = inputs.double().cpu().numpy(), outputs.double().cpu().numpy()
     loss, pairs = 0.0, 0
     for piece in range(*how.pieces):
         found = _piece(a, b, state, how, piece)

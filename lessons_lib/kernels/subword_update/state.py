@@ -14,9 +14,7 @@ from ...core import check_int, shown
 from ..window_update import WindowState
 from ..window_update.state import Settings
 
-__all__ = ["SERVED", "SubwordState", "most_draws"]
-
-SERVED = 2                                      # words to guess for each set of negatives
+__all__ = ["SubwordState", "most_draws"]
 
 
 @dataclass
@@ -36,16 +34,20 @@ class SubwordState(WindowState):
         super().__post_init__()
 
     def _check_shapes(self, n_inputs: int) -> None:
-        n_rows, bounds = len(self.inputs), self.row_offsets
-        check_int("number of rows", n_rows)
-        super()._check_shapes(n_rows)
+        check_int("number of rows", len(self.inputs))
+        super()._check_shapes(len(self.inputs))
+        self.check_lists()
+
+    def check_lists(self) -> None:
+        """Check that the lists of rows are whole, also before each use: numbers become addresses. Raises ValueError."""
+        n_inputs, n_rows, bounds = len(self.counts), len(self.inputs), self.row_offsets
         if bounds.shape != (n_inputs + 1,) or bounds[0] != 0 or bounds[-1] != len(self.rows) or (np.diff(bounds) < 1).any():
             raise ValueError(f"row_offsets={shown(bounds)} are wrong; expected {n_inputs + 1} whole numbers that begin with 0, rise by >= 1 for each "
                              f"word and end with {len(self.rows)}")
-        if not 0 <= self.rows.min() <= self.rows.max() < n_rows:
+        if self.rows.ndim != 1 or self.rows.dtype != np.int32 or not 0 <= self.rows.min() <= self.rows.max() < n_rows:
             raise ValueError(f"rows reach from {self.rows.min()} to {self.rows.max()}; expected ints in [0, {n_rows - 1}]")
 
 
 def most_draws(how: Settings) -> int:
     """The noise words of a window with as many words to guess as there can be."""
-    return how.negatives * (1 if how.cbow else -(-2 * how.window // SERVED))
+    return how.negatives * (1 if how.cbow else 2 * how.window)

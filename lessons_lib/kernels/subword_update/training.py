@@ -17,7 +17,6 @@ from ..window_update.draws import GOLDEN
 from ..window_update.training import mixed
 from ..window_update.vectors import BIG, SMALL, add_row, apply_big, apply_small, copy_row, fetch_row, mean_rows, tile_1_big, tile_1_small
 from .room import Plan, Room, Source
-from .state import SERVED
 
 __all__ = ["Tables", "train"]
 
@@ -80,15 +79,15 @@ def _target(word: int, n: int, source: Source, plan: Plan, room: Room, half: int
 @compiled
 def _noise(m: int, n: int, place: int, key: int, source: Source, plan: Plan, room: Room, half: int) -> int:
     """Ask for the words drawn against m targets, which share them but for those that they are themselves; returns how many are asked for now."""
-    first, groups = np.uint64(place) * np.uint64(1 + source.draws), (m + SERVED - 1) // SERVED
-    for k in range(1, plan.negatives * groups + 1):
+    first = np.uint64(place) * np.uint64(1 + source.draws)
+    for k in range(1, plan.negatives * m + 1):
         x = mixed(key + (first + np.uint64(k)) * _GOLDEN)
         drawn = np.int64(((x >> _32) * np.uint64(source.n_words)) >> _32)
         if np.int64(x & _31_BITS) >= get_i64(source.thresholds, drawn):
             drawn = get_i32(source.others, drawn)
         seat = get_i32(room.seats, drawn)
         right = get_f32(room.labels, half + seat) if seat < n and get_i32(room.asked, seat) == drawn else _ZERO
-        n = _ask(drawn, n, _ZERO, (np.float32(m) - right) / np.float32(groups), room, half)
+        n = _ask(drawn, n, _ZERO, _ONE - right / np.float32(m), room, half)
     return n
 
 

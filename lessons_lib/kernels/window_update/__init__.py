@@ -11,7 +11,7 @@ from ...core import shown
 from ..dispatch import Operation
 from .huffman import Paths, huffman_paths
 from .launching import limit
-from .settings import checked_settings
+from .settings import check_sound, checked_settings
 from .state import WindowState
 
 __all__ = ["OPERATION", "Paths", "WindowState", "huffman_paths", "window_update"]
@@ -48,4 +48,5 @@ def window_update(state: WindowState, *, architecture: str = "skip_gram", object
     how = checked_settings(state, architecture=architecture, objective=objective, window=window, negatives=negatives, learning_rate=learning_rate,
                            share_error=share_error, loss_every=loss_every, seed=seed, epoch=epoch, pieces=pieces, threads=threads,
                            deterministic=deterministic)
+    check_sound(state, how.pieces, rows=len(state.counts))
     return OPERATION.run("window_update", state.inputs, state.outputs, state, how, backend=backend, limit=limit(state, how))

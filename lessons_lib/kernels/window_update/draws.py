@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["GOLDEN", "MIXING", "alias_table", "draws", "epoch_key", "piece_key"]
+__all__ = ["GOLDEN", "MIXING", "alias_table", "draws", "epoch_key", "mixed_numbers", "piece_key"]
 
 GOLDEN = 0x9E3779B97F4A7C15
 MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
@@ -32,12 +32,17 @@ def piece_key(seed: int, epoch: int, piece: int) -> int:
     return _mixed((epoch_key(seed, epoch) + piece * GOLDEN) & _LOW)
 
 
+def mixed_numbers(x: np.ndarray) -> np.ndarray:
+    """The SplitMix64 mix of each of some uint64 numbers."""
+    for shift, factor in MIXING:
+        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+    return x ^ (x >> np.uint64(31))
+
+
 def draws(n_tokens: int, negatives: int, key: int) -> np.ndarray:
     """All draws of a piece: (n_tokens, 1 + negatives) uint64."""
     x = np.arange(n_tokens * (1 + negatives), dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(key)
-    for shift, factor in MIXING:
-        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-    return (x ^ (x >> np.uint64(31))).reshape(n_tokens, 1 + negatives)
+    return mixed_numbers(x).reshape(n_tokens, 1 + negatives)
 
 
 def alias_table(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -46,13 +51,12 @@ def alias_table(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Parameters: p, (n,) weights >= 0 with a sum > 0. Returns (n,) int64 thresholds in [0, 2^31] and (n,) int32 others. [walker1977efficient]
     """
     share = np.asarray(p, dtype=np.float64) / np.sum(p) * len(p)
-    keep, others = np.ones(len(p)), np.arange(len(p), dtype=np.int32)
-    poor, rich = [list(np.flatnonzero(share < 1.0)), list(np.flatnonzero(share >= 1.0))]
-    rest = share.tolist()
+    keep, others, rest = [1.0] * len(p), list(range(len(p))), share.tolist()
+    poor, rich = np.flatnonzero(share < 1.0).tolist(), np.flatnonzero(share >= 1.0).tolist()
     while poor and rich:
         low, high = poor.pop(), rich[-1]
         keep[low], others[low] = rest[low], high
         rest[high] -= 1.0 - rest[low]
         if rest[high] < 1.0:
             poor.append(rich.pop())
-    return np.rint(keep * 2.0**31).astype(np.int64), others
+    return np.rint(np.array(keep) * 2.0**31).astype(np.int64), np.array(others, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Checking the settings of a pass over a text: what operations on windows are told in common.
+"""Checking the settings of a pass over a text, and that its state is still whole: what operations on windows have in common.
 
 Used by `window_update` and `subword_update`, in lessons ``04_word2vec`` and ``05_glove_and_fasttext``.
 """
@@ -6,11 +6,13 @@ Used by `window_update` and `subword_update`, in lessons ``04_word2vec`` and ``0
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from ...core import check_choice, check_float, check_int, shown
-from .state import Settings, WindowState
+from ..layout import ALIGNMENT
+from .state import PIECE, Settings, WindowState
 
-__all__ = ["checked_settings"]
+__all__ = ["check_sound", "checked_settings"]
 
 WIDEST, MOST_NEGATIVES = 1000, 255
 
@@ -35,6 +37,29 @@ def checked_settings(state: WindowState, *, architecture: str, objective: str, w
     return how
 
 
+def check_sound(state: WindowState, pieces: tuple[int, int], *, rows: int) -> None:
+    """Check what compiled loops take on trust, because numbers become addresses there: arrays may have been changed since the state was made.
+
+    Parameters: state; pieces, first and last + 1 of those that will be worked on: others are not looked at; rows, how many inputs there
+    must be at least. Raises ValueError.
+    """
+    width, n_words, bounds = state.inputs.shape[-1], len(state.counts), state.pieces[pieces[0] : pieces[1] + 1]
+    for name in ("inputs", "outputs"):
+        x = getattr(state, name)
+        if x.dtype != torch.float32 or x.ndim != 2 or x.shape[1] != width or width % ALIGNMENT or not x.is_contiguous():
+            raise ValueError(f"state.{name} has become {x.dtype} of shape {tuple(x.shape)}; expected contiguous float32 rows, padded to a multiple "
+                             f"of {ALIGNMENT}. Write into it: state.{name}[:, :state.dim] = …, or make a new state")
+    lengths, words = np.diff(bounds), state.words[max(0, bounds[0]) : bounds[-1]]
+    if words.dtype != np.int32 or words.ndim != 1 or len(words) != lengths.sum() or (lengths < 0).any() or (lengths > PIECE).any():
+        raise ValueError(f"state.words or state.pieces was changed: {len(state.words)} words, pieces {shown(bounds)}. Make a new state")
+    if len(words) and not 0 <= words.min() <= words.max() < n_words:
+        raise ValueError(f"state.words was changed and reaches from {words.min()} to {words.max()}; expected ints in [0, {n_words - 1}]")
+    tables = [len(x) for x in (state.keep, state.thresholds, state.others)]
+    if len(state.inputs) < rows or tables != [n_words] * 3:
+        raise ValueError(f"state.counts or state.inputs was changed: {n_words} words, tables of {tables}, {len(state.inputs)} rows of inputs, "
+                         f"{rows} needed. Make a new state")
+
+
 def _rates(learning_rate: float | tuple[float, float]) -> tuple[float, float]:
     both = learning_rate if isinstance(learning_rate, (tuple, list)) and len(learning_rate) == 2 else (learning_rate, learning_rate)
     return check_float("learning_rate", both[0], low=0.0, open_low=True), check_float("learning_rate", both[1], low=0.0)
@@ -43,5 +68,7 @@ def _rates(learning_rate: float | tuple[float, float]) -> tuple[float, float]:
 def _part(pieces: tuple[int, int] | None, n: int) -> tuple[int, int]:
     if pieces is None:
         return 0, n
+    if not isinstance(pieces, (tuple, list)) or len(pieces) != 2:
+        raise TypeError(f"pieces={shown(pieces)} is {type(pieces).__name__}; expected (first, last + 1), or None for all {n}")
     first = check_int("pieces[0]", pieces[0], low=0, high=n)
     return first, check_int("pieces[1]", pieces[1], low=first, high=n)

@@ -1,0 +1,63 @@
+"""What is left of a model when learning is stopped before the first step, and settings given as NumPy numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lessons_lib import kernels
+from lessons_lib.words import FastText, GloVe, Word2Vec
+
+TEXT = [["a", "rose", "is", "a", "rose", "is"]] * 40
+MORE = [["a", "tulip", "is", "no", "rose"]] * 30
+STATES = {Word2Vec: "WindowState", FastText: "SubwordState", GloVe: "GloveState"}
+METHODS = pytest.mark.parametrize("method", list(STATES), ids=lambda method: method.__name__)
+
+
+def made(method, **settings):
+    return method(**({"dim": 4, "min_count": 1, "epochs": 1} | settings))
+
+
+@METHODS
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_ctrl_c_before_the_first_step_leaves_the_model_as_it_was(method, way, monkeypatch, tmp_path):
+    model, twin = made(method).fit(TEXT), made(method).fit(TEXT)
+
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kernels, STATES[method], pressed, raising=False)
+        with pytest.raises(KeyboardInterrupt):
+            getattr(model, way)(MORE)
+    model.save(tmp_path / "model")
+    model = method.load(tmp_path / "model")
+    np.testing.assert_array_equal(model.vectors_.matrix, twin.vectors_.matrix)
+    np.testing.assert_array_equal(model.counts_, twin.counts_)
+    np.testing.assert_array_equal(model.partial_fit(MORE).vectors_.matrix, twin.partial_fit(MORE).vectors_.matrix)
+
+
+@METHODS
+def test_ctrl_c_before_the_first_step_of_a_first_fit_leaves_it_not_fitted(method, monkeypatch):
+    model = made(method)
+
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kernels, STATES[method], pressed, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(TEXT)
+    assert set(vars(model)) == set(vars(made(method)))
+
+
+@METHODS
+def test_settings_may_be_small_numbers_of_numpy(method, tmp_path):
+    plain = {"dim": 4, "window": 5, "epochs": 3, "seed": 250, "threads": 1, "learning_rate": 0.03125}
+    kinds = {"dim": np.int8, "window": np.int8, "epochs": np.int8, "seed": np.uint8, "threads": np.int8, "learning_rate": np.float32}
+    model = made(method, **{name: kinds[name](value) for name, value in plain.items()})
+    twin = made(method, **plain)
+    for one in (model, twin):
+        one.fit(TEXT).partial_fit(MORE)
+    np.testing.assert_array_equal(model.vectors_.matrix, twin.vectors_.matrix)
+    model.save(tmp_path / "model")
+    assert method.load(tmp_path / "model").get_params() == twin.get_params()
