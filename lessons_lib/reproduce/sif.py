@@ -7,21 +7,20 @@ Discussed in lesson ``06_sif_and_usif``.
 
 from __future__ import annotations
 
-import contextlib
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..core import DataMissing, DataWarning, Encoder
+from ..core import DataWarning, Encoder
 from ..counts.named import sample_sentences
 from ..datasets import load
 from ..datasets.records import SentencePairs
 from ..evaluation import pair_cosines, pearson
 from ..plots import tuning_curves
-from ..plots.labels import VEIL, new_figure
-from ..plots.style import GREY, LINE_COLOURS, MARKERS, plain, styled
+from ..plots.labels import new_figure
+from ..plots.style import GREY, LINE_COLOURS, MARKERS, styled
 from ..sentences import SIF, USIF, MeanEncoder
 from ..vectors import WordVectors
 from .entry import Claim, Entry, Series
@@ -29,6 +28,7 @@ from .entry import Claim, Entry, Series
 __all__ = ["ENTRIES", "mean_pearson"]
 
 YEARS = {2012: "sts12", 2013: "sts13", 2014: "sts14", 2015: "sts15"}
+METHODS = ("mean", "TF-IDF mean", "SIF", "uSIF")
 SMOKE_YEARS = [2012, 2013]
 GRID = [1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 1.0]
 SCALES: dict[str, dict[str, Any]] = {"smoke": {"years": SMOKE_YEARS, "a": [1e-5, 1e-3, 1e-1]}, "laptop": {"years": list(YEARS), "a": GRID},
@@ -51,11 +51,8 @@ def mean_pearson(encoder: Encoder, pairs: SentencePairs) -> float:
 
 
 def _vectors() -> dict[str, WordVectors]:
-    """The word vectors that stand in for the paper's; the GloVe sample where it is on this machine."""
-    found = {"skip-gram": load("course-vectors")}
-    with contextlib.suppress(DataMissing):
-        found["GloVe sample"] = load("glove-sample")
-    return found
+    """The word vectors that stand in for the paper's GloVe, and skip-gram beside them, by what is added to a method's name."""
+    return {"": load("glove-sample"), ", skip-gram": load("course-vectors")}
 
 
 # ------------------------------------------------------------------------------------------------ Table 1
@@ -70,32 +67,30 @@ def _methods(vectors: WordVectors) -> dict[str, Encoder]:
 
 def _measure_table(settings: Mapping[str, Any], seed: int) -> Series:
     sets = {year: load(YEARS[year]) for year in settings["years"]}
-    return {f"{method}, {name}": {year: mean_pearson(encoder, pairs) for year, pairs in sets.items()}
-            for name, vectors in _vectors().items() for method, encoder in _methods(vectors).items()}
+    return {method + suffix: {year: mean_pearson(encoder, pairs) for year, pairs in sets.items()}
+            for suffix, vectors in _vectors().items() for method, encoder in _methods(vectors).items()}
 
 
 @styled()
 def _draw_table(entry: Entry, measured: Series) -> Any:
-    """One panel for the paper and one for what was measured; three methods each, so that the steps between them can be compared."""
-    here = "GloVe sample" if "mean, GloVe sample" in measured else "skip-gram"
-    panels = {"paper, GloVe": entry.printed, f"here, {here}": {name.removesuffix(f", {here}"): row for name, row in measured.items() if here in name}}
+    """One panel for the paper and one for what was measured with GloVe's vectors, so that the steps between methods can be compared."""
+    panels = {"paper, GloVe": entry.printed, "here, GloVe sample": {name: row for name, row in measured.items() if "skip-gram" not in name}}
     fig, axes = new_figure("SIF is above the mean in every year", size=(7.2, 4.2), panels=2, sharey=True)
     for ax, (heading, rows) in zip(axes, panels.items(), strict=True):
-        for (name, row), colour, marker in zip(rows.items(), LINE_COLOURS, MARKERS, strict=False):
-            years = sorted(row)
-            ax.plot(years, [row[year] for year in years], "-", color=colour, marker=marker)
-            ax.annotate(plain(name, limit=20), (years[0], row[years[0]]), (4, 6), textcoords="offset points", color=colour, bbox=VEIL)
+        for name, colour, marker in zip(METHODS, LINE_COLOURS, MARKERS, strict=False):
+            years = sorted(rows.get(name, {}))
+            ax.plot(years, [rows[name][year] for year in years], "-", color=colour, marker=marker, label=name)
         ax.set(xticks=sorted({year for row in rows.values() for year in row}), xlabel="SemEval year")
         ax.set_title(heading, loc="center", fontsize=12, color=GREY)
         ax.margins(x=0.08, y=0.12)
     axes[0].set(ylabel="Pearson × 100, mean over files")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(METHODS), frameon=False)
     return fig
 
 
 def _steps(measured: Series, one: str, other: str) -> list[float]:
     """How much better ``other`` is than ``one``: the mean over the years, for each kind of vectors."""
-    kinds = [name.removeprefix("mean, ") for name in measured if name.startswith("mean, ")]
-    return [float(np.mean([measured[f"{other}, {kind}"][x] - y for x, y in measured[f"{one}, {kind}"].items()])) for kind in kinds]
+    return [float(np.mean([measured[other + kind][x] - y for x, y in measured[one + kind].items()])) for kind in ("", ", skip-gram")]
 
 
 # ------------------------------------------------------------------------------------------------ Figure 1a
@@ -104,7 +99,8 @@ def _steps(measured: Series, one: str, other: str) -> list[float]:
 def _measure_a(settings: Mapping[str, Any], seed: int) -> Series:
     pairs, counts = load("sts12"), load("course-frequencies")
     found: dict[str, dict[float, float]] = {}
-    for name, vectors in _vectors().items():
+    for suffix, vectors in _vectors().items():
+        name = suffix.removeprefix(", ") or "GloVe sample"
         found[name] = {a: mean_pearson(SIF(vectors, a=a, counts=counts, components="batch").fit(), pairs) for a in settings["a"]}
     return found
 
