@@ -260,6 +260,23 @@ def _subword_update(sizes: Sizes) -> Iterator[Case]:
                     partial(learned, "reference"), of=(n, "words"), needs=work.subword_update(n, parts, outputs, d), goal=20.0, tolerance=1e-4)
 
 
+def _document_update(sizes: Sizes) -> Iterator[Case]:
+    n, n_words, d = sizes.windows
+    rng = np.random.default_rng(22)
+    words, offsets = np.minimum(rng.zipf(1.3, size=n), n_words) - 1, np.array([*range(0, n, 200), n])
+    n_documents, counts = len(offsets) - 1, np.bincount(words, minlength=n_words)
+    rows = [(rng.random((m, d)) - 0.5) / d for m in (n_words + 1 + n_documents, n_words)]
+    for model, inputs in (("dbow", 1.0), ("dm", 7.0)):                                   # the document alone, or beside 2 · mean of 1 … 5 words
+        def learned(backend: str, model: str = model) -> Tensor:
+            state = kernels.DocumentState(words, offsets, *rows, counts, sample=0.0, tags=np.arange(n_documents),
+                                          tag_offsets=np.arange(n_documents + 1))
+            kernels.document_update(state, model=model, backend=backend)
+            return state.inputs
+
+        yield _case(f"document_update {model} {n} words, d={d}", "NumPy, window by window", partial(learned, "cpu"),
+                    partial(learned, "reference"), of=(n, "words"), needs=work.document_update(n, inputs, 6, d), goal=20.0, tolerance=1e-4)
+
+
 def _glove_step(sizes: Sizes) -> Iterator[Case]:
     n_words, per_word, d = sizes.glove
     n, rng = n_words * per_word, np.random.default_rng(21)
@@ -280,7 +297,7 @@ def _glove_step(sizes: Sizes) -> Iterator[Case]:
 
 _MAKERS = {"uniformity": _uniformity, "info_nce": _info_nce, "cosent": _cosent, "mean_covariance": _mean_covariance, "knn": _knn,
            "mean_cosine": _mean_cosine, "pool": _pool, "segment_moments": _segment_moments, "alignment": _alignment, "ranks": _ranks,
-           "lda_sweep": _lda_sweep, "window_update": _window_update, "subword_update": _subword_update,
+           "lda_sweep": _lda_sweep, "window_update": _window_update, "subword_update": _subword_update, "document_update": _document_update,
            "glove_step": _glove_step}
 
 

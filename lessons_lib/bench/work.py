@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Work", "alignment", "cosent", "glove_step", "info_nce", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "pool", "ranks",
-           "segment_moments", "subword_update", "uniformity", "window_update"]
+__all__ = ["Work", "alignment", "cosent", "document_update", "glove_step", "info_nce", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "pool",
+           "ranks", "segment_moments", "subword_update", "uniformity", "window_update"]
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,14 @@ def window_update(n_windows: float, inputs: float, outputs: float, d: int) -> Wo
     ``inputs`` and ``outputs`` are rows of a window on average. What the caches save of frequent rows depends on the text and is not counted.
     """
     return Work(6 * n_windows * inputs * outputs * d, 8 * n_windows * (inputs + outputs) * d)
+
+
+def document_update(n_windows: float, inputs: float, outputs: float, d: int) -> Work:
+    """For each window the sum of ``inputs`` rows, which then move, and for each output a product and two updates.
+
+    The document's row, one of the inputs, stays in a cache while its words go by; the others are read and written once.
+    """
+    return Work(n_windows * (2 * inputs + 6 * outputs) * d, 8 * n_windows * (inputs - 1 + outputs) * d)
 
 
 def subword_update(n_windows: float, rows: float, outputs: float, d: int) -> Work:

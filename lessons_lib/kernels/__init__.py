@@ -8,6 +8,7 @@ from .alignment import alignment
 from .allocation import peak_allocated
 from .cosent import cosent
 from .dispatch import BACKENDS, Backend, backends, use_backend
+from .document_update import DocumentState, document_update
 from .glove_step import GloveState, glove_step
 from .info_nce import info_nce
 from .interpreter import interpret, interpreting
@@ -25,8 +26,8 @@ from .tracing import Trace, trace
 from .uniformity import uniformity
 from .window_update import WindowState, window_update
 
-__all__ = ["BACKENDS", "Backend", "GloveState", "LdaState", "Moments", "SegmentMoments", "SubwordState", "Trace", "WindowState",
-           "alignment", "backends", "can_step", "cosent", "glove_step", "info_nce", "interpret", "interpreting",
-           "intra_sentence_similarity", "kernel_text", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "peak_allocated", "pool",
+__all__ = ["BACKENDS", "Backend", "DocumentState", "GloveState", "LdaState", "Moments", "SegmentMoments", "SubwordState", "Trace", "WindowState",
+           "alignment", "backends", "can_step", "cosent", "document_update", "glove_step", "info_nce", "interpret",
+           "interpreting", "intra_sentence_similarity", "kernel_text", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "peak_allocated", "pool",
            "ranks", "segment_moments", "self_similarity", "spearman_resamples", "subword_update", "trace", "uniformity", "use_backend",
            "watch", "window_update"]

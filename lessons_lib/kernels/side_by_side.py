@@ -1,8 +1,8 @@
 """Threads that share a text: each takes a part of it, and what they learn is brought together.
 
 One thread goes through the text alone. Several with ``deterministic`` each have their own copies of the matrices; after some ten thousand tokens
-their changes are merged, row by row, by Adasum, on a fixed schedule, so that a run can be repeated bit by bit. Otherwise threads write into the same
-rows as they come. Taught in ``04_word2vec``.
+their changes are brought together, row by row, by Adasum or by adding, on a fixed schedule, so that a run can be repeated bit by bit. Otherwise
+threads write into the same rows as they come. Taught in ``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,19 @@ Matrices = tuple[np.ndarray, np.ndarray]          # inputs and outputs; a thread
 Work = Callable[[Matrices, object, tuple[int, int]], tuple[float, int]]
 TOKENS_PER_CALL = 1 << 19                       # then Python is asked whether Ctrl-C was pressed
 TOKENS_PER_MERGE = 1 << 16                      # of one thread, at least; more where the matrices are large, which are read whole
+TOKENS_PER_SUM = 1 << 16                        # of all threads, where changes are added: more, and what is common to them would be learned twice
 
 
-def over_text(work: Work, shared: Matrices, rooms: Sequence[object], state: WindowState, how: Settings) -> tuple[float, int]:
-    """Let one thread for each room do ``work(matrices, room, (first piece, last piece + 1))`` on all pieces; returns the sums of what it returns."""
+def over_text(work: Work, shared: Matrices, rooms: Sequence[object], state: WindowState, how: Settings, *,
+              touched: Callable[[int, int], np.ndarray] | None = None) -> tuple[float, int]:
+    """Let one thread for each room do ``work(matrices, room, (first piece, last piece + 1))`` on all pieces; returns the sums of what it returns.
+
+    Parameters: touched, the rows of the inputs that pieces ``first`` to ``last`` may change: given, changes are added, and other rows not looked at.
+    """
     if how.threads == 1:
         return _sum(work(shared, rooms[0], part) for part in _parts(state, how.pieces, TOKENS_PER_CALL, 1))
     with ThreadPoolExecutor(how.threads) as pool:
-        together = partial(_merged, pool) if how.deterministic else partial(_racing, pool)
+        together = partial(_racing, pool) if not how.deterministic else partial(_merged, pool) if touched is None else partial(_added, pool, touched)
         return together(work, shared, rooms, state, how)
 
 
@@ -54,6 +59,20 @@ def _merged(pool: ThreadPoolExecutor, work: Work, shared: Matrices, rooms: Seque
         for base, *copies in zip(shared, *own, strict=True):
             cuts = np.linspace(0, len(base), how.threads + 1).astype(int)
             list(pool.map(partial(merge, base, tuple(copies)), cuts[:-1], cuts[1:]))
+    return _sum(found)
+
+
+def _added(pool: ThreadPoolExecutor, touched: Callable[[int, int], np.ndarray], work: Work, shared: Matrices, rooms: Sequence[object],
+           state: WindowState, how: Settings) -> tuple[float, int]:
+    """Each thread on its own copies, whose changes are added after each round."""
+    from .window_update.merging import add_up
+
+    own = [tuple(padded(torch.from_numpy(x)).numpy() for x in shared) for _ in rooms]
+    found = []
+    for parts in _rounds(state, how, max(1, TOKENS_PER_SUM // how.threads)):
+        found += list(pool.map(work, own, rooms, parts))
+        for base, copies, rows in zip(shared, zip(*own, strict=True), (touched(parts[0][0], parts[-1][1]), np.arange(len(shared[1]))), strict=True):
+            list(pool.map(partial(add_up, base, copies), np.array_split(rows, how.threads)))
     return _sum(found)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core import check_array, check_int
-from .labels import VEIL, count_text, end_labels, new_figure
+from .labels import VEIL, count_text, end_labels, in_points, new_figure, quiet_places
 from .style import GREY, LINE_COLOURS, MARKERS, PALETTE, plain, styled
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def pmi_scatter(panels: Mapping[str, tuple[np.ndarray, np.ndarray]], *, title: s
         if len(x) != len(y):
             raise ValueError(f"{heading!r} has {len(x)} and {len(y)} values; expected equal numbers")
         if len(x) > MOST_DOTS:
-            ax.hexbin(x, y, gridsize=32, bins="log", mincnt=1, cmap="cividis_r", linewidths=0)
+            ax.hexbin(x, y, gridsize=60, bins="log", mincnt=1, cmap="cividis_r", linewidths=0)
         else:
             ax.plot(x, y, ls="none", marker="o", ms=3, color=BLUE, alpha=0.5, mew=0)
         ends = [max(x.min(), y.min()), min(x.max(), y.max())]
@@ -224,6 +224,18 @@ def polar_words(words: Sequence[str], lengths: Sequence[float], cosines: Sequenc
     return fig
 
 
+def _name_ends(ax: Axes, starts: np.ndarray, ends: np.ndarray, names: Sequence[str]) -> None:
+    """Write a name behind each start and before each end, moved aside where it would cover another name."""
+    begin, end = in_points(ax, starts), in_points(ax, ends)
+    away = (end - begin) / np.maximum(np.linalg.norm(end - begin, axis=1, keepdims=True), 1e-9)
+    frame = in_points(ax, np.column_stack([ax.get_xlim(), ax.get_ylim()]))
+    wanted, tips = np.vstack([begin - 12 * away, end + 9 * away]), np.vstack([begin, end])
+    places = quiet_places(wanted, [5.6 * len(name) + 4 for name in names], frame, frame, height=12)      # no marks: a name stays with its arrow
+    for tip, place, data, name, k in zip(tips, places, np.vstack([starts, ends]), names, range(len(names)), strict=True):
+        ax.annotate(name, tuple(data), tuple(place - tip), textcoords="offset points", ha="center", va="center", fontsize=10,
+                    color=BLUE if k < len(starts) else VERMILLION)
+
+
 @styled()
 def offset_arrows(panels: Mapping[str, tuple[np.ndarray, np.ndarray, Sequence[str], Sequence[str]]], *, title: str) -> Figure:
     """Pairs of words as arrows in the plane: if all pairs of a relation had one offset, all arrows of a panel would be parallel.
@@ -239,15 +251,12 @@ def offset_arrows(panels: Mapping[str, tuple[np.ndarray, np.ndarray, Sequence[st
         if not len(starts) == len(ends) == len(first) == len(second) <= 10:
             raise ValueError(f"{heading!r} has {len(starts)} starts, {len(ends)} ends, {len(first)} and {len(second)} names; expected equal "
                              "numbers <= 10")
-        for begin, end, a, b in zip(starts, ends, first, second, strict=True):
+        for begin, end in zip(starts, ends, strict=True):
             _arrow(ax, tuple(begin), tuple(end), GREY, lw=1.1)
-            away = (end - begin) / max(float(np.linalg.norm(end - begin)), 1e-9)
-            for place, word, colour, turn in ((begin, a, BLUE, -1), (end, b, VERMILLION, 1)):
-                ax.annotate(plain(word, limit=14), tuple(place), tuple(turn * away * (20, 9)), textcoords="offset points", ha="center", va="center",
-                            fontsize=10, color=colour)
         both = np.vstack([starts, ends])
         room = 0.14 * np.ptp(both, axis=0)
         (left, low), (right, high) = both.min(axis=0) - (1.4, 1) * room, both.max(axis=0) + (1.4, 1) * room
         ax.set(xlim=(left, right), ylim=(low, high), xticks=[], yticks=[], xlabel="first two principal directions")
+        _name_ends(ax, starts, ends, [plain(word, limit=14) for word in (*first, *second)])
         ax.set_title(plain(heading), loc="center", fontsize=12)
     return fig

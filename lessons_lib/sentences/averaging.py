@@ -21,7 +21,7 @@ from ..vectors import WordVectors
 from .reading import numbered_documents
 from .sums import divide_by_lengths, first_not_finite, sum_rows
 
-__all__ = ["Averaging", "Index", "checked_vectors", "encode"]
+__all__ = ["Averaging", "Index", "Sums", "checked_vectors", "encode"]
 
 BLOCK_CHARACTERS = 1 << 18                       # larger blocks leave the processor's cache, smaller ones look the same words up more often
 _ROOM_TO_SPARE = 1 << 26                         # bytes
@@ -55,7 +55,7 @@ class Index:
         return self.rows(strings, strings.hashes())
 
 
-class _Sums(NamedTuple):
+class Sums(NamedTuple):
     """The vectors of a block of texts, float32; how many known words each has; `long_tokens` of the block."""
 
     vectors: np.ndarray
@@ -90,10 +90,10 @@ class Averaging:
             self._refuse()
         return out, known
 
-    def of_block(self, block: ScannedBlock) -> _Sums:
+    def of_block(self, block: ScannedBlock) -> Sums:
         """The same for texts that were just scanned."""
         out, known = self.of(self.index.rows(block.strings, block.hashes), block.ids, block.document_ends)
-        return _Sums(out, known, long_tokens(block))
+        return Sums(out, known, long_tokens(block))
 
     def of_corpus(self, corpus: Corpus) -> Iterator[np.ndarray]:
         """Yield the vectors of a corpus' documents in order, some thousand words at a time."""
@@ -132,7 +132,7 @@ def encode(texts: Iterable[str], averaging: Averaging, *, tokenizer: Any, thread
                     total=-(-n // batch_size) or None)
     rows, oddities, buffers = _Rows(n, dim), Oddities(), Buffers()
 
-    def work(documents: list[str]) -> _Sums:
+    def work(documents: list[str]) -> Sums:
         sums = averaging.of_block(scan(documents, buffers))
         if finish is not None:
             finish(sums.vectors)

@@ -18,7 +18,14 @@ from ..vectors import WordVectors
 from .averaging import Averaging
 from .frequencies import Frequencies
 
-__all__ = ["load_sentences", "loaded_numbers", "save_sentences"]
+__all__ = ["load_sentences", "loaded_numbers", "plain_tokenizer", "save_sentences"]
+
+
+def plain_tokenizer(tokenizer: Any) -> dict[str, Any] | None:
+    """The settings of a `text.Tokenizer` as JSON, None for none. Raises TypeError for a tokenizer that is a function of the caller's."""
+    if tokenizer is not None and type(tokenizer) is not Tokenizer:
+        raise TypeError(f"tokenizer={shown(tokenizer)} is a {type(tokenizer).__name__}, which cannot be saved; use a text.Tokenizer with a pattern")
+    return None if tokenizer is None else tokenizer.get_params()
 
 
 def save_sentences(path: str | os.PathLike, method: Any, averaging: Averaging, arrays: Mapping[str, np.ndarray], *, settings: Mapping[str, Any],
@@ -27,9 +34,7 @@ def save_sentences(path: str | os.PathLike, method: Any, averaging: Averaging, a
 
     Raises TypeError for a tokenizer that is a function of the caller's, OSError when the folder cannot be written.
     """
-    tokenizer = settings["tokenizer"]
-    if tokenizer is not None and type(tokenizer) is not Tokenizer:
-        raise TypeError(f"tokenizer={shown(tokenizer)} is a {type(tokenizer).__name__}, which cannot be saved; use a text.Tokenizer with a pattern")
+    tokenizer = plain_tokenizer(settings["tokenizer"])
     vectors, tokens = averaging.vectors, averaging.index.tokens          # words that were added after the fit stay out
     strings = Strings.of(tokens)
     packed = {"matrix": vectors.matrix[: len(tokens)], "token_bytes": strings.arena, "token_offsets": strings.offsets}
@@ -37,7 +42,7 @@ def save_sentences(path: str | os.PathLike, method: Any, averaging: Averaging, a
         words = Strings.of(frequencies.words)
         packed |= {"counted_bytes": words.arena, "counted_offsets": words.offsets, "counts": frequencies.counts}
     plain = {name: value for name, value in settings.items() if name not in ("vectors", "tokenizer", "counts")}
-    extra = {"tokenizer": None if tokenizer is None else tokenizer.get_params(), "vectors": vectors.name, "name": method.name}
+    extra = {"tokenizer": tokenizer, "vectors": vectors.name, "name": method.name}
     save_model(path, type(method).__name__, settings=plain, arrays=packed | dict(arrays), extra=extra)
 
 

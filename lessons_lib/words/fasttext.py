@@ -194,7 +194,8 @@ class FastText(Estimator):
         """
         self._check_fitted("vectors_")
         words = [words] if isinstance(words, str) else list(words)
-        bounds, numbers = ngram_buckets(words, min_n=self.min_n, max_n=self.max_n, buckets=self.buckets)
+        low, high, buckets = self._parts_of_fit
+        bounds, numbers = ngram_buckets(words, min_n=low, max_n=high, buckets=buckets)
         rows = self._rows_of(numbers)
         known = np.concatenate([[0], np.cumsum(rows >= 0)])[bounds]
         missing = [word for word, n in zip(words, np.diff(known), strict=True) if n == 0 and word not in self.vectors_]
@@ -218,10 +219,15 @@ class FastText(Estimator):
     # -------------------------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the model into a folder, from which training can go on; only rows that exist are written. Raises NotFittedError, OSError."""
+        """Write the model into a folder, from which training can go on; only rows that exist are written.
+
+        Raises NotFittedError, OSError, ValueError (settings not of the fit).
+        """
         from ..text.string_table import Strings
 
         self._check_fitted("vectors_")
+        self._check_settings()                      # what is saved must be what load accepts
+        self._check_same_shape()
         strings = Strings.of(self.vectors_.tokens)
         arrays = {"word_rows": self.word_rows_, "ngram_rows": self.ngram_rows_, "buckets": self.buckets_, "outputs": self.output_,
                   "counts": self.counts_, "history": self.history_, "token_bytes": strings.arena, "token_offsets": strings.offsets}

@@ -248,10 +248,12 @@ class GloVe(Estimator):
     # -------------------------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the model into a folder, from which training can go on. Raises NotFittedError, OSError."""
+        """Write the model into a folder, from which training can go on. Raises NotFittedError, OSError, ValueError (settings not of the fit)."""
         from ..text.string_table import Strings
 
         self._check_fitted("vectors_")
+        self._check_settings()                      # what is saved must be what load accepts
+        self._check_same_shape()
         strings = Strings.of(self.vectors_.tokens)
         arrays = {**vars(self._numbers), "history": self.history_, "token_bytes": strings.arena, "token_offsets": strings.offsets}
         if self.counts_ is not None:
@@ -285,21 +287,38 @@ class GloVe(Estimator):
 
 
 def _looks_like_counts(source: Any) -> bool:
-    return hasattr(source, "tocsr") or (hasattr(source, "values") and hasattr(source, "columns"))
+    return hasattr(source, "tocsr") or all(hasattr(source, name) for name in ("offsets", "columns", "values"))
 
 
 def _as_counts(counts: Any) -> Any:
     """Anything with offsets, columns and values in float32. Raises TypeError or ValueError for what is no square matrix of counts."""
     if not _looks_like_counts(counts):
         raise TypeError(f"counts={shown(counts)} is {type(counts).__name__}; expected Cooccurrences or a sparse matrix. A text: fit(corpus)")
-    if not hasattr(counts, "tocsr"):
-        return counts
+    found = _rows_of(counts) if hasattr(counts, "tocsr") else counts
+    n = len(found.offsets) - 1
+    if n < 2:
+        raise ValueError(f"counts are those of {n} word{'s' * (n != 1)}, >= 2 needed: a word is learned from others")
+    if len(found.columns) == 0:
+        raise ValueError("counts has no stored numbers, so there is nothing to learn")
+    return found
+
+
+def _rows_of(counts: Any) -> Any:
+    """The compressed rows of a sparse matrix of any format, which is checked first: SciPy follows wrong numbers of rows out of its memory."""
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
         raise ValueError(f"counts has shape {counts.shape}; expected (V, V), a word in each row and in each column")
-    if counts.nnz == 0:
-        raise ValueError("counts has no stored numbers, so there is nothing to learn")
+    if counts.dtype.kind not in "fiub":
+        raise TypeError(f"counts has dtype {counts.dtype}; expected real numbers. Convert it: counts.astype(float)")
+    if hasattr(counts, "check_format"):
+        try:
+            counts.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"counts is a damaged {counts.format} matrix: {error}. Build it anew") from error
+    elif counts.format == "coo" and counts.nnz and not all(0 <= x.min() <= x.max() < counts.shape[0] for x in (counts.row, counts.col)):
+        raise ValueError(f"counts holds rows or columns outside of [0, {counts.shape[0] - 1}]. Make it again")
     rows = counts.tocsr()
-    return SimpleNamespace(offsets=rows.indptr.astype(np.int64), columns=rows.indices.astype(np.int32), values=rows.data.astype(np.float32))
+    with np.errstate(over="ignore", under="ignore"):                      # what leaves float32 is named by its row later
+        return SimpleNamespace(offsets=rows.indptr.astype(np.int64), columns=rows.indices.astype(np.int32), values=rows.data.astype(np.float32))
 
 
 def _fingerprint(counts: Any) -> str:

@@ -46,11 +46,12 @@ def check_window_settings(model: Any) -> None:
             raise TypeError(f"{name}={shown(getattr(model, name))} is {type(getattr(model, name)).__name__}; expected True or False")
 
 
-def check_same_text(reading: Reading, run: Run) -> None:
-    """Refuse to resume a run on another text. Raises ValueError."""
-    if fingerprint(reading.offsets, reading.words) != run.text:
+def check_same_text(reading: Reading, run: Run, *more: np.ndarray) -> None:
+    """Refuse to resume a run on another text, or with other arrays that belong to it. Raises ValueError."""
+    if fingerprint(reading.offsets, reading.words, *more) != run.text:
         raise ValueError(f"corpus has {len(reading.offsets) - 1:,} documents and {len(reading.words):,} known tokens that are not those "
-                         "of the interrupted run, or in another order; resume needs its corpus. For more text: partial_fit")
+                         f"of the interrupted run,{' or with other tags,' if more else ''} or in another order; resume needs its corpus. "
+                         "For more text: partial_fit")
 
 
 def drawn_rows(rng: np.random.Generator, n: int, dim: int, *, reach: float) -> np.ndarray:

@@ -115,7 +115,11 @@ def ngram_buckets(words: Sequence[str], *, min_n: int = 3, max_n: int = 6, bucke
     True
     """
     check_parts(min_n, max_n, buckets)
-    strings = Strings.of(words)
+    try:
+        strings = Strings.of([_word(word) for word in words])
+    except UnicodeEncodeError as error:
+        raise ValueError(f"words hold {shown(error.object[error.start])}, a lone surrogate, which is not text; "
+                         'replace it: text.encode("utf-8", errors="replace").decode()') from None
     bounds, nothing = np.zeros(len(strings) + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
     settings = (strings.arena, strings.offsets, max(min_n, 1), max_n, buckets, bounds)
     _all_parts(*settings, nothing)              # once to count

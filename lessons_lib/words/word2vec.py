@@ -159,10 +159,12 @@ class Word2Vec(Estimator):
     # -------------------------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the model into a folder, from which training can go on. Raises NotFittedError, OSError."""
+        """Write the model into a folder, from which training can go on. Raises NotFittedError, OSError, ValueError (settings not of the fit)."""
         from ..text.string_table import Strings
 
         self._check_fitted("vectors_")
+        self._check_settings(here=False)            # what is saved must be what load accepts
+        self._check_same_shape()
         strings = Strings.of(self.vectors_.tokens)
         arrays = {"inputs": self.vectors_.matrix, "outputs": self.output_, "counts": self.counts_, "history": self.history_,
                   "token_bytes": strings.arena, "token_offsets": strings.offsets}

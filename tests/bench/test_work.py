@@ -50,6 +50,7 @@ def test_a_gibbs_sweep_reads_words_and_topics_and_writes_topics_and_counts():
 
 def test_a_window_reads_and_writes_its_rows_once_and_works_on_every_pair():
     assert work.window_update(10, 3, 6, 100) == Work(6 * 10 * 18 * 100, 8 * 10 * 9 * 100)
+    assert work.document_update(10, 7, 6, 100) == Work(10 * (14 + 36) * 100, 8 * 10 * 12 * 100)
     assert work.subword_update(10, 20, 6, 100) == Work(10 * (40 + 36) * 100, 8 * 10 * 26 * 100)
 
 

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+from lessons_lib.core.compiled import compiled
+
 CODE = """
 import logging
 from numba.core import caching
@@ -15,6 +17,24 @@ logging.getLogger("lessons_lib").addHandler(type("Kept", (logging.Handler,), {"e
 from lessons_lib.counts import TfIdf
 print(TfIdf().fit_transform(["the cat", "the dog"]).shape, len(notices))
 """
+
+
+@compiled(inline=True)
+def _twice(x: float) -> float:
+    return 2.0 * x
+
+
+@compiled(inner=True)
+def _squares(n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += _twice(i * i)
+    return total
+
+
+@compiled
+def _outer(n: int) -> float:
+    return _squares(n) + 1.0
 
 
 def test_F17_without_a_cache_folder_loops_are_compiled_in_memory_with_one_notice():
@@ -31,3 +51,7 @@ def test_a_compiled_loop_computes_what_its_source_says():
     compiled, plain = [tuple(np.copy(part) if isinstance(part, np.ndarray) else part for part in settings) for _ in range(2)]
     assert place_rows(*compiled) == place_rows.py_func(*plain) == 2
     assert np.array_equal(compiled[0], plain[0]) and np.array_equal(compiled[1], plain[1])
+
+
+def test_loops_that_only_loops_call_are_compiled_into_them():
+    assert _outer(4) == 2.0 * (0 + 1 + 4 + 9) + 1.0

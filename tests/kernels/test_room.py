@@ -102,6 +102,7 @@ def test_the_public_function_is_exported_and_takes_a_backend(name):
 CALLS = {                                       # a small valid call of each public function
     "alignment": ([[1.0, 0.0]], [[0.0, 1.0]]), "cosent": ([0.5, 0.1], [1, 0]), "info_nce": (torch.eye(2), torch.eye(2)),
     "knn": (torch.eye(2), torch.eye(2)), "mean_cosine": (torch.eye(3),), "mean_covariance": (torch.eye(3),), "pool": (torch.ones(1, 2, 3), [[1, 1]]),
+    "document_update": (kernels.DocumentState([0, 1], [0, 2], torch.ones(4, 2), torch.eye(2), [1, 1], tags=[0], tag_offsets=[0, 1]),),
     "glove_step": (kernels.GloveState([0, 1, 2], [1, 0], [3.0, 3.0], torch.ones(2, 3), torch.ones(2, 3)),),
     "lda_sweep": (kernels.LdaState([0, 1], [0, 2], [0, 0], n_topics=2, n_words=2),), "ranks": ([3.0, 1.0],),
     "segment_moments": (torch.eye(3), [0, 3]), "uniformity": (torch.eye(3),),

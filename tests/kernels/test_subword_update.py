@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lessons_lib.kernels import SubwordState, WindowState, side_by_side, subword_update, trace, window_update
-from lessons_lib.kernels.subword_update import reference
+from lessons_lib.kernels.subword_update import cpu, reference
+from lessons_lib.kernels.window_update.merging import add_up
 from lessons_lib.kernels.window_update.settings import checked_settings
 
 ARCHITECTURES, OBJECTIVES = ("skip_gram", "cbow"), ("negative_sampling", "hierarchical_softmax")
@@ -144,24 +145,41 @@ def test_very_large_products_saturate_and_stay_finite():
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize(("architecture", "objective"), KINDS)
 def test_runs_are_repeated_bit_by_bit(threads, architecture, objective, monkeypatch):
-    monkeypatch.setattr(side_by_side, "TOKENS_PER_MERGE", 40)
+    monkeypatch.setattr(side_by_side, "TOKENS_PER_SUM", 90)
     make_one = {"n": 1000, "documents": 40, "hierarchical": objective == OBJECTIVES[1]}
     found = [trained(make(**make_one), architecture=architecture, objective=objective, threads=threads) for _ in range(2)]
     assert_same(*found)
     assert not torch.equal(found[0][0].inputs, make(**make_one).inputs)
 
 
-def test_threads_on_text_without_common_rows_learn_what_one_learns():
-    """Two languages that share no word, one half of the text each, and no noise but from themselves: merging has nothing to weigh."""
+def test_threads_on_text_without_common_rows_learn_what_one_learns(monkeypatch):
+    """Two languages that share no word, one half of the text each; the nodes of the tree that both use hardly move at this rate."""
     def two():
         words = np.concatenate([np.tile([0, 1, 2], 20), np.tile([3, 4, 5], 20)])
         rng = np.random.default_rng(3)
         return SubwordState(words, np.arange(0, 121, 6), rng.normal(size=(6, 8)), rng.normal(size=(5, 8)), np.ones(6), sample=0.0,
                             rows=np.arange(6), row_offsets=np.arange(7))
 
-    one, both = (trained(two(), objective="hierarchical_softmax", threads=threads, learning_rate=1e-4) for threads in (1, 2))
-    moved = (one[0].inputs - two().inputs).norm()
-    assert 0 < (one[0].inputs - both[0].inputs).norm() < 0.05 * moved and one[1][1] == both[1][1]
+    for tokens in (10, 1000):
+        monkeypatch.setattr(side_by_side, "TOKENS_PER_SUM", tokens)
+        one, both = (trained(two(), objective="hierarchical_softmax", threads=threads, learning_rate=1e-4) for threads in (1, 2))
+        for name in ("inputs", "outputs"):
+            moved = (getattr(one[0], name) - getattr(two(), name)).norm()
+            assert 0 < (getattr(one[0], name) - getattr(both[0], name)).norm() < 0.02 * moved and one[1][1] == both[1][1]
+
+
+def test_changes_of_all_threads_are_added_to_the_rows_of_words_that_were_met():
+    rng = np.random.default_rng(0)
+    base, changes = rng.normal(size=(5, 16)).astype(np.float32), rng.normal(size=(3, 5, 16)).astype(np.float32)
+    copies, rows = tuple(base + change for change in changes), np.array([0, 3])
+    expected = base.copy()
+    expected[rows] += changes[:, rows].sum(axis=0)
+    add_up(base, copies, rows)
+    np.testing.assert_allclose(base, expected, rtol=0, atol=1e-6)
+    assert all(np.array_equal(copy[rows], base[rows]) for copy in copies)
+    state = make()
+    words = state.words[state.pieces[2] : state.pieces[5]]
+    assert cpu._touched(state, 2, 5).tolist() == sorted({row for word in words for row in lists_of(state)[word]})
 
 
 def test_threads_that_race_keep_numbers_finite():

@@ -61,7 +61,7 @@ def test_the_lists_hold_the_windows_of_the_textbook(n_words, lengths, window, ne
     found, i = windows.drawn_windows(s, how, (0, s.n_pieces)), 0
     for piece in range(s.n_pieces):
         for centre, contexts, numbers, place in reference._windows(s, how, piece):
-            rows, labels = reference._outputs(s, how, centre, numbers)
+            rows, labels = reference.outputs_of(s, how, centre, numbers)
             of_window = slice(int(found.row_begins[i]), int(found.row_ends[i]))
             assert found.contexts[found.context_bounds[i] : found.context_bounds[i + 1]].tolist() == contexts
             assert found.rows[of_window].tolist() == rows.tolist() and found.labels[of_window].tolist() == labels.tolist()

@@ -275,3 +275,18 @@ def test_P26_P28_unknown_keywords_and_use_before_fit(tmp_path):
         GloVe().save(tmp_path / "m")
     with pytest.raises(NotFittedError, match="GloVe is not fitted yet"):
         GloVe().resume(language())
+
+
+def test_V07_P09_P14_counts_that_cannot_be_learned_are_named():
+    bad = sparse.csc_matrix(np.ones((3, 3)))
+    bad.indices[0] = 9000
+    outside = sparse.coo_matrix(np.ones((3, 3)))
+    outside.row[0] = -9000
+    table = type("Table", (), {"values": np.ones((3, 3)), "columns": [0, 1, 2]})()
+    for counts, error, words in ((bad, ValueError, "damaged csc matrix"), (outside, ValueError, "outside of"),
+                                 (table, TypeError, "expected Cooccurrences"),
+                                 (sparse.csr_matrix(np.ones((3, 3), complex)), TypeError, "complex"),
+                                 (sparse.csr_matrix([[3.0]]), ValueError, "those of 1 word, >= 2 needed"),
+                                 (sparse.csr_matrix((3, 3)), ValueError, "no stored numbers")):
+        with pytest.raises(error, match=words):
+            GloVe(dim=4).fit_counts(counts)

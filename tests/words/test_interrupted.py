@@ -1,4 +1,4 @@
-"""What is left of a model when learning is stopped before the first step, and settings given as NumPy numbers."""
+"""What is left of a model when learning is stopped before the first step, or settings were changed since; settings given as NumPy numbers."""
 
 from __future__ import annotations
 
@@ -61,3 +61,21 @@ def test_settings_may_be_small_numbers_of_numpy(method, tmp_path):
     np.testing.assert_array_equal(model.vectors_.matrix, twin.vectors_.matrix)
     model.save(tmp_path / "model")
     assert method.load(tmp_path / "model").get_params() == twin.get_params()
+
+
+@METHODS
+@pytest.mark.parametrize("changed", [{"dim": 5}, {"epochs": -1}])
+def test_settings_that_load_would_refuse_are_not_saved_over_a_good_model(method, changed, tmp_path):
+    model = made(method).fit(TEXT)
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=next(iter(changed))):
+        model.set_params(**changed).save(tmp_path / "model")
+    np.testing.assert_array_equal(method.load(tmp_path / "model").vectors_.matrix, model.vectors_.matrix)
+
+
+def test_the_parts_of_a_fit_stay_those_of_its_words_when_the_settings_change():
+    model = made(FastText, buckets=1000).fit(TEXT)
+    before = model.vector("roses")
+    np.testing.assert_array_equal(model.set_params(buckets=7, min_n=1).vector("roses"), before)
+    with pytest.raises(ValueError, match="buckets"):
+        model.save("never-written")

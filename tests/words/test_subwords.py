@@ -72,3 +72,10 @@ def test_a_word_that_is_no_text_is_refused():
     for call in (lambda: ngrams(5), lambda: fnv1a(None)):
         with pytest.raises(TypeError, match="expected a str"):
             call()
+
+
+def test_T11_T14_words_that_are_no_text_are_named():
+    with pytest.raises(TypeError, match="word=None is NoneType; expected a str"):
+        ngram_buckets(["a", None])
+    with pytest.raises(ValueError, match=r"words hold '.ud83d', a lone surrogate"):
+        ngram_buckets(["a\ud83d"])

@@ -155,9 +155,9 @@ def test_a_finished_run_is_left_as_it_is_and_another_corpus_is_refused(monkeypat
 
 def test_a_model_whose_numbers_do_not_fit_is_damaged(tmp_path):
     model = fitted()
-    model.output_ = model.output_[:-1]
+    model.counts_ = model.counts_[:-1]
     model.save(tmp_path / "m")
-    with pytest.raises(DamagedFile, match="outputs"):
+    with pytest.raises(DamagedFile, match="counts"):
         Word2Vec.load(tmp_path / "m")
 
 

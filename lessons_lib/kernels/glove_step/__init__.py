@@ -38,9 +38,18 @@ def glove_step(state: GloveState, *, learning_rate: float = 0.05, clip: float = 
     if not isinstance(state, GloveState):
         raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a GloveState")
     order = shifts(state.groups, check_int("seed", seed, low=0), check_int("epoch", epoch, low=0))
-    first, last = (0, state.groups) if rounds is None else rounds
+    state.check_sound()
+    first, last = _pair(rounds, state.groups)
     first = check_int("rounds[0]", first, low=0, high=state.groups)
     last = check_int("rounds[1]", last, low=first, high=state.groups)
     how = Settings(check_float("learning_rate", learning_rate, low=0.0, open_low=True),
                    check_float("clip", clip, low=0.0, open_low=True), tuple(order[first:last]), check_int("threads", threads))
     return OPERATION.run("glove_step", state.words, state, how, backend=backend)
+
+
+def _pair(rounds: tuple[int, int] | None, n: int) -> tuple[int, int]:
+    if rounds is None:
+        return 0, n
+    if not isinstance(rounds, (tuple, list)) or len(rounds) != 2:
+        raise TypeError(f"rounds={shown(rounds)} is {type(rounds).__name__}; expected (first, last + 1), or None for all {n}")
+    return tuple(rounds)

@@ -91,6 +91,22 @@ class GloveState:
         arrange(counts, (self.word_order, word_groups, places, context_groups), weighting, tiles, longest, int(rng.integers(1 << 62)), tuple(out))
         self.rows, self.columns, self.logs, self.weights, self.tiles = (torch.from_numpy(x) for x in (*out, tiles))
 
+    def check_sound(self) -> None:
+        """Check what compiled loops take on trust, because numbers become addresses there: tensors may have been put in place of others.
+
+        Places of rows are not read again. Raises ValueError.
+        """
+        width, n, tiles = padded_width(self.dim + 2), len(self.logs), self.tiles
+        tables = ((self.words, (len(self.word_order), 2, width), torch.float32), (self.contexts, (len(self.context_order), 2, width), torch.float32),
+                  (self.rows, (n,), torch.int32), (self.columns, (n,), torch.int32), (self.logs, (n,), torch.float32),
+                  (self.weights, (n,), torch.float32), (tiles, (self.groups**2 + 1,), torch.int64))
+        for x, shape, kind in tables:
+            if tuple(x.shape) != shape or x.dtype != kind or not x.is_contiguous():
+                raise ValueError(f"a tensor of the state has become {x.dtype} of shape {tuple(x.shape)}; expected {shape} of {kind}, contiguous. "
+                                 "Write into it, or make a new state")
+        if int(tiles[0]) != 0 or int(tiles[-1]) != n or bool((tiles.diff() < 0).any()):
+            raise ValueError(f"state.tiles was changed; expected numbers that rise from 0 to {n}. Make a new state")
+
     def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Words and contexts, each (V, d + 1) with the bias at the end, and their sums of squares, in the order in which they were given."""
         found = []
@@ -112,7 +128,23 @@ def _groups(asked: int | None, words: tuple[int, ...], contexts: tuple[int, ...]
 
 
 def _matrix(name: str, value: Any) -> np.ndarray:
-    return check_array(name, value.detach().cpu().numpy() if isinstance(value, Tensor) else value, min_rows=1).astype(np.float32)
+    given = check_array(name, value.detach().cpu().numpy() if isinstance(value, Tensor) else value, min_rows=1)
+    with np.errstate(over="ignore"):
+        found = given.astype(np.float32)
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} holds {np.abs(given).max():g}; expected numbers within float32, up to 3.4e+38")
+    return found
+
+
+def _numbers(name: str, value: Any, kinds: str) -> np.ndarray:
+    """One axis of numbers of some kinds, in the byte order that compiled loops read; an empty list is one too. No copy where none is needed."""
+    found = np.asarray(value)
+    if found.ndim != 1 or (len(found) and found.dtype.kind not in kinds):
+        allowed = "whole numbers" if "f" not in kinds else "numbers"
+        raise TypeError(f"{name}={shown(found)} has shape {found.shape} of {found.dtype}; expected {allowed} on one axis")
+    if len(found) == 0:
+        return found.astype(np.int32 if "f" not in kinds else np.float32)
+    return found.astype(found.dtype.newbyteorder("="), copy=False)
 
 
 def _squares(name: str, value: Any, like: np.ndarray) -> np.ndarray:
@@ -125,8 +157,9 @@ def _squares(name: str, value: Any, like: np.ndarray) -> np.ndarray:
 
 
 def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) -> Counts:
-    """The counts as int64, int32 and float numbers. Raises ValueError for what is no sparse matrix of that shape or not > 0."""
-    offsets, columns, values = np.asarray(offsets, dtype=np.int64), np.asarray(columns), np.asarray(values)
+    """The counts as arrays of numbers. Raises TypeError for other arrays, ValueError for what is no sparse matrix of that shape or not > 0."""
+    offsets = _numbers("offsets", offsets, "iu").astype(np.int64)
+    columns, values = _numbers("columns", columns, "iu"), _numbers("values", values, "iuf")
     n = len(columns)
     if len(offsets) != shape[0] + 1 or offsets[0] != 0 or offsets[-1] != n or (np.diff(offsets) < 0).any() or len(values) != n:
         raise ValueError(f"offsets={shown(offsets)} are wrong; expected {shape[0] + 1} numbers that begin with 0, never fall and end with {n}, the "

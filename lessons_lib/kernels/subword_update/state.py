@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core import check_int, shown
 from ..window_update import WindowState
-from ..window_update.state import Settings
+from ..window_update.state import Settings, whole
 
 __all__ = ["SubwordState", "most_draws"]
 
@@ -30,7 +30,7 @@ class SubwordState(WindowState):
     row_offsets: Any = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        self.rows, self.row_offsets = (np.ascontiguousarray(x, dtype=kind) for x, kind in ((self.rows, np.int32), (self.row_offsets, np.int64)))
+        self.rows, self.row_offsets = whole("rows", self.rows, np.int32), whole("row_offsets", self.row_offsets, np.int64)
         super().__post_init__()
 
     def _check_shapes(self, n_inputs: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.compiled import compiled
 
-__all__ = ["merge"]
+__all__ = ["add_up", "merge"]
 
 
 @compiled(reorder=True)
@@ -46,3 +46,17 @@ def merge(base: np.ndarray, copies: tuple, first: int, last: int) -> None:
                 base[row, i] += change[i]
             for copy in copies:
                 copy[row] = base[row]
+
+
+@compiled(reorder=True)
+def add_up(base: np.ndarray, copies: tuple, rows: np.ndarray) -> None:
+    """Add the changes of all copies to some rows of the base, and put the sums into all copies."""
+    for row in rows:
+        for i in range(base.shape[1]):
+            before = base[row, i]
+            total = before
+            for copy in copies:
+                total += copy[row, i] - before
+            base[row, i] = total
+            for copy in copies:
+                copy[row, i] = total

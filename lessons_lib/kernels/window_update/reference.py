@@ -15,7 +15,7 @@ from torch import Tensor
 from .draws import draws, piece_key
 from .state import Settings, WindowState
 
-__all__ = ["window_update"]
+__all__ = ["outputs_of", "window_update"]
 
 
 def _windows(state: WindowState, how: Settings, piece: int) -> Iterator[tuple[int, list[int], np.ndarray, int]]:
@@ -32,7 +32,7 @@ def _windows(state: WindowState, how: Settings, piece: int) -> Iterator[tuple[in
             yield int(words[i]), contexts, numbers[i], int(begin) + i
 
 
-def _outputs(state: WindowState, how: Settings, centre: int, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def outputs_of(state: WindowState, how: Settings, centre: int, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the outputs and what each should say, 1 or 0."""
     if how.hierarchical:
         path = slice(*state.paths.offsets[centre : centre + 2])
@@ -51,7 +51,7 @@ def window_update(inputs: Float32[Tensor, "v d"], outputs: Float32[Tensor, "rows
     loss, pairs, span = 0.0, 0, how.rates[1] - how.rates[0]
     for piece in range(*how.pieces):
         for centre, contexts, numbers, place in _windows(state, how, piece):
-            rows, labels = _outputs(state, how, centre, numbers)
+            rows, labels = outputs_of(state, how, centre, numbers)
             rate = how.rates[0] + span * place / len(state.words)
             x = a[contexts].mean(axis=0, keepdims=True) if how.cbow else a[contexts]
             p = 1.0 / (1.0 + np.exp(-(x @ b[rows].T)))

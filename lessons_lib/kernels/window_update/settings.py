@@ -37,16 +37,16 @@ def checked_settings(state: WindowState, *, architecture: str, objective: str, w
     return how
 
 
-def check_sound(state: WindowState, pieces: tuple[int, int], *, rows: int) -> None:
+def check_sound(state: WindowState, pieces: tuple[int, int], *, rows: int, parts: int = 1) -> None:
     """Check what compiled loops take on trust, because numbers become addresses there: arrays may have been changed since the state was made.
 
     Parameters: state; pieces, first and last + 1 of those that will be worked on: others are not looked at; rows, how many inputs there
-    must be at least. Raises ValueError.
+    must be at least; parts, how many times as wide as an input an output is. Raises ValueError.
     """
     width, n_words, bounds = state.inputs.shape[-1], len(state.counts), state.pieces[pieces[0] : pieces[1] + 1]
-    for name in ("inputs", "outputs"):
+    for name, columns in (("inputs", width), ("outputs", parts * width)):
         x = getattr(state, name)
-        if x.dtype != torch.float32 or x.ndim != 2 or x.shape[1] != width or width % ALIGNMENT or not x.is_contiguous():
+        if x.dtype != torch.float32 or x.ndim != 2 or x.shape[1] != columns or width % ALIGNMENT or not x.is_contiguous():
             raise ValueError(f"state.{name} has become {x.dtype} of shape {tuple(x.shape)}; expected contiguous float32 rows, padded to a multiple "
                              f"of {ALIGNMENT}. Write into it: state.{name}[:, :state.dim] = …, or make a new state")
     lengths, words = np.diff(bounds), state.words[max(0, bounds[0]) : bounds[-1]]

@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core import check_float, check_int, shown
+from ...core import check_array, check_float, check_int, shown
 from ..lda_sweep.state import padded
 from .draws import alias_table
 from .huffman import Paths, huffman_paths
 
-__all__ = ["PIECE", "Settings", "WindowState", "on_host"]
+__all__ = ["PIECE", "Settings", "WindowState", "cut", "on_host", "pieces_per_document", "whole"]
 
 PIECE = 10_000                                  # tokens
 
@@ -68,14 +68,17 @@ class WindowState:
     def __post_init__(self) -> None:
         check_float("sample", self.sample, low=0.0)
         check_float("noise_exponent", self.noise_exponent)
-        self.words, self.offsets = (np.ascontiguousarray(x, dtype=kind) for x, kind in ((self.words, np.int32), (self.offsets, np.int64)))
+        self.words, self.offsets = whole("words", self.words, np.int32), whole("offsets", self.offsets, np.int64)
+        self.inputs, self.outputs = _tensor("inputs", self.inputs), _tensor("outputs", self.outputs)
         self.counts = np.asarray(self.counts, dtype=np.float64)
         self._check()
         self.dim = self.inputs.shape[1]
-        self.inputs, self.outputs = (padded(torch.as_tensor(x).detach().float().to(self.device)) for x in (self.inputs, self.outputs))
-        self.pieces = _cut(self.offsets)
+        self.inputs, self.outputs = (padded(x.float().to(self.device)) for x in (self.inputs, self.outputs))
+        if not (torch.isfinite(self.inputs).all() and torch.isfinite(self.outputs).all()):
+            raise ValueError("inputs or outputs hold NaN, infinity or numbers beyond float32; expected finite numbers up to 3.4e+38")
+        self.pieces = cut(self.offsets)
         self.keep = _kept(self.counts, self.sample)
-        self.thresholds, self.others = alias_table(np.where(self.counts > 0, np.maximum(self.counts, 1e-300) ** self.noise_exponent, 0.0))
+        self.thresholds, self.others = alias_table(_noise(self.counts, self.noise_exponent))
         self._paths: Paths | None = None
 
     def _check(self) -> None:
@@ -116,14 +119,49 @@ def on_host(work: Callable[..., tuple[float, int]], inputs: Tensor, outputs: Ten
     return found
 
 
-def _cut(offsets: np.ndarray) -> np.ndarray:
+def pieces_per_document(offsets: np.ndarray) -> np.ndarray:
+    """How many pieces each document is cut into, at least one."""
+    return np.maximum(1, -(-np.diff(offsets) // PIECE))
+
+
+def cut(offsets: np.ndarray) -> np.ndarray:
     """Bounds of pieces: those of the documents, and within long ones every `PIECE` tokens."""
-    lengths = np.diff(offsets)
-    n = np.maximum(1, -(-lengths // PIECE))
+    n = pieces_per_document(offsets)
     if (n == 1).all():
         return offsets
     within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
     return np.append(np.repeat(offsets[:-1], n) + within * PIECE, offsets[-1])
+
+
+def whole(name: str, values: Any, kind: type) -> np.ndarray:
+    """Whole numbers on one axis as a type that holds them, without a copy where none is needed. Raises TypeError, ValueError."""
+    found = np.asarray(values)
+    if found.ndim != 1 or (len(found) and found.dtype.kind not in "iu"):
+        raise TypeError(f"{name}={shown(found)} has shape {found.shape} of {found.dtype}; expected whole numbers on one axis")
+    limits = np.iinfo(kind)
+    if len(found) and not limits.min <= found.min() <= found.max() <= limits.max:
+        raise ValueError(f"{name} reach from {found.min()} to {found.max()}; expected numbers within {limits.dtype}")
+    return np.ascontiguousarray(found, dtype=kind)
+
+
+def _tensor(name: str, values: Any) -> Tensor:
+    """Real numbers of two axes as a tensor, copied only where torch would not have them as they lie. Raises TypeError, ValueError."""
+    if isinstance(values, Tensor):
+        if values.dtype.is_complex:
+            raise TypeError(f"{name} has dtype {values.dtype}; expected real numbers")
+        return values.detach()
+    found = check_array(name, values)
+    plain = found.flags.writeable and found.dtype.isnative and min(found.strides) >= 0
+    return torch.from_numpy(found if plain else np.array(found, dtype=found.dtype.newbyteorder("="), order="C"))
+
+
+def _noise(counts: np.ndarray, exponent: float) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        found = np.where(counts > 0, np.maximum(counts, 1e-300) ** exponent, 0.0)
+        total = found.sum()
+    if not 0 < total < np.inf:
+        raise ValueError(f"noise_exponent={exponent:g} makes the noise of {len(counts):,} words sum to {total:g}; use one between -1 and 1")
+    return found
 
 
 def _kept(counts: np.ndarray, sample: float) -> np.ndarray:
