@@ -51,13 +51,16 @@ class Case:
     counted in ``unit``; goal, the ratio to reach; gate, in words what ``equal`` demands; work, operations and bytes that cannot be avoided, with
     the ``precision`` of the products; memory, watch the process in one more run of each side. ``theirs=None``: nothing can run beside it at this
     size; then goal is in seconds and ``equal(ours, None)`` judges the result alone.
+
+    seeded: results are random, and each timed run has a seed of its own. Then ``ours(seed)`` and ``theirs(seed)`` prepare what no clock measures and
+    return the work, and ``equal`` gets the results of all runs, as two lists.
     """
 
     group: str
     name: str
     peer: str
-    ours: Callable[[], Any]
-    theirs: Callable[[], Any] | None
+    ours: Callable[..., Any]
+    theirs: Callable[..., Any] | None
     equal: Callable[[Any, Any], bool | Verdict]
     items: int
     unit: str
@@ -66,6 +69,7 @@ class Case:
     work: Work | None = None
     precision: str = "float32"
     memory: bool = False
+    seeded: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,19 @@ def _turns(case: Case, repeats: int, at_least: float) -> tuple[list[float], list
     return ours, theirs
 
 
+def _seeds(case: Case, repeats: int) -> tuple[tuple[list[float], list[float]], tuple[list[Any], list[Any]]]:
+    """Seconds and results of both sides, seed by seed; ours has run once before, so that everything is compiled."""
+    seconds, results = ([], []), ([], [])
+    case.ours(0)()
+    for seed in range(repeats):
+        for side, prepare in enumerate((case.ours, case.theirs)):
+            work = prepare(seed)
+            start = time.perf_counter()
+            results[side].append(work())
+            seconds[side].append(time.perf_counter() - start)
+    return seconds, results
+
+
 def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None, at_least: float = 0.0) -> Row:
     """Race both sides in turn, after one warm-up each.
 
@@ -163,9 +180,12 @@ def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None, a
     """
     check_int("repeats", repeats)
     goal = f">= {case.goal:g}" if case.theirs is not None else f"<= {case.goal:g} s"
-    found = case.ours()
+    times = None
     try:
-        expected = case.theirs() if case.theirs is not None else None
+        if case.seeded:
+            times, (found, expected) = _seeds(case, repeats)
+        else:
+            found, expected = case.ours(), case.theirs() if case.theirs is not None else None
     except PeerMissing as missing:
         return Row(case.group, case.name, case.peer, None, "", goal, None, note=f"skipped: {missing}")
     verdict = case.equal(found, expected)
@@ -175,7 +195,7 @@ def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None, a
                          + (f"\nours {scores[0]}; theirs {scores[1]}" if scores[0] else ""))
     del found, expected
     extra = [peak_bytes(side)[0] / 1e6 if case.memory and side is not None else None for side in (case.ours, case.theirs)]
-    row = _row(case, goal, _turns(case, repeats, at_least), extra, ceilings)
+    row = _row(case, goal, times or _turns(case, repeats, at_least), extra, ceilings)
     return dataclasses.replace(row, quality=scores[0], peer_quality=scores[1])
 
 

@@ -1,4 +1,4 @@
-"""Cases of sentence vectors: SIF beside its authors' way, word by word in Python, and beside a sparse matrix of weights.
+"""Cases of sentence vectors: SIF beside its authors' way, word by word in Python, and beside a sparse matrix of weights; Doc2vec in its own module.
 
 All sides read the same raw text, cut it into the same words, and return the same vectors; the peers find words by a regular expression in the text in
 lower case. The word vectors are random about a common direction, because their numbers do not change the work. One thread each.
@@ -166,7 +166,9 @@ def memory_rows(*, n: int = 1_000_000) -> Iterator[Row]:
 
 def rows(*, repeats: int, tell: Callable[[str], None], only: str = "") -> Iterator[Row]:
     """The group: the races whose name holds ``only``, then the memory, which is left out when ``only`` picks cases."""
-    yield from race((case for case in cases() if only in case.name), repeats=repeats, tell=tell)
+    from . import sentences_doc2vec
+
+    yield from race((case for case in itertools.chain(cases(), sentences_doc2vec.cases()) if only in case.name), repeats=repeats, tell=tell)
     if not only:
         tell("sentences: memory")
         yield from memory_rows()

@@ -36,8 +36,9 @@ def over_text(work: Work, shared: Matrices, rooms: Sequence[object], state: Wind
     if how.threads == 1:
         return _sum(work(shared, rooms[0], part) for part in _parts(state, how.pieces, TOKENS_PER_CALL, 1))
     with ThreadPoolExecutor(how.threads) as pool:
-        together = partial(_racing, pool) if not how.deterministic else partial(_merged, pool) if touched is None else partial(_added, pool, touched)
-        return together(work, shared, rooms, state, how)
+        if how.deterministic and touched is not None:
+            return _added(pool, work, shared, rooms, state, how, touched=touched)
+        return (_merged if how.deterministic else _racing)(pool, work, shared, rooms, state, how)
 
 
 def _racing(pool: ThreadPoolExecutor, work: Work, shared: Matrices, rooms: Sequence[object], state: WindowState, how: Settings) -> tuple[float, int]:
@@ -62,8 +63,8 @@ def _merged(pool: ThreadPoolExecutor, work: Work, shared: Matrices, rooms: Seque
     return _sum(found)
 
 
-def _added(pool: ThreadPoolExecutor, touched: Callable[[int, int], np.ndarray], work: Work, shared: Matrices, rooms: Sequence[object],
-           state: WindowState, how: Settings) -> tuple[float, int]:
+def _added(pool: ThreadPoolExecutor, work: Work, shared: Matrices, rooms: Sequence[object], state: WindowState, how: Settings, *,
+           touched: Callable[[int, int], np.ndarray]) -> tuple[float, int]:
     """Each thread on its own copies, whose changes are added after each round."""
     from .window_update.merging import add_up
 

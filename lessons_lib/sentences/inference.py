@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Inference", "document_numbers", "start_rows"]
 
+REACH = 0.5                                     # of start vectors
 LARGEST = 1e3                                   # a coordinate beyond it belongs to a run that diverges
 _STEP = np.uint64(0xD1342543DE82EF95)           # odd: a word at another place in the document counts as another word
 
@@ -38,11 +39,11 @@ def document_numbers(words: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def start_rows(numbers: np.ndarray, dim: int, seed: int) -> np.ndarray:
-    """Start vectors (d, dim) float32, uniform within half a unit by dim to both sides of 0, drawn by the documents' numbers."""
+    """Start vectors (d, dim) float32, uniform within ``REACH`` by dim to both sides of 0, drawn by the documents' numbers."""
     from ..kernels.window_update.draws import GOLDEN, mixed_numbers
 
     x = mixed_numbers(mixed_numbers(numbers + np.uint64(seed))[:, None] + np.arange(1, dim + 1, dtype=np.uint64) * np.uint64(GOLDEN))
-    return ((x >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24) - np.float32(0.5)) / np.float32(dim)
+    return ((x >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24) - np.float32(0.5)) * np.float32(2 * REACH / dim)
 
 
 @dataclass(frozen=True)

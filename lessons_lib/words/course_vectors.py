@@ -25,7 +25,7 @@ MIN_COUNT = 10
 
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
     "skip-gram": ("Word2Vec", {"dim": 100, "window": 5, "min_count": MIN_COUNT, "sample": 1e-4, "epochs": 5}),
-    "glove": ("GloVe", {"dim": 100, "window": 10, "min_count": MIN_COUNT, "x_max": 50.0, "epochs": 50})}
+    "glove": ("GloVe", {"dim": 100, "window": 15, "min_count": MIN_COUNT, "x_max": 10.0, "epochs": 40, "bias_rate": "code"})}
 
 
 def course_corpus(*, shards: Sequence[int] | None = None, folder: str | os.PathLike | None = None) -> Corpus:

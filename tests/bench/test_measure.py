@@ -22,6 +22,17 @@ def test_a_race_with_different_results_is_refused():
         measure(case(lambda: 1, lambda: 2))
 
 
+def test_random_results_are_judged_over_the_seeds_of_the_timed_runs():
+    prepared, judged = [], []
+
+    def side(name):
+        return lambda seed: prepared.append((name, seed)) or (lambda: (name, seed))
+
+    row = measure(case(side("ours"), side("peer"), seeded=True, equal=lambda a, b: judged.append((a, b)) or True), repeats=2)
+    assert prepared == [("ours", 0), ("ours", 0), ("peer", 0), ("ours", 1), ("peer", 1)]
+    assert judged == [([("ours", 0), ("ours", 1)], [("peer", 0), ("peer", 1)])] and row.value is not None
+
+
 def test_both_sides_run_in_turn_and_equally_often():
     order = []
     measure(case(lambda: order.append("ours"), lambda: order.append("peer")), repeats=3)

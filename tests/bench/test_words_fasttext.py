@@ -19,14 +19,13 @@ SMALL = Sizes(tokens=60_000, epochs=1, dim=8, races=(Race(0.0), Race(0.0, cbow=T
 @pytest.fixture(autouse=True)
 def only_bundled_texts(monkeypatch):
     monkeypatch.delenv("LESSONS_DATA", raising=False)
-    monkeypatch.setattr(words_fasttext, "SEEDS", 1)
 
 
 def test_both_sides_know_the_same_words_and_make_vectors_for_others():
     pytest.importorskip("gensim", reason="the peer of this race is an extra")
     races = cases(sizes=SMALL)                      # holds the file
     case = next(races)
-    ours, theirs = case.ours(), case.theirs()
+    ours, theirs = case.ours(0)(), case.theirs(0)()
     assert set(ours.vectors_.tokens) == set(theirs.index_to_key) and sum(ours.counts_) == case.items
     asked = ["the", "thermometerlike", "unseenly", "qqqq"]
     found = [words_fasttext._made(vector, asked) for vector in (ours.vector, theirs.get_vector)]
@@ -53,7 +52,7 @@ def test_the_authors_program_gets_the_same_file_and_settings(monkeypatch):
     races = iter(cases(sizes=SMALL))
     next(races)
     case = next(races)
-    assert case.theirs().get_word_vector("the").shape == (8,) and "program" in case.name
+    assert case.theirs(0)().get_word_vector("the").shape == (8,) and "program" in case.name
     assert asked["model"] == "cbow" and asked["dim"] == 8 and asked["thread"] == 1 and asked["lines"] > 10
 
 
@@ -63,7 +62,7 @@ def test_a_peer_that_is_not_installed_is_said_so(place, module, remedy, monkeypa
     races = iter(cases(sizes=SMALL))
     case = [next(races) for _ in range(place + 1)][-1]
     with pytest.raises(PeerMissing, match=remedy):
-        case.theirs()
+        case.theirs(0)()
 
 
 def test_the_group_asks_for_this_part():

@@ -61,7 +61,6 @@ def graded_words() -> list[list[str]]:
 @pytest.fixture(autouse=True)
 def a_little_text(monkeypatch):
     monkeypatch.delenv("LESSONS_GLOVE_C", raising=False)
-    monkeypatch.setattr(words_glove, "SEEDS", 1)
     monkeypatch.setattr(words_glove, "corpus_of", lambda tokens: Corpus.from_tokens(graded_words()))
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lessons_lib.bench import PeerMissing, Verdict, words, words_word2vec
+from lessons_lib.bench import PeerMissing, Verdict, words
 from lessons_lib.bench.measure import measure
 from lessons_lib.bench.word_scores import compared
 from lessons_lib.bench.word_texts import corpus_of, text_file
@@ -21,7 +21,6 @@ SMALL = Sizes(tokens=150_000, races=(Race(8, 0.0), Race(8, 0.0, cbow=True, threa
 @pytest.fixture(autouse=True)
 def only_bundled_texts(monkeypatch):
     monkeypatch.delenv("LESSONS_DATA", raising=False)
-    monkeypatch.setattr(words_word2vec, "SEEDS", 1)
 
 
 def test_the_file_holds_the_words_of_the_corpus_document_by_document():
@@ -36,7 +35,7 @@ def test_the_file_holds_the_words_of_the_corpus_document_by_document():
 def test_both_sides_know_the_same_words():
     pytest.importorskip("gensim", reason="the peer of this race is an extra")
     for case in cases(sizes=SMALL):
-        ours, theirs = case.ours(), case.theirs()
+        ours, theirs = case.ours(0)(), case.theirs(0)()
         assert ours.matrix.shape == theirs.vectors.shape and set(ours.tokens) == set(theirs.index_to_key)
         counts = dict(zip(theirs.index_to_key, map(theirs.get_vecattr, theirs.index_to_key, ["count"] * len(theirs)), strict=True))
         assert sum(counts.values()) == case.items
@@ -72,7 +71,7 @@ def test_worse_vectors_do_not_pass_the_gate():
 
 def test_a_failed_gate_names_the_scores():
     case = SimpleNamespace(ours=lambda: 0, theirs=lambda: 0, equal=lambda a, b: Verdict(False, "WordSim-353 1.0", "WordSim-353 60.0"), group="words",
-                           name="x", peer="gensim", gate="as good", goal=1.0)
+                           name="x", peer="gensim", gate="as good", goal=1.0, seeded=False)
     with pytest.raises(ValueError, match=r"WordSim-353 1\.0; theirs WordSim-353 60\.0"):
         measure(case, repeats=1)
 
@@ -80,7 +79,7 @@ def test_a_failed_gate_names_the_scores():
 def test_a_peer_that_is_not_installed_is_said_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     with pytest.raises(PeerMissing, match="pip install gensim"):
-        next(iter(cases(sizes=SMALL))).theirs()
+        next(iter(cases(sizes=SMALL))).theirs(0)
 
 
 def test_the_group_asks_its_parts_one_after_the_other(monkeypatch):

@@ -266,6 +266,24 @@ def test_a_state_that_cannot_be_is_named(changed, words):
         DocumentState(**(good | changed))
 
 
+@pytest.mark.parametrize(("name", "value"), [
+    ("documents", torch.zeros(10, 5)), ("documents", torch.zeros(3, 32)), ("tags", np.full(10, 99, np.int32)), ("tag_offsets", np.arange(5)),
+    ("words", np.full(300, 77, np.int32)), ("outputs", torch.zeros(30, 16)), ("pieces", np.array([0, 300]))])
+def test_P14_a_state_that_was_changed_after_it_was_made_is_refused(name, value):
+    s = make()
+    setattr(s, name, value)
+    with pytest.raises(ValueError, match=r"has become|was changed|reach|are wrong|frozen=False"):
+        document_update(s)
+
+
+@pytest.mark.parametrize("changed", [{"tags": [0.0, 1.0]}, {"tags": [[0, 1]]}, {"tag_offsets": ["0", "1", "2"]}])
+def test_V07_tags_that_are_no_whole_numbers_are_named(changed):
+    good = {"words": [0, 1], "offsets": [0, 1, 2], "inputs": np.zeros((5, 4)), "outputs": np.zeros((2, 4)), "counts": [1, 1], "tags": [0, 1],
+            "tag_offsets": [0, 1, 2]}
+    with pytest.raises(TypeError, match="expected whole numbers on one axis"):
+        DocumentState(**(good | changed))
+
+
 def test_two_tags_have_no_place_side_by_side_and_other_states_are_refused():
     with pytest.raises(ValueError, match="document 0 has 2. Use 'mean' or 'sum'"):
         trained(make(tags=2, model=MODELS[5]), **MODELS[5])

@@ -73,7 +73,7 @@ def test_a_tag_that_documents_share_learns_from_all_of_them():
 
 def test_without_word_training_dbow_leaves_words_as_they_were_drawn():
     model = fitted(model="dbow")
-    assert np.abs(model.vectors_.matrix).max() <= 0.5 / 12 and np.abs(model.document_vectors_.matrix).max() > 0.3
+    assert np.abs(model.vectors_.matrix).max() <= 1.0 / 12 and np.abs(model.document_vectors_.matrix).max() > 0.3
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -191,6 +191,39 @@ def test_an_interrupted_run_goes_on_bitwise_as_if_it_had_not_been(step, settings
         assert np.array_equal(getattr(model, name).matrix, getattr(whole, name).matrix)
     assert np.array_equal(model.output_, whole.output_) and np.array_equal(model.history_, whole.history_)
     assert seen == list(range(1 + (step - 1) // 3, 4)) and np.array_equal(model.encode(documents[:3]), whole.encode(documents[:3]))
+
+
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_ctrl_c_before_the_first_step_leaves_the_model_as_it_was(way, monkeypatch):
+    from lessons_lib import kernels
+
+    model, twin = (fitted(texts(30), epochs=2) for _ in range(2))
+
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kernels, "DocumentState", pressed, raising=False)
+        with pytest.raises(KeyboardInterrupt):
+            getattr(model, way)(["whale sea1"] * 9)
+    for one in (model, twin):
+        one.partial_fit(texts(6, seed=1))
+    assert np.array_equal(model.document_vectors_.matrix, twin.document_vectors_.matrix) and model.document_vectors_.labels == list(range(36))
+
+
+@pytest.mark.parametrize("combine", ["mean", "concat"])
+def test_settings_may_be_small_numbers_of_numpy(combine, tmp_path):
+    plain = {"dim": 12, "window": 70, "epochs": 2, "seed": 250, "threads": 1, "learning_rate": 0.03125, "negatives": 9}
+    kinds = {"learning_rate": np.float32, "seed": np.uint8, "negatives": np.uint8}
+    small = {name: kinds.get(name, np.int8)(value) for name, value in plain.items()}
+    models = [fitted(texts(12), combine=combine, **settings) for settings in (plain, small)]
+    models[1].save(tmp_path / "m")
+    models.append(Doc2Vec.load(tmp_path / "m"))
+    for model in models:
+        model.partial_fit(texts(3, seed=1))
+    for other in models[1:]:
+        assert np.array_equal(models[0].document_vectors_.matrix, other.document_vectors_.matrix)
+        assert np.array_equal(models[0].encode(texts(3)), other.encode(texts(3)))
 
 
 def test_other_texts_tags_and_shapes_are_refused(monkeypatch):

@@ -341,7 +341,7 @@ def test_numbers_are_read_as_text_alone_would_be(tmp_path):
 @pytest.mark.data
 def test_real_glove_vectors_go_through_every_format_and_are_gensims(lessons_data, tmp_path):
     glove = datasets.load("glove-sample")
-    vectors = WordVectors(glove.words, glove.matrix)
+    vectors = WordVectors(glove.tokens, glove.matrix)
     write_text(vectors, tmp_path / "g.txt", header=False)
     write_binary(vectors, tmp_path / "v.bin")
     keyed = KeyedVectors.load_word2vec_format(str(tmp_path / "g.txt"), no_header=True)

@@ -1,10 +1,11 @@
 """Document updates on the processor: compiled loops over the text, vector code for the rows, threads that share it.
 
-Threads work as in window updates. Taught in ``07_doc2vec``.
+Threads with ``deterministic`` have their own copies, whose changes are added after each round. Taught in ``07_doc2vec``.
 """
 
 from __future__ import annotations
 
+import numpy as np
 from torch import Tensor
 
 from ..side_by_side import Matrices, over_text
@@ -29,6 +30,12 @@ def document_update(inputs: Tensor, outputs: Tensor, state: DocumentState, how: 
         documents = words + behind if state.own else state.documents.data_ptr()
         return train(source, tags, Tables(words, documents, outputs, columns), plan, room[0], room[1], *part)
 
-    found = over_text(work, (inputs.numpy(), outputs.numpy()), rooms, state, how)
+    def touched(first: int, last: int) -> np.ndarray:
+        """Rows of words, if they learn, of the edge, and of tags."""
+        edge, begins, ends = len(state.counts), *state.tag_bounds()
+        words = np.unique(state.words[state.pieces[first] : state.pieces[last]]) if how.neighbours else []
+        return np.concatenate([words, [edge], edge + 1 + np.unique(state.tags[begins[first] : ends[last - 1]])]).astype(np.int64)
+
+    found = over_text(work, (inputs.numpy(), outputs.numpy()), rooms, state, how, touched=touched)
     del owners                                      # until here the addresses had to stay good
     return found

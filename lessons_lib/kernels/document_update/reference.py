@@ -38,9 +38,9 @@ def windows_of(state: DocumentState, how: DocumentSettings, piece: int, key: int
 def _inputs(rows: np.ndarray, contexts: list[int], how: DocumentSettings) -> np.ndarray:
     """What the outputs are multiplied with: (m, d) or (1, d) or (1, m · d)."""
     x = rows[contexts]
-    if how.combine == "concat":
-        return x.reshape(1, -1)
-    return {"": x, "mean": x.mean(axis=0, keepdims=True), "sum": x.sum(axis=0, keepdims=True)}[how.combine]
+    if not how.combine:
+        return x
+    return x.reshape(1, -1) if how.combine == "concat" else x.sum(axis=0, keepdims=True) / (len(x) if how.combine == "mean" else 1)
 
 
 def document_update(inputs: Float32[Tensor, "n d"], outputs: Float32[Tensor, "rows parts_d"], state: DocumentState,

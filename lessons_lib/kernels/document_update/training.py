@@ -11,7 +11,7 @@ import numpy as np
 from ...core.compiled import compiled
 from ..memory import get_f32, get_i32, get_i64, put_i64
 from ..window_update.room import BLOCK, Plan, Room, Source
-from ..window_update.training import AHEAD, _fetch, _gains, _keep, _loss, _move, _paths, _words
+from ..window_update.training import AHEAD, fetch_outputs, find_gains, kept_tokens, move_rows, path_outputs, sum_of_losses, word_outputs
 from ..window_update.vectors import BIG, SMALL, add_row, copy_numbers, copy_row, fetch_row, mean_rows
 from .room import Tables, Tags
 from .vectors import push_big, push_small
@@ -24,9 +24,9 @@ _ONE = np.float32(1.0)
 @compiled(inline=True)
 def _learn(inputs: int, targets: int, m: int, start: int, n: int, rate: float, frozen: bool, room: Room, width: int) -> None:
     """One step of m inputs and n outputs; the outputs stay where they are if they are frozen."""
-    _gains(inputs, m, start, n, rate, room, width)
+    find_gains(inputs, m, start, n, rate, room, width)
     if not frozen:
-        _move(inputs, targets, m, start, n, room, width)
+        move_rows(inputs, targets, m, start, n, room, width)
         return
     k = 0
     while k < n:
@@ -92,9 +92,9 @@ def _in_order(i: int, n: int, start: int, size: int, tags: Tags, plan: Plan, roo
 def _windows(first: int, last: int, n: int, m: int, tags: Tags, plan: Plan, room: Room, table: int, at: Tables) -> tuple[float, int]:
     """Learn from a block of windows around some of the n tokens of a piece; returns the sum of the noted losses and the number of their pairs."""
     loss, pairs, width = 0.0, 0, at.columns * tags.parts
-    _fetch(0, min(AHEAD, last - first), room, width)
+    fetch_outputs(0, min(AHEAD, last - first), room, width)
     for i in range(first, last):
-        _fetch(min(i + AHEAD, last) - first, min(i + AHEAD + 1, last) - first, room, width)
+        fetch_outputs(min(i + AHEAD, last) - first, min(i + AHEAD + 1, last) - first, room, width)
         if tags.neighbours:
             fetch_row(get_i64(room.rows, min(i + AHEAD + plan.window, n - 1)), at.columns)
         start = get_i64(room.starts, i - first)
@@ -104,7 +104,7 @@ def _windows(first: int, last: int, n: int, m: int, tags: Tags, plan: Plan, room
         else:
             learned = _together(i, n, m, start, size, tags, plan, room, table, width)
         if get_i32(room.noted, i):
-            loss += _loss(learned, start, size, get_f32(room.rates, i), room)
+            loss += sum_of_losses(learned, start, size, get_f32(room.rates, i), room)
             pairs += learned
     return loss, pairs
 
@@ -114,7 +114,7 @@ def train(source: Source, tags: Tags, at: Tables, plan: Plan, room: Room, table:
     """Go over pieces ``first`` to ``last``; returns the sum of the noted losses and the number of their pairs."""
     stride, loss, pairs = 4 * at.columns, 0.0, 0
     for piece in range(first, last):
-        n, begin = _keep(piece, source, plan, room, at.inputs, stride), get_i64(tags.begins, piece)
+        n, begin = kept_tokens(piece, source, plan, room, at.inputs, stride), get_i64(tags.begins, piece)
         m = get_i64(tags.ends, piece) - begin
         for k in range(m):
             put_i64(table, k, at.documents + get_i32(tags.tags, begin + k) * stride)
@@ -122,9 +122,9 @@ def train(source: Source, tags: Tags, at: Tables, plan: Plan, room: Room, table:
         for start in range(0, n, BLOCK):
             end = min(start + BLOCK, n)
             if plan.hierarchical:
-                _paths(start, end, source, room, at.outputs, stride * tags.parts)
+                path_outputs(start, end, source, room, at.outputs, stride * tags.parts)
             else:
-                _words(start, end, np.uint64(get_i64(source.keys, piece)), source, plan, room, at.outputs, stride * tags.parts)
+                word_outputs(start, end, np.uint64(get_i64(source.keys, piece)), source, plan, room, at.outputs, stride * tags.parts)
             found = _windows(start, end, n, m, tags, plan, room, table, at)
             loss += found[0]
             pairs += found[1]

@@ -17,7 +17,7 @@ from .room import BLOCK, SEATS, Plan, Room, Source
 from .vectors import (BIG, SMALL, TALL, add_row, apply_big, apply_small, copy_numbers, copy_row, draw_noise, fetch_row, mean_rows, tile_1_big,
                       tile_1_small, tile_2_big, tile_2_small, tile_4_big, tile_4_small)
 
-__all__ = ["mixed", "train"]
+__all__ = ["AHEAD", "fetch_outputs", "find_gains", "kept_tokens", "mixed", "move_rows", "path_outputs", "sum_of_losses", "train", "word_outputs"]
 
 _GOLDEN, _8, _24, _33, _31 = np.uint64(GOLDEN), np.uint64(8), np.uint64(24), np.uint64(33), np.uint64(31)
 _SHIFT_A, _SHIFT_B, _FACTOR_A, _FACTOR_B = np.uint64(MIXING[0][0]), np.uint64(MIXING[1][0]), np.uint64(MIXING[0][1]), np.uint64(MIXING[1][1])
@@ -35,7 +35,7 @@ def mixed(x: int) -> int:
 
 
 @compiled(inner=True)
-def _keep(piece: int, source: Source, plan: Plan, room: Room, start: int, stride: int) -> int:
+def kept_tokens(piece: int, source: Source, plan: Plan, room: Room, start: int, stride: int) -> int:
     """Subsample a piece: note what windows need to know of each token that stays; returns how many."""
     begin, key, draws = get_i64(source.pieces, piece), np.uint64(get_i64(source.keys, piece)), np.uint64(1 + plan.negatives)
     n, repeat, serial = 0, -1, get_i32(room.serial, 0)
@@ -87,7 +87,7 @@ def _join(at: int, n: int, room: Room) -> None:
 
 
 @compiled(inner=True)
-def _words(first: int, last: int, key: int, source: Source, plan: Plan, room: Room, start: int, stride: int) -> None:
+def word_outputs(first: int, last: int, key: int, source: Source, plan: Plan, room: Room, start: int, stride: int) -> None:
     """Outputs of a block of windows: the words and their noise."""
     draws, at = np.uint64(1 + plan.negatives), 0
     for i in range(first, last):
@@ -102,7 +102,7 @@ def _words(first: int, last: int, key: int, source: Source, plan: Plan, room: Ro
 
 
 @compiled(inner=True)
-def _paths(first: int, last: int, source: Source, room: Room, start: int, stride: int) -> None:
+def path_outputs(first: int, last: int, source: Source, room: Room, start: int, stride: int) -> None:
     """Outputs of a block of windows: the nodes on the paths of the words."""
     at = 0
     for i in range(first, last):
@@ -119,7 +119,7 @@ def _paths(first: int, last: int, source: Source, room: Room, start: int, stride
 
 
 @compiled(inline=True)
-def _gains(inputs: int, m: int, start: int, n: int, rate: float, room: Room, width: int) -> None:
+def find_gains(inputs: int, m: int, start: int, n: int, rate: float, room: Room, width: int) -> None:
     """Gains of m inputs and n outputs, tile by tile."""
     k = 0
     while k < n:
@@ -147,7 +147,7 @@ def _gains(inputs: int, m: int, start: int, n: int, rate: float, room: Room, wid
 
 
 @compiled(inline=True)
-def _move(inputs: int, targets: int, m: int, start: int, n: int, room: Room, width: int) -> None:
+def move_rows(inputs: int, targets: int, m: int, start: int, n: int, room: Room, width: int) -> None:
     """Move n outputs, and the targets of m inputs, by the gains."""
     k = 0
     while k < n:
@@ -161,7 +161,7 @@ def _move(inputs: int, targets: int, m: int, start: int, n: int, room: Room, wid
 
 
 @compiled(inline=True)
-def _loss(m: int, start: int, n: int, rate: float, room: Room) -> float:
+def sum_of_losses(m: int, start: int, n: int, rate: float, room: Room) -> float:
     """Sum of −log p over a window, from its gains: rate · weight · (label − p)."""
     total, k = 0.0, 0
     while k < n:
@@ -177,7 +177,7 @@ def _loss(m: int, start: int, n: int, rate: float, room: Room) -> float:
 
 
 @compiled(inline=True)
-def _fetch(first: int, last: int, room: Room, width: int) -> None:
+def fetch_outputs(first: int, last: int, room: Room, width: int) -> None:
     """Ask for the outputs of windows ``first`` to ``last`` of a block."""
     for k in range(get_i64(room.starts, first), get_i64(room.starts, last)):
         fetch_row(get_i64(room.outputs, k), width)
@@ -187,9 +187,9 @@ def _fetch(first: int, last: int, room: Room, width: int) -> None:
 def _windows(first: int, last: int, n: int, plan: Plan, room: Room, width: int) -> tuple[float, int]:
     """Learn from a block of windows around some of the n tokens of a piece; returns the sum of the noted losses and the number of their pairs."""
     loss, pairs = 0.0, 0
-    _fetch(0, min(AHEAD, last - first), room, width)
+    fetch_outputs(0, min(AHEAD, last - first), room, width)
     for i in range(first, last):
-        _fetch(min(i + AHEAD, last) - first, min(i + AHEAD + 1, last) - first, room, width)
+        fetch_outputs(min(i + AHEAD, last) - first, min(i + AHEAD + 1, last) - first, room, width)
         fetch_row(get_i64(room.rows, min(i + AHEAD + plan.window, n - 1)), width)
         left, right = min(get_i32(room.halves, i), i), min(get_i32(room.halves, i), n - 1 - i)
         m, begin, rate = left + right, get_i64(room.starts, i - first), get_f32(room.rates, i)
@@ -207,13 +207,13 @@ def _windows(first: int, last: int, n: int, plan: Plan, room: Room, width: int) 
             inputs = room.copies
             for j in range(m):
                 copy_row(get_i64(room.contexts, j), get_i64(inputs, j), width)
-        _gains(inputs, learned, begin, size, rate, room, width)
-        _move(inputs, targets, learned, begin, size, room, width)
+        find_gains(inputs, learned, begin, size, rate, room, width)
+        move_rows(inputs, targets, learned, begin, size, room, width)
         if plan.cbow:
             for j in range(m):
                 add_row(get_i64(room.contexts, j), get_i64(targets, 0), width, _ONE / np.float32(m) if plan.share_error else _ONE)
         if get_i32(room.noted, i):
-            loss += _loss(learned, begin, size, rate, room)
+            loss += sum_of_losses(learned, begin, size, rate, room)
             pairs += learned
     return loss, pairs
 
@@ -223,13 +223,13 @@ def train(source: Source, inputs: int, outputs: int, columns: int, plan: Plan, r
     """Go over pieces ``first`` to ``last``, on two matrices at addresses; returns the sum of the noted losses and the number of their pairs."""
     stride, loss, pairs = 4 * columns, 0.0, 0
     for piece in range(first, last):
-        n = _keep(piece, source, plan, room, inputs, stride)
+        n = kept_tokens(piece, source, plan, room, inputs, stride)
         for begin in range(0, n, BLOCK):
             end = min(begin + BLOCK, n)
             if plan.hierarchical:
-                _paths(begin, end, source, room, outputs, stride)
+                path_outputs(begin, end, source, room, outputs, stride)
             else:
-                _words(begin, end, np.uint64(get_i64(source.keys, piece)), source, plan, room, outputs, stride)
+                word_outputs(begin, end, np.uint64(get_i64(source.keys, piece)), source, plan, room, outputs, stride)
             found = _windows(begin, end, n, plan, room, columns)
             loss += found[0]
             pairs += found[1]
