@@ -154,9 +154,10 @@ EXERCISES = {
         solution=_solve_dm_input,
         wrong={"forgets the document": _without_document, "the document weighs as much as all words": _document_beside_the_mean,
                "the document comes first": _document_first, "mixes up the coordinates": _column_by_column},
-        hints=("np.vstack([words, document]) has the document as its last row.", "mean and sum go over axis 0; .ravel() lays the rows side by side.")),
+        hints=("np.vstack([words, document]) has the document as its last row.",
+               "mean and sum go over axis 0; .ravel() lays the rows side by side.")),
     "document_gradient": Exercise(
-        name="document_gradient", question="The gradient of the loss of a document for its vector, from counts",
+        name="document_gradient", question="The gradient of a document's loss for its vector, from counts",
         judge=judge_function(_solve_document_gradient, _GRADIENT_CASES), solution=_solve_document_gradient,
         wrong={"points uphill": _uphill, "leaves the noise out": _no_noise, "noise for one word, not for each": _noise_once,
                "forgets k": _forgets_k, "shares instead of counts": _shares_for_counts},
@@ -176,5 +177,6 @@ EXERCISES = {
         solution=N_NUMBERS,
         wrong={"outputs of d numbers": 10_000 * 100 * 2 + 1000 * 100, "no place for the document": 10_000 * 100 * 11 + 1000 * 100,
                "one side of the window": 10_000 * 100 * 7 + 1000 * 100, "outputs for documents, too": 12 * 11_000 * 100},
-        hints=("Ten words and the document stand side by side.", "Inputs: (V + N) d, and one row for the edge of the text. Outputs: V rows of 11 d.")),
+        hints=("Ten words and the document stand side by side.",
+               "Inputs: (V + N) d, and one row for the edge of the text. Outputs: V rows of 11 d.")),
 }
