@@ -1,6 +1,6 @@
 """Arora, Liang and Ma 2017: what weights and removal bring on the SemEval sets (Table 1), and how the score depends on a (Figure 1a).
 
-The paper adds up GloVe vectors of 300 numbers trained on 840 billion tokens; the course vectors and the GloVe sample stand in, so directions count
+The paper adds up GloVe vectors of 300 numbers trained on 840 billion tokens; the course's GloVe and skip-gram vectors stand in, so directions count
 and levels do not. Like the paper, all is Pearson's r x 100, the mean over the files of a year, with directions from the evaluated sentences.
 Discussed in lesson ``06_sif_and_usif``.
 """
@@ -51,8 +51,8 @@ def mean_pearson(encoder: Encoder, pairs: SentencePairs) -> float:
 
 
 def _vectors() -> dict[str, WordVectors]:
-    """The word vectors that stand in for the paper's GloVe, and skip-gram beside them, by what is added to a method's name."""
-    return {"": load("glove-sample"), ", skip-gram": load("course-vectors")}
+    """The course's GloVe vectors, which stand in for the paper's, and skip-gram beside them, by what is added to a method's name."""
+    return {"": load("course-vectors", model="glove"), ", skip-gram": load("course-vectors")}
 
 
 # ------------------------------------------------------------------------------------------------ Table 1
@@ -74,7 +74,7 @@ def _measure_table(settings: Mapping[str, Any], seed: int) -> Series:
 @styled()
 def _draw_table(entry: Entry, measured: Series) -> Any:
     """One panel for the paper and one for what was measured with GloVe's vectors, so that the steps between methods can be compared."""
-    panels = {"paper, GloVe": entry.printed, "here, GloVe sample": {name: row for name, row in measured.items() if "skip-gram" not in name}}
+    panels = {"paper, GloVe": entry.printed, "here, course GloVe": {name: row for name, row in measured.items() if "skip-gram" not in name}}
     fig, axes = new_figure("SIF is above the mean in every year", size=(7.2, 4.2), panels=2, sharey=True)
     for ax, (heading, rows) in zip(axes, panels.items(), strict=True):
         for name, colour, marker in zip(METHODS, LINE_COLOURS, MARKERS, strict=False):
@@ -100,7 +100,7 @@ def _measure_a(settings: Mapping[str, Any], seed: int) -> Series:
     pairs, counts = load("sts12"), load("course-frequencies")
     found: dict[str, dict[float, float]] = {}
     for suffix, vectors in _vectors().items():
-        name = suffix.removeprefix(", ") or "GloVe sample"
+        name = suffix.removeprefix(", ") or "GloVe"
         found[name] = {a: mean_pearson(SIF(vectors, a=a, counts=counts, components="batch").fit(), pairs) for a in settings["a"]}
     return found
 
@@ -113,7 +113,7 @@ def _draw_a(entry: Entry, measured: Series) -> Any:
 
 # ------------------------------------------------------------------------------------------------ the entries
 
-SETUP = ("Course skip-gram (100 numbers, 51 million tokens) and the GloVe sample (25 numbers, tweets) instead of GloVe with 300 numbers; word "
+SETUP = ("The course's GloVe and skip-gram vectors (100 numbers, 51 million tokens) instead of GloVe with 300 numbers and 840 billion tokens; word "
          "frequencies of the course's text. The directions come from both sentences of all pairs of a set, where the authors' program takes the "
          "first and the second sentences apart. ")
 
