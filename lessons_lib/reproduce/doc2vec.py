@@ -13,12 +13,13 @@ import numpy as np
 
 from ..core import generator
 from ..datasets import load
+from ..evaluation import linear_probe
 from ..plots import probe_bars
 from ..sentences import Doc2Vec
 from ..text import Corpus
 from .entry import Claim, Entry, Series
 
-__all__ = ["ENTRIES", "probe_error"]
+__all__ = ["ENTRIES"]
 
 DIM = 100
 MODELS: dict[str, dict[str, Any]] = {"PV-DBOW": {"model": "dbow"}, "PV-DM, mean": {"model": "dm", "window": 10, "learning_rate": 0.05},
@@ -29,15 +30,6 @@ TOGETHER = (("PV-DBOW", "PV-DM, mean"), ("PV-DBOW", "PV-DM, concat"))
 SCALES: dict[str, dict[str, Any]] = {"smoke": {"reviews": 1500, "epochs": 10}, "laptop": {"reviews": 25_000, "epochs": 20},
                                      "paper": {"reviews": 25_000, "epochs": 20}}
 COMMON = {"dim": DIM, "min_count": 2, "sample": 0.0, "negatives": 5}
-
-
-def probe_error(train: np.ndarray, test: np.ndarray, labels: tuple[np.ndarray, np.ndarray]) -> float:
-    """The error in % of a logistic regression on vectors, fitted on ``train`` and tried on ``test``; columns are put on the scale of ``train``."""
-    from sklearn.linear_model import LogisticRegression
-
-    middle, spread = train.mean(axis=0), train.std(axis=0) + 1e-9
-    fit = LogisticRegression(max_iter=1000).fit((train - middle) / spread, labels[0])
-    return 100 * (1 - float(fit.score((test - middle) / spread, labels[1])))
 
 
 def _reviews(n: int, seed: int) -> tuple[list[str], np.ndarray]:
@@ -74,7 +66,7 @@ def _measure(settings: Mapping[str, Any], seed: int) -> Series:
     vectors = {name: _learned(texts, how, epochs, seed) for name, how in MODELS.items()}
     vectors |= {" + ".join(names): np.hstack([vectors[name] for name in names]) for names in TOGETHER}
     vectors |= {f"PV-DBOW, tree, {name}": _learned(texts, TREE, epochs, seed, _order(name, labels)) for name in ORDERS}
-    return {name: {x.shape[1]: probe_error(x[:n], x[n:], (labels[:n], labels[n:]))} for name, x in vectors.items()}
+    return {name: {x.shape[1]: 100 * (1 - linear_probe(x[:n], labels[:n], x[n:], labels[n:]))} for name, x in vectors.items()}
 
 
 def _error(measured: Series, name: str) -> float:
