@@ -79,7 +79,7 @@ def walk_map(path: np.ndarray, places: np.ndarray, names: Sequence[str], said: S
     ax.plot(*path.T, "-", color=PALETTE["black"], lw=2.5, zorder=2, label="the discourse walks")
     ax.plot(*path.T, "o", color=PALETTE["black"], ms=4, zorder=3)
     ax.plot([], [], "-", color=PALETTE["blue"], label="says a near word")
-    ax.plot([], [], "--", color=PALETTE["vermillion"], label="says a frequent word")
+    ax.plot([], [], "--", color=PALETTE["vermillion"], label="says a word for its frequency")
     for place, name in zip(places, names, strict=True):
         ax.annotate(plain(name, limit=16), tuple(place), ha="center", va="center", bbox=VEIL, zorder=4)
     ax.annotate("start", tuple(path[0]), (0, -14), textcoords="offset points", ha="center", color=GREY, bbox=VEIL, zorder=5)
