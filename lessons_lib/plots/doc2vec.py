@@ -39,7 +39,7 @@ def paragraph_diagram(tokens: Sequence[str], centre: int, *, half: int, document
     if not near or len(tokens) > 6:
         raise ValueError(f"tokens has {len(tokens)} words and the window {len(near)} neighbours; expected 2 to 6 words and >= 1 neighbour")
     fig, axes = new_figure(title, size=(7.2, 3.7), panels=2)
-    own = len(tokens)                               # the place of the document, behind the words
+    own = len(tokens) + 0.5                         # the place of the document, behind the words
     for ax, heading in zip(axes, ("PV-DM", "PV-DBOW"), strict=True):
         joined = [*near, own] if heading == "PV-DM" else [own]
         box(ax, centre, 3, plain(tokens[centre], limit=10), VERMILLION, filled=True)
@@ -47,13 +47,13 @@ def paragraph_diagram(tokens: Sequence[str], centre: int, *, half: int, document
         for i, token in enumerate(tokens):
             box(ax, i, 0, plain(token, limit=10) if i != centre else "?", BLUE if i in joined else VERMILLION if i == centre else GREY)
         _guesses(ax, joined, centre, own)
-        ax.set(xlim=(-0.7, own + 0.7), ylim=(-0.5, 3.5), xticks=[], yticks=[], xlabel="the text, and the document itself")
+        ax.set(xlim=(-0.7, own + 0.9), ylim=(-0.5, 3.5), xticks=[], yticks=[], xlabel="the text, and the document itself")
         ax.spines[:].set_visible(False)
         ax.set_title(f"{heading}: {'the document helps' if len(joined) > 1 else 'the document alone'}", loc="center", fontsize=12)
     return fig
 
 
-def _guesses(ax: Axes, joined: list[int], centre: int, own: int) -> None:
+def _guesses(ax: Axes, joined: list[float], centre: int, own: float) -> None:
     """From the inputs up to the word that they guess, through their mean where there are several."""
     for i in joined:
         to = (centre, 2.68) if len(joined) == 1 else (centre + 0.3 * (i - centre), 1.32)
