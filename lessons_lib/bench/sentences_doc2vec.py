@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import DataMissing
+from .gensim_peer import quiet
 from .measure import Case, PeerMissing, Verdict, fixed_threads
-from .word_texts import quiet, text_file
+from .word_texts import text_file
 
 if TYPE_CHECKING:
     from ..text import Corpus

@@ -8,9 +8,7 @@ or two, so three are compared, where all sides begin with the same random topics
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import DataMissing, available_cores, generator
+from .gensim_peer import quiet
 from .measure import Case, PeerMissing, fixed_threads
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def _gensim(train: Counts, n_topics: int, seed: int) -> Callable[[], np.ndarray]
     names, start = dict(enumerate(train.tokens)), _random_topics(train, n_topics, seed)
 
     def run() -> np.ndarray:
-        with fixed_threads(THREADS), _quiet():
+        with fixed_threads(THREADS), quiet():
             model = LdaModel(num_topics=n_topics, id2word=names, chunksize=BATCH, passes=1, decay=DECAY, offset=OFFSET + 1, iterations=MOST_STEPS,
                              gamma_threshold=TOLERANCE, eval_every=0, random_state=seed)              # gensim counts steps from 0, the others from 1
             model.state.sstats[:] = start - model.eta
@@ -137,18 +136,6 @@ def _sklearn(train: Counts, n_topics: int, seed: int) -> Callable[[], np.ndarray
             return model.partial_fit(train.matrix).components_
 
     return run
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """gensim warns that one pass is few; one pass is what is measured."""
-    logger = logging.getLogger("gensim")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def _perplexity(topics: np.ndarray, held_out: Counts) -> float:

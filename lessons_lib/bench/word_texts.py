@@ -6,7 +6,6 @@ Wikipedia where LESSONS_DATA is set, else the bundled sample. Both sides read th
 from __future__ import annotations
 
 import contextlib
-import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ from ..core import DataMissing
 if TYPE_CHECKING:
     from ..text import Corpus
 
-__all__ = ["corpus_of", "quiet", "text_file"]
+__all__ = ["corpus_of", "text_file"]
 
 
 def _articles(tokens: int) -> Iterator[str]:
@@ -51,15 +50,3 @@ def text_file(corpus: Corpus) -> Iterator[Path]:
         with path.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(" ".join([tokens[i] for i in document.tolist()]) + "\n" for document in corpus)
         yield path
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """gensim warns of each start from new vectors; that is what is measured."""
-    logger = logging.getLogger("gensim")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

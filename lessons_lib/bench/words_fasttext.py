@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import DataMissing
+from .gensim_peer import quiet
 from .measure import Case, PeerMissing, Verdict, fixed_threads
 from .word_scores import compared
-from .word_texts import corpus_of, quiet, text_file
+from .word_texts import corpus_of, text_file
 
 if TYPE_CHECKING:
     from ..text import Corpus

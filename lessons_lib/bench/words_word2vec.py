@@ -13,9 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .gensim_peer import quiet
 from .measure import Case, PeerMissing, fixed_threads
 from .word_scores import GATE, compared
-from .word_texts import corpus_of, quiet, text_file
+from .word_texts import corpus_of, text_file
 
 if TYPE_CHECKING:
     from ..text import Corpus

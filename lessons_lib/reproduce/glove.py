@@ -20,7 +20,7 @@ from ..text import Corpus
 from ..vectors import WordVectors
 from ..words import FastText, GloVe, Word2Vec
 from .entry import Claim, Entry, Series
-from .word2vec import accuracies
+from .word2vec import accuracies, articles
 
 __all__ = ["ENTRIES", "graded"]
 
@@ -29,16 +29,6 @@ SCALES: dict[str, dict[str, Any]] = {
     "smoke": {"articles": 1500, "dim": 50, "epochs": 3, "glove_epochs": 10, "contexts": 5000, "among": 10_000, "threads": 2},
     "laptop": {"articles": 4227, "dim": 100, "epochs": 5, "glove_epochs": 25, "contexts": 10_000, "among": 20_000, "threads": 2},
     "paper": {"articles": 17_000, "dim": 300, "epochs": 5, "glove_epochs": 100, "contexts": 10_000, "among": 30_000, "threads": 2}}
-
-
-@functools.lru_cache(maxsize=1)
-def _text(n: int) -> Corpus:
-    """The first n articles of the Wikipedia shards, as many shards as that takes."""
-    taken: list[str] = []
-    for shard in range(4):
-        if len(taken) < n:
-            taken += list(load("wiki", shards=[shard]))
-    return Corpus.from_texts(taken[:n], min_count=5)
 
 
 # ------------------------------------------------------------------------------------------------ Table 2 of GloVe
@@ -54,7 +44,7 @@ def _factorised(corpus: Corpus, growth: Callable[[np.ndarray], np.ndarray], sett
 
 
 def _measure_methods(settings: Mapping[str, Any], seed: int) -> Series:
-    corpus, usual = _text(settings["articles"]), {"dim": settings["dim"], "seed": seed, "threads": settings["threads"]}
+    corpus, usual = articles(settings["articles"]), {"dim": settings["dim"], "seed": seed, "threads": settings["threads"]}
     methods: dict[str, Callable[[], WordVectors]] = {
         name: functools.partial(_factorised, corpus, growth, settings, seed) for name, growth in GROWTH.items()}
     methods["CBOW"] = lambda: Word2Vec(architecture="cbow", learning_rate=0.05, epochs=settings["epochs"], **usual).fit(corpus).vectors_
@@ -100,7 +90,7 @@ def _composed(model: FastText, words: list[str]) -> np.ndarray:
 
 
 def _measure_parts(settings: Mapping[str, Any], seed: int) -> Series:
-    corpus, found = _text(settings["articles"]), {}
+    corpus, found = articles(settings["articles"]), {}
     usual = {"dim": settings["dim"], "seed": seed, "threads": settings["threads"], "epochs": settings["epochs"], "sample": 1e-3}
     for name, architecture, parts in (("skip-gram", "skip_gram", 0), ("CBOW", "cbow", 0), ("with parts", "skip_gram", 6)):
         model = FastText(architecture=architecture, min_n=min(parts, 3), max_n=parts, **usual).fit(corpus)

@@ -19,7 +19,7 @@ from ..vectors import WordVectors
 from ..words import Word2Vec
 from .entry import Claim, Entry, Series
 
-__all__ = ["ENTRIES", "accuracies"]
+__all__ = ["ENTRIES", "accuracies", "articles"]
 
 THINNED = 1e-4                                   # t of subsampling: the paper's 1e-5 is for a text a hundred times as long
 SCALES: dict[str, dict[str, Any]] = {"smoke": {"articles": 1500, "dim": 50, "epochs": (1, 3), "among": 10_000},
@@ -28,8 +28,8 @@ SCALES: dict[str, dict[str, Any]] = {"smoke": {"articles": 1500, "dim": 50, "epo
 
 
 @functools.lru_cache(maxsize=1)
-def _articles(n: int) -> Corpus:
-    """The first n articles of the Wikipedia shards, as many shards as that takes."""
+def articles(n: int) -> Corpus:
+    """Words of the first n articles of the Wikipedia shards, as many shards as that takes."""
     taken: list[str] = []
     for shard in range(4):
         if len(taken) < n:
@@ -51,7 +51,7 @@ def accuracies(vectors: WordVectors, *, among: int) -> tuple[float, float, float
 
 def _trained(settings: Mapping[str, Any], seed: int, **options: Any) -> tuple[tuple[float, float, float], float]:
     """Accuracies of a model, and the minutes that its training took one processor, whatever else the machine did."""
-    corpus = _articles(settings["articles"])
+    corpus = articles(settings["articles"])
     begin = time.process_time()
     model = Word2Vec(settings["dim"], seed=seed, **options).fit(corpus)
     minutes = (time.process_time() - begin) / 60

@@ -66,7 +66,7 @@ def ngrams(word: str, *, min_n: int = 3, max_n: int = 6) -> list[str]:
     return [whole[i : i + n] for i in range(len(whole)) for n in range(max(min_n, 1), min(max_n, len(whole) - i) + 1) if n > 1 or i not in borders]
 
 
-@compiled
+@compiled(inner=True)
 def _byte(arena: np.ndarray, begin: int, end: int, i: int) -> int:
     """Byte i of ``<word>``."""
     if i == 0:
@@ -74,7 +74,7 @@ def _byte(arena: np.ndarray, begin: int, end: int, i: int) -> int:
     return np.int64(arena[begin + i - 1]) if begin + i <= end else _CLOSES
 
 
-@compiled
+@compiled(inner=True)
 def _parts_of(arena: np.ndarray, begin: int, end: int, min_n: int, max_n: int, buckets: int, out: np.ndarray, at: int) -> int:
     """Write the buckets of a word's n-grams from ``at`` on, where ``out`` has room; returns where they end."""
     size = end - begin + 2
@@ -100,7 +100,7 @@ def _parts_of(arena: np.ndarray, begin: int, end: int, min_n: int, max_n: int, b
 
 @compiled
 def _all_parts(arena: np.ndarray, offsets: np.ndarray, min_n: int, max_n: int, buckets: int, bounds: np.ndarray, out: np.ndarray) -> None:
-    at = 0
+    at = np.int64(0)                            # a literal would compile what it is handed to twice
     for word in range(len(offsets) - 1):
         at = _parts_of(arena, offsets[word], offsets[word + 1], min_n, max_n, buckets, out, at)
         bounds[word + 1] = at

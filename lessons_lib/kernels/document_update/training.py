@@ -21,7 +21,7 @@ __all__ = ["train"]
 _ONE = np.float32(1.0)
 
 
-@compiled(inline=True)
+@compiled(inner=True)
 def _learn(inputs: int, targets: int, m: int, start: int, n: int, rate: float, frozen: bool, room: Room, width: int) -> None:
     """One step of m inputs and n outputs; the outputs stay where they are if they are frozen."""
     find_gains(inputs, m, start, n, rate, room, width)

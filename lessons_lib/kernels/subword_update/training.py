@@ -34,7 +34,7 @@ class Tables(NamedTuple):
     columns: int
 
 
-@compiled
+@compiled(inner=True)
 def _keep(begin: int, end: int, key: int, source: Source, plan: Plan, room: Room) -> int:
     """Subsample a piece: words, half widths, places and first draws of the tokens that stay; returns how many."""
     n, stride = 0, np.uint64(1 + source.draws)
@@ -51,7 +51,7 @@ def _keep(begin: int, end: int, key: int, source: Source, plan: Plan, room: Room
 # -------------------------------------------------------------------------------------------------- outputs
 
 
-@compiled
+@compiled(inner=True)
 def _ask(row: int, n: int, label: float, weight: float, room: Room, half: int) -> int:
     """Ask for an output row: labels and weights of one that a window asks for again add up. Returns how many rows are asked for now."""
     place = get_i32(room.seats, row)
@@ -66,7 +66,7 @@ def _ask(row: int, n: int, label: float, weight: float, room: Room, half: int) -
     return n + 1
 
 
-@compiled
+@compiled(inner=True)
 def _target(word: int, n: int, source: Source, plan: Plan, room: Room, half: int) -> int:
     """Ask for a word that is to be guessed, or for the nodes on its path."""
     if not plan.hierarchical:
@@ -76,7 +76,7 @@ def _target(word: int, n: int, source: Source, plan: Plan, room: Room, half: int
     return n
 
 
-@compiled
+@compiled(inner=True)
 def _noise(m: int, n: int, place: int, key: int, source: Source, plan: Plan, room: Room, half: int) -> int:
     """Ask for the words drawn against m targets, which share them but for those that they are themselves; returns how many are asked for now."""
     first = np.uint64(place) * np.uint64(1 + source.draws)
@@ -91,7 +91,7 @@ def _noise(m: int, n: int, place: int, key: int, source: Source, plan: Plan, roo
     return n
 
 
-@compiled
+@compiled(inner=True)
 def _settle(n: int, room: Room, half: int, start: int, stride: int) -> int:
     """Turn sums of labels into means and rows into addresses, and fill up to a multiple of three with a row of zeros that has no weight."""
     full = (n + SMALL - 1) // SMALL * SMALL
@@ -108,10 +108,10 @@ def _settle(n: int, room: Room, half: int, start: int, stride: int) -> int:
     return full
 
 
-@compiled
+@compiled(inner=True)
 def _prepare(i: int, n: int, key: int, source: Source, plan: Plan, room: Room, start: int, stride: int) -> int:
     """Gather the outputs of the window around token i of n; returns how many there are, filled up, and 0 for a token that stands alone."""
-    around, found, half = get_i32(room.halves, i), 0, (i & 1) * room.slots
+    around, found, half = get_i32(room.halves, i), np.int64(0), (i & 1) * room.slots
     low, high = max(0, i - around), min(n, i + around + 1)
     if high - low < 2:
         return 0
@@ -129,7 +129,7 @@ def _prepare(i: int, n: int, key: int, source: Source, plan: Plan, room: Room, s
 # -------------------------------------------------------------------------------------------------- arithmetic
 
 
-@compiled
+@compiled(inner=True)
 def _learn(n: int, rate: float, room: Room, half: int, width: int) -> None:
     """Move n outputs for the input in ``hidden``, and leave what it should move by itself in ``errors``."""
     outputs, labels, weights = room.outputs + 8 * half, room.labels + 4 * half, room.weights + 4 * half
@@ -152,7 +152,7 @@ def _learn(n: int, rate: float, room: Room, half: int, width: int) -> None:
             at += SMALL
 
 
-@compiled
+@compiled(inner=True)
 def _loss(n: int, rate: float, room: Room, half: int) -> float:
     """Sum of −log p over the outputs of a window, from their gains: rate · weight · (label − p)."""
     total = 0.0
@@ -164,7 +164,7 @@ def _loss(n: int, rate: float, room: Room, half: int) -> float:
     return total
 
 
-@compiled
+@compiled(inner=True)
 def _rows(word: int, source: Source, room: Room, start: int, stride: int) -> int:
     """Write the addresses of a word's rows to ``members``; returns how many there are."""
     begin = get_i64(source.bounds, word)
@@ -174,14 +174,14 @@ def _rows(word: int, source: Source, room: Room, start: int, stride: int) -> int
     return n
 
 
-@compiled
+@compiled(inner=True)
 def _fetch(word: int, source: Source, start: int, stride: int) -> None:
     """Ask for the rows of a word."""
     for k in range(get_i64(source.bounds, word), get_i64(source.bounds, word + 1)):
         fetch_row(start + get_i32(source.rows, k) * stride, stride // 4)
 
 
-@compiled
+@compiled(inner=True)
 def _window(i: int, n_outputs: int, rate: float, source: Source, plan: Plan, room: Room, start: int, stride: int) -> None:
     """Skip-gram: the rows of token i guess its contexts and learn at once."""
     width = stride // 4
@@ -193,7 +193,7 @@ def _window(i: int, n_outputs: int, rate: float, source: Source, plan: Plan, roo
         add_row(get_i64(room.members, k), room.errors, width, share)
 
 
-@compiled
+@compiled(inner=True)
 def _come(i: int, source: Source, room: Room, start: int, stride: int) -> None:
     """Sum the rows of token i, which comes near."""
     slot = i % room.near * stride
@@ -203,14 +203,14 @@ def _come(i: int, source: Source, room: Room, start: int, stride: int) -> None:
         put_f32(room.learned + slot, k, _ZERO)
 
 
-@compiled
+@compiled(inner=True)
 def _leave(i: int, source: Source, room: Room, start: int, stride: int) -> None:
     """Hand what token i has learned to its rows."""
     for k in range(_rows(get_i32(room.kept, i), source, room, start, stride)):
         add_row(get_i64(room.members, k), room.learned + i % room.near * stride, stride // 4, _ONE)
 
 
-@compiled
+@compiled(inner=True)
 def _mean_window(i: int, n: int, n_outputs: int, rate: float, source: Source, plan: Plan, room: Room, stride: int) -> None:
     """CBOW: the mean of the rows of all contexts guesses token i, and each context notes what it learns."""
     width, around, m, total = stride // 4, get_i32(room.halves, i), 0, 0
@@ -235,12 +235,13 @@ def _mean_window(i: int, n: int, n_outputs: int, rate: float, source: Source, pl
 # -------------------------------------------------------------------------------------------------- the text
 
 
-@compiled
+@compiled(inner=True)
 def _piece(piece: int, source: Source, tables: Tables, plan: Plan, room: Room) -> tuple[float, int]:
     """Go over one piece of text; returns the sum of the noted losses and the number of their pairs."""
     begin, end, key = get_i64(source.pieces, piece), get_i64(source.pieces, piece + 1), np.uint64(get_i64(source.keys, piece))
     inputs, stride, reach = tables.inputs, 4 * tables.columns, plan.window if plan.cbow else 0
-    n, here, size, loss, pairs = _keep(begin, end, key, source, plan, room), 0, 0, 0.0, 0
+    n, loss, pairs = _keep(begin, end, key, source, plan, room), 0.0, 0
+    here, size = np.int64(0), np.int64(0)         # a literal would compile what it is handed to once more
     for at in range(-1, n):
         following = _prepare(at + 1, n, key, source, plan, room, tables.outputs, stride) if at + 1 < n else 0
         if at + reach + 2 < n:
