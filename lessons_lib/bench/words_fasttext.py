@@ -51,8 +51,8 @@ class Race:
 class Sizes:
     """How much is read and learned; tests use less."""
 
-    tokens: int = 2_000_000
-    epochs: int = 5
+    tokens: int = 10_000_000
+    epochs: int = 1
     dim: int = 100
     races: tuple[Race, ...] = (Race(3.0), Race(3.0, cbow=True), Race(3.0, tree=True), Race(3.0, program=True))
 
