@@ -1,7 +1,7 @@
 """Le and Mikolov 2014: the error of paragraph vectors on film reviews (IMDB), and what the order of the reviews does to it.
 
 The paper's 7.42 % was not reached by others; a well-known repetition with another program, whose settings are used here, got 10.5 %. So the claims
-are about directions: which model is ahead, and whether the order in which reviews are read moves the error. Discussed in lesson ``07_doc2vec``.
+are about directions: which model is ahead, and what the order in which reviews are read does to the error. Discussed in lesson ``07_doc2vec``.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ MODELS: dict[str, dict[str, Any]] = {"PV-DBOW": {"model": "dbow"}, "PV-DM, mean"
                                      "PV-DM, concat": {"model": "dm", "combine": "concat"}}
 TREE = {"model": "dbow", "objective": "hierarchical_softmax"}
 ORDERS = ("shuffled", "each half sorted by grade", "both halves sorted as one")
+PAPER = "paper, both models"
 TOGETHER = (("PV-DBOW", "PV-DM, mean"), ("PV-DBOW", "PV-DM, concat"))
 SCALES: dict[str, dict[str, Any]] = {"smoke": {"reviews": 1500, "epochs": 10}, "laptop": {"reviews": 25_000, "epochs": 20},
                                      "paper": {"reviews": 25_000, "epochs": 20}}
@@ -74,7 +75,8 @@ def _error(measured: Series, name: str) -> float:
 
 
 def _draw(entry: Entry, measured: Series) -> Any:
-    bars = {name: [100 - error] for series in (measured, entry.printed) for name, points in series.items() for error in points.values()}
+    printed = {PAPER: entry.printed[PAPER]}         # the repetition's numbers stand in the lesson's table
+    bars = {name: [100 - error] for series in (measured, printed) for name, points in series.items() for error in points.values()}
     return probe_bars(bars, title="The paper's accuracy is not reached; PV-DBOW is ahead of PV-DM", xlabel="accuracy on test reviews, %",
                       marked=list(measured), chance=50)
 
@@ -85,13 +87,13 @@ ENTRIES = (
         setup="The labelled half of the reviews (25 000 + 25 000); the paper and the repetition also read 50 000 without labels. Vectors of 100 "
               "numbers, 20 passes, 5 noise words, no subsampling, a linear classifier; the paper combines two models and has another classifier. "
               "Printed names with 'repetition' are from the notebook of a widely used program, with the settings used here.",
-        printed={"paper, both models": {DIM: 7.42}, "repetition, PV-DBOW": {100: 10.52}, "repetition, PV-DM, mean": {100: 17.09},
+        printed={PAPER: {DIM: 7.42}, "repetition, PV-DBOW": {100: 10.52}, "repetition, PV-DM, mean": {100: 17.09},
                  "repetition, PV-DM, concat": {100: 30.92}, "repetition, DBOW + DM mean": {200: 10.46}},
         measure=_measure, draw=_draw, scales=SCALES,
         alt="Bars of the accuracy on film reviews: the paper's number first, then PV-DBOW alone and together with PV-DM, and PV-DM alone last.",
         claims=(Claim("PV-DBOW has a lower error than PV-DM with the mean", lambda m: _error(m, "PV-DBOW") < _error(m, "PV-DM, mean")),
                 Claim("PV-DM with concatenation has a higher error than PV-DM with the mean",
                       lambda m: _error(m, "PV-DM, concat") > _error(m, "PV-DM, mean")),
-                Claim("the order in which reviews are read moves the error by more than 3 points",
-                      lambda m: float(np.ptp([_error(m, f"PV-DBOW, tree, {name}") for name in ORDERS])) > 3))),
+                Claim("where all negative reviews are read before all positive ones, the error is lower than where they are shuffled",
+                      lambda m: _error(m, "PV-DBOW, tree, both halves sorted as one") < _error(m, "PV-DBOW, tree, shuffled")))),
 )
