@@ -61,7 +61,8 @@ class Case:
     size; then goal is in seconds and ``equal(ours, None)`` judges the result alone.
 
     seeded: results are random, and each timed run has a seed of its own. Then ``ours(seed)`` and ``theirs(seed)`` prepare what no clock measures and
-    return the work, and ``equal`` gets the results of all runs, as two lists.
+    return the work, and ``equal`` gets the results of all runs, as two lists; judged, taken of each result when the clock has stopped, where a whole
+    one is too large to keep.
     """
 
     group: str
@@ -78,6 +79,7 @@ class Case:
     precision: str = "float32"
     memory: bool = False
     seeded: bool = False
+    judged: Callable[[Any], Any] = lambda result: result
 
 
 @dataclass(frozen=True)
@@ -173,8 +175,10 @@ def _seeds(case: Case, repeats: int) -> tuple[tuple[list[float], list[float]], t
         for side, prepare in enumerate((case.ours, case.theirs)):
             work = prepare(seed)
             start = time.perf_counter()
-            results[side].append(work())
+            result = work()
             seconds[side].append(time.perf_counter() - start)
+            results[side].append(case.judged(result))
+            del work, result
     return seconds, results
 
 
