@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from pathlib import Path
 
@@ -17,6 +18,9 @@ FORMULAS = sorted((Path(__file__).parents[1] / "lessons_lib" / "kernels").glob("
 install_import_hook([f"lessons_lib.kernels.{path.parent.name}.reference" for path in FORMULAS], "beartype.beartype")
 
 from lessons_lib.core import external_data_folder  # noqa: E402
+
+# A shell that starts the tests in the background lets them ignore Ctrl-C, and all that they start; some tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

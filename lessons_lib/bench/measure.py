@@ -20,10 +20,18 @@ from .work import Work
 if TYPE_CHECKING:
     from .ceilings import Ceilings
 
-__all__ = ["Case", "PeerMissing", "Row", "Verdict", "fixed_threads", "measure", "race", "significant", "wall_timer"]
+__all__ = ["Case", "PeerMissing", "Row", "Unequal", "Verdict", "fixed_threads", "measure", "race", "significant", "wall_timer"]
 
 
 MOST_TURNS = 100
+
+
+class Unequal(ValueError):
+    """The results of both sides differ: a speed without equal quality is no speed. ``row`` is the line of the table, without a figure."""
+
+    def __init__(self, text: str, row: Row) -> None:
+        super().__init__(text)
+        self.row = row
 
 
 class PeerMissing(Exception):
@@ -53,7 +61,8 @@ class Case:
     size; then goal is in seconds and ``equal(ours, None)`` judges the result alone.
 
     seeded: results are random, and each timed run has a seed of its own. Then ``ours(seed)`` and ``theirs(seed)`` prepare what no clock measures and
-    return the work, and ``equal`` gets the results of all runs, as two lists.
+    return the work, and ``equal`` gets the results of all runs, as two lists; judged, taken of each result when the clock has stopped, where a whole
+    one is too large to keep.
     """
 
     group: str
@@ -70,6 +79,7 @@ class Case:
     precision: str = "float32"
     memory: bool = False
     seeded: bool = False
+    judged: Callable[[Any], Any] = lambda result: result
 
 
 @dataclass(frozen=True)
@@ -165,8 +175,10 @@ def _seeds(case: Case, repeats: int) -> tuple[tuple[list[float], list[float]], t
         for side, prepare in enumerate((case.ours, case.theirs)):
             work = prepare(seed)
             start = time.perf_counter()
-            results[side].append(work())
+            result = work()
             seconds[side].append(time.perf_counter() - start)
+            results[side].append(case.judged(result))
+            del work, result
     return seconds, results
 
 
@@ -176,7 +188,7 @@ def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None, a
     Parameters: repeats, runs of each side; more of them, at most `MOST_TURNS`, until all took ``at_least`` seconds together, because the shortest
     work is the noisiest; ceilings, of this machine, give the floor of a case that states its work. Returns a `Row` with medians; ``ours_low``
     and ``ours_high`` are the fastest and the slowest run. A peer that raises `PeerMissing` gives a row with its reason and no figure. Raises
-    ValueError when the results differ: a speed without equal quality is no speed.
+    `Unequal` when the results differ.
     """
     check_int("repeats", repeats)
     goal = f">= {case.goal:g}" if case.theirs is not None else f"<= {case.goal:g} s"
@@ -191,8 +203,10 @@ def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None, a
     verdict = case.equal(found, expected)
     scores = (verdict.ours, verdict.theirs) if isinstance(verdict, Verdict) else ("", "")
     if not verdict:
-        raise ValueError(f"{case.group}/{case.name}: the results differ from those of {case.peer}; the gate was: {case.gate}"
-                         + (f"\nours {scores[0]}; theirs {scores[1]}" if scores[0] else ""))
+        row = Row(case.group, case.name, case.peer, None, "", goal, False, gate=case.gate, note="no figure: the results differ", quality=scores[0],
+                  peer_quality=scores[1])
+        raise Unequal(f"{case.group}/{case.name}: the results differ from those of {case.peer}; the gate was: {case.gate}"
+                      + (f"\nours {scores[0]}; theirs {scores[1]}" if scores[0] else ""), row)
     del found, expected
     extra = [peak_bytes(side)[0] / 1e6 if case.memory and side is not None else None for side in (case.ours, case.theirs)]
     row = _row(case, goal, times or _turns(case, repeats, at_least), extra, ceilings)
@@ -214,7 +228,11 @@ def _row(case: Case, goal: str, times: tuple[list[float], list[float]], extra: S
 
 def race(cases: Iterable[Case], *, repeats: int, tell: Callable[[str], None], ceilings: Ceilings | None = None,
          at_least: float = 0.0) -> Iterator[Row]:
-    """Measure cases one after the other; ``tell`` gets the name of each before it starts."""
+    """Measure cases one after the other; ``tell`` gets the name of each before it starts. Unequal results give a row without a figure."""
     for case in cases:
         tell(f"{case.group}: {case.name}, beside {case.peer}" if case.peer else f"{case.group}: {case.name}")
-        yield measure(case, repeats=repeats, ceilings=ceilings, at_least=at_least)
+        try:
+            yield measure(case, repeats=repeats, ceilings=ceilings, at_least=at_least)
+        except Unequal as error:
+            tell(str(error))
+            yield error.row

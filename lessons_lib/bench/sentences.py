@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -41,7 +42,7 @@ class Sizes:
 
 
 def _sentences(n: int) -> list[str]:
-    """Sentences of Wikipedia that hold a word, or of the bundled sample where LESSONS_DATA is not set."""
+    """Sentences of Wikipedia that hold a word, or of the bundled sample where LESSONS_DATA is not set; in NFC, which the peers do not make."""
     from ..datasets import load
     from ..text import split_sentences
 
@@ -49,7 +50,7 @@ def _sentences(n: int) -> list[str]:
         found = load("wiki-sentences")
     except DataMissing:
         found = [s for article in load("wikipedia-sample") for s in split_sentences(article, min_words=4)]
-    return list(itertools.islice((text for text in found if WORD.search(text)), n))
+    return list(itertools.islice((unicodedata.normalize("NFC", text) for text in found if WORD.search(text)), n))
 
 
 def _vectors(corpus: Corpus, dim: int) -> WordVectors:

@@ -41,8 +41,8 @@ def run(names: Sequence[str] | None = None, *, repeats: int = 3, tell: Callable[
 
     Parameters: names of groups (default: counts, topics, words, sentences, contextual and kernels; "kernels" takes "kernels-gpu" along where CUDA is,
     "blocks-gpu" runs when it is named); repeats, runs of each side on the processor (on a GPU Triton's timer decides); tell, gets the name of each
-    case before it starts; only, a part of the names of the cases to run. Yields a `Row` per case. Raises ValueError for an unknown group, or when a
-    case's results are not equal to the peer's.
+    case before it starts; only, a part of the names of the cases to run. Yields a `Row` per case, without a figure where the results are not equal
+    to the peer's. Raises ValueError for an unknown group.
     """
     for name in _wanted(names):
         module = _module(name)

@@ -1,7 +1,7 @@
 """The measured rows as files: ``data/benchmarks/<device kind>.csv`` for people and lessons, with a JSON beside it that names the machine.
 
-A new run of a group replaces the rows of that group and leaves the others; groups of the GPU have a table of their own. Used by ``lessons
-bench``; lessons read with `read`.
+A new run of a group replaces the rows of that group and leaves the others; each row is kept as soon as it is measured. Groups of the GPU have a table
+of their own. Used by ``lessons bench``; lessons read with `read`.
 """
 
 from __future__ import annotations
@@ -54,14 +54,19 @@ def _gpu_stamp() -> dict[str, str]:
     return {"device": torch.cuda.get_device_name(0), "driver": driver or "unknown"}
 
 
-def write(rows: Sequence[Row], *, kind: str = "cpu", folder: Path = FOLDER) -> Path:
-    """Put rows into the table of one kind of device; rows of other groups stay. Returns the path of the table."""
+def write(rows: Sequence[Row], *, kind: str = "cpu", folder: Path = FOLDER, whole: bool = True) -> Path:
+    """Put rows into the table of one kind of device.
+
+    Parameters: rows; kind, "cpu" or "gpu"; folder; whole, these are all rows of their groups, and older ones go; else only rows of the same case and
+    peer are replaced. Returns the path of the table.
+    """
     report = device_report(packages=PACKAGES[kind])
     gpu = _gpu_stamp() if kind == "gpu" else {}
     stamp = {"date": date.today().isoformat(), "device": gpu.get("device") or _processor(), "cores": report.cores}
     fresh = [{k: "" if v is None else str(v) for k, v in (dataclasses.asdict(row) | stamp).items()} for row in rows]
-    groups = {row["group"] for row in fresh}
-    kept = [row for row in read(kind, folder=folder) if row["group"] not in groups]
+    columns = ("group",) if whole else ("group", "name", "peer")
+    replaced = {tuple(row[c] for c in columns) for row in fresh}
+    kept = [row for row in read(kind, folder=folder) if tuple(row[c] for c in columns) not in replaced]
     text = io.StringIO()
     writer = csv.DictWriter(text, [*_FIELDS, *stamp], restval="", lineterminator="\n")
     writer.writeheader()
@@ -72,9 +77,9 @@ def write(rows: Sequence[Row], *, kind: str = "cpu", folder: Path = FOLDER) -> P
     return folder / f"{kind}.csv"
 
 
-def write_by_kind(rows: Sequence[Row], *, folder: Path = FOLDER) -> list[Path]:
-    """Put rows where they belong: groups that end in "-gpu" into the table of GPUs, the others into the other. Returns the tables written."""
+def write_by_kind(rows: Sequence[Row], *, folder: Path = FOLDER, whole: bool = True) -> list[Path]:
+    """`write` rows where they belong: groups that end in "-gpu" into the table of GPUs, the others into the other. Returns the tables written."""
     by_kind: dict[str, list[Row]] = {}
     for row in rows:
         by_kind.setdefault("gpu" if row.group.endswith("-gpu") else "cpu", []).append(row)
-    return [write(found, kind=kind, folder=folder) for kind, found in by_kind.items()]
+    return [write(found, kind=kind, folder=folder, whole=whole) for kind, found in by_kind.items()]

@@ -235,18 +235,23 @@ def bench(groups: Annotated[list[str] | None, typer.Argument(help="groups of cas
           only: Annotated[str, typer.Option(help="a part of the names of the cases to run, such as info_nce")] = "") -> None:
     """Race our code against its peers, in turn, where the results are equal; and measure peak memory. Kernels are set against their floor too.
 
-    The group kernels takes the GPU along where there is one; blocks-gpu, which tries block sizes, runs when it is named.
+    The group kernels takes the GPU along where there is one; blocks-gpu, which tries block sizes, runs when it is named. A case whose results differ
+    from the peer's gets no figure, and the command ends with 1.
     """
     from .. import bench as room
 
-    if keep and only:
-        raise ValueError("--keep with --only: the rows of a group are replaced together, so the other cases would be lost. Run the whole group")
-    rows = list(room.run(groups or None, repeats=repeats, tell=lambda text: print(text, file=sys.stderr, flush=True), only=only))
+    rows = []
+    for row in room.run(groups or None, repeats=repeats, tell=lambda text: print(text, file=sys.stderr, flush=True), only=only):
+        rows.append(row)
+        if keep:                                    # at once: a run of half an hour may be cut off
+            room.write_by_kind([row], whole=False)
     for group in dict.fromkeys(row.group for row in rows):
         _show_races(group, [row for row in rows if row.group == group])
-    if keep:
-        for path in room.write_by_kind(rows):
+    if keep and rows:
+        for path in room.write_by_kind(rows, whole=not only):
             print(path.relative_to(PROJECT).as_posix())
+    if any(row.met is False and row.value is None for row in rows):
+        raise typer.Exit(1)
 
 
 def _show_races(group: str, rows: list[Any]) -> None:

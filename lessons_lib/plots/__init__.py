@@ -14,6 +14,7 @@ from .style import GREY, LINE_COLOURS, PALETTE, plain, styled, use_style
 _HOME = {"anisotropy": ("cone", "knn_by_frequency", "norm_by_frequency", "singular_spectrum"),
          "bert": ("attention_map", "loss_curves", "pooling_maps"),
          "counts": ("heaps", "matrix_memory", "ngram_growth", "power_law", "sparsity", "spy_counts", "zipf"),
+         "doc2vec": ("inference_paths", "paragraph_diagram", "probe_bars"),
          "documents": ("document_map", "retrieval_bars", "score_curves", "similarity_matrix"),
          "explore": ("document_map_interactive",),
          "explore_cone": ("cone_interactive",),
@@ -24,17 +25,20 @@ _HOME = {"anisotropy": ("cone", "knn_by_frequency", "norm_by_frequency", "singul
          "kernels": ("error_growth", "memory_growth", "roofline", "tile_lanes", "tile_map"),
          "layers": ("film", "layer_lines", "layer_pooling_heatmap", "similarity_histogram"),
          "leaderboard": ("leaderboard_bars", "leaderboard_explorer"),
+         "sif": ("cone_panels", "frequency_weights", "share_bars", "tuning_curves", "walk_map"),
          "topics": ("mixture_bars", "posterior_simplex", "topic_simplex", "topic_words"),
          "word2vec": ("code_tree", "cost_curves", "keep_curves", "offset_arrows", "pmi_scatter", "polar_words", "window_diagram")}
 
-__all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "attention_map", "checked_alt", "code_tree", "cone", "cone_interactive",
-           "cost_curves", "count_marks", "document_map", "document_map_interactive", "error_growth", "film", "heaps", "keep_curves",
-           "knn_by_frequency", "layer_lines", "layer_pooling_heatmap", "leaderboard_bars", "leaderboard_explorer", "loss_curves", "matrix_memory",
-           "memory_growth", "mixture_bars", "neighbour_grid", "ngram_growth", "ngram_ladder", "norm_by_frequency", "offset_arrows", "paired_scores",
-           "plain", "pmi_scatter", "png_bytes", "polar_words", "pooling_maps", "posterior_simplex", "power_law", "ratio_bars", "retrieval_bars",
-           "roofline", "save", "score_curves", "sense_shares", "similarity_histogram", "similarity_matrix", "singular_spectrum", "sparsity",
-           "spy_counts", "styled", "svg_text", "tile_lanes", "tile_map", "topic_bars", "topic_explorer", "topic_simplex", "topic_words",
-           "training_explorer", "training_panels", "use_style", "weight_curves", "window_diagram", "zipf"]
+__all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "attention_map", "checked_alt", "code_tree", "cone",
+           "cone_interactive", "cone_panels", "cost_curves", "count_marks", "document_map", "document_map_interactive", "error_growth",
+           "film", "frequency_weights", "heaps", "inference_paths", "keep_curves", "knn_by_frequency", "layer_lines",
+           "layer_pooling_heatmap", "leaderboard_bars", "leaderboard_explorer", "loss_curves", "matrix_memory", "memory_growth",
+           "mixture_bars", "neighbour_grid", "ngram_growth", "ngram_ladder", "norm_by_frequency", "offset_arrows", "paired_scores",
+           "paragraph_diagram", "plain", "pmi_scatter", "png_bytes", "polar_words", "pooling_maps", "posterior_simplex", "power_law",
+           "probe_bars", "ratio_bars", "retrieval_bars", "roofline", "save", "score_curves", "sense_shares", "share_bars",
+           "similarity_histogram", "similarity_matrix", "singular_spectrum", "sparsity", "spy_counts", "styled", "svg_text", "tile_lanes",
+           "tile_map", "topic_bars", "topic_explorer", "topic_simplex", "topic_words", "training_explorer", "training_panels",
+           "tuning_curves", "use_style", "walk_map", "weight_curves", "window_diagram", "zipf"]
 
 
 def __getattr__(name: str):

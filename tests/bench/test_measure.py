@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import json
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
+import typer
 
 from lessons_lib import bench, cli
-from lessons_lib.bench.measure import Case, Row, measure
+from lessons_lib.bench.measure import Case, Row, measure, race
 
 
 def case(ours, theirs, **changes):
@@ -155,6 +159,31 @@ def test_the_command_line_shows_only_columns_that_are_filled(capsys, monkeypatch
     assert "of floor" not in capsys.readouterr().out
 
 
-def test_keeping_a_part_of_a_group_is_refused():
-    with pytest.raises(ValueError, match="the other cases would be lost"):
-        cli.bench(["kernels"], repeats=1, keep=True, only="pool")
+def test_a_case_with_different_results_gets_no_figure_and_the_others_go_on(monkeypatch, capsys):
+    told = []
+    found = list(race([case(lambda: 1, lambda: 2), case(lambda: 1, lambda: 1, name="same")], repeats=1, tell=told.append))
+    assert [r.value is None for r in found] == [True, False] and found[0].met is False and found[0].note == "no figure: the results differ"
+    assert any("the gate was: equal sums" in text for text in told)
+    monkeypatch.setattr("lessons_lib.bench.suite._module", lambda name: SimpleNamespace(rows=lambda **options: iter(found)))
+    with pytest.raises(typer.Exit):
+        cli.bench(["kernels"], repeats=1, keep=False, only="")
+    assert "the results differ" in capsys.readouterr().out
+
+
+def test_each_row_is_kept_when_it_is_measured_and_stale_ones_go_when_the_group_is_through(monkeypatch, tmp_path):
+    old = [dataclasses.replace(row("kernels", 1.0), name=name) for name in ("a", "gone")]
+    fresh = [dataclasses.replace(row("kernels", value), name=name) for name, value in (("a", 2.0), ("b", 3.0))]
+    bench.write(old, folder=tmp_path)
+
+    def cut_off(**options):
+        yield fresh[0]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lessons_lib.bench.write_by_kind", partial(bench.write_by_kind, folder=tmp_path))
+    monkeypatch.setattr("lessons_lib.cli.PROJECT", tmp_path)
+    for rows, only, expected in ((cut_off, "", {"gone": 1.0, "a": 2.0}), (lambda **options: iter(fresh[1:]), "b", {"gone": 1.0, "a": 2.0, "b": 3.0}),
+                                 (lambda **options: iter(fresh), "", {"a": 2.0, "b": 3.0})):
+        monkeypatch.setattr("lessons_lib.bench.suite._module", lambda name, rows=rows: SimpleNamespace(rows=rows))
+        with contextlib.suppress(KeyboardInterrupt):
+            cli.bench(["kernels"], repeats=1, keep=True, only=only)
+        assert {r["name"]: float(r["value"]) for r in bench.read(folder=tmp_path)} == expected

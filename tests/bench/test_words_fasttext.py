@@ -28,7 +28,7 @@ def test_both_sides_know_the_same_words_and_make_vectors_for_others():
     ours, theirs = case.ours(0)(), case.theirs(0)()
     assert set(ours.vectors_.tokens) == set(theirs.index_to_key) and sum(ours.counts_) == case.items
     asked = ["the", "thermometerlike", "unseenly", "qqqq"]
-    found = [words_fasttext._made(vector, asked) for vector in (ours.vector, theirs.get_vector)]
+    found = [words_fasttext._made(side, asked) for side in (ours, theirs)]
     assert list(found[0]) == asked[:3] and list(found[1]) == asked and all(x.shape == (8,) for side in found for x in side.values())
 
 
