@@ -75,15 +75,18 @@ class Estimator:
 
     def __or__(self, step: Any) -> Composed:
         """``encoder | step``: encode, then transform with a fitted post-processor."""
-        if not (hasattr(self, "encode") and hasattr(step, "transform")):
-            return NotImplemented
-        return Composed(self, step)
+        return Composed(self, step) if hasattr(self, "encode") and hasattr(step, "transform") else NotImplemented
+
+    def __ror__(self, encoder: Any) -> Composed:
+        """``encoder | self`` for an encoder of another library, which knows no ``|``."""
+        return Composed(encoder, self) if hasattr(encoder, "encode") and hasattr(self, "transform") else NotImplemented
 
 
 class Composed(Estimator):
-    """An encoder followed by a fitted post-processor; itself an `Encoder`.
+    """An encoder followed by a fitted post-processor; itself an `Encoder`, so that another step may follow.
 
-    Parameters: encoder, an `Encoder`; step, an object whose ``transform`` maps (n, dim) to (n, dim_out).
+    Parameters: encoder, an `Encoder`; step, an object whose ``transform`` maps (n, dim) to (n, dim of the step), each row by itself. All texts of a
+    call go to the encoder at once, because it may sort them, or look at them together as SIF does.
     """
 
     def __init__(self, encoder: Encoder, step: Any):
@@ -91,13 +94,16 @@ class Composed(Estimator):
 
     @property
     def name(self) -> str:
-        """Name of the encoder and of the step, joined by ``|``."""
-        return f"{self.encoder.name} | {getattr(self.step, 'name', type(self.step).__name__)}"
+        """Name of the encoder and of the step, joined by ``+``."""
+        return f"{self.encoder.name} + {getattr(self.step, 'name', type(self.step).__name__)}"
 
     @property
     def dim(self) -> int:
-        """Width of the vectors that leave the last step."""
-        return int(getattr(self.step, "dim_", self.encoder.dim))
+        """Width of the vectors that leave the last step: what the step says, else that of the encoder. Raises NotFittedError as the step does."""
+        for name in ("dim", "dim_", "n_components_"):            # ours, ours after the fit, scikit-learn's
+            if name in vars(self.step) or hasattr(type(self.step), name):
+                return int(getattr(self.step, name))             # no default: NotFittedError is an AttributeError
+        return int(self.encoder.dim)
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 256, progress: bool = False) -> np.ndarray:
         """Encode, then transform. Returns (n, dim) float32."""

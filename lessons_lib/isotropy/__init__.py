@@ -1,7 +1,8 @@
 """Is the space used evenly? Measures of anisotropy, each against what chance gives, and what cosine means in a basis that is not orthonormal.
 
 Everything takes plain tables of vectors, rows in any floating type, and sums in float64; nothing here knows a model. `anisotropy` gives all figures
-of one table at once, `contextuality` those of a layer. Modules load on first use. Taught in lesson ``09_anisotropy``.
+of one table at once, `contextuality` those of a layer; `Whitening` makes a space even. Modules load on first use. Taught in lessons
+``09_anisotropy`` and ``12_bert_whitening``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _HOME = {"basis": ("cosine_in_basis", "cosine_under", "estimated_metric", "gram"
          "published": ("PUBLISHED_MODELS", "published_layers"),
          "report": ("Anisotropy", "anisotropy"),
          "scores": ("isoscore", "partition_isotropy"),
-         "spectrum": ("effective_rank", "participation_ratio", "singular_spectrum", "singular_values", "top_share")}
+         "spectrum": ("effective_rank", "participation_ratio", "singular_spectrum", "singular_values", "top_share"),
+         "whitening": ("Whitening",)}
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted(_MODULE_OF)

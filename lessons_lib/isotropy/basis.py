@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core import check_array
+from .principal import moments_of
 from .rows import as_rows, blocks, unit
 
 __all__ = ["cosine_in_basis", "cosine_under", "estimated_metric", "gram", "inner_product", "worst_cosine"]
@@ -106,12 +107,8 @@ def estimated_metric(x: Any) -> tuple[np.ndarray, np.ndarray]:
     theorem. Parameters: x (n, d) real. Returns mean (d,) and metric (d, d), float64. Raises TypeError, ValueError (shape, NaN, rows that span fewer
     than d dimensions around their mean). [su2021whitening]
     """
-    from .. import kernels                       # here, not above: it loads torch
-
     x = as_rows("x", x, min_rows=2)
-    moments = kernels.Moments(x.shape[1])
-    for block in blocks(x):
-        moments.update(block, backend="cpu")
+    moments = moments_of(x)
     covariance = moments.covariance().numpy()
     rank = int(np.linalg.matrix_rank(covariance, hermitian=True))
     if rank < x.shape[1]:

@@ -20,17 +20,17 @@ BLOCK = 1 << 20                                   # numbers per block: 8 MB in f
 MODERATE = 100                                    # numbers between 2^-100 and 2^100 can be squared and summed as they are
 
 
-def as_rows(name: str, x: Any, *, min_rows: int = 1) -> np.ndarray:
+def as_rows(name: str, x: Any, *, min_rows: int = 1, look: bool = True) -> np.ndarray:
     """A finite table of row vectors, (n, d) with d >= 1; floating arrays and tensors of a processor keep their memory.
 
-    Looks at the numbers block by block, without a mask as large as x. Raises TypeError and ValueError as `core.check_array`, and ValueError for no
-    column.
+    Looks at the numbers block by block, without a mask as large as x; ``look=False`` is for callers who would see a bad number in their result.
+    Raises TypeError and ValueError as `core.check_array`, and ValueError for no column.
     """
     if hasattr(x, "detach"):
         x = x.detach()
         x = (x.float() if str(x.dtype) == "torch.bfloat16" else x).numpy()           # NumPy knows no bfloat16
     array = np.asarray(x)
-    if not (array.ndim == 2 and array.dtype.kind == "f" and len(array) >= min_rows and _finite(array)):
+    if not (array.ndim == 2 and array.dtype.kind == "f" and len(array) >= min_rows and (not look or _finite(array))):
         array = check_array(name, array, min_rows=min_rows)                            # converts, or says what is wrong
     if array.shape[1] == 0:
         raise ValueError(f"{name} has shape {array.shape}; expected >= 1 column")

@@ -72,7 +72,56 @@ def test_scikit_learn_can_clone_it():
 
 def test_an_encoder_and_a_step_compose_into_an_encoder():
     both = Letters() | Double()
-    assert isinstance(both, Encoder) and both.name == "letters | double" and both.dim == 2
+    assert isinstance(both, Encoder) and both.name == "letters + double" and both.dim == 2
     assert both.encode(["aab"]).tolist() == [[4.0, 2.0]]
     with pytest.raises(TypeError):
         Letters() | 5
+
+
+def test_steps_follow_each_other_and_the_width_is_that_of_the_last():
+    class Half:
+        name = "half"
+
+        def __init__(self):
+            self.n_components_ = 1
+
+        def transform(self, x):
+            return x[:, :1]
+
+    chain = Letters("abc") | Double() | Half() | Double()
+    assert chain.name == "letters + double + half + double" and chain.encode(["aab"]).tolist() == [[8.0]]
+    assert (Letters("abc") | Double()).dim == 3 and (Letters("abc") | Half()).dim == 1
+
+
+def test_an_encoder_of_another_library_comes_before_a_step_of_ours():
+    class Foreign:
+        name = "foreign"
+        dim = 1
+
+        def encode(self, texts, *, batch_size=256, progress=False):
+            return np.array([[len(text)] for text in texts], dtype=np.float32)
+
+    class Step(Estimator):
+        name = "step"
+
+        def transform(self, x):
+            return x + 1
+
+    both = Foreign() | Step()
+    assert isinstance(both, Encoder) and both.name == "foreign + step" and both.encode(["ab"]).tolist() == [[3.0]]
+    for wrong in (5, {"a": 1}, "text"):
+        with pytest.raises(TypeError):
+            wrong | Step()
+
+
+def test_P28_the_width_after_a_step_that_is_not_fitted_is_an_error():
+    class Step(Estimator):
+        @property
+        def dim(self):
+            self._check_fitted("dim_")
+
+        def transform(self, x):
+            return x
+
+    with pytest.raises(NotFittedError, match="this Step is not fitted yet"):
+        (Letters() | Step()).dim

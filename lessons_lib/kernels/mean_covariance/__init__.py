@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ...core import check_int, shown
 from ..dispatch import Operation, backend_name
-from ..inputs import as_vectors, check_finite
+from ..inputs import as_tensor, as_vectors, check_finite
 
 __all__ = ["OPERATION", "Moments", "mean_covariance"]
 
@@ -72,6 +72,27 @@ class Moments:
         if self._n == 0:
             raise ValueError(f"{self!r} has seen no vector, so there is no mean; call update(batch) first")
         return self._mean.clone()
+
+    @classmethod
+    def of(cls, n: int, mean: Any, scatter: Any) -> Moments:
+        """Moments from what others reported: ``n``, ``mean`` and ``scatter`` of an earlier object, such as one that was written into a file.
+
+        Parameters: n >= 0; mean (d,) and scatter (d, d), real. Raises TypeError, ValueError (shapes, NaN, a scatter that is not symmetric).
+        """
+        mean, scatter = as_tensor("mean", mean, ndim=1).double(), as_vectors("scatter", scatter, min_rows=0).double()
+        if scatter.shape != (len(mean), len(mean)):
+            raise ValueError(f"scatter has shape {tuple(scatter.shape)} for a mean of {len(mean)} numbers; expected ({len(mean)}, {len(mean)})")
+        if not bool(torch.isfinite(mean).all() & torch.isfinite(scatter).all() & (scatter == scatter.T).all()):
+            raise ValueError("mean or scatter holds NaN or infinity, or scatter is not symmetric; expected those of Moments")
+        found = cls(len(mean))
+        if check_int("n", n, low=0):
+            found._join(n, mean, scatter, name="scatter")
+        return found
+
+    @property
+    def scatter(self) -> Tensor:
+        """Σ (x_i - μ)ᵀ(x_i - μ), (dim, dim) float64; zeros before the first vector."""
+        return self._scatter.clone()
 
     def covariance(self, ddof: int = 1) -> Tensor:
         """Their covariance, (dim, dim) float64, divided by n - ddof. Raises ValueError unless n > ddof."""

@@ -1,0 +1,76 @@
+"""The axes along which vectors vary, from nothing but their mean and covariance: one pass over the data serves every choice of β, γ and k.
+
+The covariance is taken about β μ, which needs no further look at the vectors: Σ_β = Σ_1 + (1 - β)² μᵀμ, up to the factor that ddof makes. With β = 0
+the axes are those of an uncentred PCA. Taught in ``12_bert_whitening``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .rows import BLOCK, as_rows, blocks
+from .spectrum import stable_signs
+
+if TYPE_CHECKING:
+    from ..kernels import Moments
+
+__all__ = ["PrincipalAxes", "moments_of", "principal_axes"]
+
+STEP = 4 * BLOCK                                  # numbers per block: 32 MB in float64
+NO_SPREAD = 1e-13                                 # of the largest mean: a standard deviation below it is rounding of float64
+
+
+@dataclass(frozen=True, eq=False)
+class PrincipalAxes:
+    """``mean`` (d,); ``spectrum`` (d,), variances along the axes, falling; ``axes`` (d, d), one per row, orthonormal, the entry of largest magnitude
+    positive. All float64."""
+
+    mean: np.ndarray
+    spectrum: np.ndarray
+    axes: np.ndarray
+
+
+def moments_of(x: Any) -> Moments:
+    """Mean and scatter of the rows of x, (n, d) real, n >= 0, or a copy of `kernels.Moments`.
+
+    Products are taken in float64, whatever x is: what float32 loses in them is what whitening divides by. Memory beyond x: a block of rows and
+    d x d. Raises TypeError, ValueError (shape, NaN or infinity, numbers whose squares overflow).
+    """
+    from .. import kernels                       # here, not above: it loads torch
+
+    if isinstance(x, kernels.Moments):
+        return kernels.Moments(x.dim).merge(x)
+    x = as_rows("x", x, min_rows=0, look=False)
+    moments = kernels.Moments(x.shape[1])
+    try:
+        for block in blocks(x, step=max(1, STEP // x.shape[1])):
+            moments.update(block, backend="cpu")
+    except ValueError as error:
+        as_rows("x", x)                          # names the row, if a number is none
+        raise ValueError(str(error).replace("batch", "x", 1)) from None
+    return moments
+
+
+def principal_axes(moments: Moments, *, beta: float = 1.0, ddof: int = 1) -> PrincipalAxes:
+    """Eigenvectors and eigenvalues of the covariance about β μ.
+
+        Σ_β = 1/(n - ddof) Σ_i (x_i - βμ)ᵀ(x_i - βμ) = Σ_1 + n/(n - ddof) (1 - β)² μᵀμ
+
+    Parameters: moments, of n >= 2 vectors that are not all equal; beta, finite; ddof, 0 or 1. Raises ValueError (too few vectors, no spread,
+    overflow).
+    """
+    n = moments.n
+    if n < 2:
+        raise ValueError(f"x has {n} rows; expected >= 2 different rows, because one point has no spread")
+    mean, covariance = (part.cpu().numpy() for part in (moments.mean, moments.covariance(ddof)))
+    if np.sqrt(np.trace(covariance) / len(mean)) <= NO_SPREAD * np.abs(mean).max():
+        raise ValueError(f"x has {n} rows that are all equal, as far as float64 can square their differences; expected >= 2 different rows")
+    with np.errstate(over="ignore"):
+        about = covariance + n / (n - ddof) * np.outer((1 - beta) * mean, (1 - beta) * mean)
+    if not np.isfinite(about).all():
+        raise ValueError(f"beta={beta:g} with means up to {np.abs(mean).max():.3g} gives a covariance that overflows float64; scale x down")
+    values, vectors = np.linalg.eigh(about)
+    return PrincipalAxes(mean, np.maximum(values[::-1], 0.0), stable_signs(vectors.T[::-1]))
