@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from ..core import (BackendUnavailable, DamagedFile, DataMissing, check_choice, check_seed, existing_path, external_data_folder, nearest_name,
-                    read_json, shown)
+                    read_json, shown, torch_device)
 from ..datasets.registry import RegisteredFile
 from ..datasets.resolve import find
 from .bert_files import check_weights_are_safe, is_plain_bert, read_bert, read_config, read_other
@@ -57,7 +57,7 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
     Returns a `ContextualEncoder`. Raises ValueError or TypeError (an argument, weights that can run code), BackendUnavailable (a device, a package),
     DataMissing (with what gets the model), FileNotFoundError, DamagedFile (files missing, cut, or not of one model).
     """
-    place = _device(device)
+    place = torch_device(device)
     dtype = PRECISIONS[check_choice("precision", precision or ("bfloat16" if place.type == "cuda" else "float32"), PRECISIONS)]
     Pooling(pooling or "last", layer, special_tokens)
     check_choice("truncation", truncation, TRUNCATIONS)
@@ -76,14 +76,6 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
                              max_length=own.cut(reader.positions) if max_length is None else max_length, truncation=truncation,
                              normalize=own.normalize if normalize is None else normalize, batch_invariant=batch_invariant,
                              piece_counts=_piece_counts(folder, reader.vocabulary), card=_card(folder)).check()
-
-
-def _device(name: str) -> torch.device:
-    check_choice("device", name, ("auto", "cpu", "cuda"))
-    there = torch.cuda.is_available()
-    if name == "cuda" and not there:
-        raise BackendUnavailable("device='cuda' cannot be used: PyTorch finds no NVIDIA GPU here. Use device='cpu', or ask `lessons doctor`")
-    return torch.device("cuda" if there and name != "cpu" else "cpu")
 
 
 # ------------------------------------------------------------------------------------------------ where it lies

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import os
 import platform
-import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -21,7 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..core import DamagedFile, available_cores, check_choice, check_float, fingerprint, load_model, read_json, save_model, track, warn_data
+from ..core import (DamagedFile, asked_to_stop, available_cores, check_choice, check_float, fingerprint, load_model, read_json, save_model, track,
+                    warn_data)
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
 from .ranks import Ranks, joined
@@ -72,7 +70,7 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
         run = _Run(Training(recipe, stream, ranks), folder, _text_of(stream), stream.data, 60 * checkpoint_minutes)
         if found:
             run.go_on(found)
-        with _asked_to_stop() as asked:
+        with asked_to_stop() as asked:
             run.work(asked, limit, progress)
         card = run.close()
     if asked.is_set():
@@ -208,24 +206,3 @@ def _card(training: Training, data: dict[str, Any]) -> dict[str, Any]:
             "tokens": record.step * recipe.tokens_per_step, "seconds": round(record.seconds), "device": device, "processes": training.ranks.size,
             "python": platform.python_version(), "versions": {name: metadata.version(name) for name in ("torch", "tokenizers", "numpy")},
             **{name: round(value, 4) for name, value in measured.items()}, "loss": record.curve, "moments": record.seen}
-
-
-@contextmanager
-def _asked_to_stop() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and a polite end of the process set, instead of cutting a step in two; a second Ctrl-C cuts."""
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-
-    def on_signal(number: int, frame: Any) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ..core import BackendUnavailable
+from ..core import torch_device
 
 __all__ = ["Ranks", "joined"]
 
@@ -54,11 +54,7 @@ def joined(device: str = "auto") -> Iterator[Ranks]:
 
     Parameters: device, "auto" (a GPU where there is one), "cpu" or "cuda". Raises BackendUnavailable, ValueError.
     """
-    if device not in ("auto", "cpu", "cuda"):
-        raise ValueError(f"device={device!r} is unknown. Allowed: 'auto', 'cpu', 'cuda'")
-    if device == "cuda" and not torch.cuda.is_available():
-        raise BackendUnavailable("device='cuda' cannot be used: PyTorch finds no NVIDIA GPU here. Use device='cpu', or ask `lessons doctor`")
-    kind = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+    kind = torch_device(device).type
     size, rank, local = (int(os.environ.get(name, default)) for name, default in (("WORLD_SIZE", 1), ("RANK", 0), ("LOCAL_RANK", 0)))
     place = torch.device(kind, local) if kind == "cuda" else torch.device("cpu")
     if size == 1:

@@ -10,8 +10,15 @@ import platform
 import sys
 from dataclasses import dataclass
 from importlib import metadata
+from typing import TYPE_CHECKING
 
-__all__ = ["DeviceReport", "available_cores", "device_report"]
+from .checks import check_choice
+from .errors import BackendUnavailable
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["DeviceReport", "available_cores", "device_report", "torch_device"]
 
 
 @dataclass(frozen=True)
@@ -52,3 +59,14 @@ def device_report(*, packages: tuple[str, ...] = ("torch", "numpy", "scipy", "sc
     system = f"{platform.system()} {platform.machine()}"
     return DeviceReport(system, ".".join(map(str, sys.version_info[:3])), available_cores(), round(psutil.virtual_memory().total / 1e9, 1),
                         _accelerator(), versions)
+
+
+def torch_device(name: str) -> torch.device:
+    """The device of "auto" (a GPU where there is one), "cpu" or "cuda". Raises ValueError, BackendUnavailable."""
+    import torch
+
+    check_choice("device", name, ("auto", "cpu", "cuda"))
+    there = torch.cuda.is_available()
+    if name == "cuda" and not there:
+        raise BackendUnavailable("device='cuda' cannot be used: PyTorch finds no NVIDIA GPU here. Use device='cpu', or ask `lessons doctor`")
+    return torch.device("cuda" if there and name != "cpu" else "cpu")
