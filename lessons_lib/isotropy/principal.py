@@ -66,11 +66,11 @@ def principal_axes(moments: Moments, *, beta: float = 1.0, ddof: int = 1) -> Pri
     if n < 2:
         raise ValueError(f"x has {n} rows; expected >= 2 different rows, because one point has no spread")
     mean, covariance = (part.cpu().numpy() for part in (moments.mean, moments.covariance(ddof)))
-    if np.sqrt(np.trace(covariance) / len(mean)) <= NO_SPREAD * np.abs(mean).max():
+    if np.sqrt(max(np.trace(covariance), 0.0) / len(mean)) <= NO_SPREAD * np.abs(mean).max():
         raise ValueError(f"x has {n} rows that are all equal, as far as float64 can square their differences; expected >= 2 different rows")
     with np.errstate(over="ignore"):
         about = covariance + n / (n - ddof) * np.outer((1 - beta) * mean, (1 - beta) * mean)
     if not np.isfinite(about).all():
         raise ValueError(f"beta={beta:g} with means up to {np.abs(mean).max():.3g} gives a covariance that overflows float64; scale x down")
     values, vectors = np.linalg.eigh(about)
-    return PrincipalAxes(mean, np.maximum(values[::-1], 0.0), stable_signs(vectors.T[::-1]))
+    return PrincipalAxes(mean, np.maximum(values[::-1], 0.0), np.ascontiguousarray(stable_signs(vectors.T[::-1])))

@@ -108,7 +108,7 @@ class Whitening(Estimator):
     def _map(self) -> Affine:
         used = self._used()
         if used < len(self.spectrum_) and self._fitted_settings["k"] is None:
-            warn_data(f"{self._varies()}; only these {used} are kept. Pass k <= {used} to say so", stacklevel=5)
+            warn_data(f"{self._varies()}; only these {used} are kept. Pass k <= {used} to say so", stacklevel=4)
         return self._made(used)
 
     def _varies(self) -> str:
@@ -117,7 +117,7 @@ class Whitening(Estimator):
 
     def _used(self) -> int:
         """How many directions the map keeps: ``k``, else all above the threshold; where nothing is divided, all there are."""
-        k, rank = self._fitted_settings["k"], self.rank_
+        rank, k = self.rank_, self._fitted_settings["k"]
         if self._fitted_settings["gamma"] == 0:
             return k or len(self.spectrum_)
         if k is not None and k > rank:

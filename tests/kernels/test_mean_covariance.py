@@ -387,3 +387,22 @@ def test_gpu_tensors_stream_and_the_processor_path_runs_there_too():
     assert moments.mean.is_cuda
     torch.testing.assert_close(moments.covariance(), exact, rtol=0, atol=1e-5)
     torch.testing.assert_close(mean_covariance(x, backend="cpu")[1].double(), exact, rtol=0, atol=1e-5)
+
+
+def test_moments_can_be_made_again_from_what_they_report():
+    seen = Moments(4).update(rows(50, 4, offset=2.0))
+    again = Moments.of(seen.n, seen.mean, seen.scatter)
+    assert (again.n, again.dim) == (50, 4)
+    assert torch.equal(again.mean, seen.mean) and torch.equal(again.covariance(), seen.covariance())
+    again.update(rows(50, 4, seed=1))
+    assert seen.n == 50 and torch.equal(seen.scatter, Moments.of(50, seen.mean.numpy(), seen.scatter.numpy()).scatter)
+    assert Moments.of(0, [0.0, 0.0], torch.zeros(2, 2)).n == 0
+
+
+@pytest.mark.parametrize(("n", "mean", "scatter", "said"), [
+    (2, [0.0], [[1.0, 0.0], [0.0, 1.0]], r"scatter has shape \(2, 2\) for a mean of 1 numbers"),
+    (2, [0.0, 1.0], [[1.0, 2.0], [0.0, 1.0]], "not symmetric"),
+    (2, [0.0, math.nan], [[1.0, 0.0], [0.0, 1.0]], "holds NaN"), (-1, [0.0], [[1.0]], "n=-1 is out of range")])
+def test_what_cannot_be_moments_is_named(n, mean, scatter, said):
+    with pytest.raises(ValueError, match=said):
+        Moments.of(n, mean, scatter)

@@ -1,0 +1,572 @@
+"""Whitening: what must hold of any whitening, the authors' program beside it, streams, tables that cannot be whitened, files, and encoders."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError
+from lessons_lib.isotropy import Whitening, affine, cosine_under, estimated_metric, principal
+from lessons_lib.kernels import Moments
+
+
+def uneven(n: int, d: int, *, condition: float = 100.0, offset: float = 3.0, seed: int = 0) -> np.ndarray:
+    """Rows whose variances run from 1 to 1 / condition along turned axes, around a mean of size ``offset``."""
+    rng = np.random.default_rng(seed)
+    turn, mean = np.linalg.qr(rng.normal(size=(d, d)))[0], offset * rng.normal(size=d)
+    return (rng.normal(size=(n, d)) * condition ** (-np.linspace(0, 0.5, d))) @ turn + mean
+
+
+def covariance(z: np.ndarray, ddof: int = 1) -> np.ndarray:
+    return np.cov(z.T.astype(np.float64), ddof=ddof).reshape(z.shape[1], z.shape[1])
+
+
+def unit(z: np.ndarray) -> np.ndarray:
+    z = z.astype(np.float64)
+    return z / np.linalg.norm(z, axis=1, keepdims=True)
+
+
+def cosines(z: np.ndarray) -> np.ndarray:
+    return unit(z) @ unit(z).T
+
+
+@pytest.fixture
+def x() -> np.ndarray:
+    return uneven(300, 12)
+
+
+@pytest.fixture
+def few_rows_at_once(monkeypatch):
+    """Blocks of seven rows of twelve numbers."""
+    monkeypatch.setattr(affine, "BLOCK", 84)
+    monkeypatch.setattr(principal, "STEP", 84)
+
+
+# ------------------------------------------------------------------------------------------------ what whitening is
+
+
+@settings(max_examples=30, deadline=None)
+@given(n=st.integers(15, 80), d=st.integers(1, 12), kind=st.sampled_from(["pca", "zca"]), ddof=st.integers(0, 1), seed=st.integers(0, 1000))
+def test_the_fitted_vectors_leave_with_mean_0_and_covariance_1(n, d, kind, ddof, seed):
+    x = uneven(n, d, seed=seed)
+    white = Whitening(kind=kind, ddof=ddof).fit(x)
+    z = white.transform(x)
+    assert z.dtype == np.float32 and z.shape == (n, white.dim) == (n, d)
+    assert np.abs(z.mean(axis=0, dtype=np.float64)).max() < 1e-6
+    assert covariance(z, ddof) == pytest.approx(np.eye(d), abs=1e-6)
+    assert white.matrix_.T @ covariance(x, ddof) @ white.matrix_ == pytest.approx(np.eye(d), abs=1e-7)
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e4, 1e6])
+@pytest.mark.parametrize("kind", ["pca", "zca"])
+def test_float32_vectors_leave_with_covariance_1_too_however_uneven_they_were(condition, kind):
+    x = uneven(4000, 64, condition=condition, offset=30.0).astype(np.float32)
+    z = Whitening(kind=kind).fit(x).transform(x)
+    assert covariance(z) == pytest.approx(np.eye(64), abs=2e-6)
+
+
+def test_float32_products_are_taken_only_where_they_lose_nothing(x):
+    even, steep = Whitening().fit(uneven(300, 12, condition=10)), Whitening().fit(uneven(300, 12, condition=1e5))
+    assert [w._map.working(np.dtype(kind)) for w in (even, steep) for kind in ("f2", "f4", "f8")] == [
+        np.float32, np.float32, np.float64, np.float64, np.float64, np.float64]
+    exact = even.transform(x)
+    assert even.transform(x.astype(np.float32)) == pytest.approx(exact, abs=3e-6 * np.abs(exact).max())
+
+
+def test_the_misprinted_matrix_does_not_whiten(x):
+    values, vectors = np.linalg.eigh(covariance(x))
+    wrong = (vectors / np.sqrt(values)[:, None])                 # the article's W = Λ^(-1/2) U; right is U Λ^(-1/2)
+    assert np.abs(wrong.T @ covariance(x) @ wrong - np.eye(12)).max() > 0.1
+    right = vectors / np.sqrt(values)
+    assert right.T @ covariance(x) @ right == pytest.approx(np.eye(12), abs=1e-9)
+
+
+def test_the_numbers_are_those_of_the_authors_program(x):
+    mean, u, s = x.mean(axis=0, keepdims=True), *np.linalg.svd(np.cov(x.T))[:2]
+    kernel = u @ np.diag(1 / np.sqrt(s))
+    for k in (12, 5):
+        theirs = (x - mean) @ kernel[:, :k]
+        theirs = theirs / np.clip((theirs**2).sum(axis=1, keepdims=True) ** 0.5, 1e-8, np.inf)
+        ours = Whitening(k).fit(x).transform(x, normalize=True)
+        assert ours @ ours.T == pytest.approx(theirs @ theirs.T, abs=1e-6)
+        assert np.linalg.norm(ours, axis=1) == pytest.approx(np.ones(300), abs=1e-6)
+
+
+def test_ddof_changes_lengths_but_no_cosine(x):
+    by_paper, by_program = Whitening(ddof=0).fit(x).transform(x), Whitening(ddof=1).fit(x).transform(x)
+    assert by_paper == pytest.approx(by_program * np.sqrt(300 / 299), abs=1e-5)
+    assert cosines(by_paper) == pytest.approx(cosines(by_program), abs=1e-6)
+
+
+def test_pca_and_zca_give_the_same_cosines_also_of_new_vectors_and_of_k_directions(x):
+    new = uneven(40, 12, seed=5)
+    for k in (None, 12, 5, 1):
+        pca, zca = Whitening(k).fit(x), Whitening(k, "zca").fit(x)
+        assert (pca.dim, zca.dim) == (k or 12, 12)
+        assert cosines(zca.transform(new)) == pytest.approx(cosines(pca.transform(new)), abs=1e-5)
+
+
+def test_zca_is_the_whitening_that_moves_the_vectors_least(x, rotation):
+    centred = x - x.mean(axis=0)
+    zca = Whitening(kind="zca").fit(x).transform(x)
+    moved = ((zca - centred) ** 2).sum()
+    assert moved < ((Whitening().fit(x).transform(x) - centred) ** 2).sum()
+    for seed in range(20):
+        turned = zca @ rotation(12, seed=seed)
+        assert covariance(turned) == pytest.approx(np.eye(12), abs=1e-5)
+        assert moved < ((turned - centred) ** 2).sum()
+
+
+def test_whitened_cosines_do_not_change_when_the_vectors_are_written_in_another_basis(x):
+    change = np.random.default_rng(1).normal(size=(12, 12))
+    other = x @ change + 5
+    assert cosines(Whitening().fit(other).transform(other)) == pytest.approx(cosines(Whitening().fit(x).transform(x)), abs=1e-5)
+    assert np.abs(cosines(Whitening(4).fit(other).transform(other)) - cosines(Whitening(4).fit(x).transform(x))).max() > 0.1
+
+
+def test_distances_after_whitening_are_those_of_mahalanobis_and_cosines_those_of_the_estimated_metric(x):
+    z, (mean, metric) = Whitening().fit(x).transform(x), estimated_metric(x)
+    apart = x[:-1] - x[1:]
+    assert np.linalg.norm(z[:-1] - z[1:], axis=1) == pytest.approx(np.sqrt(np.einsum("ij,jk,ik->i", apart, metric, apart)), rel=1e-5)
+    assert np.diag(cosines(z), 1) == pytest.approx(cosine_under(x[:-1] - mean, x[1:] - mean, metric), abs=1e-5)
+
+
+def test_fewer_dimensions_are_the_first_columns_the_strongest_directions_first(x):
+    whole, part = Whitening().fit(x), Whitening(4).fit(x)
+    assert np.array_equal(part.transform(x), whole.transform(x)[:, :4]) or part.transform(x) == pytest.approx(whole.transform(x)[:, :4], abs=1e-6)
+    assert (np.diff(whole.spectrum_) <= 0).all() and whole.spectrum_ == pytest.approx(np.linalg.eigvalsh(covariance(x))[::-1], rel=1e-9)
+    assert np.array_equal(part.variances_, whole.spectrum_[:4]) and part.components_.shape == (4, 12)
+    assert ((x - x.mean(axis=0)) @ whole.components_.T).var(axis=0, ddof=1) == pytest.approx(whole.variances_, rel=1e-9)
+
+
+def test_the_largest_entry_of_every_axis_is_positive(x):
+    axes = Whitening().fit(x).components_
+    assert (axes[np.arange(12), np.abs(axes).argmax(axis=1)] > 0).all()
+    assert axes @ axes.T == pytest.approx(np.eye(12), abs=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------ beta and gamma
+
+
+def test_beta_and_gamma_0_only_turn(x):
+    turn = Whitening(beta=0, gamma=0).fit(x)
+    new = uneven(30, 12, seed=8)
+    assert turn.matrix_.T @ turn.matrix_ == pytest.approx(np.eye(12), abs=1e-12)
+    assert cosines(turn.transform(new)) == pytest.approx(cosines(new), abs=1e-6)
+    assert np.linalg.norm(turn.transform(new), axis=1) == pytest.approx(np.linalg.norm(new, axis=1), rel=1e-6)
+    assert np.abs(cosines(Whitening(3, beta=0, gamma=0).fit(x).transform(new)) - cosines(new)).max() > 1e-3
+
+
+def test_beta_1_and_gamma_0_only_centre(x):
+    for kind in ("pca", "zca"):
+        assert cosines(Whitening(kind=kind, gamma=0).fit(x).transform(x)) == pytest.approx(cosines(x - x.mean(axis=0)), abs=1e-5)
+    assert Whitening(kind="zca", gamma=0).fit(x).transform(x) == pytest.approx(x - x.mean(axis=0), abs=1e-5)
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize("beta", [0.0, 0.3, 1.0, 1.7])
+def test_the_covariance_is_taken_about_beta_times_the_mean(x, beta, ddof):
+    white = Whitening(beta=beta, ddof=ddof).fit(x)
+    shifted = x - beta * x.mean(axis=0)
+    about = shifted.T @ shifted / (300 - ddof)
+    assert (white.components_.T * white.variances_) @ white.components_ == pytest.approx(about, abs=1e-9)
+    z = white.transform(x).astype(np.float64)
+    assert z.T @ z / (300 - ddof) == pytest.approx(np.eye(12), abs=1e-6)
+    assert z == pytest.approx(shifted @ white.matrix_, abs=1e-5)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0, 2.0])
+def test_gamma_says_how_far_the_variances_are_evened_out(x, gamma):
+    white = Whitening(gamma=gamma).fit(x)
+    assert covariance(white.transform(x)) == pytest.approx(np.diag(white.variances_ ** (1 - gamma)), abs=1e-5 * 100 ** max(gamma - 1, 0))
+
+
+def test_one_look_at_the_vectors_serves_every_choice(x):
+    seen = Whitening().fit(x).moments_
+    for choice in ({"k": 3}, {"beta": 0.2, "gamma": 0.7}, {"kind": "zca", "ddof": 0}):
+        assert np.array_equal(Whitening(**choice).fit(seen).transform(x), Whitening(**choice).fit(x).transform(x))
+    assert seen.n == 300
+
+
+# ------------------------------------------------------------------------------------------------ there and back
+
+
+@pytest.mark.parametrize("choice", [{}, {"kind": "zca"}, {"beta": 0.4, "gamma": 0.6}, {"beta": 0, "gamma": 0}, {"kind": "zca", "gamma": 0.3}])
+def test_the_way_back_gives_the_vectors_where_all_directions_were_kept(x, choice):
+    white = Whitening(**choice).fit(x)
+    back = white.inverse_transform(white.transform(x))
+    assert back.dtype == np.float32 and back == pytest.approx(x, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["pca", "zca"])
+def test_the_way_back_gives_the_projection_where_some_were_left_out(x, kind):
+    white = Whitening(4, kind).fit(x)
+    onto = white.components_.T @ white.components_
+    assert white.inverse_transform(white.transform(x)) == pytest.approx((x - x.mean(axis=0)) @ onto + x.mean(axis=0), abs=1e-5)
+    with pytest.raises(ValueError, match=r"z has shape \(2, 7\); expected (4|12) columns"):
+        white.inverse_transform(np.ones((2, 7)))
+
+
+# ------------------------------------------------------------------------------------------------ streams
+
+
+@settings(max_examples=25, deadline=None)
+@given(cuts=st.lists(st.integers(0, 60), max_size=5), seed=st.integers(0, 100))
+def test_any_parts_in_any_number_give_what_one_table_gives(cuts, seed):
+    x = uneven(60, 6, seed=seed)
+    streamed = Whitening()
+    for part in np.split(x, sorted(cuts)):
+        streamed.partial_fit(part)
+    whole = Whitening().fit(x)
+    assert streamed.moments_.n == 60 and streamed.mean_ == pytest.approx(whole.mean_, abs=1e-12)
+    assert streamed.spectrum_ == pytest.approx(whole.spectrum_, rel=1e-9)
+    assert streamed.transform(x) == pytest.approx(whole.transform(x), abs=1e-5)
+
+
+def test_two_that_saw_different_vectors_can_be_joined(x):
+    left, right = Whitening(3).fit(x[:100]), Whitening(3).fit(x[100:])
+    joined = Whitening(3).fit(left.moments_.merge(right.moments_))
+    assert joined.transform(x) == pytest.approx(Whitening(3).fit(x).transform(x), abs=1e-5)
+    assert left.moments_.n == 100
+
+
+def test_the_recursion_of_the_paper_gives_the_same_mean_and_covariance(x):
+    mean, about = np.zeros(12), np.zeros((12, 12))
+    for n, row in enumerate(x):
+        following = n / (n + 1) * mean + row / (n + 1)
+        about = n / (n + 1) * (about + np.outer(mean, mean)) + np.outer(row, row) / (n + 1) - np.outer(following, following)
+        mean = following
+    white = Whitening(ddof=0).fit(x)
+    assert white.mean_ == pytest.approx(mean, abs=1e-10)
+    assert (white.components_.T * white.variances_) @ white.components_ == pytest.approx(about, abs=1e-9)
+
+
+def test_fit_begins_anew_and_partial_fit_goes_on(x):
+    assert Whitening().fit(x[:50]).fit(x[50:]).moments_.n == 250
+    assert Whitening().fit(x[:50]).partial_fit(x[50:]).moments_.n == 300
+    once = Whitening().fit(x)
+    there = once.inverse_transform(once.transform(x[:3]))
+    once.fit(2 * x)
+    assert once.inverse_transform(once.transform(2 * x[:3])) == pytest.approx(2 * there, abs=1e-4)      # nothing of the former fit is left
+
+
+def test_small_blocks_give_the_same_as_one(x, few_rows_at_once, monkeypatch):
+    few = Whitening(5).fit(x)
+    found, ones = few.transform(x), few.transform(x, normalize=True)
+    monkeypatch.undo()
+    whole = Whitening(5).fit(x)
+    assert found == pytest.approx(whole.transform(x), abs=1e-5) and ones == pytest.approx(whole.transform(x, normalize=True), abs=1e-6)
+
+
+def test_moments_that_the_caller_goes_on_with_do_not_change_a_fit(x):
+    seen = Moments(12).update(x)
+    white = Whitening().fit(seen)
+    before = white.transform(x)
+    seen.update(x + 100)
+    assert white.moments_.n == 300 and np.array_equal(white.transform(x), before)
+
+
+# ------------------------------------------------------------------------------------------------ tables that lack something
+
+
+def lacking(what: str) -> np.ndarray:
+    x = uneven(200, 12)
+    if what == "fewer rows than columns":
+        return x[:6]
+    x[:, 3] = {"a constant column": 7.7, "a repeated column": x[:, 8], "a sum of columns": x[:, :3].sum(axis=1)}[what]
+    return x
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("what", "rank"), [("fewer rows than columns", 5), ("a constant column", 11), ("a repeated column", 11),
+                                            ("a sum of columns", 11)])
+@pytest.mark.parametrize("kind", ["pca", "zca"])
+def test_V11_only_directions_that_vary_are_kept_and_new_vectors_stay_small(what, rank, kind, dtype):
+    x, new = lacking(what).astype(dtype), uneven(700, 12)[200:].astype(dtype)
+    with pytest.warns(DataWarning, match=rf"the {len(x)} rows of x vary in {rank} directions of 12 .*; only these {rank} are kept"):
+        white = Whitening(kind=kind).fit(x)
+    assert white.rank_ == rank and white.dim == (rank if kind == "pca" else 12) and len(white.components_) == rank
+    z = white.transform(x)
+    assert np.linalg.matrix_rank(z, tol=1e-3) == rank
+    assert np.linalg.eigvalsh(covariance(z))[-rank:] == pytest.approx(np.ones(rank), abs=1e-5)
+    assert np.linalg.norm(white.transform(new), axis=1).max() < 10 * np.linalg.norm(z, axis=1).max()
+    assert white.inverse_transform(z) == pytest.approx(x, abs=1e-4)
+
+
+def test_V11_the_direction_that_a_layer_norm_takes_away_is_found():
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        norm = torch.nn.LayerNorm(32)
+        torch.nn.init.uniform_(norm.weight, 0.3, 2.0)
+        torch.nn.init.normal_(norm.bias)
+        x = norm(torch.randn(500, 32)).detach()
+    with pytest.warns(DataWarning, match="vary in 31 directions of 32"):
+        assert Whitening().fit(x).dim == 31
+
+
+def test_V11_a_warning_comes_at_the_first_use_of_a_stream_and_points_to_the_caller():
+    stream = Whitening().partial_fit(lacking("a constant column"))
+    with pytest.warns(DataWarning) as caught:
+        stream.transform(np.zeros((1, 12)))
+    assert len(caught) == 1 and caught[0].filename == __file__
+    with pytest.warns(DataWarning) as caught:
+        Whitening().fit(lacking("a constant column"))
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+def test_V11_nobody_is_warned_who_asked_for_no_more_or_divides_by_nothing():
+    x = lacking("a constant column")
+    assert Whitening(11).fit(x).dim == 11
+    turn = Whitening(beta=0, gamma=0).fit(x)
+    assert turn.dim == 12 and cosines(turn.transform(x)) == pytest.approx(cosines(x), abs=1e-6)
+
+
+def test_V12_more_directions_than_there_are_name_k_and_rank():
+    with pytest.raises(ValueError, match=r"k=12 is more than there is: the 200 rows of x vary in 11 directions of 12 .*expected k <= 11"):
+        Whitening(12).fit(lacking("a repeated column"))
+    with pytest.raises(ValueError, match=r"k=6 .*the 6 rows of x vary in 5 directions"):
+        Whitening(6).fit(lacking("fewer rows than columns"))
+
+
+@pytest.mark.parametrize("k", [0, -1, 13])
+def test_V12_k_outside_the_columns(k, x):
+    with pytest.raises(ValueError, match=rf"k={k} is out of range; expected int in \[1, 12\]"):
+        Whitening(k).fit(x)
+    with pytest.raises(ValueError, match=rf"k={k} is out of range"):
+        Whitening(k).partial_fit(x)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_V13_no_or_one_sentence(rows, x):
+    with pytest.raises(ValueError, match=rf"x has {rows} rows; expected >= 2 different rows"):
+        Whitening().fit(x[:rows])
+    with pytest.raises(ValueError, match=rf"x has {rows} rows; expected >= 2 different rows"):
+        Whitening().partial_fit(x[:rows]).transform(x)
+
+
+@pytest.mark.parametrize("choice", [{}, {"beta": 0, "gamma": 0}, {"kind": "zca", "beta": 0.5}])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_V13_rows_that_are_all_equal(choice, dtype):
+    row = np.random.default_rng(0).normal(size=8).astype(dtype)
+    for equal in (np.tile(row, (57, 1)), np.tile(1e6 * row, (1001, 1)), np.zeros((5, 8), dtype)):
+        with pytest.raises(ValueError, match=rf"x has {len(equal)} rows that are all equal.*expected >= 2 different rows"):
+            Whitening(**choice).fit(equal)
+
+
+def test_V13_two_different_rows_are_a_line():
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert np.abs(Whitening(1).fit(x).transform(x)) == pytest.approx(np.full((2, 1), np.sqrt(0.5)), abs=1e-6)
+
+
+def test_V16_a_map_that_leaves_float64_is_refused_and_a_steep_one_is_finite():
+    x = uneven(50, 3) * [1.0, 1e-3, 1.0]
+    assert np.isfinite(Whitening(gamma=3).fit(x).transform(x)).all()
+    with pytest.raises(ValueError, match=r"gamma=300 with variances from .* leaves float64"):
+        Whitening(gamma=300).fit(1e-5 * x)
+    with pytest.raises(ValueError, match="beta=1e\\+200 with means up to .* overflows float64"):
+        Whitening(beta=1e200).fit(x + 1)
+
+
+# ------------------------------------------------------------------------------------------------ other bad input
+
+
+def test_V01_a_row_that_is_no_number_is_named_and_changes_nothing(x):
+    bad = x.copy()
+    bad[[7, 9], 2] = np.nan
+    white = Whitening().fit(x)
+    before = white.transform(x)
+    for call in (Whitening().fit, Whitening().partial_fit, white.fit, white.partial_fit, white.transform):
+        with pytest.raises(ValueError, match=r"x\[7\] holds NaN or infinity \(2 of 300 rows do\)"):
+            call(bad)
+    with pytest.raises(ValueError, match=r"z\[7\] holds NaN"):
+        white.inverse_transform(bad)
+    bad[:, 2] = np.inf
+    with pytest.raises(ValueError, match=r"x\[0\] holds NaN or infinity \(300 of 300"):
+        white.transform(bad)
+    assert np.array_equal(white.transform(x), before) and white.moments_.n == 300
+
+
+def test_a_fit_that_fails_keeps_the_former_one(x):
+    white = Whitening(11).fit(x)
+    before = white.transform(x)
+    with pytest.raises(ValueError, match="k=11"):
+        white.fit(lacking("fewer rows than columns"))
+    assert np.array_equal(white.transform(x), before) and white.moments_.n == 300
+
+
+def test_V04_huge_and_tiny_vectors(x):
+    expected = Whitening().fit(x).transform(x)
+    for scale in (1e100, 1e-100, 2.0**-40):
+        assert Whitening().fit(scale * x).transform(scale * x) == pytest.approx(expected, abs=1e-5)
+    small = (1e-25 * x).astype(np.float32)
+    assert Whitening().fit(small).transform(small) == pytest.approx(expected, abs=1e-4)
+    with pytest.raises(ValueError, match="x holds numbers up to .*whose squares overflow"):
+        Whitening().fit(1e200 * x)
+    with pytest.raises(ValueError, match=r"x\[0\] gives numbers beyond float32 \(300 of 300 rows do\)"):
+        Whitening().fit(x).transform(1e60 * x)
+
+
+def test_V05_and_V06_another_width_and_one_axis(x):
+    white = Whitening().fit(x)
+    with pytest.raises(ValueError, match=r"x has shape \(300, 5\); expected 12 columns"):
+        white.transform(x[:, :5])
+    with pytest.raises(ValueError, match="x has 5 columns; expected 12, as before"):
+        white.partial_fit(x[:, :5])
+    for call in (white.fit, white.partial_fit, white.transform, white.inverse_transform):
+        with pytest.raises(ValueError, match=r"[xz] has shape \(12,\); expected 2 axes. For one row pass [xz]\[None\]"):
+            call(x[0])
+
+
+def test_V07_text_and_objects_are_refused_and_integers_converted(x):
+    whole = np.round(10 * x)
+    assert np.array_equal(Whitening().fit(whole.astype(int)).transform(whole.astype(int)), Whitening().fit(whole).transform(whole))
+    for bad in (x.astype(str), x.astype(object), x.astype(complex), ["a text"]):
+        with pytest.raises((TypeError, ValueError), match="expected real numbers"):
+            Whitening().fit(bad)
+
+
+def test_V08_half_precision_is_taken_as_the_numbers_it_holds(x):
+    half, brain = x.astype(np.float16), torch.from_numpy(x).bfloat16()
+    assert Whitening().fit(half).spectrum_ == pytest.approx(Whitening().fit(half.astype(float)).spectrum_, rel=1e-9)
+    assert Whitening().fit(half).transform(half) == pytest.approx(Whitening().fit(half.astype(float)).transform(half.astype(float)), abs=1e-5)
+    assert Whitening().fit(brain).transform(brain) == pytest.approx(Whitening().fit(brain.double()).transform(brain.double()), abs=1e-5)
+
+
+def test_V09_no_memory_layout_shows_and_nothing_is_written(x, tmp_path):
+    expected, before = Whitening().fit(x).transform(x), x.copy()
+    np.save(tmp_path / "x.npy", x)
+    views = [np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1], x.astype(">f8"), np.load(tmp_path / "x.npy", mmap_mode="r")]
+    for view in views:
+        view.flags.writeable = False
+        assert np.array_equal(Whitening().fit(view).transform(view), expected)
+    assert np.array_equal(x, before)
+
+
+def test_V21_no_rows_give_no_rows(x):
+    white = Whitening(5).fit(x)
+    assert white.transform(x[:0]).shape == (0, 5) and white.transform(x[:0]).dtype == np.float32
+    assert white.inverse_transform(np.zeros((0, 5))).shape == (0, 12)
+
+
+def test_V02_a_vector_at_the_mean_is_zeros_also_at_length_1(x):
+    white = Whitening(beta=0).fit(x)
+    assert not white.transform(np.zeros((2, 12)), normalize=True).any()
+    assert np.abs(Whitening().fit(x).transform(x.mean(axis=0)[None])).max() < 1e-6
+
+
+def test_P28_use_before_fit():
+    for call in (lambda w: w.transform(np.ones((2, 3))), lambda w: w.inverse_transform(np.ones((2, 3))), lambda w: w.dim, lambda w: w.save("x"),
+                 lambda w: w.spectrum_):
+        with pytest.raises(NotFittedError, match="this Whitening is not fitted yet; call fit first"):
+            call(Whitening())
+
+
+@pytest.mark.parametrize(("choice", "said"), [
+    ({"kind": "zka"}, "Did you mean 'zca'"), ({"gamma": -0.1}, "gamma=-0.1 is out of range"), ({"beta": np.nan}, "beta=nan"), ({"ddof": 2}, "ddof=2"),
+    ({"threshold": -1}, "threshold=-1")])
+def test_P01_wrong_settings_are_named_at_fit(x, choice, said):
+    with pytest.raises(ValueError, match=said):
+        Whitening(**choice).fit(x)
+    with pytest.raises(TypeError, match="k=2.5 is float; expected int"):
+        Whitening(2.5).fit(x)
+    with pytest.raises(TypeError, match="did you mean 'gamma'"):
+        Whitening(gama=1)
+
+
+def test_settings_changed_after_a_fit_wait_for_the_next_one(x):
+    white = Whitening(4).fit(x)
+    white.set_params(k=2, kind="zca")
+    assert white.dim == 4 and white.name == "whitening 4" and white.fit(x).dim == 12 and white.name == "whitening zca 2"
+
+
+# ------------------------------------------------------------------------------------------------ files
+
+
+def test_a_saved_one_gives_the_same_numbers_and_goes_on_with_the_stream(x, tmp_path):
+    white = Whitening(np.int64(5), beta=0.5).fit(x[:200])
+    white.save(tmp_path / "w")
+    loaded = Whitening.load(tmp_path / "w")
+    assert repr(loaded) == "Whitening(k=5, beta=0.5)" and loaded.name == white.name
+    assert np.array_equal(loaded.transform(x), white.transform(x)) and np.array_equal(loaded.spectrum_, white.spectrum_)
+    assert np.array_equal(loaded.partial_fit(x[200:]).transform(x), white.partial_fit(x[200:]).transform(x))
+
+
+def test_a_saved_one_that_keeps_fewer_directions_warns_no_second_time(tmp_path):
+    with pytest.warns(DataWarning):
+        white = Whitening().fit(lacking("a constant column"))
+    white.save(tmp_path)
+    assert Whitening.load(tmp_path).dim == 11
+
+
+def test_a_damaged_or_foreign_folder_is_named(x, tmp_path):
+    from lessons_lib.core import load_model, save_model
+
+    Whitening().fit(x).save(tmp_path / "w")
+    config, arrays, extra = load_model(tmp_path / "w", "Whitening")
+    for name, wrong in (("axes", arrays["axes"][:5]), ("scatter", arrays["scatter"] * np.nan), ("spectrum", arrays["spectrum"].astype(np.float32))):
+        save_model(tmp_path / "bad", "Whitening", settings=config, arrays=arrays | {name: wrong}, extra=extra)
+        with pytest.raises(DamagedFile, match="cannot read"):
+            Whitening.load(tmp_path / "bad")
+    save_model(tmp_path / "other", "Flow", settings=config, arrays=arrays, extra=extra)
+    with pytest.raises(DamagedFile, match="holds a Flow, not a Whitening"):
+        Whitening.load(tmp_path / "other")
+    assert "threshold" in json.loads((tmp_path / "w" / "model.json").read_text("utf-8"))["settings"]
+
+
+# ------------------------------------------------------------------------------------------------ encoders
+
+
+class Letters:
+    """An encoder that knows nothing of this library: counts of letters."""
+
+    name = "letters"
+    dim = 6
+
+    def encode(self, texts, *, batch_size=256, progress=False):
+        return np.array([[text.count(letter) for letter in "abcdef"] for text in texts], dtype=np.float32)
+
+
+@pytest.fixture
+def texts() -> list[str]:
+    rng = np.random.default_rng(0)
+    return ["".join(rng.choice(list("abcdefg"), size=20)) for _ in range(100)]
+
+
+def test_after_any_encoder_it_is_an_encoder(texts):
+    white = Whitening(4).fit(Letters().encode(texts))
+    both = Letters() | white
+    assert isinstance(both, Encoder) and both.name == "letters + whitening 4" and both.dim == 4
+    assert np.array_equal(both.encode(texts), white.transform(Letters().encode(texts)))
+    assert covariance(both.encode(texts)) == pytest.approx(np.eye(4), abs=1e-5)
+
+
+def test_after_an_encoder_of_this_library_and_before_another_step(texts):
+    from lessons_lib.counts import BagOfWords
+
+    counts = BagOfWords().fit([" ".join(text) for text in texts])
+    words = [" ".join(text) for text in texts]
+    first = Whitening(5, gamma=0).fit(counts.encode(words))
+    second = Whitening(3).fit((counts | first).encode(words))
+    chain = counts | first | second
+    assert chain.dim == 3 and chain.name.endswith(" + whitening 5 γ=0 + whitening 3")
+    assert covariance(chain.encode(words)) == pytest.approx(np.eye(3), abs=1e-5)
+
+
+def test_it_can_be_evaluated_like_any_other(texts):
+    from lessons_lib.evaluation import evaluate
+    from lessons_lib.isotropy import mean_cosine
+
+    white = Whitening(3).fit(Letters().encode(texts))
+    results = evaluate(Letters() | white, "course-sts", bootstrap=0)
+    assert "letters + whitening 3" in repr(results)
+    assert abs(mean_cosine((Letters() | white).encode(texts))) < 0.05 < mean_cosine(Letters().encode(texts))
+
+
+def test_a_step_that_is_not_fitted_says_so():
+    with pytest.raises(NotFittedError, match="this Whitening is not fitted yet"):
+        (Letters() | Whitening()).encode(["abc"])
