@@ -12,6 +12,7 @@ import importlib
 _HOME = {"basis": ("cosine_in_basis", "cosine_under", "estimated_metric", "gram", "inner_product", "worst_cosine"),
          "cosines": ("RogueDimensions", "cosine_contributions", "cosine_regulariser", "mean_cosine", "random_cosines", "rogue_dimensions",
                      "standardise"),
+         "flow": ("Flow", "bert_flow"),
          "frequency": ("BERT_FLOW_EDGES", "BERT_FLOW_KS", "FrequencyBins", "NormByFrequency", "binned_means", "knn_by_frequency",
                        "norm_by_frequency"),
          "groups": ("Groups", "group_rows"),
@@ -30,6 +31,8 @@ __all__ = sorted(_MODULE_OF)
 
 def __getattr__(name: str):
     """Load a measure on first use."""
+    if name == "flow":                            # a room of its own within this one: layers, couplings, stacks
+        return importlib.import_module(f"{__name__}.flow")
     if name in _MODULE_OF:
         return getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"lessons_lib.isotropy has no {name!r}; it has {', '.join(__all__)}")

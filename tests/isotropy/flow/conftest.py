@@ -1,0 +1,64 @@
+"""Layers of every kind with weights that do something, in float64, and a table that no straight line describes."""
+
+from __future__ import annotations
+
+import signal
+
+import numpy as np
+import pytest
+import torch
+
+from lessons_lib.isotropy import flow
+
+LAYERS = {
+    "actnorm": lambda d, rng: flow.ActNorm(d),
+    "actnorm, rate 3": lambda d, rng: flow.ActNorm(d, rate=3.0),
+    "reversal": lambda d, rng: flow.Permutation.reversal(d),
+    "random order": lambda d, rng: flow.Permutation.random(d, rng=rng),
+    "linear": lambda d, rng: flow.InvertibleLinear.random(d, rng=rng),
+    "additive": lambda d, rng: flow.AdditiveCoupling(d, flow.CouplingNet(d // 2, d - d // 2, width=5, rng=rng)),
+    "affine": lambda d, rng: flow.AffineCoupling(d, flow.CouplingNet(d // 2, 2 * (d - d // 2), width=5, rng=rng)),
+    "affine of glow": lambda d, rng: flow.AffineCoupling(d, flow.CouplingNet(d // 2, 2 * (d - d // 2), width=5, rng=rng), form="glow"),
+    "nice": lambda d, rng: flow.nice(d, width=5, rng=rng),
+    "realnvp": lambda d, rng: flow.realnvp(d, levels=1 if d < 3 else 2, width=5, rng=rng),
+    "glow": lambda d, rng: flow.glow(d, levels=1 if d < 3 else 2, width=5, rng=rng),
+    "three levels": lambda d, rng: flow.Architecture(levels=1 if d < 3 else 3 if d > 4 else 2, width=5, rate=3.0).build(d, rng=rng)}
+
+
+@pytest.fixture(params=LAYERS)
+def name(request):
+    """The name of every kind of layer in turn."""
+    return request.param
+
+
+@pytest.fixture
+def shaken():
+    """A layer by name, set from data and then moved by chance as training would: nothing in it is zero or one any more."""
+    def make(name: str, dim: int, *, seed: int = 0) -> flow.Bijection:
+        rng = np.random.default_rng(seed)
+        layer = LAYERS[name](dim, rng)
+        layer.initialise(torch.from_numpy(rng.normal(size=(200, dim)).astype(np.float32) * 2 + 1))
+        with torch.no_grad():
+            for parameter in layer.parameters():
+                parameter += torch.from_numpy(rng.normal(scale=0.1, size=tuple(parameter.shape)).astype(np.float32))
+        return layer.double()
+    return make
+
+
+@pytest.fixture
+def bent():
+    """Points along a parabola: x₂ follows x₁², which no linear map can straighten."""
+    def make(n: int = 2000, dim: int = 2, *, seed: int = 0) -> np.ndarray:
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(n, dim))
+        x[:, 1] = 0.3 * x[:, 1] + x[:, 0] ** 2
+        return x
+    return make
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C raises, as in a terminal: a runner that was started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

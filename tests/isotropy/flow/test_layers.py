@@ -1,0 +1,131 @@
+"""ActNorm, orders and mixing: what the first data set, and what training may not do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from lessons_lib.isotropy import flow
+
+
+def rows(n: int, dim: int, seed: int = 0) -> torch.Tensor:
+    return torch.from_numpy(np.random.default_rng(seed).normal(size=(n, dim)).astype(np.float32))
+
+
+@pytest.mark.parametrize("rate", [1.0, 3.0])
+def test_50_actnorm_standardises_the_rows_that_set_it(rate):
+    x = rows(500, 3) * torch.tensor([1e-4, 1.0, 1e4]) + torch.tensor([1.0, -50.0, 3e4])
+    layer = flow.ActNorm(3, rate=rate)
+    z = layer.initialise(x)
+    assert torch.equal(z, layer(x))
+    assert z.double().mean(0).abs().max() < 1e-2 and (z.double().std(0, correction=0) - 1).abs().max() < 1e-3
+    assert layer.log_scale.detach() * rate == pytest.approx(-x.double().std(0, correction=0).log().numpy(), abs=1e-3)
+
+
+def test_actnorm_is_the_identity_before_it_is_set():
+    x = rows(5, 4)
+    assert torch.equal(flow.ActNorm(4)(x), x) and flow.ActNorm(4).log_det(x).tolist() == [0] * 5
+
+
+def test_the_rate_moves_the_same_step_three_times_as_far():
+    slow, fast = flow.ActNorm(1), flow.ActNorm(1, rate=3.0)
+    with torch.no_grad():
+        slow.log_scale += 0.1
+        fast.log_scale += 0.1
+    one = torch.ones(1, 1)
+    assert float(fast(one)) == pytest.approx(float(slow(one)) ** 3, rel=1e-6)
+
+
+@pytest.mark.parametrize("equal", [0.0, 5.0, 1e-30, -1e30])
+def test_V16_a_batch_with_no_spread_leaves_a_finite_log_determinant(equal):
+    layer = flow.ActNorm(3)
+    z = layer.initialise(torch.full((10, 3), equal))
+    assert z.abs().max() == 0 and torch.isfinite(layer.log_det(torch.zeros(1, 3))).all()
+
+
+def test_V16_a_constant_dimension_is_stretched_like_the_others():
+    x = rows(100, 3) * 4
+    x[:, 1] = 0.1
+    layer = flow.ActNorm(3)
+    layer.initialise(x)
+    scale = layer.log_scale.exp()
+    assert float(scale[1]) == pytest.approx(0.25, rel=0.2) and float(layer(x)[:, 1].abs().max()) < 1e-6
+
+
+def test_V16_training_stretches_no_dimension_without_end():
+    x = rows(100, 2)
+    for layer, of in ((flow.ActNorm(2), "log_scale"), (flow.InvertibleLinear(np.diag([2.0, 3.0])), "log_diagonal")):
+        layer.initialise(x)
+        before = getattr(layer, of).detach().clone()
+        with torch.no_grad():
+            getattr(layer, of).add_(torch.tensor([100.0, 0.5]))
+        layer.limit()
+        moved = getattr(layer, of).detach() - before
+        assert moved.tolist() == pytest.approx([math.log(1e4), 0.5], abs=1e-5)
+
+
+def test_a_permutation_puts_each_dimension_where_the_order_says():
+    x = torch.tensor([[10.0, 20.0, 30.0]])
+    assert flow.Permutation([2, 0, 1])(x).tolist() == [[30, 10, 20]]
+    assert flow.Permutation.reversal(3)(x).tolist() == [[30, 20, 10]]
+    assert flow.Permutation.reversal(3).inverse(flow.Permutation.reversal(3)(x)).tolist() == x.tolist()
+
+
+def test_a_random_order_is_that_of_its_generator():
+    orders = [flow.Permutation.random(50, rng=np.random.default_rng(seed)).order.tolist() for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2] and sorted(orders[0]) == list(range(50))
+
+
+@pytest.mark.parametrize("order", [[0, 0, 1], [1, 2, 3], [0.0, 1.0], [[0, 1]]])
+def test_what_is_no_permutation_is_refused(order):
+    with pytest.raises(ValueError, match="is no permutation; expected each of 0"):
+        flow.Permutation(order)
+
+
+def test_gradients_go_back_through_an_order():
+    x = rows(4, 5).double().requires_grad_()
+    assert torch.autograd.gradcheck(flow.Permutation.random(5, rng=np.random.default_rng(0)), (x,))
+
+
+def test_52_the_lu_form_is_the_matrix_and_its_log_determinant_the_sum_of_its_diagonal():
+    weight = np.random.default_rng(3).normal(size=(6, 6))
+    layer = flow.InvertibleLinear(weight)
+    assert layer.weight.detach().numpy() == pytest.approx(weight, abs=1e-5)
+    x = rows(4, 6)
+    assert layer(x).detach().numpy() == pytest.approx(x.numpy() @ weight.T, abs=1e-4)
+    assert layer.log_det(x).detach().numpy() == pytest.approx(np.full(4, np.linalg.slogdet(weight)[1]), abs=1e-5)
+    assert float(layer.log_diagonal.sum()) == pytest.approx(np.linalg.slogdet(weight)[1], abs=1e-5)
+
+
+def test_52_at_the_beginning_a_mixing_is_a_rotation_or_reflection():
+    layer = flow.InvertibleLinear.random(7, rng=np.random.default_rng(0))
+    weight = layer.weight.detach().numpy()
+    assert weight @ weight.T == pytest.approx(np.eye(7), abs=1e-5) and float(layer.log_det(rows(1, 7))) == pytest.approx(0, abs=1e-5)
+
+
+def test_V16_a_singular_mixing_cannot_be_given_and_cannot_arise():
+    with pytest.raises(ValueError, match=r"weight of shape \(3, 3\) is singular"):
+        flow.InvertibleLinear(np.outer([1.0, 2.0, 3.0], [1.0, 0.0, 1.0]) + np.diag([1.0, 0.0, 0.0]))
+    layer = flow.InvertibleLinear(np.eye(3))
+    with torch.no_grad():
+        layer.log_diagonal.fill_(-50.0)
+        layer.packed.fill_(7.0)
+    layer.limit()
+    x = rows(5, 3)
+    assert torch.isfinite(layer.log_det(x)).all() and (layer.double().inverse(layer(x.double())) - x).abs().max() < 1e-4
+
+
+@pytest.mark.parametrize("weight, error, says", [(np.ones((2, 3)), ValueError, r"expected \(dim, dim\)"), (np.ones(3), ValueError, "2 axes"),
+                                                 (np.full((2, 2), np.nan), ValueError, "NaN"), (np.array([["a"]]), TypeError, "real numbers")])
+def test_a_weight_that_is_no_matrix_is_refused(weight, error, says):
+    with pytest.raises(error, match=says):
+        flow.InvertibleLinear(weight)
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, math.nan])
+def test_a_rate_is_positive(rate):
+    with pytest.raises(ValueError, match="rate="):
+        flow.ActNorm(2, rate=rate)

@@ -1,0 +1,75 @@
+"""What is done to rows before the layers see them, and which of them are read when."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lessons_lib.core import DataWarning
+from lessons_lib.isotropy.flow.table import Order, check_varies, fingerprint_of, unit_of
+
+
+@pytest.mark.parametrize("scale, shift", [(1.0, 0.0), (1e-3, 1e3), (1e200, 0.0), (1e-200, 0.0), (1e-310, 0.0), (5.0, -1e8)])
+def test_V04_rows_enter_centred_and_of_moderate_size_and_leave_as_they_were(scale, shift, cloud):
+    x = cloud(200, 4) * scale + shift
+    unit = unit_of(x)
+    y = unit.enter(x)
+    assert y.dtype == np.float32 and 0.4 < np.sqrt(np.square(y.astype(np.float64)).mean()) < 1.1
+    assert unit.spread == pytest.approx(np.sqrt(np.square(y.astype(np.float64)).mean()), rel=1e-4)
+    assert unit.leave(y) == pytest.approx(x, abs=1e-6 * scale + 1e-12 * abs(shift))
+
+
+def test_the_log_determinant_of_the_unit_is_its_power_of_two(cloud):
+    unit = unit_of(cloud(50, 3) * 8)
+    assert unit.log_det == pytest.approx(-3 * unit.exponent * np.log(2)) and unit.exponent in (3, 4)
+
+
+def test_V13_rows_that_are_all_equal_are_refused():
+    with pytest.raises(ValueError, match="x has 5 rows, all of them equal; expected >= 2 different rows"):
+        unit_of(np.full((5, 3), 0.1))
+
+
+@pytest.mark.parametrize("make, rank", [(lambda x: np.column_stack([x, x[:, 0]]), 8), (lambda x: np.column_stack([x, np.full(len(x), 3.0)]), 8),
+                                        (lambda x: x[:5], 4), (lambda x: x @ np.ones((8, 8)), 1)])
+def test_V11_rows_that_do_not_fill_all_directions_give_a_warning_with_their_rank(make, rank, cloud):
+    x = make(cloud(60, 8))
+    with pytest.warns(DataWarning, match=rf"varies in {rank} of {x.shape[1]} directions only.*Whitening\(k={rank}\)"):
+        assert check_varies(x, unit_of(x)) == rank
+
+
+def test_rows_that_fill_all_directions_do_not_whatever_their_units(cloud):
+    x = cloud(60, 8) * 10.0 ** np.arange(-4, 4)
+    assert check_varies(x, unit_of(x)) == 8
+
+
+def test_an_epoch_reads_every_row_that_is_not_held_out_once_and_the_next_in_another_order():
+    order = Order(103, held_out=0.1, batch_size=16, seed=3)
+    epochs = [np.concatenate([order.batch(e * order.per_epoch + i) for i in range(order.per_epoch)]) for e in (0, 1)]
+    assert order.n_held_out == 10 and order.per_epoch == 6
+    for rows in epochs:
+        assert sorted([*rows, *order.held_out]) == list(range(103))
+    assert not np.array_equal(*epochs)
+    assert {len(order.batch(i)) for i in range(order.per_epoch)} == {15, 16}
+    assert np.array_equal(order.first(20), epochs[0][:20])
+
+
+def test_a_step_reads_the_same_rows_whatever_was_read_before():
+    whole, late = (Order(50, held_out=0.2, batch_size=8, seed=1) for _ in range(2))
+    seen = [whole.batch(i) for i in range(12)]
+    assert np.array_equal(late.batch(11), seen[11]) and np.array_equal(late.batch(2), seen[2])
+    assert np.array_equal(whole.noise(4, (2, 3)), late.noise(4, (2, 3))) and not np.array_equal(whole.noise(4, (2, 3)), whole.noise(5, (2, 3)))
+    assert not np.array_equal(Order(50, held_out=0.2, batch_size=8, seed=2).batch(0), seen[0])
+
+
+def test_two_rows_are_always_left_to_learn_from():
+    assert len(Order(2, held_out=0.9, batch_size=8, seed=0).learned) == 2
+    assert Order(100_000, held_out=0.5, batch_size=8, seed=0).n_held_out == Order.MOST_HELD_OUT
+
+
+def test_V09_a_table_is_known_again_by_its_numbers_and_their_order(cloud):
+    x = cloud(40, 3).astype(np.float32)
+    known = fingerprint_of(x, unit_of(x))
+    for same in (x.astype(np.float64), np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2]):
+        assert fingerprint_of(same, unit_of(same)) == known
+    for other in (x[::-1], x[:-1], x + 1):
+        assert fingerprint_of(other, unit_of(other)) != known

@@ -1,0 +1,44 @@
+"""BERT-flow's two flows differ where their documentation says, and both learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lessons_lib.isotropy import bert_flow
+from lessons_lib.isotropy.flow import BERT_FLOW_VARIANTS, Permutation
+
+
+def orders(flow) -> list[list[int]]:
+    return [m.order.tolist() for m in flow.layers_.modules() if isinstance(m, Permutation)]
+
+
+def test_the_program_has_three_levels_and_reverses_the_paper_two_and_shuffles():
+    x = np.random.default_rng(0).normal(size=(300, 16))
+    program, paper = (bert_flow(variant).fit(x) for variant in ("program", "paper"))
+    assert [len(o) for o in orders(program)] == [16] * 3 + [8] * 3 + [4] * 3
+    assert [len(o) for o in orders(paper)] == [16] * 3 + [8] * 3
+    assert all(o == list(range(len(o)))[::-1] for o in orders(program)) and not any(o == list(range(len(o)))[::-1] for o in orders(paper))
+    assert program.n_steps_ == paper.n_steps_ == 5                               # 300 rows, 64 at a time, once
+    assert program.rate == 3.0 and program.learning_rate == 1e-3 and program.held_out == 0.0
+
+
+def test_nli_data_get_a_part_of_an_epoch_and_small_steps():
+    flow = bert_flow("paper", data="nli", seed=4)
+    assert (flow.epochs, flow.learning_rate, flow.seed) == (0.15, 2e-5, 4)
+
+
+def test_settings_can_be_changed_and_unknown_names_are_refused():
+    assert bert_flow("paper", init_size=2048).init_size == 2048
+    with pytest.raises(ValueError, match="variant='code' is unknown"):
+        bert_flow("code")
+    with pytest.raises(ValueError, match="Did you mean 'target'"):
+        bert_flow(data="targets")
+    with pytest.raises(TypeError, match="no argument 'level'"):
+        bert_flow(level=2)
+
+
+def test_no_variant_is_changed_by_use():
+    before = {name: dict(settings) for name, settings in BERT_FLOW_VARIANTS.items()}
+    bert_flow("paper", depth=1)
+    assert before == BERT_FLOW_VARIANTS
