@@ -1,4 +1,4 @@
-"""Cases that make a space even: whitening beside its authors' program, on the same vectors.
+"""Cases that make a space even: whitening beside its authors' program, on the same vectors, and one epoch of a flow.
 
 Each part is a module with a function ``cases``, which yields its races one after the other.
 """
@@ -12,7 +12,7 @@ from .measure import Case, Row, race
 
 __all__ = ["PARTS", "cases", "rows"]
 
-PARTS = ("isotropy_whitening",)
+PARTS = ("isotropy_whitening", "isotropy_flow")
 
 
 def cases() -> Iterator[Case]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Work", "alignment", "cosent", "document_update", "glove_step", "info_nce", "knn", "lda_sweep", "mean_cosine", "mean_covariance", "pool",
-           "ranks", "segment_moments", "subword_update", "uniformity", "window_update"]
+__all__ = ["Work", "alignment", "cosent", "document_update", "flow_epoch", "glove_step", "info_nce", "knn", "lda_sweep", "mean_cosine",
+           "mean_covariance", "pool", "ranks", "segment_moments", "subword_update", "uniformity", "window_update"]
 
 
 @dataclass(frozen=True)
@@ -118,3 +118,15 @@ def document_update(n_windows: float, inputs: float, outputs: float, d: int) -> 
 def subword_update(n_windows: float, rows: float, outputs: float, d: int) -> Work:
     """For each window the mean of ``rows`` rows, which then move, and for each output a product and two updates; rows are read and written once."""
     return Work(n_windows * (2 * rows + 6 * outputs) * d, 8 * n_windows * (rows + outputs) * d)
+
+
+def flow_epoch(n: int, d: int, *, levels: int, depth: int, width: int, itemsize: int = 4) -> Work:
+    """The three products of every coupling net, forwards and twice backwards, for n vectors, which are read once.
+
+    Shifts, scales and orders, a few operations per number and layer, are not counted, though they take most of the time of so narrow nets.
+    """
+    flops, first_width = 0, d
+    for _ in range(levels):
+        flops += depth * 2 * width * (d + width)                     # d // 2 numbers in, d - d // 2 out
+        d -= d // 2
+    return Work(3 * n * flops, n * first_width * itemsize)

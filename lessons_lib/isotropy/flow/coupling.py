@@ -94,7 +94,7 @@ class AffineCoupling(_Coupling):
         form "glow":     z₂ = (x₂ + t) ⊙ σ(h + 2),    at most 1; σ(2) = 0.88 at first, so this layer does not begin as the identity
 
     Parameters: dim >= 2; net, a module that maps (n, dim // 2) to (n, 2 (dim - dim // 2)): t and h in turn, as in the programs of Glow and
-    BERT-flow; form. Raises TypeError, ValueError. [dinh2017density, Eq. 4; kingma2018glow]
+    BERT-flow; form. Raises TypeError, ValueError. [dinh2017density, Sec. 3.2; kingma2018glow]
     """
 
     def __init__(self, dim: int, net: nn.Module, *, form: str = "realnvp") -> None:

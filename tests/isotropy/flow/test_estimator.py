@@ -61,7 +61,8 @@ def test_51_a_linear_flow_on_gaussian_data_reaches_the_likelihood_of_whitening()
     before, best = flow.history_[0, 1], entropy_bits(x)
     assert before > best + 0.1 and flow.bits_per_dimension(x) == pytest.approx(best, abs=0.02)
     z = Whitening(ddof=0).fit(x).transform(x).astype(np.float64)                 # the closed form, by whitening itself
-    whitened = 0.5 * (z**2).sum(1).mean() / 4 / math.log(2) + 0.5 * math.log2(2 * math.pi) + np.linalg.slogdet(np.cov(x.T, ddof=0))[1] / 8 / math.log(2)
+    nats = 0.5 * (z**2).sum(1).mean() + 2 * math.log(2 * math.pi) + 0.5 * np.linalg.slogdet(np.cov(x.T, ddof=0))[1]
+    whitened = nats / 4 / math.log(2)
     assert whitened == pytest.approx(best, abs=1e-6)
     assert np.cov(flow.transform(x).T) == pytest.approx(np.eye(4), abs=0.1)
 
@@ -97,7 +98,8 @@ def test_the_log_density_is_that_of_z_and_the_whole_jacobian():
     flow = Flow("realnvp", **QUICK).fit(x)
     point = torch.tensor(x[0])
     step = 1e-3
-    jacobian = np.array([(flow.transform((x[0] + step * e)[None]) - flow.transform((x[0] - step * e)[None]))[0] / (2 * step) for e in np.eye(3)])
+    beside = [flow.transform(np.stack([x[0] + step * e, x[0] - step * e])) for e in np.eye(3)]
+    jacobian = np.array([(more - less) / (2 * step) for more, less in beside])
     z = flow.transform(x[:1]).astype(np.float64)
     expected = -0.5 * (z**2).sum() - 1.5 * math.log(2 * math.pi) + np.linalg.slogdet(jacobian)[1]
     assert flow.log_density(point[None])[0] == pytest.approx(expected, abs=0.02)
@@ -132,7 +134,8 @@ def test_samples_look_like_the_data(bent):
     new = flow.sample(3000, rng=np.random.default_rng(1))
     assert new.mean(0) == pytest.approx(x.mean(0), abs=0.2) and new.std(0) == pytest.approx(x.std(0), rel=0.25)
     assert np.corrcoef(new[:, 0] ** 2, new[:, 1])[0, 1] > 0.7
-    assert np.array_equal(new[:5], flow.sample(3000, rng=np.random.default_rng(1))[:5]) and flow.sample(0, rng=np.random.default_rng(1)).shape == (0, 2)
+    assert np.array_equal(new, flow.sample(3000, rng=np.random.default_rng(1)))
+    assert flow.sample(0, rng=np.random.default_rng(1)).shape == (0, 2)
 
 
 def test_it_composes_with_an_encoder():
@@ -153,8 +156,8 @@ def test_V09_no_memory_layout_shows_and_nothing_is_written(tmp_path):
     x = gaussian(200, 4).astype(np.float32)
     before, expected = x.copy(), Flow(**QUICK).fit(x)
     np.save(tmp_path / "x.npy", x)
-    for view in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1], x.astype(">f8"), np.load(tmp_path / "x.npy", mmap_mode="r"),
-                 torch.from_numpy(x)):
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    for view in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1], x.astype(">f8"), mapped, torch.from_numpy(x)):
         found = Flow(**QUICK).fit(view)
         assert equal(found, expected) and np.array_equal(found.transform(view), expected.transform(x))
     assert np.array_equal(x, before)
@@ -371,8 +374,9 @@ def test_P28_use_before_fit():
 @pytest.mark.parametrize("wrong, says", [
     ({"kind": "glov"}, "Did you mean 'glow'"), ({"levels": 0}, "levels=0"), ({"levels": 9}, "levels=9 would halve 4 numbers too often"),
     ({"depth": 0}, "depth=0"), ({"width": 1.5}, "width=1.5"), ({"mixing": "x"}, "mixing='x'"), ({"coupling": "x"}, "coupling='x'"),
-    ({"rate": 0.0}, "rate=0.0"), ({"epochs": -1.0}, "epochs=-1.0"), ({"batch_size": 0}, "batch_size=0"), ({"learning_rate": 0.0}, "learning_rate=0.0"),
-    ({"weight_decay": -1.0}, "weight_decay=-1.0"), ({"clip": 0.0}, "clip=0.0"), ({"held_out": 1.0}, "held_out=1.0"), ({"patience": 0}, "patience=0"),
+    ({"rate": 0.0}, "rate=0.0"), ({"epochs": -1.0}, "epochs=-1.0"), ({"batch_size": 0}, "batch_size=0"),
+    ({"learning_rate": 0.0}, "learning_rate=0.0"), ({"weight_decay": -1.0}, "weight_decay=-1.0"), ({"clip": 0.0}, "clip=0.0"),
+    ({"held_out": 1.0}, "held_out=1.0"), ({"patience": 0}, "patience=0"),
     ({"init_size": 1}, "init_size=1"), ({"noise": -0.1}, "noise=-0.1"), ({"seed": None}, "seed=None"), ({"deterministic": 1}, "deterministic=1"),
     ({"device": "gpu"}, "device='gpu'"), ({"compiled": True, "device": "cpu"}, "compiled=True is for a GPU")], ids=lambda v: str(v)[:30])
 def test_P25_P27_a_setting_that_is_not_allowed_is_named(wrong, says):
