@@ -12,7 +12,8 @@ from typing import Any
 _HOME = {"load": "loading", "dataset_names": "registry", "registered": "registry", "Dataset": "registry", "RegisteredFile": "registry",
          "get": "catalogue", "list_datasets": "catalogue", "verify": "catalogue", "DatasetRow": "catalogue", "FileState": "catalogue",
          "StreamedDocuments": "streams", "synthetic_language": "synthetic", "SyntheticLanguage": "synthetic",
-         "LanguageSettings": "synthetic", "Analogies": "records", "ContextualStatistics": "records",
+         "LanguageSettings": "synthetic", "synthetic_plane": "synthetic_planes", "bent_log_density": "synthetic_planes",
+         "Analogies": "records", "ContextualStatistics": "records",
          "Documents": "records", "LabelledPairs": "records", "SentencePairs": "records", "SpaceStatistics": "records", "Triplets": "records",
          "WordCounts": "records", "WordPairs": "records", "WordPieces": "records"}
 
