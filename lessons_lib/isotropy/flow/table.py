@@ -34,8 +34,9 @@ class Unit:
     spread: float
 
     def enter(self, rows: np.ndarray) -> np.ndarray:
-        """y of rows x, (n, d) float32."""
-        return np.ldexp(rows.astype(np.float64) - self.mean, -self.exponent).astype(np.float32)
+        """y of rows x, (n, d) float32; infinite where x is too far away for that."""
+        with np.errstate(over="ignore"):
+            return np.ldexp(rows.astype(np.float64) - self.mean, -self.exponent).astype(np.float32)
 
     def leave(self, rows: np.ndarray) -> np.ndarray:
         """x of rows y, (n, d) float64."""

@@ -97,6 +97,7 @@ class Training:
 
     # -------------------------------------------------------------------------------------------- a step
 
+    @torch.no_grad()
     def begin(self, init_size: int) -> None:
         """Set the layers from the first rows, and note where that leads."""
         rows = self.batches.first(init_size)

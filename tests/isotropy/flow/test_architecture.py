@@ -63,12 +63,12 @@ def test_50_when_it_has_just_been_set_a_flow_standardises_and_reorders(mixing, l
     standard = ((x - x.mean(0)) / x.std(0, correction=0))
     distance = torch.cdist(z.T.contiguous(), standard.T.contiguous())
     assert sorted(distance.argmin(1).tolist()) == list(range(9)) and distance.min(1).values.max() < 1e-3
-    assert layers.log_det(x)[0] == pytest.approx(-float(x.double().std(0, correction=0).log().sum()), abs=1e-3)
+    assert float(layers.log_det(x)[0]) == pytest.approx(-float(x.double().std(0, correction=0).log().sum()), abs=1e-3)
 
 
 def test_the_log_determinant_of_nice_is_the_same_for_all_rows(shaken):
     found = shaken("nice", 6).log_det(torch.from_numpy(rng(2).normal(size=(10, 6))))
-    assert found.std() == 0
+    assert len(set(found.tolist())) == 1
 
 
 def test_equal_seeds_build_equal_stacks():
@@ -87,7 +87,7 @@ def test_P27_settings_that_are_not_allowed_are_named(wrong, says):
 def test_49_the_density_of_a_plane_sums_to_one(shaken):
     for name in ("realnvp", "glow", "nice"):
         layers = shaken(name, 2)
-        axis = torch.linspace(-40, 40, 1201, dtype=torch.float64)
+        axis = torch.linspace(-25, 25, 601, dtype=torch.float64)
         grid = torch.cartesian_prod(axis, axis)
         z, log_det = layers.with_log_det(grid)
         log_p = log_det - 0.5 * z.square().sum(1) - math.log(2 * math.pi)

@@ -57,7 +57,7 @@ def test_51_a_flow_that_leaves_standard_normal_data_has_2_0471_bits_per_dimensio
 
 def test_51_a_linear_flow_on_gaussian_data_reaches_the_likelihood_of_whitening():
     x = gaussian(4000, 4)
-    flow = Flow(levels=1, mixing="linear", depth=2, epochs=30, batch_size=128, learning_rate=3e-3, width=4).fit(x)
+    flow = Flow(levels=1, mixing="linear", depth=2, epochs=30, batch_size=128, learning_rate=3e-3, width=4, patience=None).fit(x)
     before, best = flow.history_[0, 1], entropy_bits(x)
     assert before > best + 0.1 and flow.bits_per_dimension(x) == pytest.approx(best, abs=0.02)
     z = Whitening(ddof=0).fit(x).transform(x).astype(np.float64)                 # the closed form, by whitening itself
@@ -73,8 +73,8 @@ def test_a_bent_cloud_is_straightened_beyond_what_is_linear(kind, bent):
     flow = Flow(kind, epochs=25, batch_size=128, learning_rate=5e-3, width=16, depth=4).fit(x)
     assert flow.bits_per_dimension(x) < entropy_bits(x) - 0.2
     z = flow.transform(x)
-    follows = [abs(np.corrcoef(table[:, 0] ** 2, table[:, 1])[0, 1]) for table in ((x - x.mean(0)), z)]
-    assert follows[0] > 0.8 and np.abs(np.corrcoef(z.T)[0, 1]) < 0.2
+    follows = [max(abs(np.corrcoef(t[:, i] ** 2, t[:, 1 - i])[0, 1]) for i in (0, 1)) for t in (x - x.mean(0), z)]
+    assert follows[0] > 0.9 > 0.6 > follows[1]
 
 
 def test_50_without_training_it_is_standardisation_in_another_order():
@@ -85,12 +85,12 @@ def test_50_without_training_it_is_standardisation_in_another_order():
     assert sorted(distances.argmin(1)) == list(range(6)) and distances.min(1).max() < 1e-4
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-3, 1e6])
-def test_V04_units_change_the_density_by_their_volume_and_nothing_else(scale):
-    x = gaussian(600, 4)
+@pytest.mark.parametrize("power", [-500, -10, 20, 500])
+def test_V04_units_change_the_density_by_their_volume_and_nothing_else(power):
+    x, scale = gaussian(600, 4), 2.0**power
     plain, other = Flow(**QUICK).fit(x), Flow(**QUICK).fit(x * scale)
-    assert other.score(x * scale) == pytest.approx(plain.score(x) - 4 * math.log(scale), abs=0.05)
-    assert np.isfinite(other.history_[:, 1:]).all()
+    assert np.array_equal(other.transform(x * scale), plain.transform(x))
+    assert other.score(x * scale) == pytest.approx(plain.score(x) - 4 * math.log(scale), rel=1e-9)
 
 
 def test_the_log_density_is_that_of_z_and_the_whole_jacobian():
