@@ -18,6 +18,7 @@ from .layers import ActNorm
 __all__ = ["AdditiveCoupling", "AffineCoupling", "CouplingNet"]
 
 FIRST_WEIGHTS = 0.05                              # standard deviation, as in the program of BERT-flow
+LEAST_H = -6.0                                    # of the form "glow", which without it can squeeze rows beyond what float32 undoes
 MOST_LOG_SCALE = 2.0                              # of the affine form "realnvp": a layer stretches by e^-2 to e^2
 
 
@@ -91,10 +92,10 @@ class AffineCoupling(_Coupling):
     """z₁ = x₁, and z₂ is x₂ shifted and stretched as x₁ says; the log-determinant is the sum of the logarithms of the scales.
 
         form "realnvp":  z₂ = x₂ ⊙ exp(s) + t,        s = 2 tanh(h / 2), between -2 and 2
-        form "glow":     z₂ = (x₂ + t) ⊙ σ(h + 2),    at most 1; σ(2) = 0.88 at first, so this layer does not begin as the identity
+        form "glow":     z₂ = (x₂ + t) ⊙ σ(h + 2),    h >= -6: between 0.018 and 1; 0.88 at first, so it does not begin as the identity
 
     Parameters: dim >= 2; net, a module that maps (n, dim // 2) to (n, 2 (dim - dim // 2)): t and h in turn, as in the programs of Glow and
-    BERT-flow; form. Raises TypeError, ValueError. [dinh2017density, Sec. 3.2; kingma2018glow]
+    BERT-flow, where h has no bound; form. Raises TypeError, ValueError. [dinh2017density, Sec. 3.2; kingma2018glow]
     """
 
     def __init__(self, dim: int, net: nn.Module, *, form: str = "realnvp") -> None:
@@ -104,7 +105,7 @@ class AffineCoupling(_Coupling):
     def _shift_and_log_scale(self, first: Tensor) -> tuple[Tensor, Tensor]:
         found = self.net(first)
         shift, h = found[:, 0::2], found[:, 1::2]
-        return shift, F.logsigmoid(h + 2.0) if self.form == "glow" else MOST_LOG_SCALE * torch.tanh(h / MOST_LOG_SCALE)
+        return shift, F.logsigmoid(h.clamp(min=LEAST_H) + 2.0) if self.form == "glow" else MOST_LOG_SCALE * torch.tanh(h / MOST_LOG_SCALE)
 
     def _map(self, x: Tensor) -> tuple[Tensor, Tensor]:
         first, second = x.tensor_split((self.dim // 2,), dim=1)

@@ -6,6 +6,7 @@ Taught in lesson ``11_bert_flow``. [li2020sentence]
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from collections.abc import Callable
@@ -170,11 +171,9 @@ class Flow(Estimator):
     def _hand_over(self, training: Training) -> None:
         """Copy what was learned so far into the attributes that others see, and what `resume` needs."""
         self._state = training.arrays(), training.noted()
-        self._show(training.best())
+        self._show(copy.deepcopy(training.layers).cpu(), training.best())
 
-    def _show(self, weights: dict[str, Tensor]) -> None:
-        dim = len(self._unit.mean)
-        layers = self._plan(dim).build(dim, rng=generator(self.seed))
+    def _show(self, layers: Composition, weights: dict[str, Tensor]) -> None:
         layers.load_state_dict(weights)
         self.layers_ = layers.eval().requires_grad_(False)
         noted = self._state[1]
@@ -272,7 +271,8 @@ class Flow(Estimator):
             if not all(np.isfinite(a).all() for name, a in arrays.items() if not name.endswith("ceiling")) or not np.isfinite(mean).all():
                 raise ValueError("an array holds NaN or infinity")
             flow._fitted = flow.get_params()
-            flow._show(weights_of(arrays, "kept." if extra["record"]["best"] is not None else "layers."))
+            layers = flow._plan(len(mean)).build(len(mean), rng=generator(flow.seed))
+            flow._show(layers, weights_of(arrays, "kept." if extra["record"]["best"] is not None else "layers."))
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise DamagedFile(f"{path} is a Flow that this version cannot read ({shown(str(error), 200)}). Save it again") from error
         return flow

@@ -40,7 +40,7 @@ def shaken():
         layer.initialise(torch.from_numpy(rng.normal(size=(200, dim)).astype(np.float32) * 2 + 1))
         with torch.no_grad():
             for parameter in layer.parameters():
-                parameter += torch.from_numpy(rng.normal(scale=0.1, size=tuple(parameter.shape)).astype(np.float32))
+                parameter += torch.from_numpy(rng.normal(scale=0.03, size=tuple(parameter.shape)).astype(np.float32))
         return layer.double()
     return make
 

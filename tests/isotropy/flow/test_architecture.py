@@ -63,7 +63,7 @@ def test_50_when_it_has_just_been_set_a_flow_standardises_and_reorders(mixing, l
     standard = ((x - x.mean(0)) / x.std(0, correction=0))
     distance = torch.cdist(z.T.contiguous(), standard.T.contiguous())
     assert sorted(distance.argmin(1).tolist()) == list(range(9)) and distance.min(1).values.max() < 1e-3
-    assert float(layers.log_det(x)[0]) == pytest.approx(-float(x.double().std(0, correction=0).log().sum()), abs=1e-3)
+    assert layers.log_det(x)[0].item() == pytest.approx(-float(x.double().std(0, correction=0).log().sum()), abs=1e-3)
 
 
 def test_the_log_determinant_of_nice_is_the_same_for_all_rows(shaken):
@@ -91,4 +91,4 @@ def test_49_the_density_of_a_plane_sums_to_one(shaken):
         grid = torch.cartesian_prod(axis, axis)
         z, log_det = layers.with_log_det(grid)
         log_p = log_det - 0.5 * z.square().sum(1) - math.log(2 * math.pi)
-        assert float(log_p.exp().sum()) * float(axis[1] - axis[0]) ** 2 == pytest.approx(1, abs=1e-3)
+        assert log_p.exp().sum().item() * float(axis[1] - axis[0]) ** 2 == pytest.approx(1, abs=1e-3)

@@ -32,7 +32,7 @@ def test_47_the_inverse_undoes_the_layer_both_ways(name, dim, shaken):
     assert (layer.inverse(layer(x)) - x).abs().max() < 1e-10
     assert (layer(layer.inverse(x)) - x).abs().max() < 1e-10
     single = layer.float()
-    assert (single.inverse(single(x.float())) - x.float()).abs().max() < 1e-4
+    assert (single.inverse(single(x.float())) - x.float()).abs().max() < 1e-5 * x.abs().max()
 
 
 @pytest.mark.parametrize("dim", [2, 5, 8])
@@ -41,7 +41,7 @@ def test_48_the_log_determinant_is_that_of_the_whole_jacobian(name, dim, shaken)
     found = layer.log_det(x)
     assert found.shape == (3,)
     for row, value in zip(x, found, strict=True):
-        assert float(value) == pytest.approx(float(torch.linalg.slogdet(jacobian(layer, row)).logabsdet), abs=1e-9)
+        assert value.item() == pytest.approx(torch.linalg.slogdet(jacobian(layer, row)).logabsdet.item(), abs=1e-9)
 
 
 def test_47_the_inverse_has_the_inverse_jacobian(name, shaken):
@@ -75,7 +75,7 @@ def test_49_the_articles_parallelogram():
     assert layer(x).tolist() == [pytest.approx([1.0, 2.0], abs=1e-7)]
     assert jacobian(layer, x[0]).numpy() == pytest.approx(np.array([[1.0, -0.5], [0.0, 0.5]]), abs=1e-7)
     assert forward @ jacobian(layer, x[0]).numpy() == pytest.approx(np.eye(2), abs=1e-7)
-    assert float(layer.log_det(x)) == pytest.approx(-math.log(2), abs=1e-7)
+    assert layer.log_det(x).item() == pytest.approx(-math.log(2), abs=1e-7)
     assert layer.inverse(torch.tensor([[1.0, 2.0]], dtype=torch.float64)).tolist() == [pytest.approx([3.0, 4.0], abs=1e-6)]
 
 

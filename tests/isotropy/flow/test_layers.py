@@ -36,7 +36,7 @@ def test_the_rate_moves_the_same_step_three_times_as_far():
         slow.log_scale += 0.1
         fast.log_scale += 0.1
     one = torch.ones(1, 1)
-    assert float(fast(one)) == pytest.approx(float(slow(one)) ** 3, rel=1e-6)
+    assert fast(one).item() == pytest.approx(slow(one).item() ** 3, rel=1e-6)
 
 
 @pytest.mark.parametrize("equal", [0.0, 5.0, 1e-30, -1e30])
@@ -52,7 +52,7 @@ def test_V16_a_constant_dimension_is_stretched_like_the_others():
     layer = flow.ActNorm(3)
     layer.initialise(x)
     scale = layer.log_scale.exp()
-    assert float(scale[1]) == pytest.approx(0.25, rel=0.2) and float(layer(x)[:, 1].abs().max()) < 1e-6
+    assert scale[1].item() == pytest.approx(0.25, rel=0.2) and layer(x)[:, 1].abs().max() < 1e-6
 
 
 def test_V16_training_stretches_no_dimension_without_end():
@@ -97,13 +97,13 @@ def test_52_the_lu_form_is_the_matrix_and_its_log_determinant_the_sum_of_its_dia
     x = rows(4, 6)
     assert layer(x).detach().numpy() == pytest.approx(x.numpy() @ weight.T, abs=1e-4)
     assert layer.log_det(x).detach().numpy() == pytest.approx(np.full(4, np.linalg.slogdet(weight)[1]), abs=1e-5)
-    assert float(layer.log_diagonal.sum()) == pytest.approx(np.linalg.slogdet(weight)[1], abs=1e-5)
+    assert layer.log_diagonal.sum().item() == pytest.approx(np.linalg.slogdet(weight)[1], abs=1e-5)
 
 
 def test_52_at_the_beginning_a_mixing_is_a_rotation_or_reflection():
     layer = flow.InvertibleLinear.random(7, rng=np.random.default_rng(0))
     weight = layer.weight.detach().numpy()
-    assert weight @ weight.T == pytest.approx(np.eye(7), abs=1e-5) and float(layer.log_det(rows(1, 7))) == pytest.approx(0, abs=1e-5)
+    assert weight @ weight.T == pytest.approx(np.eye(7), abs=1e-5) and layer.log_det(rows(1, 7)).item() == pytest.approx(0, abs=1e-5)
 
 
 def test_V16_a_singular_mixing_cannot_be_given_and_cannot_arise():
