@@ -1,0 +1,213 @@
+"""Exercises of lesson ``12_bert_whitening``: the whitening matrix, statistics of two parts, what whitening cannot see, how many directions there are,
+β and γ, and uncorrelated directions that are not orthogonal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .base import Exercise, judge_function, judge_value
+
+__all__ = ["EXERCISES"]
+
+# ------------------------------------------------------------------------------------------------ whitening_matrix
+
+
+def _solve_whitening_matrix(S: np.ndarray, k: int) -> np.ndarray:
+    variances, U = np.linalg.eigh(S)
+    strongest = np.argsort(-variances)[:k]
+    return U[:, strongest] / np.sqrt(variances[strongest])
+
+
+def _rows_scaled(S: np.ndarray, k: int) -> np.ndarray:
+    variances, U = np.linalg.eigh(S)
+    return (np.diag(1 / np.sqrt(variances)) @ U)[:, ::-1][:, :k]
+
+
+def _weakest_first(S: np.ndarray, k: int) -> np.ndarray:
+    variances, U = np.linalg.eigh(S)
+    return (U / np.sqrt(variances))[:, :k]
+
+
+def _no_root(S: np.ndarray, k: int) -> np.ndarray:
+    variances, U = np.linalg.eigh(S)
+    return (U / variances)[:, ::-1][:, :k]
+
+
+def _only_turned(S: np.ndarray, k: int) -> np.ndarray:
+    return np.linalg.eigh(S)[1][:, ::-1][:, :k]
+
+
+def _zca_cut(S: np.ndarray, k: int) -> np.ndarray:
+    variances, U = np.linalg.eigh(S)
+    return (U / np.sqrt(variances) @ U.T)[:, :k]
+
+
+def _wrong_inverse(S: np.ndarray, k: int) -> np.ndarray:
+    variances, U = np.linalg.eigh(S)
+    return np.linalg.inv((U / np.sqrt(variances))[:, ::-1].T)[:, :k]
+
+
+_THREE = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 2.0]])
+_COVARIANCES = [(np.array([[2.0, 1.0], [1.0, 2.0]]), 2), (np.array([[5.0, 2.0], [2.0, 2.0]]), 1), (_THREE, 3), (_THREE, 2)]
+
+
+def _judge_whitening_matrix(mine: Any) -> str | None:
+    """Columns are right up to their signs, so what they do is compared, not what they are."""
+    if not callable(mine):
+        return f"expected a function, yours is {type(mine).__name__}"
+    for S, k in _COVARIANCES:
+        W = np.asarray(mine(S.copy(), k), dtype=float)
+        if W.shape != (len(S), k):
+            return f"for S = {S.tolist()} and k = {k}: expected shape {(len(S), k)}, yours has shape {W.shape}"
+        after = W.T @ S @ W
+        if not np.allclose(after, np.eye(k), atol=1e-6):
+            return f"for S = {S.tolist()} and k = {k}: the covariance after it, WᵀSW, is {after.round(3).tolist()}; expected the identity"
+        if not np.allclose(W @ W.T, (V := _solve_whitening_matrix(S, k)) @ V.T, atol=1e-6):
+            return f"for S = {S.tolist()} and k = {k}: the covariance is I, but these are not the {k} directions with the largest variances"
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ merge
+
+
+def _solve_merge(n_a: int, m_a: np.ndarray, S_a: np.ndarray, n_b: int, m_b: np.ndarray, S_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    n, apart = n_a + n_b, m_b - m_a
+    m = m_a + n_b / n * apart
+    S = (n_a * S_a + n_b * S_b) / n + n_a * n_b / n**2 * np.outer(apart, apart)
+    return m, S
+
+
+def _merged(between: Callable[[int, int], float], weighted: bool = True) -> Callable:
+    def merge(n_a, m_a, S_a, n_b, m_b, S_b):
+        n = n_a + n_b
+        a, b = (n_a / n, n_b / n) if weighted else (0.5, 0.5)
+        return a * m_a + b * m_b, a * S_a + b * S_b + between(n_a, n_b) * np.outer(m_b - m_a, m_b - m_a)
+
+    return merge
+
+
+def _statistics(x: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+    return len(x), x.mean(axis=0), np.cov(x.T, ddof=0)
+
+
+_A = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 6.0]])
+_B = np.array([[9.0, -1.0], [7.0, 0.0]])
+_MERGE_CASES = [(*_statistics(_A), *_statistics(_B)), (*_statistics(_B), *_statistics(_A)), (*_statistics(_A), *_statistics(_A + 5)),
+                (*_statistics(np.vstack([_A, _B])), *_statistics(_A))]
+
+# ------------------------------------------------------------------------------------------------ unseen
+
+CHANGES = ("all vectors times 3", "one vector added to all", "one column times 10", "the columns in another order",
+           "all multiplied by one invertible matrix", "each vector scaled to length 1", "the hyperbolic tangent of every number")
+UNSEEN = frozenset(CHANGES[:5])                  # tests/exercises/test_bert_whitening.py measures it
+_REASONS = {CHANGES[0]: "a common factor is in Λ, and is divided out", CHANGES[1]: "it is in μ, and μ is taken away",
+            CHANGES[2]: "that is a product with a diagonal matrix", CHANGES[3]: "that is a product with a matrix of zeros and ones",
+            CHANGES[4]: "Σ becomes AᵀΣA, and its inverse undoes A on both sides", CHANGES[5]: "another factor for every vector is no linear map",
+            CHANGES[6]: "that is no linear map"}
+
+
+def _judge_unseen(answer: Any) -> str | None:
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
+    mine = {str(name) for name in answer}
+    if unknown := sorted(mine - set(CHANGES)):
+        return f"{unknown[0]!r} is none of the seven: {', '.join(CHANGES)}"
+    wrong = [name for name in CHANGES if (name in mine) != (name in UNSEEN)]
+    return f"{len(wrong)} of seven are wrong. Think about this: {_REASONS[wrong[0]]}" if wrong else None
+
+
+# ------------------------------------------------------------------------------------------------ parameterised
+
+
+def _solve_parameterised(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
+    Y = X - beta * X.mean(axis=0)
+    variances, U = np.linalg.eigh(Y.T @ Y / len(Y))
+    Z = Y @ U * variances ** (-gamma / 2)
+    return Z @ Z.T
+
+
+def _about_the_mean(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
+    variances, U = np.linalg.eigh(np.cov(X.T, ddof=0))
+    Z = (X - beta * X.mean(axis=0)) @ U * variances ** (-gamma / 2)
+    return Z @ Z.T
+
+
+def _gamma_not_halved(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
+    return _solve_parameterised(X, beta, 2 * gamma)
+
+
+def _beta_twice(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
+    return _solve_parameterised(X, beta * beta, gamma)
+
+
+def _all_of_the_mean(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
+    return _solve_parameterised(X, 1.0, gamma)
+
+
+def _enlarged(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
+    return _solve_parameterised(X, beta, -gamma)
+
+
+_X = np.array([[3.0, 1.0], [5.0, 2.0], [4.0, 4.0], [6.0, 3.0], [2.0, 0.0]])
+_PARAMETERISED_CASES = [(_X, 1.0, 1.0), (_X, 0.0, 0.0), (_X, 0.0, 1.0), (_X, 0.5, 0.5), (_X, 1.0, 0.0)]
+
+# ------------------------------------------------------------------------------------------------ uncorrelated
+
+SIGMA = np.array([[4.0, 2.0], [2.0, 3.0]])
+
+
+def _judge_uncorrelated(answer: Any) -> str | None:
+    x = np.asarray(answer, dtype=float)
+    if x.shape != (2, 2) or not np.isfinite(x).all() or (np.linalg.norm(x, axis=1) < 1e-6).any():
+        return f"expected two directions of the plane, [[a, b], [c, d]], none of them zero; yours has shape {x.shape}"
+    p, q = x / np.linalg.norm(x, axis=1, keepdims=True)
+    if abs(p @ SIGMA @ q) > 1e-6:
+        return f"the covariance of x·p and x·q is pᵀΣq = {p @ SIGMA @ q:.3f} (at length 1); it should be 0"
+    return None if abs(p @ q) > 0.05 else f"uncorrelated, but also orthogonal (their cosine is {p @ q:.3f}): you have found the eigenvectors"
+
+
+EXERCISES = {
+    "whitening_matrix": Exercise(
+        name="whitening_matrix", question="W for vectors as rows, the k strongest directions", judge=_judge_whitening_matrix,
+        solution=_solve_whitening_matrix,
+        wrong={"Λ^(-1/2) U": _rows_scaled, "weakest directions first": _weakest_first, "no root": _no_root, "turned only": _only_turned,
+               "columns of ZCA cut off": _zca_cut, "inverse of the wrong matrix, transposed": _wrong_inverse},
+        hints=("np.linalg.eigh(S) gives the variances, rising, and U with the directions as columns.",
+               "Divide each column of U by the root of its variance; take the k columns with the largest variances.")),
+    "merge": Exercise(
+        name="merge", question="Mean and covariance of two parts, from those of each", judge=judge_function(_solve_merge, _MERGE_CASES),
+        solution=_solve_merge,
+        wrong={"nothing between the parts": _merged(lambda a, b: 0.0), "parts of equal weight": _merged(lambda a, b: 0.25, weighted=False),
+               "the means' difference whole": _merged(lambda a, b: 1.0), "one n too few": _merged(lambda a, b: a * b / (a + b)),
+               "subtracted": _merged(lambda a, b: -a * b / (a + b) ** 2)},
+        hints=("The mean is the weighted mean. For the covariance, every vector's distance from the new mean has two parts.",
+               "Weighted mean of the covariances, and n_a n_b / n² times the outer product of the difference of the means.")),
+    "unseen": Exercise(
+        name="unseen", question="Which changes of the vectors leave the cosines after full whitening as they are?", judge=_judge_unseen,
+        solution=set(UNSEEN),
+        wrong={f"answer {letter}": answer for letter, answer in zip("ABCDE", (
+            set(CHANGES[:2]), set(CHANGES[:3]), set(CHANGES[:4]), set(CHANGES[:6]), set(CHANGES)), strict=True)},
+        hints=("Each vector becomes xA + b with one matrix A and one b: which of the changes are of this kind, with an invertible A?",
+               "Five of the seven.")),
+    "directions": Exercise(
+        name="directions", question="How many directions can 100 vectors of 256 numbers vary in, of which 20 are copies of others?",
+        judge=judge_value(79, remark="How many different points are there, and how many directions do two points make?"), solution=79,
+        wrong={"answer A": 256, "answer B": 100, "answer C": 99, "answer D": 80, "answer E": 78},
+        hints=("Two points lie on a line, three in a plane.", "80 different points, seen from their mean.")),
+    "parameterised": Exercise(
+        name="parameterised", question="All inner products after whitening with β and γ",
+        judge=judge_function(_solve_parameterised, _PARAMETERISED_CASES), solution=_solve_parameterised,
+        wrong={"Σ about μ": _about_the_mean, "γ not halved": _gamma_not_halved, "β twice": _beta_twice, "all of the mean": _all_of_the_mean,
+               "enlarged": _enlarged},
+        hints=("Take βμ away first. Σ is the mean of yᵀy of what is left, whatever its mean is.",
+               "Z = Y U Λ^(-γ/2): column j of Y U times variance j to the power of -γ/2. Return Z @ Z.T.")),
+    "uncorrelated": Exercise(
+        name="uncorrelated", question="Two directions that are uncorrelated and not orthogonal", judge=_judge_uncorrelated,
+        solution=np.array([[1.0, 0.0], [1.0, -2.0]]),
+        wrong={"the axes": np.eye(2), "orthogonal": np.array([[1.0, 1.0], [1.0, -1.0]]), "the eigenvectors": np.linalg.eigh(SIGMA)[1].T,
+               "one direction twice": np.array([[1.0, 0.0], [1.0, 0.0]]), "orthogonal under the inverse": np.array([[1.0, 0.0], [2.0, 3.0]])},
+        hints=("Take p = (1, 0). Then pᵀΣ is the first row of Σ.", "Which q = (1, b) has 4·1 + 2·b = 0?")),
+}
