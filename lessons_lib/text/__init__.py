@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 
 _MODULE_OF = {"Tokenizer": "tokenise", "tokenize": "tokenise", "Vocabulary": "vocabulary", "Corpus": "corpus",
-              "split_sentences": "sentences"}
+              "edit_distance": "edits", "split_sentences": "sentences"}
 
-__all__ = ["Corpus", "Tokenizer", "Vocabulary", "normalise", "split_sentences", "tokenize"]
+__all__ = ["Corpus", "Tokenizer", "Vocabulary", "edit_distance", "normalise", "split_sentences", "tokenize"]
 
 
 def __getattr__(name: str):

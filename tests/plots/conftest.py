@@ -103,6 +103,15 @@ FIGURES: dict[str, Callable] = {
     "loss_curves": lambda: plots.loss_curves({"here": ([1e3, 1e4, 1e5], [6.2, 5.0, 4.9]), "$LessonBERT$": ([1e5, 1e6, 1e8], [9, 7, 3])},
                                              {"here": {"chance": 6.2, "counts": 5.1}, "$LessonBERT$": {"chance": 9, "$counts$": 7}}, title=FINDING),
     "attention_map": lambda: plots.attention_map(np.eye(3), ["[CLS]", "$ships$", "sail"], title=FINDING),
+    "whitening_steps": lambda: plots.whitening_steps({"$before$": _points()[0] * [3, 1] + 2, "turned": _points()[0] * [3, 1], "round": _points()[0]},
+                                                     title=FINDING, marked=[0, 1]),
+    "covariance_maps": lambda: plots.covariance_maps({"$before$": np.cov(_points()[0].T), "after": np.eye(2)}, title=FINDING),
+    "parameter_map": lambda: plots.parameter_map(np.arange(6.0).reshape(2, 3), [0, 1], [0, 0.5, 1], title=FINDING),
+    "density_panels": lambda: plots.density_panels({"$z$": (_points()[0][:, 0], np.linspace(-3, 3, 50), np.full(50, 0.2))}, title=FINDING),
+    "deformed_plane": lambda: plots.deformed_plane(lambda p: p @ np.array([[1.0, 0.0], [1.0, 2.0]]), title=FINDING, headings=("$z$", "x")),
+    "density_maps": lambda: plots.density_maps({"$data$": (_points()[0], np.linspace(-3, 3, 9), np.arange(81.0).reshape(9, 9))}, title=FINDING),
+    "likelihood_and_score": lambda: plots.likelihood_and_score([0, 1, 2], {"$learned$": [2.0, 1.9, 1.8], "held out": [np.nan, 1.95, 1.9]},
+                                                               {"stsb": [60, 61, 60]}, title=FINDING),
     "leaderboard_bars": lambda: plots.leaderboard_bars(make_rows(), dataset="stsb", title=FINDING, highlight="TF-IDF"),
 }
 
