@@ -57,7 +57,7 @@ def density_panels(panels: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray
         edges = np.linspace(places[0], places[-1], bins + 1)
         counted = np.histogram(drawn, edges)[0] / (len(drawn) * (edges[1] - edges[0]))
         ax.stairs(counted, edges, fill=True, facecolor=SKY, alpha=0.6, label="drawn")
-        ax.plot(places, heights, color=VERMILLION, lw=2.2, label=plain(curve_name, limit=30))
+        ax.plot(places, heights, "-", color=VERMILLION, lw=2.2, label=plain(curve_name, limit=30))
         ax.set(xlim=(places[0], places[-1]), ylim=(0, None), xlabel=plain(heading, limit=40))
     axes[0].set(ylabel="density")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
@@ -102,7 +102,7 @@ def deformed_plane(move: Callable[[np.ndarray], np.ndarray], *, title: str, squa
     for ax, heading, after, far in zip(axes, headings, (False, True), (reach, reach_after), strict=True):
         moved = [_moved(move, part) if after else part for part in (outline, *lines)]
         for k, line in enumerate(moved[1:]):
-            ax.plot(*line.T, color=(BLUE, GREY)[k % 2], lw=0.9, alpha=0.8)
+            ax.plot(*line.T, "-", color=(BLUE, GREY)[k % 2], lw=0.9, alpha=0.8)
         ax.fill(*moved[0].T, facecolor=ORANGE, alpha=0.7, edgecolor=BLACK, lw=1.4, zorder=3)
         ax.plot(*moved[0][0], "o", color=BLACK, ms=5, zorder=4)
         ax.plot(*moved[0][EDGE], "s", color=VERMILLION, ms=5, zorder=4)
