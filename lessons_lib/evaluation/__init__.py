@@ -8,11 +8,13 @@ from .analogies import AnalogyResult, analogy_accuracy
 from .bootstrap import PairedDifference, bootstrap_interval, paired_difference, spearman_interval
 from .geometry import alignment, pair_cosines, uniformity, unit_rows
 from .leaderboard import Leaderboard, LeaderboardRow
+from .probe import linear_probe
 from .ranks import average_ranks, pearson, spearman
 from .sts import Results, STSResult, evaluate
 from .word_report import WordReport, word_report
 from .word_similarity import WordSimilarityResult, word_similarity
 
 __all__ = ["AnalogyResult", "Leaderboard", "LeaderboardRow", "PairedDifference", "Results", "STSResult", "WordReport",
-           "WordSimilarityResult", "alignment", "analogy_accuracy", "average_ranks", "bootstrap_interval", "evaluate", "pair_cosines",
-           "paired_difference", "pearson", "spearman", "spearman_interval", "uniformity", "unit_rows", "word_report", "word_similarity"]
+           "WordSimilarityResult", "alignment", "analogy_accuracy", "average_ranks", "bootstrap_interval", "evaluate", "linear_probe",
+           "pair_cosines", "paired_difference", "pearson", "spearman", "spearman_interval", "uniformity", "unit_rows", "word_report",
+           "word_similarity"]

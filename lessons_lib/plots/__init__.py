@@ -12,6 +12,7 @@ from .save import MAX_BYTES, MAX_MARKS, checked_alt, count_marks, png_bytes, sav
 from .style import GREY, LINE_COLOURS, PALETTE, plain, styled, use_style
 
 _HOME = {"counts": ("heaps", "matrix_memory", "ngram_growth", "power_law", "sparsity", "spy_counts", "zipf"),
+         "doc2vec": ("inference_paths", "paragraph_diagram", "probe_bars"),
          "documents": ("document_map", "retrieval_bars", "score_curves", "similarity_matrix"),
          "explore": ("document_map_interactive",),
          "explore_topics": ("topic_bars", "topic_explorer"),
@@ -20,16 +21,18 @@ _HOME = {"counts": ("heaps", "matrix_memory", "ngram_growth", "power_law", "spar
          "glove": ("paired_scores", "ratio_bars", "sense_shares", "weight_curves"),
          "kernels": ("error_growth", "memory_growth", "roofline", "tile_lanes", "tile_map"),
          "leaderboard": ("leaderboard_bars", "leaderboard_explorer"),
+         "sif": ("cone_panels", "frequency_weights", "share_bars", "tuning_curves", "walk_map"),
          "topics": ("mixture_bars", "posterior_simplex", "topic_simplex", "topic_words"),
          "word2vec": ("code_tree", "cost_curves", "keep_curves", "offset_arrows", "pmi_scatter", "polar_words", "window_diagram")}
 
-__all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "checked_alt", "code_tree", "cost_curves", "count_marks",
-           "document_map", "document_map_interactive", "error_growth", "heaps", "keep_curves", "leaderboard_bars",
-           "leaderboard_explorer", "matrix_memory", "memory_growth", "mixture_bars", "neighbour_grid", "ngram_growth", "ngram_ladder",
-           "offset_arrows", "paired_scores", "plain", "pmi_scatter", "png_bytes", "polar_words", "posterior_simplex", "power_law",
-           "ratio_bars", "retrieval_bars", "roofline", "save", "score_curves", "sense_shares", "similarity_matrix", "sparsity",
-           "spy_counts", "styled", "svg_text", "tile_lanes", "tile_map", "topic_bars", "topic_explorer", "topic_simplex", "topic_words",
-           "training_explorer", "training_panels", "use_style", "weight_curves", "window_diagram", "zipf"]
+__all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "checked_alt", "code_tree", "cone_panels", "cost_curves",
+           "count_marks", "document_map", "document_map_interactive", "error_growth", "frequency_weights", "heaps", "inference_paths",
+           "keep_curves", "leaderboard_bars", "leaderboard_explorer", "matrix_memory", "memory_growth", "mixture_bars", "neighbour_grid",
+           "ngram_growth", "ngram_ladder", "offset_arrows", "paired_scores", "paragraph_diagram", "plain", "pmi_scatter", "png_bytes",
+           "polar_words", "posterior_simplex", "power_law", "probe_bars", "ratio_bars", "retrieval_bars", "roofline", "save",
+           "score_curves", "sense_shares", "share_bars", "similarity_matrix", "sparsity", "spy_counts", "styled", "svg_text", "tile_lanes",
+           "tile_map", "topic_bars", "topic_explorer", "topic_simplex", "topic_words", "training_explorer", "training_panels",
+           "tuning_curves", "use_style", "walk_map", "weight_curves", "window_diagram", "zipf"]
 
 
 def __getattr__(name: str):

@@ -29,11 +29,13 @@ MOST_LEAVES = 16
 # ------------------------------------------------------------------------------------------------ what guesses what
 
 
-def _arrow(ax: Axes, begin: tuple[float, float], end: tuple[float, float], colour: str = GREY, *, style: str = "-|>", lw: float = 1.4) -> None:
+def arrow(ax: Axes, begin: tuple[float, float], end: tuple[float, float], colour: str = GREY, *, style: str = "-|>", lw: float = 1.4) -> None:
+    """An arrow between two places of a diagram."""
     ax.annotate("", end, begin, arrowprops={"arrowstyle": style, "color": colour, "lw": lw, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 13})
 
 
-def _box(ax: Axes, x: float, y: float, text: str, colour: str, *, filled: bool = False) -> None:
+def box(ax: Axes, x: float, y: float, text: str, colour: str, *, filled: bool = False) -> None:
+    """A word in a rounded box."""
     ax.annotate(text, (x, y), ha="center", va="center", fontsize=11, color="white" if filled else colour,
                 bbox={"boxstyle": "round,pad=0.35", "facecolor": colour if filled else "white", "edgecolor": colour, "linewidth": 1.5})
 
@@ -52,17 +54,17 @@ def window_diagram(tokens: Sequence[str], centre: int, *, half: int, title: str)
     fig, axes = new_figure(title, size=(7.2, 3.7), panels=2)
     for ax, heading in zip(axes, ("skip-gram", "CBOW"), strict=True):
         together = heading == "CBOW"
-        _box(ax, centre, 3, plain(tokens[centre], limit=10), VERMILLION, filled=True)
+        box(ax, centre, 3, plain(tokens[centre], limit=10), VERMILLION, filled=True)
         if together:
-            _box(ax, centre, 1.6, "mean of the vectors", BLUE)
-            _arrow(ax, (centre, 1.85), (centre, 2.68), BLUE, lw=2)
+            box(ax, centre, 1.6, "mean of the vectors", BLUE)
+            arrow(ax, (centre, 1.85), (centre, 2.68), BLUE, lw=2)
         for i, token in enumerate(tokens):
-            _box(ax, i, 0, plain(token, limit=10) if i != centre else "?", BLUE if i in near else VERMILLION if i == centre else GREY)
+            box(ax, i, 0, plain(token, limit=10) if i != centre else "?", BLUE if i in near else VERMILLION if i == centre else GREY)
             if i in near and not together:
-                _box(ax, i, 1.2, "vector", BLUE)
-                _arrow(ax, (i, 1.45), (centre + 0.18 * (i - centre), 2.68), BLUE)
+                box(ax, i, 1.2, "vector", BLUE)
+                arrow(ax, (i, 1.45), (centre + 0.18 * (i - centre), 2.68), BLUE)
             if i in near:
-                _arrow(ax, (i, 0.28), (i if not together else centre + 0.3 * (i - centre), 1.32 if together else 0.92), BLUE)
+                arrow(ax, (i, 0.28), (i if not together else centre + 0.3 * (i - centre), 1.32 if together else 0.92), BLUE)
         ax.set(xlim=(-0.7, len(tokens) - 0.3), ylim=(-0.5, 3.5), xticks=[], yticks=[], xlabel="the text, word by word")
         ax.spines[:].set_visible(False)
         guesses = "1 guess" if together else f"{len(near)} guess{'es' if len(near) > 1 else ''}"
@@ -210,7 +212,7 @@ def polar_words(words: Sequence[str], lengths: Sequence[float], cosines: Sequenc
     at = lengths[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     fig, (ax,) = new_figure(title, size=(7.2, 4.4))
     for place, word, turn, colour, k in zip(at, words, angle, (BLACK, BLUE, VERMILLION), range(3), strict=True):
-        _arrow(ax, (0, 0), tuple(place), colour, lw=2.2)
+        arrow(ax, (0, 0), tuple(place), colour, lw=2.2)
         name = plain(word, limit=14) + ("" if k == 0 else f"\n{abs(np.degrees(turn)):.0f}° away, distance {np.linalg.norm(place - at[0]):.2f}")
         ax.annotate(name, tuple(place), (8, 8 if turn >= 0 else -8), textcoords="offset points", color=colour, va="bottom" if turn >= 0 else "top",
                     bbox=VEIL, annotation_clip=False)
@@ -252,7 +254,7 @@ def offset_arrows(panels: Mapping[str, tuple[np.ndarray, np.ndarray, Sequence[st
             raise ValueError(f"{heading!r} has {len(starts)} starts, {len(ends)} ends, {len(first)} and {len(second)} names; expected equal "
                              "numbers <= 10")
         for begin, end in zip(starts, ends, strict=True):
-            _arrow(ax, tuple(begin), tuple(end), GREY, lw=1.1)
+            arrow(ax, tuple(begin), tuple(end), GREY, lw=1.1)
         both = np.vstack([starts, ends])
         room = 0.14 * np.ptp(both, axis=0)
         (left, low), (right, high) = both.min(axis=0) - (1.4, 1) * room, both.max(axis=0) + (1.4, 1) * room

@@ -85,7 +85,7 @@ def _as_json(series: Series) -> dict[str, list[list[float | None]]]:
 def run(entry: Entry, *, scale: str = "laptop", seed: int = 0, folder: Path | None = None) -> Outcome:
     """Measure an entry and write ``<id>.svg`` (or .png) and ``<id>.json``: series, printed numbers, verdicts, scale, seed, device, versions, date.
 
-    Parameters: entry; scale, "smoke", "laptop" or "paper"; seed; folder, None for the course's ``figures``. Files appear whole or not at all.
+    Parameters: entry; scale, "smoke", "laptop" or "paper"; seed; folder, None for the course's ``figures``. Each file appears whole or not at all.
     Raises ValueError for another scale or a wrong seed, DataMissing where the entry's data is not here, OSError.
     """
     check_choice("scale", scale, SCALES)
@@ -94,10 +94,10 @@ def run(entry: Entry, *, scale: str = "laptop", seed: int = 0, folder: Path | No
     measured = entry.measure(entry.scales[scale], seed)
     verdicts = {claim.text: bool(claim.holds(measured)) for claim in entry.claims}
     folder.mkdir(parents=True, exist_ok=True)
-    picture = save(entry.draw(entry, measured), folder / f"{entry.id}.svg", alt=entry.alt)
     numbers = folder / f"{entry.id}.json"
     write_json(numbers, {"id": entry.id, "paper": entry.paper, "item": entry.item, "lesson": entry.lesson, "setup": entry.setup,
                          "printed": _as_json(entry.printed), "measured": _as_json(measured), "claims": verdicts, "scale": scale,
                          "settings": dict(entry.scales[scale]), "seed": seed, "device": asdict(device_report()),
                          "date": datetime.date.today().isoformat()})
+    picture = save(entry.draw(entry, measured), folder / f"{entry.id}.svg", alt=entry.alt)   # last: no picture is worth hours of measuring
     return Outcome(entry.id, measured, verdicts, (Path(picture), numbers))

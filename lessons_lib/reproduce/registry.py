@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from . import glove, topics, word2vec
+from . import doc2vec, glove, sif, topics, word2vec
 from .entry import Entry
 
 __all__ = ["entries"]
 
-_MODULES = (topics, word2vec, glove)
+_MODULES = (topics, word2vec, glove, sif, doc2vec)
 
 
 def entries() -> dict[str, Entry]:

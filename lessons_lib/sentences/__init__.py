@@ -10,9 +10,9 @@ from __future__ import annotations
 import importlib
 
 _MODULE_OF = {"Doc2Vec": "doc2vec", "DocumentVectors": "document_vectors", "SIF": "sif", "USIF": "usif", "MeanEncoder": "mean",
-              "usif_a": "usif", "NAMED": "named", "named_encoder": "named"}
+              "usif_a": "usif", "NAMED": "named", "document_windows": "replay", "named_encoder": "named"}
 
-__all__ = ["NAMED", "SIF", "USIF", "Doc2Vec", "DocumentVectors", "MeanEncoder", "named_encoder", "usif_a"]
+__all__ = ["NAMED", "SIF", "USIF", "Doc2Vec", "DocumentVectors", "MeanEncoder", "document_windows", "named_encoder", "usif_a"]
 
 
 def __getattr__(name: str):

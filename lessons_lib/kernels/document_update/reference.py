@@ -16,10 +16,10 @@ from ..window_update.draws import draws
 from ..window_update.reference import outputs_of
 from .state import DocumentSettings, DocumentState
 
-__all__ = ["document_update"]
+__all__ = ["document_update", "windows_of"]
 
 
-def _windows(state: DocumentState, how: DocumentSettings, piece: int, key: int) -> Iterator[tuple[int, list[int], np.ndarray, int]]:
+def windows_of(state: DocumentState, how: DocumentSettings, piece: int, key: int) -> Iterator[tuple[int, list[int], np.ndarray, int]]:
     """Centre, contexts, the centre's draws and place of each window; contexts are words, the edge and, last, the rows of the document's tags."""
     begin, end = state.pieces[piece], state.pieces[piece + 1]
     numbers = draws(int(end - begin), 0 if how.hierarchical else how.negatives, key)
@@ -50,7 +50,7 @@ def document_update(inputs: Float32[Tensor, "n d"], outputs: Float32[Tensor, "ro
     a, b = torch.cat([inputs[:n], state.documents]).double().numpy(), outputs.double().numpy()
     loss, pairs, span, keys = 0.0, 0, how.rates[1] - how.rates[0], state.keys(how).tolist()
     for piece in range(*how.pieces):
-        for centre, contexts, numbers, place in _windows(state, how, piece, keys[piece]):
+        for centre, contexts, numbers, place in windows_of(state, how, piece, keys[piece]):
             rows, labels = outputs_of(state, how, centre, numbers)
             x = _inputs(a, contexts, how)
             p = 1.0 / (1.0 + np.exp(-(x @ b[rows].T)))
