@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core import DataMissing, check_choice, check_int, shown, unknown_keyword
-from . import bundled, contextual, documents, pairs, streams, words
+from . import bundled, contextual, documents, models, pairs, streams, words
 from .registry import Dataset, RegisteredFile, registered
 from .resolve import bundled_files, find_all, missing, place_of
 from .rows import Request
@@ -22,7 +22,7 @@ LOADERS: dict[str, Callable[[Request], Any]] = {
     "sentence pairs": pairs.sentence_pairs, "labelled pairs": pairs.labelled_pairs, "nli pairs": pairs.nli_pairs,
     "triplets": pairs.triplets, "documents": documents.documents, "streamed articles": streams.streamed_articles,
     "streamed lines": streams.streamed_lines, "word pairs": words.word_pairs, "word counts": words.word_counts, "vectors": words.vectors,
-    "course vectors": words.course_vectors,
+    "course vectors": words.course_vectors, "model": models.model_folder,
     "contextual statistics": contextual.contextual_statistics, "space statistics": contextual.space_statistics,
     "word pieces": contextual.word_pieces, "wikipedia sample": bundled.wikipedia_sample, "lee": bundled.lee, "analogies": bundled.analogies}
 BUNDLED_LOADERS = {"word pairs": bundled.word_pairs_of_gensim}
