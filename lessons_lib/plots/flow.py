@@ -58,7 +58,9 @@ def density_panels(panels: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray
         counted = np.histogram(drawn, edges)[0] / (len(drawn) * (edges[1] - edges[0]))
         ax.stairs(counted, edges, fill=True, facecolor=SKY, alpha=0.6, label="drawn")
         ax.plot(places, heights, "-", color=VERMILLION, lw=2.2, label=plain(curve_name, limit=30))
-        ax.set(xlim=(places[0], places[-1]), ylim=(0, None), xlabel=plain(heading, limit=40))
+        ax.set(xlim=(places[0], places[-1]), xlabel=plain(heading, limit=40))
+    for ax in axes:                               # after all are drawn: a shared axis is as high as the highest of them
+        ax.set_ylim(bottom=0)
     axes[0].set(ylabel="density")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     return fig

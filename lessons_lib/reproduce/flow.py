@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..contextual import Pooling, load_encoder
 from ..datasets import load
 from ..evaluation import pair_cosines, spearman
 from ..isotropy import bert_flow
@@ -19,20 +18,23 @@ from ..plots.documents import score_curves, similarity_matrix
 from ..text import edit_distance, tokenize
 from .bert import CONTROL
 from .entry import Claim, Entry, Series
-from .rounding_grid import quiet
+from .rounding_grid import Pairs, Sentences, encoded, quiet, with_control
 
 __all__ = ["ENTRIES", "nulled"]
 
 ALL_K = [0, 1, 2, 3, 4, 6, 8, 10, 15, 20]
-SCALES: dict[str, dict[str, Any]] = {"smoke": {"splits": ["dev", "test"], "k": [0, 1, 6, 10], "seeds": 1},
-                                     "laptop": {"splits": ["train", "dev", "test"], "k": ALL_K, "seeds": 3},
-                                     "paper": {"splits": ["train", "dev", "test"], "k": ALL_K, "seeds": 5}}
+SCALES: dict[str, dict[str, Any]] = {"smoke": {"k": [0, 1, 6, 10], "seeds": 1}, "laptop": {"k": ALL_K, "seeds": 3}, "paper": {"k": ALL_K, "seeds": 5}}
 
 
-def _score(x: np.ndarray, pairs: Any, values: np.ndarray | None = None) -> float:
-    """Spearman x 100 of the cosines of rows (first sentences, then second ones) with grades or other values."""
-    i = np.arange(len(pairs))
-    return 100 * float(spearman(pair_cosines(x, i, i + len(pairs)), pairs.score if values is None else values))
+def _vectors(model: str, seed: int, pooling: str) -> tuple[Sentences, np.ndarray, np.ndarray]:
+    """All sentences, their vectors, and those on which a map is fitted: the sentences of all parts of STS-B, without their grades."""
+    sentences, tables = encoded(model, seed, ("stsb",), 1)
+    return sentences, tables[pooling], tables[pooling][sentences.target["stsb"]]
+
+
+def _score(x: np.ndarray, pairs: Pairs, values: np.ndarray | None = None) -> float:
+    """Spearman x 100 of the cosines of pairs of rows with grades or other values."""
+    return 100 * float(spearman(pair_cosines(x, pairs.left, pairs.right), pairs.gold if values is None else values))
 
 
 def nulled(x: np.ndarray, fitted_on: np.ndarray, k: int) -> np.ndarray:
@@ -42,34 +44,20 @@ def nulled(x: np.ndarray, fitted_on: np.ndarray, k: int) -> np.ndarray:
     return x - (x @ axes.T) @ axes
 
 
-def _texts(splits: list[str]) -> dict[str, list[str]]:
-    return {split: [*pairs.sentence1, *pairs.sentence2] for split, pairs in ((split, load("stsb", split=split)) for split in splits)}
-
-
-def _of_both(rows: Any, settings: Mapping[str, Any], seed: int) -> dict[str, dict[float, float]]:
-    """What rows(encoder, seed) gives for LessonBERT, and the mean over seeds of what it gives for untrained twins."""
-    found = dict(quiet(lambda: rows(load_encoder("lesson-bert"), seed)))
-    twins = [quiet(lambda k=k: rows(load_encoder("lesson-bert-random", seed=k), k)) for k in range(seed, seed + settings["seeds"])]
-    return found | {name + CONTROL: {x: float(np.mean([twin[name][x] for twin in twins])) for x in found[name]} for name in found}
-
-
 # ------------------------------------------------------------------------------------------------ section 4.3
 
 
-def _calibrated(encoder: Any, settings: Mapping[str, Any], seed: int) -> dict[str, dict[float, float]]:
-    texts, pairs = _texts(settings["splits"]), load("stsb")
-    vectors = {split: encoder.encode_each(some, [Pooling("last")])[0] for split, some in texts.items()}
-    x, test = np.concatenate(list(vectors.values())), vectors["test"]
-    mean, spread = x.mean(axis=0, dtype=np.float64), x.std(axis=0, dtype=np.float64)
-    plain, standard = test.astype(np.float64), (test - mean) / spread
-    flow = bert_flow("program", init_size=4096, seed=seed).fit(x)
-    return {"nulled": {k: _score(nulled(plain, x, k), pairs) for k in settings["k"]},
-            "standardised, nulled": {k: _score(nulled(standard, (x - mean) / spread, k), pairs) for k in settings["k"]},
-            "flow (target)": {0: _score(flow.transform(test), pairs)}}
+def _calibrated(model: str, seed: int, ks: list[int]) -> dict[str, dict[float, float]]:
+    sentences, vectors, x = _vectors(model, seed, "last")
+    mean, spread, pairs = x.mean(axis=0, dtype=np.float64), x.std(axis=0, dtype=np.float64), sentences.tests["stsb"]
+    flow = quiet(lambda: bert_flow("program", init_size=4096, seed=seed).fit(x))
+    return {"nulled": {k: _score(nulled(vectors, x, k), pairs) for k in ks},
+            "standardised, nulled": {k: _score(nulled((vectors - mean) / spread, (x - mean) / spread, k), pairs) for k in ks},
+            "flow (target)": {0: _score(flow.transform(vectors), pairs)}}
 
 
 def _measure_calibration(settings: Mapping[str, Any], seed: int) -> Series:
-    return _of_both(lambda encoder, k: _calibrated(encoder, settings, k), settings, seed)
+    return with_control(lambda model, k: _calibrated(model, k, settings["k"]), settings["seeds"], seed)
 
 
 def _draw_calibration(entry: Entry, measured: Series) -> Any:
@@ -83,21 +71,24 @@ def _draw_calibration(entry: Entry, measured: Series) -> Any:
 # ------------------------------------------------------------------------------------------------ section 4.4
 
 
-def _similarities(encoder: Any, settings: Mapping[str, Any], seed: int) -> dict[str, dict[float, float]]:
-    texts, pairs = _texts(settings["splits"]), load("stsb", split="dev")
-    edits = np.array([edit_distance(tokenize(a), tokenize(b)) for a, b in zip(pairs.sentence1, pairs.sentence2, strict=True)])
-    vectors = {split: encoder.encode_each(some, [Pooling("first-last")])[0] for split, some in texts.items()}
-    x, dev = np.concatenate(list(vectors.values())), vectors["dev"]
-    ways = {"as they are": dev, "standardised": (dev - x.mean(axis=0)) / x.std(axis=0),
-            "flow (target)": bert_flow("program", init_size=4096, seed=seed).fit(x).transform(dev)}
-    return {name: {0: _score(z, pairs, edits), 1: _score(z, pairs)} for name, z in ways.items()}
+def _edits() -> tuple[Any, np.ndarray]:
+    """The dev pairs of STS-B, and how many words of each have to change."""
+    pairs = load("stsb", split="dev")
+    cut = ([tokenize(text) for text in side] for side in (pairs.sentence1, pairs.sentence2))
+    return pairs, np.array([edit_distance(a, b) for a, b in zip(*cut, strict=True)])
+
+
+def _similarities(model: str, seed: int, edits: np.ndarray) -> dict[str, dict[float, float]]:
+    sentences, vectors, x = _vectors(model, seed, "first-last")
+    flow = quiet(lambda: bert_flow("program", init_size=4096, seed=seed).fit(x))
+    ways = {"as they are": vectors, "standardised": (vectors - x.mean(axis=0)) / x.std(axis=0), "flow (target)": flow.transform(vectors)}
+    return {name: {0: _score(z, sentences.dev, edits), 1: _score(z, sentences.dev)} for name, z in ways.items()}
 
 
 def _measure_lexical(settings: Mapping[str, Any], seed: int) -> Series:
-    pairs = load("stsb", split="dev")
-    edits = np.array([edit_distance(tokenize(a), tokenize(b)) for a, b in zip(pairs.sentence1, pairs.sentence2, strict=True)])
+    pairs, edits = _edits()
     people = {"people": {0: 100 * float(spearman(pairs.score, edits)), 1: 100.0}}
-    return people | _of_both(lambda encoder, k: _similarities(encoder, settings, k), settings, seed)
+    return people | with_control(lambda model, k: _similarities(model, k, edits), settings["seeds"], seed)
 
 
 def _draw_lexical(entry: Entry, measured: Series) -> Any:
