@@ -73,7 +73,7 @@ def test_actnorm_is_that_of_the_library():
     x, layer = RNG.normal(size=(20, 3)) * [1, 2, 3] + 4, ActNorm(3).double()
     z, shift, log_det = EXERCISES["actnorm"].solution(x)
     assert np.allclose(layer.initialise(torch.from_numpy(x)), z, atol=1e-5) and np.allclose(layer.shift.detach(), shift)
-    assert log_det == pytest.approx(float(layer.log_det(torch.from_numpy(x))[0]), abs=1e-5)
+    assert log_det == pytest.approx(layer.log_det(torch.from_numpy(x))[0].item(), abs=1e-5)
 
 
 def test_the_edit_distance_is_that_of_the_library():
