@@ -135,17 +135,18 @@ def _above(one: str, other: str, by: float = 0.0) -> Callable[[Series], bool]:
 
 
 _SMOKE = {"sets": ["sts13", "stsb"], "n_nli": 1000, "seeds": 1, "flow_seeds": 1, "flows": ["standardised", "flow"], "steps": [0.0, 0.5, 1.0]}
-_LAPTOP = {"sets": list(SETS), "n_nli": None, "seeds": 3, "flow_seeds": 1, "flows": ["standardised", "flow", "flow, 10 epochs"],
+_LAPTOP = {"sets": list(SETS), "n_nli": 4000, "seeds": 1, "flow_seeds": 1, "flows": ["standardised", "flow", "flow, 10 epochs"],
            "steps": [0.0, 0.25, 0.5, 0.75, 1.0, 1.25]}
-SCALES = {"smoke": _SMOKE, "laptop": _LAPTOP, "paper": _LAPTOP | {"seeds": 5, "flow_seeds": 3, "steps": [k / 8 for k in range(13)]}}
+SCALES = {"smoke": _SMOKE, "laptop": _LAPTOP, "paper": _LAPTOP | {"n_nli": None, "seeds": 5, "flow_seeds": 3, "steps": [k / 8 for k in range(13)]}}
 STSB_ONLY = {name: settings | {"sets": ["stsb"]} for name, settings in SCALES.items()}
 WITH_SICK = {"smoke": _SMOKE | {"sets": ["sick"]}, "laptop": _LAPTOP | {"sets": ["stsb", "sick"]},
              "paper": SCALES["paper"] | {"sets": ["stsb", "sick"]}}
 
 SETUP = ("LessonBERT (first block averaged with the last, all tokens) instead of bert-base-uncased, its untrained twins beside it (mean over seeds). "
          "Spearman times 100; STS12-16: mean over the files of a year weighted by pairs. x = 0 to 6: " + ", ".join(SETS) + ". "
-         "SICK-R is its dev part, because the test file is not here. \"target\": fitted on the sentences of all parts of the set; \"NLI\": on about "
-         "26 thousand sentences of SNLI dev, test and the counterfactual set, where the papers have more than a million of SNLI and MNLI. ")
+         "SICK-R is its dev part, because the test file is not here. \"target\": fitted on the sentences of all parts of the set; \"NLI\": on three "
+         "sentences of each of up to 8,831 triplets from SNLI dev, test and the counterfactual set, where the papers have more than a million "
+         "sentences. ")
 _FLOW_ROWS = ("last layer", "first and last layer", "flow (NLI)", "flow (target)")
 _WHITE_ROWS = ("first and last layer", "whitening (NLI)", "whitening, a third (NLI)", "whitening (target)", "whitening, a third (target)")
 _BETA_ROWS = (RAW, "β = γ = 1", "β = γ = 1, a third", "β = γ = 0", "β = γ = 0, a third")

@@ -91,20 +91,39 @@ def gathered(sets: tuple[str, ...], n_nli: int | None, seed: int) -> Sentences:
     return Sentences(list(numbers), tests, target, numbers.pairs(load("stsb", split="dev")), nli)
 
 
-@functools.lru_cache(maxsize=KEPT)
+class _Vectors:
+    """Vectors of texts by pooling; a text that was encoded before is not encoded again."""
+
+    def __init__(self, model: str, seed: int):
+        self.encoder = load_encoder(model, seed=seed) if model == "lesson-bert-random" else load_encoder(model)
+        self.poolings = {"own": None} if model == "minilm" else POOLINGS
+        self.numbers, self.tables = _Numbers(), {name: np.zeros((0, self.encoder.dim), np.float32) for name in self.poolings}
+
+    def of(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """Tables (texts, dim) float32 by pooling."""
+        new = [text for text in dict.fromkeys(texts) if text not in self.numbers]
+        if new:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)          # sentences longer than the model reads
+                own = None in self.poolings.values()
+                found = [self.encoder.encode(new)] if own else self.encoder.encode_each(new, self.poolings.values())
+            self.numbers.of(new)
+            self.tables = {name: np.concatenate([table, part]) for (name, table), part in zip(self.tables.items(), found, strict=True)}
+        rows = self.numbers.of(texts)
+        return {name: table[rows] for name, table in self.tables.items()}
+
+
+_vectors = functools.lru_cache(maxsize=KEPT)(_Vectors)
+
+
 def encoded(model: str, seed: int, sets: tuple[str, ...], n_nli: int | None) -> tuple[Sentences, dict[str, np.ndarray]]:
     """The sentences, and their vectors by pooling, (texts, dim) float32 each, from one run of the model.
 
     Parameters: model, a name for `load_encoder`; seed, of the start weights of "lesson-bert-random"; others as `gathered`. A tuned encoder ("minilm")
-    has one pooling, "own". Raises DataMissing, BackendUnavailable.
+    has one pooling, "own". Vectors stay in memory for the next call. Raises DataMissing, BackendUnavailable.
     """
-    encoder = load_encoder(model, seed=seed) if model == "lesson-bert-random" else load_encoder(model)
     found = gathered(sets, n_nli, 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)          # sentences longer than the model reads
-        if model == "minilm":
-            return found, {"own": encoder.encode(found.texts)}
-        return found, dict(zip(POOLINGS, encoder.encode_each(found.texts, POOLINGS.values()), strict=True))
+    return found, _vectors(model, seed if model == "lesson-bert-random" else 0).of(found.texts)
 
 
 # ------------------------------------------------------------------------------------------------ scores

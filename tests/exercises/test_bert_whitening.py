@@ -64,7 +64,7 @@ def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answer
 
 @pytest.mark.parametrize(("name", "answer", "said"), [
     ("whitening_matrix", 3, "expected a function"),
-    ("whitening_matrix", lambda S, k: S, "expected shape (2, 1)"),
+    ("whitening_matrix", lambda S, k: S[:, :1], "expected shape (2, 2)"),
     ("whitening_matrix", lambda S, k: np.eye(len(S))[:, :k], "expected the identity"),
     ("unseen", set(CHANGES[:4]), "1 of seven are wrong. Think about this: Σ becomes"),
     ("unseen", "all", "expected a set of texts"),

@@ -33,19 +33,22 @@ def fake_load(name: str, split: str | None = None):
 class Drawn:
     """Encodes a text as a vector drawn from a seed that is the text."""
 
+    dim, n_encoded = 6, 0
+
     def __init__(self, name: str, seed: int = 0):
         self.shift = seed + 10 * (name == "lesson-bert")
 
     def encode_each(self, texts, poolings):
+        Drawn.n_encoded += len(texts)
         x = np.stack([np.random.default_rng([self.shift, *text.encode()]).normal(size=6) for text in texts]).astype(np.float32)
         return [x * (1 + np.arange(6)) + 3 + k for k, _ in enumerate(poolings)]
 
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    rounding_grid.gathered.cache_clear(), rounding_grid.encoded.cache_clear()
+    rounding_grid.gathered.cache_clear(), rounding_grid._vectors.cache_clear()
     yield
-    rounding_grid.gathered.cache_clear(), rounding_grid.encoded.cache_clear()
+    rounding_grid.gathered.cache_clear(), rounding_grid._vectors.cache_clear()
 
 
 @pytest.fixture
@@ -61,6 +64,16 @@ def test_every_sentence_is_numbered_once_and_the_target_holds_all_parts_with_rep
     pairs, test = s.tests["sts13"], fake_load("sts13")
     assert [s.texts[i] for i in pairs.left] == test.sentence1 and [s.texts[i] for i in pairs.right] == test.sentence2
     assert sorted(pairs.files) == ["f0", "f1"] and [s.texts[i] for i in s.dev.left] == fake_load("stsb", "dev").sentence1
+
+
+def test_a_sentence_is_encoded_once_for_each_model_however_often_it_is_asked_for(drawn):
+    Drawn.n_encoded = 0
+    for sets in (("stsb",), ("stsb", "sts13"), ("sts13",)):
+        s, tables = rounding_grid.encoded("lesson-bert", 0, sets, 5)
+        assert {len(table) for table in tables.values()} == {len(s.texts)}
+        assert np.allclose(tables["last"], Drawn("lesson-bert").encode_each(s.texts, [0, 1])[1])
+        Drawn.n_encoded -= len(s.texts)                                      # those of the line above
+    assert Drawn.n_encoded == len(rounding_grid.gathered(("stsb", "sts13"), 5, 0).texts)
 
 
 def test_the_weighted_mean_weighs_files_by_their_pairs_and_agrees_with_all_for_one_file():
