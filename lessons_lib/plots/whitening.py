@@ -44,7 +44,7 @@ def whitening_steps(panels: Mapping[str, np.ndarray], *, title: str, marked: Seq
         raise ValueError(f"marked holds {len(marked)} points; expected at most 3")
     rows = [check_int(f"marked[{i}]", row, low=0, high=n - 1) for i, row in enumerate(marked)]
     fig, axes = new_figure(title, size=(7.2, 2.9 if len(clouds) > 2 else 3.9), panels=len(clouds))
-    reach = 1.05 * max(float(np.abs(points).max()) for points in clouds.values())
+    reach = 1.15 * max(float(np.quantile(np.abs(points), 0.99)) for points in clouds.values())          # a few far points stay outside
     for ax, (heading, points) in zip(axes, clouds.items(), strict=True):
         ax.plot(*points[:: 1 + n // MOST_DOTS].T, ls="none", marker="o", ms=2.4, mew=0, color=BLUE, alpha=0.4)
         _ellipse(ax, points)
