@@ -115,7 +115,8 @@ def _open_kernel(notebook: Any, *, scale: str, cwd: Path, timeout: float, extra:
         client = NotebookClient(notebook, km=manager, timeout=timeout, kernel_name="python3", resources={"metadata": {"path": str(cwd)}},
                                 store_widget_state=False)
         environment = kernel_environment(scale, Path(folder), extra=extra)
-        with client.setup_kernel(env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        # nbclient ends only kernels whose manager it made itself, unless it is told to.
+        with client.setup_kernel(env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cleanup_kc=True):
             process = psutil.Process(client.km.provisioner.process.pid)
             try:
                 yield client

@@ -50,6 +50,12 @@ def test_a_kernel_that_dies_is_reported(course):
     assert run.failed_cell == 1 and "DeadKernel" in run.error
 
 
+@pytest.mark.parametrize("last", ["x + 1", "x / 0", "import os; os._exit(1)"])
+def test_no_kernel_is_left_behind_however_a_run_ends(course, last):
+    run_lesson(notebook("x = 1", last), "tiny", cwd=course.notebooks)
+    assert not [child for child in psutil.Process().children(recursive=True) if "ipykernel_launcher" in " ".join(child.cmdline())]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no signal that one process can send itself like Ctrl-C")
 def test_ctrl_c_comes_out_and_leaves_no_kernel_behind(course):
     def interrupt(cell: int) -> None:
