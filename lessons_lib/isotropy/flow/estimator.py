@@ -279,7 +279,7 @@ class Flow(Estimator):
 
 
 def _check_finite(found: np.ndarray, name: str) -> None:
-    bad = np.flatnonzero(~np.isfinite(found.reshape(len(found), -1)).all(axis=1))
+    bad = np.flatnonzero(~np.isfinite(found).all(axis=tuple(range(1, found.ndim))))
     if len(bad):
         raise ValueError(f"{name}[{bad[0]}] leaves float32 on its way through the flow ({len(bad)} of {len(found)} rows do): too far from the "
                          "fitted vectors")

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, TrainingDiverged
-from lessons_lib.isotropy import Flow, Whitening
+from lessons_lib.isotropy import Flow
 from lessons_lib.isotropy.flow import training
 
 QUICK = {"width": 8, "batch_size": 64, "epochs": 4.0, "learning_rate": 5e-3}
@@ -55,16 +55,11 @@ def test_51_a_flow_that_leaves_standard_normal_data_has_2_0471_bits_per_dimensio
     assert Flow(epochs=0).fit(x).bits_per_dimension(x) == pytest.approx(0.5 * math.log2(2 * math.pi * math.e), abs=0.01)
 
 
-def test_51_a_linear_flow_on_gaussian_data_reaches_the_likelihood_of_whitening():
-    x = gaussian(4000, 4)
+def test_51_a_flow_with_learned_mixing_comes_near_the_likelihood_of_whitening_on_gaussian_data():
+    x = gaussian(4000, 4)                         # the identity itself, without couplings and to 1e-3, is in test_training
     flow = Flow(levels=1, mixing="linear", depth=2, epochs=30, batch_size=128, learning_rate=3e-3, width=4, patience=None).fit(x)
     before, best = flow.history_[0, 1], entropy_bits(x)
-    assert before > best + 0.1 and flow.bits_per_dimension(x) == pytest.approx(best, abs=0.02)
-    z = Whitening(ddof=0).fit(x).transform(x).astype(np.float64)                 # the closed form, by whitening itself
-    nats = 0.5 * (z**2).sum(1).mean() + 2 * math.log(2 * math.pi) + 0.5 * np.linalg.slogdet(np.cov(x.T, ddof=0))[1]
-    whitened = nats / 4 / math.log(2)
-    assert whitened == pytest.approx(best, abs=1e-6)
-    assert np.cov(flow.transform(x).T) == pytest.approx(np.eye(4), abs=0.1)
+    assert before > best + 1 and flow.bits_per_dimension(x) == pytest.approx(best, abs=0.02)
 
 
 @pytest.mark.parametrize("kind", ["glow", "realnvp", "nice"])
