@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .rows import BLOCK, as_rows, blocks
+from .rows import as_rows
 from .spectrum import stable_signs
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PrincipalAxes", "moments_of", "principal_axes"]
 
-STEP = 4 * BLOCK                                  # numbers per block: 32 MB in float64
 NO_SPREAD = 1e-13                                 # of the largest mean: a standard deviation below it is rounding of float64
 
 
@@ -44,14 +43,11 @@ def moments_of(x: Any) -> Moments:
     if isinstance(x, kernels.Moments):
         return kernels.Moments(x.dim).merge(x)
     x = as_rows("x", x, min_rows=0, look=False)
-    moments = kernels.Moments(x.shape[1])
     try:
-        for block in blocks(x, step=max(1, STEP // x.shape[1])):
-            moments.update(block, backend="cpu")
+        return kernels.Moments(x.shape[1]).update(x, backend="cpu", double=True)
     except ValueError as error:
         as_rows("x", x)                          # names the row, if a number is none
         raise ValueError(str(error).replace("batch", "x", 1)) from None
-    return moments
 
 
 def principal_axes(moments: Moments, *, beta: float = 1.0, ddof: int = 1) -> PrincipalAxes:

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError
-from lessons_lib.isotropy import Whitening, affine, cosine_under, estimated_metric, principal
+from lessons_lib.isotropy import Whitening, affine, cosine_under, estimated_metric
 from lessons_lib.kernels import Moments
+from lessons_lib.kernels.mean_covariance import cpu as products
 
 
 def uneven(n: int, d: int, *, condition: float = 100.0, offset: float = 3.0, seed: int = 0) -> np.ndarray:
@@ -49,7 +50,7 @@ def x() -> np.ndarray:
 def few_rows_at_once(monkeypatch):
     """Blocks of seven rows of twelve numbers."""
     monkeypatch.setattr(affine, "BLOCK", 84)
-    monkeypatch.setattr(principal, "STEP", 84)
+    monkeypatch.setattr(products, "LONGEST", 7)
 
 
 # ------------------------------------------------------------------------------------------------ what whitening is
@@ -553,8 +554,8 @@ def test_after_any_encoder_it_is_an_encoder(texts):
 def test_after_an_encoder_of_this_library_and_before_another_step(texts):
     from lessons_lib.counts import BagOfWords
 
-    counts = BagOfWords().fit([" ".join(text) for text in texts])
-    words = [" ".join(text) for text in texts]
+    words = [" ".join(2 * letter for letter in text) for text in texts]           # a word has two letters or more
+    counts = BagOfWords().fit(words)
     first = Whitening(5, gamma=0).fit(counts.encode(words))
     second = Whitening(3).fit((counts | first).encode(words))
     chain = counts | first | second

@@ -119,6 +119,18 @@ def test_thirty_standard_deviations_away_from_zero_the_short_form_is_lost_and_th
     assert eigenvalue_error(mean_covariance(round_cloud)[1], mean_covariance(round_cloud.double())[1]) < 1e-6
 
 
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_products_in_float64_lose_no_digit_of_shorter_numbers(dtype, backend, short_blocks):
+    x = rows(2000, 16, offset=30.0, condition=1e4, dtype=dtype)
+    exact = Moments(16).update(x.double(), backend="reference")
+    found = Moments(16).update(x[:700], backend=backend, double=True).update(x[700:], backend=backend, double=True)
+    torch.testing.assert_close(found.mean, exact.mean, rtol=1e-12, atol=0)
+    assert eigenvalue_error(found.covariance(), exact.covariance()) < 1e-9
+    if dtype == torch.float32:
+        assert eigenvalue_error(Moments(16).update(x, backend="cpu").covariance(), exact.covariance()) > 1e-7
+
+
 @pytest.mark.parametrize(("condition", "float32_bound", "bfloat16_floor"), [(1e4, 8e-5, 1e-3), (1e6, 5e-3, 5e-2)])
 def test_small_eigenvalues_cost_digits_and_bfloat16_products_have_none_to_give(condition, float32_bound, bfloat16_floor):
     x = rows(20_000, 64, condition=condition, dtype=torch.float32)

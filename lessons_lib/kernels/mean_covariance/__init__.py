@@ -101,16 +101,18 @@ class Moments:
             raise ValueError(f"{self!r} has seen {self._n} vectors; covariance(ddof={ddof}) needs >= {ddof + 1}")
         return self._scatter / (self._n - ddof)
 
-    def update(self, batch: Any, *, backend: str | None = None) -> Moments:
+    def update(self, batch: Any, *, backend: str | None = None, double: bool = False) -> Moments:
         """Take in the rows of batch, (n, dim) floating, n >= 0, and return self.
 
-        A refused batch changes nothing. Raises as `mean_covariance`, and ValueError for another width or where the joined numbers overflow.
+        Parameters: double, take the products in float64 also of shorter numbers, for who divides by small variances: float32 products leave 4e-5 of
+        the smallest where the largest is 10^4 times as much. A refused batch changes nothing. Raises as `mean_covariance`, and ValueError for
+        another width or where the joined numbers overflow.
         """
         batch = as_vectors("batch", batch, min_rows=0)
         if batch.shape[1] != self.dim:
             raise ValueError(f"batch has {batch.shape[1]} columns; expected {self.dim}, the dim of these moments")
         if len(batch):
-            self._join(len(batch), *_mean_and_scatter(batch.detach(), "batch", backend_name(backend)), name="batch")
+            self._join(len(batch), *_mean_and_scatter(batch.detach(), "batch", backend_name(backend), double), name="batch")
         return self
 
     def merge(self, other: Moments) -> Moments:
@@ -142,18 +144,21 @@ class Moments:
 
 
 @torch.library.custom_op("lessons_lib::mean_and_scatter", mutates_args=())
-def _mean_and_scatter(x: Tensor, name: str, backend: str) -> tuple[Tensor, Tensor]:
-    mean, scatter = OPERATION.run("mean_and_scatter", x, backend=backend or None)
+def _mean_and_scatter(x: Tensor, name: str, backend: str, double: bool = False) -> tuple[Tensor, Tensor]:
+    if double and backend == "cpu":                              # which widens block by block
+        mean, scatter = OPERATION.run("mean_and_scatter", x, backend=backend, double=True)
+    else:
+        mean, scatter = OPERATION.run("mean_and_scatter", x.double() if double else x, backend=backend or None)
     if not bool(torch.isfinite(mean).all() & torch.isfinite(scatter).all()):      # cheaper than looking at x: a bad number spoils both
         check_finite(name, x)
-        double = x.dtype == torch.float64
+        double = double or x.dtype == torch.float64
         raise ValueError(f"{name} holds numbers up to {x.abs().max().item():.3g}, whose squares overflow in {'float64' if double else 'float32'} "
                          f"products; {'scale it down' if double else f'pass {name}.double() or scale it down'}")
     return mean, (scatter + scatter.T) / 2
 
 
 @_mean_and_scatter.register_fake
-def _shapes(x: Tensor, name: str, backend: str) -> tuple[Tensor, Tensor]:
+def _shapes(x: Tensor, name: str, backend: str, double: bool = False) -> tuple[Tensor, Tensor]:
     home = "cpu" if x.device.type == "mps" else x.device          # Apple's GPUs know no float64
     d = x.shape[1]
     return x.new_empty(d, dtype=torch.float64, device=home), x.new_empty(d, d, dtype=torch.float64, device=home)

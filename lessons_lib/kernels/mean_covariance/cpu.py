@@ -26,17 +26,18 @@ def _rows(x: Tensor, part: slice) -> np.ndarray:
     return (x[part].float() if x.dtype == torch.bfloat16 else x[part]).numpy(force=True)
 
 
-def _sums_on_processor(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _sums_on_processor(x: Tensor, double: bool = False) -> tuple[Tensor, Tensor, Tensor]:
     """Shift, Σ (x_i - shift) and Σ (x_i - shift)(x_i - shift)ᵀ.
 
     All by NumPy: torch's threads spin for a while after each operation and would keep the cores from the BLAS.
     """
     (n, d), step = x.shape, _rows_per_block(*x.shape)
-    working = np.float64 if x.dtype == torch.float64 else np.float32
+    working = np.float64 if double or x.dtype == torch.float64 else np.float32
     room, ones = np.empty((step, d), working), np.ones(step, working)
     total, products = np.zeros(d), np.zeros((d, d))
     with np.errstate(invalid="ignore", over="ignore"):           # the caller looks at the result and names the row
-        shift = _rows(x, slice(None, None, max(1, n // SAMPLE))).mean(axis=0, dtype=np.float64).astype(working)
+        sample = np.ascontiguousarray(_rows(x, slice(None, None, max(1, n // SAMPLE))))      # so that no memory layout shows in its sum
+        shift = sample.mean(axis=0, dtype=np.float64).astype(working)
         for start in range(0, n, step):
             block = _rows(x, slice(start, start + step))
             centred = np.subtract(block, shift, out=room[: len(block)])
@@ -45,10 +46,10 @@ def _sums_on_processor(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.from_numpy(shift), torch.from_numpy(total), torch.from_numpy(products)
 
 
-def _sums_on_device(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _sums_on_device(x: Tensor, double: bool = False) -> tuple[Tensor, Tensor, Tensor]:
     """The same by torch, for other devices; the sums are kept in float64, on the processor where the device (Apple's) has none."""
     (n, d), home = x.shape, torch.device("cpu") if x.device.type == "mps" else x.device
-    working = torch.float64 if x.dtype == torch.float64 else torch.float32
+    working = torch.float64 if double or x.dtype == torch.float64 else torch.float32
     shift = x[:: max(1, n // SAMPLE)].to(working).mean(dim=0)
     total = torch.zeros(d, dtype=torch.float64, device=home)
     products = torch.zeros(d, d, dtype=torch.float64, device=home)
@@ -59,7 +60,7 @@ def _sums_on_device(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return shift.to(home), total, products
 
 
-def mean_and_scatter(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and Σ (x_i - mean)(x_i - mean)ᵀ in float64: shifted sums, then the exact correction."""
-    shift, total, products = _sums_on_processor(x) if x.device.type == "cpu" else _sums_on_device(x)
+def mean_and_scatter(x: Tensor, *, double: bool = False) -> tuple[Tensor, Tensor]:
+    """Mean and Σ (x_i - mean)(x_i - mean)ᵀ in float64: shifted sums, then the exact correction. ``double``: products in float64, too."""
+    shift, total, products = _sums_on_processor(x, double) if x.device.type == "cpu" else _sums_on_device(x, double)
     return shift.double() + total / len(x), products - torch.outer(total, total) / len(x)
