@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PrincipalAxes", "moments_of", "principal_axes"]
 
+LEAST_VARIANCE = 1e-280                           # of a table: below it the squares of weaker directions leave float64
 NO_SPREAD = 1e-13                                 # of the largest mean: a standard deviation below it is rounding of float64
 
 
@@ -56,7 +57,7 @@ def principal_axes(moments: Moments, *, beta: float = 1.0, ddof: int = 1) -> Pri
         Σ_β = 1/(n - ddof) Σ_i (x_i - βμ)ᵀ(x_i - βμ) = Σ_1 + n/(n - ddof) (1 - β)² μᵀμ
 
     Parameters: moments, of n >= 2 vectors that are not all equal; beta, finite; ddof, 0 or 1. Raises ValueError (too few vectors, no spread,
-    overflow).
+    squares that leave float64).
     """
     n = moments.n
     if n < 2:
@@ -64,6 +65,8 @@ def principal_axes(moments: Moments, *, beta: float = 1.0, ddof: int = 1) -> Pri
     mean, covariance = (part.cpu().numpy() for part in (moments.mean, moments.covariance(ddof)))
     if np.sqrt(max(np.trace(covariance), 0.0) / len(mean)) <= NO_SPREAD * np.abs(mean).max():
         raise ValueError(f"x has {n} rows that are all equal, as far as float64 can square their differences; expected >= 2 different rows")
+    if np.trace(covariance) < LEAST_VARIANCE:
+        raise ValueError(f"x varies by {np.sqrt(np.trace(covariance)):.3g} only, whose square leaves float64; scale x up")
     with np.errstate(over="ignore"):
         about = covariance + n / (n - ddof) * np.outer((1 - beta) * mean, (1 - beta) * mean)
     if not np.isfinite(about).all():

@@ -413,6 +413,8 @@ def test_V04_huge_and_tiny_vectors(x):
     assert close(Whitening().fit(small).transform(small), expected, 1e-4)
     with pytest.raises(ValueError, match="x holds numbers up to .*whose squares overflow"):
         Whitening().fit(1e200 * x)
+    with pytest.raises(ValueError, match="x varies by .*e-160 only, whose square leaves float64; scale x up"):      # else 2 % wrong, without a word
+        Whitening().fit(1e-160 * x)
     with pytest.raises(ValueError, match=r"x\[0\] gives numbers beyond float32 \(300 of 300 rows do\)"):
         Whitening().fit(x).transform(1e60 * x)
 
