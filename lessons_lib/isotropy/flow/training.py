@@ -25,16 +25,19 @@ __all__ = ["Batches", "Record", "Training", "bits_per_dimension", "on_threads", 
 
 NOTE_EVERY = 250                                  # steps, or an epoch if that is shorter
 ROWS_AT_ONCE = 2048                               # when measuring
+BEYOND = 1000.0                                   # bits per dimension above the first batch: not learning any more
 EPS = 1e-6                                        # of Adam, as in the programs of BERT and BERT-flow
 
 
 @dataclass
 class Record:
-    """What was noted on the way: steps done, steps since the last note, lines of the history, the best held-out value, notes since it."""
+    """What was noted on the way: steps done, steps since the last note, lines of the history, the loss of the first batch, the best held-out value,
+    notes since it."""
 
     step: int = 0
     steps_in_loss: int = 0
     history: list[list[float]] = field(default_factory=list)
+    first: float | None = None
     best: float | None = None
     since: int = 0
     stopped: bool = False
@@ -109,6 +112,8 @@ class Training:
     def step(self) -> None:
         """Read one batch and change the weights once."""
         loss = self._bits(self.layers, self.batches.learned(self.record.step)).mean()
+        if self.record.first is None:
+            self.record.first = float(torch.nan_to_num(loss.detach()))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
         self.optimizer.step()
@@ -147,7 +152,7 @@ class Training:
         """Add a line to the history, keep the weights if they are the best, and see whether it is time to stop. Raises TrainingDiverged."""
         record, order = self.record, self.batches.order
         found = float(self._loss) / record.steps_in_loss, self._held_out()
-        sane = np.isfinite(found[0]) and (np.isfinite(found[1]) or not order.n_held_out)
+        sane = found[0] < (record.first or 0.0) + BEYOND and (np.isfinite(found[1]) or not order.n_held_out)         # False for NaN
         if not (sane and all(bool(p.isfinite().all()) for p in self.parameters)):
             self._diverged()
         record.history.append([record.step / order.per_epoch, *(bits + self.batches.unit.exponent for bits in found)])
@@ -168,8 +173,8 @@ class Training:
         self._loss.zero_()
         self.record.stopped = True
         last = f"{self.record.history[-1][1]:.4g} bits per dimension" if self.record.history else "none"
-        raise TrainingDiverged(f"training diverged before step {self.record.step:,}: loss or weights are not finite; last finite loss: {last}. The "
-                               f"layers are the best of before. Use a smaller rate: learning_rate={self.learning_rate / 10:.3g}")
+        raise TrainingDiverged(f"training diverged before step {self.record.step:,}: loss or weights are not finite or beyond all measure; last loss "
+                               f"before: {last}. The layers are the best of before. Use a smaller rate: learning_rate={self.learning_rate / 10:.3g}")
 
     # -------------------------------------------------------------------------------------------- stopping and going on
 

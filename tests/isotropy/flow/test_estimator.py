@@ -249,6 +249,16 @@ def test_a_run_that_diverges_says_so_and_leaves_the_best_layers():
     assert np.isfinite(flow.transform(x)).all() and len(flow.history_) == 1
 
 
+@pytest.mark.parametrize("held_out", [0.0, 0.1])
+def test_P05_a_run_that_goes_to_huge_finite_numbers_has_diverged(held_out):
+    x = gaussian(300, 4) * [1, 1, 1e9, 1]                                        # next to the third, a step moves the others by 10^6 deviations
+    flow = Flow(**QUICK | {"held_out": held_out})
+    with pytest.raises(TrainingDiverged, match=r"not finite or beyond all measure; last loss before: \d.* bits per dimension"):
+        flow.fit(x)
+    untrained = Flow(**QUICK | {"held_out": held_out, "epochs": 0}).fit(x)
+    assert len(flow.history_) == 1 and np.array_equal(flow.transform(x), untrained.transform(x))
+
+
 def test_outside_the_main_thread_it_works_as_well():
     x, found = gaussian(200, 3), []
     thread = threading.Thread(target=lambda: found.append(Flow(**QUICK).fit(x)))
