@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def _judge_maps(answer: Any) -> str | None:
     if unknown := sorted(mine - set(MAPS)):
         return f"{unknown[0]!r} is none of the seven: {', '.join(MAPS)}"
     wrong = [name for name in MAPS if (name in mine) != (name in KEEPING)]
-    return f"{len(wrong)} of seven are wrong. Think about this: {_REASONS[wrong[0]]}" if wrong else None
+    return f"{len(wrong)} of seven are wrong. Think about {wrong[0]}: {_REASONS[wrong[0]]}" if wrong else None
 
 
 # ------------------------------------------------------------------------------------------------ linear_log_density
@@ -106,16 +107,24 @@ def _halves_exchanged(z: np.ndarray, net: Net) -> np.ndarray:
     return np.hstack(np.split(done, 2, axis=1)[::-1])
 
 
-def _bent(h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.sin(h), h**2 - 1
+@dataclass(frozen=True)
+class _Named:
+    """A net that says its formula where a failing case is printed."""
+
+    formula: str
+    rule: Net
+
+    def __call__(self, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.rule(h)
+
+    def __repr__(self) -> str:
+        return f"<net: {self.formula}>"
 
 
-def _stretching(h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.full_like(h, 0.5), np.zeros_like(h)
-
-
+_BENT = _Named("s = sin(h), t = h² − 1", lambda h: (np.sin(h), h**2 - 1))
+_STRETCHING = _Named("s = 0.5, t = 0", lambda h: (np.full_like(h, 0.5), np.zeros_like(h)))
 _Z = np.array([[0.5, 1.0, -1.0, 2.0], [0.0, 0.0, 1.0, 1.0]])
-_UNDO_CASES = [(np.array([[1.0, 2.0]]), _bent), (_Z, _bent), (_Z, _stretching)]
+_UNDO_CASES = [(np.array([[1.0, 2.0]]), _BENT), (_Z, _BENT), (_Z, _STRETCHING)]
 
 # ------------------------------------------------------------------------------------------------ actnorm
 
