@@ -79,7 +79,8 @@ class Estimator:
 
     def __ror__(self, encoder: Any) -> Composed:
         """``encoder | self`` for an encoder of another library, which knows no ``|``."""
-        return Composed(encoder, self) if hasattr(encoder, "encode") and hasattr(self, "transform") else NotImplemented
+        encodes = hasattr(encoder, "encode") and not isinstance(encoder, str)                # a str has another ``encode``
+        return Composed(encoder, self) if encodes and hasattr(self, "transform") else NotImplemented
 
 
 class Composed(Estimator):
