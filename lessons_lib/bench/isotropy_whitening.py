@@ -73,6 +73,7 @@ def _on_both_cores(work: Callable[[], Any]) -> Any:
 def cases(*, sizes: Sizes | None = None) -> Iterator[Case]:
     """The races, one after the other."""
     from ..isotropy import Whitening
+    from ..kernels import Moments
 
     sizes = sizes or Sizes()
     n, d = sizes.vectors, sizes.width
@@ -80,6 +81,9 @@ def cases(*, sizes: Sizes | None = None) -> Iterator[Case]:
     yield Case("isotropy", f"Whitening.fit {n} x {d}", PEER, partial(_on_both_cores, lambda: Whitening().fit(x)),
                partial(_on_both_cores, partial(_authors_fit, x)), partial(_same_cosines, x[:1000]), n, "vectors", GOALS["fit"],
                f"cosines of {min(n, 1000)} whitened vectors equal to {TOLERANCE:g}")
+    yield Case("isotropy", f"Whitening.fit of Moments, float32 products {n} x {d}", PEER,
+               partial(_on_both_cores, lambda: Whitening().fit(Moments(d).update(x))), partial(_on_both_cores, partial(_authors_fit, x)),
+               partial(_same_cosines, x[:1000]), n, "vectors", GOALS["fit"], f"cosines of {min(n, 1000)} whitened vectors equal to {TOLERANCE:g}")
     fitted = Whitening().fit(x)
     for k in sizes.kept:
         white = Whitening(k).fit(fitted.moments_)

@@ -38,8 +38,10 @@ class Whitening(Estimator):
     Notes
         Directions that do not vary are left out, with a DataWarning where ``k`` is None: dividing by their variance would enlarge rounding errors
         (the last LayerNorm of a BERT leaves one). With gamma=0 nothing is divided and all are kept. About as many rows as columns are enough to
-        fit but not to generalise: the weakest directions then come out too weak. Statistics are float64; vectors leave as float32, by products in
-        float64 unless the vectors are float32 or shorter and float32 products lose nothing that matters (`Affine`).
+        fit but not to generalise: the weakest directions then come out too weak. Statistics are float64, from float64 products; of float32 vectors
+        ``fit(kernels.Moments(d).update(x))`` takes float32 products in half the time, which costs about 1e-5 where variances differ 10^4-fold and
+        wants threshold=1e-6. Vectors leave as float32, by products in float64 unless the vectors are float32 or shorter and float32 products lose
+        nothing that matters (`Affine`).
     References: [su2021whitening], [su2022whitening] for β and γ, [kessy2018optimal] for ZCA.
 
     >>> x = np.random.default_rng(0).normal(size=(500, 3)) @ [[3, 1, 0], [0, 1, 0], [0, 0, 5]] + 7

@@ -13,8 +13,8 @@ SIZES = isotropy_whitening.Sizes(vectors=400, width=24, kept=(8, 24))
 
 def test_both_sides_give_the_same_map_and_the_same_vectors():
     found = [measure(case, repeats=1) for case in isotropy_whitening.cases(sizes=SIZES)]
-    assert [row.name for row in found] == ["Whitening.fit 400 x 24", "Whitening.transform + normalize 400 x 24, k=8",
-                                           "Whitening.transform + normalize 400 x 24, k=24"]
+    assert [row.name for row in found] == ["Whitening.fit 400 x 24", "Whitening.fit of Moments, float32 products 400 x 24",
+                                           "Whitening.transform + normalize 400 x 24, k=8", "Whitening.transform + normalize 400 x 24, k=24"]
     assert all(row.value > 0 and row.items == 400 for row in found)
 
 
