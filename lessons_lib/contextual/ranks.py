@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ..core import BackendUnavailable
+from ..core import BackendUnavailable, check_choice
 
-__all__ = ["Ranks", "joined"]
+__all__ = ["Ranks", "check_device", "joined"]
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,20 @@ class Ranks:
         return slice(self.rank * n // self.size, (self.rank + 1) * n // self.size)
 
 
+def check_device(device: str) -> None:
+    """Raise ValueError for an unknown name, BackendUnavailable for a GPU that is not there."""
+    check_choice("device", device, ("auto", "cpu", "cuda"))
+    if device == "cuda" and not torch.cuda.is_available():
+        raise BackendUnavailable("device='cuda' cannot be used: PyTorch finds no NVIDIA GPU here. Use device='cpu', or ask `lessons doctor`")
+
+
 @contextmanager
 def joined(device: str = "auto") -> Iterator[Ranks]:
     """Join the other processes that ``torchrun`` started, if it did, and leave them at the end.
 
     Parameters: device, "auto" (a GPU where there is one), "cpu" or "cuda". Raises BackendUnavailable, ValueError.
     """
-    if device not in ("auto", "cpu", "cuda"):
-        raise ValueError(f"device={device!r} is unknown. Allowed: 'auto', 'cpu', 'cuda'")
-    if device == "cuda" and not torch.cuda.is_available():
-        raise BackendUnavailable("device='cuda' cannot be used: PyTorch finds no NVIDIA GPU here. Use device='cpu', or ask `lessons doctor`")
+    check_device(device)
     kind = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
     size, rank, local = (int(os.environ.get(name, default)) for name, default in (("WORLD_SIZE", 1), ("RANK", 0), ("LOCAL_RANK", 0)))
     place = torch.device(kind, local) if kind == "cuda" else torch.device("cpu")
