@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..core import check_choice, check_int
+from ..core import check_choice, check_int, existing_path
 from .training import Stopped, read_texts
 
 __all__ = ["pretrain"]
@@ -49,6 +49,7 @@ def pretrain(*, out: Out, scale: Annotated[str, typer.Option(help="smoke, laptop
              device: Annotated[str, typer.Option(help="auto, cpu or cuda")] = "auto",
              checkpoint_minutes: Annotated[float, typer.Option(help="between two checkpoints")] = 5.0) -> None:
     """Train a small BERT from nothing: masked pieces of Wikipedia. Ctrl-C keeps what was learned, --resume goes on to the same bits."""
+    from ..contextual.pretraining import check_start
     from ..contextual.recipes import RECIPES
 
     given = {"tokens": tokens, "dropout": dropout, "learning_rate": learning_rate, "batch": batch, "accumulate": accumulate,
@@ -56,11 +57,17 @@ def pretrain(*, out: Out, scale: Annotated[str, typer.Option(help="smoke, laptop
              "seed": seed}
     recipe = replace(RECIPES[check_choice("scale", scale, RECIPES)], **{name: value for name, value in given.items() if value is not None})
     place, leader = tokens_from or out / "tokens", int(os.environ.get("RANK", "0")) == 0
+    if not prepare:
+        check_start(out, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes, stop_after_minutes=minutes)
+    if tokens_from is not None and not prepare:
+        existing_path(tokens_from / "model.json")
     if not (place / "model.json").exists():
         _refuse_others(place)
         stream = _numbered(text or [SOURCES[scale]], scale, recipe.seed)
         stream.save(place)
         print(f"{place}: {len(stream):,} pieces of {len(stream.tokenizer):,} kinds, {_megabytes(place):.0f} MB")
+    elif text:
+        _refuse_another_text(place, text)
     if not prepare:
         _train(recipe, place, out, leader, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes, stop_after_minutes=minutes)
 
@@ -69,6 +76,16 @@ def _refuse_others(place: Path) -> None:
     """Several processes would number the text several times, and write over each other."""
     if check_int("WORLD_SIZE", int(os.environ.get("WORLD_SIZE", "1"))) > 1:
         raise ValueError(f"{place} holds no numbered text; make it with one process first: lessons pretrain --prepare")
+
+
+def _refuse_another_text(place: Path, text: list[str]) -> None:
+    """What is numbered already is what is trained on; a --text that is not it would be ignored."""
+    from ..contextual import TokenStream
+
+    there = TokenStream.load(place).data.get("sources", text)
+    if there != text:
+        raise ValueError(f"--text {' '.join(text)}: {place} holds the numbered text of {' '.join(map(str, there))}. Leave --text out, or use another "
+                         "--out")
 
 
 def _numbered(sources: list[str], scale: str, seed: int) -> Any:

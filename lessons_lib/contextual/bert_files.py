@@ -13,9 +13,9 @@ import torch
 
 from ..core import DamagedFile, read_json
 from .lesson_bert import EPS, BertSize, LessonBert
-from .saved_bert import WEIGHTS, check_names
+from .weights_file import WEIGHTS, check_index, check_kind, check_names, check_numbers, read_weights
 
-__all__ = ["check_weights_are_safe", "is_plain_bert", "read_bert", "read_config", "read_other"]
+__all__ = ["check_sizes", "check_weights_are_safe", "is_plain_bert", "plain_names", "read_bert", "read_config", "read_other"]
 
 HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "vocab_", "mlm.", "generator_", "discriminator_")
 LARGEST_CONFIG = 5_000_000
@@ -53,7 +53,11 @@ def is_plain_bert(config: dict[str, Any]) -> bool:
 
 def check_weights_are_safe(folder: Path) -> None:
     """Raise DamagedFile or ValueError for a folder whose weights are missing, or are no safetensors."""
-    if (folder / WEIGHTS).is_file() or (folder / f"{WEIGHTS}.index.json").is_file():
+    if (folder / WEIGHTS).is_file():
+        check_kind(folder / WEIGHTS)
+        return
+    if (folder / f"{WEIGHTS}.index.json").is_file():
+        check_index(folder)
         return
     unsafe = sorted(path.name for suffix in ("bin", "pt", "pth", "ckpt", "h5", "msgpack") for path in folder.glob(f"*.{suffix}"))
     if unsafe:
@@ -68,15 +72,9 @@ def read_bert(folder: Path, config: dict[str, Any]) -> tuple[LessonBert, bool]:
     Names with and without the prefix "bert.", and those of TensorFlow's LayerNorm, are understood; heads are left aside. Raises DamagedFile (cut or
     changed weights; sizes or names that ``config.json`` does not ask for).
     """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
     path = folder / WEIGHTS
-    try:
-        weights = _plain_names(load_file(path))
-    except (SafetensorError, OSError) as error:
-        raise DamagedFile(f"{path} was cut or changed: {error}") from error
-    _check_sizes(folder, config, weights)
+    weights = plain_names(read_weights(path))
+    check_sizes(folder, config, weights)
     model = LessonBert(BertSize.from_config(config))
     wanted = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
     has_pooler = "pooler.dense.weight" in weights
@@ -87,7 +85,8 @@ def read_bert(folder: Path, config: dict[str, Any]) -> tuple[LessonBert, bool]:
     return model, has_pooler
 
 
-def _plain_names(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def plain_names(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Weights by the names of `LessonBert`, those of heads left aside."""
     found = {}
     for name, weight in weights.items():
         name = name.removeprefix("bert.")
@@ -96,7 +95,7 @@ def _plain_names(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return found
 
 
-def _check_sizes(folder: Path, config: dict[str, Any], weights: dict[str, torch.Tensor]) -> None:
+def check_sizes(folder: Path, config: dict[str, Any], weights: dict[str, torch.Tensor]) -> None:
     """Raise DamagedFile where a size in ``config.json`` is another than that of the weights; before any memory is taken for it."""
     needed = dict.fromkeys((name for name, _ in SHAPES.values()), ())
     check_names(folder / WEIGHTS, needed, {name: () for name in needed if name in weights})
@@ -132,4 +131,5 @@ def read_other(folder: Path, config: dict[str, Any]) -> tuple[Any, bool]:
     said = [f"{len(names)} {kind} ({', '.join(sorted(names)[:5])})" for kind, names in wrong.items() if names]
     if said:
         raise DamagedFile(f"{folder / WEIGHTS} does not hold the weights that config.json asks for: {'; '.join(said)}")
+    check_numbers(folder, model.state_dict())
     return model, not any("pooler." in name for name in info["missing_keys"])

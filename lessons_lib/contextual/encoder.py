@@ -109,6 +109,9 @@ class ContextualEncoder(Estimator):
         pooling.states(self.layers)
         if pooling.name == "pooler" and self.reader.pooler is None:
             raise ValueError(f"pooling='pooler' is not possible: {self.name} has no pooler among its weights; choose 'cls' or 'last'")
+        if pooling.name in ("cls", "pooler") and not self.tokenizer.before:
+            raise ValueError(f"pooling={pooling.name!r} reads the piece before a text, and the tokenizer of {self.name} puts none "
+                             "there; choose 'last'")
         return pooling
 
     # -------------------------------------------------------------------------------------------- vectors of texts
@@ -128,6 +131,8 @@ class ContextualEncoder(Estimator):
 
         Parameters: poolings, each a `Pooling` or the name of one; others as `encode`. Returns for each (n, dim) float32. Raises as `encode`.
         """
+        if isinstance(poolings, (str, Pooling)) or not isinstance(poolings, Iterable):
+            raise TypeError(f"poolings={shown(poolings)} is {type(poolings).__name__}; expected a list of poolings, such as ['cls', 'last']")
         chosen = [self._fitting(p if isinstance(p, Pooling) else Pooling(p, special_tokens=self.special_tokens)) for p in poolings]
         if not chosen:
             raise ValueError("poolings holds 0 poolings; expected >= 1")
@@ -201,9 +206,10 @@ class ContextualEncoder(Estimator):
         Parameters: texts; layers, numbers of hidden states, 0 for the output of the embeddings, None: all, from 0 to ``layers``; others as `encode`.
         Yields a `TokenStates` per text, special pieces included and marked. Raises as `encode`.
         """
-        wanted = list(range(self.layers + 1)) if layers is None else [layers] if isinstance(layers, int) else list(layers)
-        for i, number in enumerate(wanted):
-            check_int(f"layers[{i}]", number, low=0, high=self.layers)
+        if not (layers is None or isinstance(layers, Iterable)):
+            layers = [check_int("layers", layers, low=0, high=self.layers)]
+        wanted = list(range(self.layers + 1)) if layers is None else list(layers)
+        wanted = [check_int(f"layers[{i}]", number, low=0, high=self.layers) for i, number in enumerate(wanted)]
         if not wanted:
             raise ValueError("layers holds 0 numbers; expected >= 1, or None for all")
         check_int("batch_size", batch_size)
@@ -222,6 +228,8 @@ class ContextualEncoder(Estimator):
                 stacked = torch.stack([group.states[number].float() for number in wanted], dim=1).cpu().numpy()
                 for row, of_text, seen in zip(group.rows.tolist(), stacked, group.mask.cpu().numpy(), strict=True):
                     vectors[row] = of_text[:, seen]
+                    if not np.isfinite(vectors[row]).all():
+                        raise ValueError(_not_finite(self.name, 1, first + row))
             for row in range(last - first):
                 ids = part.ids[part.offsets[row] : part.offsets[row + 1]].astype(np.int64)
                 nothing = np.zeros((len(wanted), 0, self.dim), np.float32)
@@ -274,5 +282,9 @@ class ContextualEncoder(Estimator):
 def _check_finite(vectors: np.ndarray, rows: np.ndarray, name: str) -> None:
     finite = np.isfinite(vectors[rows]).all(axis=1)
     if not finite.all():
-        raise ValueError(f"{name} gives NaN or infinity for {int((~finite).sum())} texts (first: texts[{rows[~finite].min()}]); its weights may be "
-                         "damaged, or too large for its precision: load it with precision='float32'")
+        raise ValueError(_not_finite(name, int((~finite).sum()), int(rows[~finite].min())))
+
+
+def _not_finite(name: str, count: int, first: int) -> str:
+    return (f"{name} gives NaN or infinity for {count} texts (first: texts[{first}]); its weights may be damaged, or too large for its precision: "
+            "load it with precision='float32'")

@@ -19,7 +19,7 @@ from .bert_files import is_plain_bert
 from .lesson_bert import BertSize, LessonBert
 from .pieces import Pieces
 from .readers import BertReader, OtherReader, Reader
-from .saved_bert import WEIGHTS
+from .weights_file import WEIGHTS
 from .sentence_modules import pooling_of
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ class BertSize:
 
     def __post_init__(self) -> None:
         for name in ("vocabulary", "dim", "layers", "heads", "feed_forward", "positions"):
-            check_int(name, getattr(self, name))
+            check_int(name, getattr(self, name), low=2 if name == "dim" else 1)         # LayerNorm leaves nothing of a single number
         check_float("dropout", self.dropout, low=0.0, high=0.9)
         if self.dim % self.heads:
             raise ValueError(f"dim={self.dim} does not divide into heads={self.heads}; expected a multiple")
@@ -64,7 +64,10 @@ class BertSize:
         missing = [theirs for name, theirs in NAMES.items() if theirs not in config and name != "dropout"]
         if missing:
             raise DamagedFile(f"config.json lacks {', '.join(missing)}")
-        return cls(**{name: config[theirs] for name, theirs in NAMES.items() if theirs in config})
+        try:
+            return cls(**{name: config[theirs] for name, theirs in NAMES.items() if theirs in config})
+        except (TypeError, ValueError) as error:
+            raise DamagedFile(f"config.json has a size that is none: {error}") from error
 
 
 class Embeddings(nn.Module):

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..core import (BackendUnavailable, DamagedFile, DataMissing, check_choice, check_seed, existing_path, external_data_folder, nearest_name,
-                    read_json, shown, torch_device)
+from ..core import (BackendUnavailable, DamagedFile, DataMissing, DownloadFailed, check_choice, check_seed, existing_path, external_data_folder,
+                    nearest_name, read_json, shown, torch_device)
 from ..datasets.registry import RegisteredFile
 from ..datasets.resolve import find
 from .bert_files import check_weights_are_safe, is_plain_bert, read_bert, read_config, read_other
@@ -27,6 +27,7 @@ from .pieces import load_pieces
 from .pooling import Pooling
 from .readers import BertReader, OtherReader, Reader
 from .sentence_modules import folder_settings
+from .weights_file import check_sums
 
 __all__ = ["lesson_bert_folder", "load_encoder"]
 
@@ -55,23 +56,26 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
         bits in every batch; slower. download: fetch a model of the hub into the cache of huggingface_hub first.
 
     Returns a `ContextualEncoder`. Raises ValueError or TypeError (an argument, weights that can run code), BackendUnavailable (a device, a package),
-    DataMissing (with what gets the model), FileNotFoundError, DamagedFile (files missing, cut, or not of one model).
+    DataMissing (with what gets the model), DownloadFailed, FileNotFoundError, DamagedFile (files missing, cut, or not of one model).
     """
     place = torch_device(device)
-    dtype = PRECISIONS[check_choice("precision", precision or ("bfloat16" if place.type == "cuda" else "float32"), PRECISIONS)]
-    Pooling(pooling or "last", layer, special_tokens)
+    dtype = PRECISIONS[check_choice("precision", ("bfloat16" if place.type == "cuda" else "float32") if precision is None else precision, PRECISIONS)]
+    Pooling("last" if pooling is None else pooling, layer, special_tokens)
     check_choice("truncation", truncation, TRUNCATIONS)
-    if seed is not None and name != "lesson-bert-random":
+    random = isinstance(name, str) and name == "lesson-bert-random"
+    if seed is not None and not random:
         raise ValueError(f"seed={shown(seed)} is for name='lesson-bert-random' only: nothing else here is drawn by chance")
     folder = _folder(name, download)
     config, own = read_config(folder), folder_settings(folder)
     tokenizer = load_pieces(folder)
-    reader = _start(config, check_seed(seed or 0)) if name == "lesson-bert-random" else _reader(folder, config)
-    if len(tokenizer) > reader.vocabulary:
-        raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} pieces, the model's vocabulary {reader.vocabulary:,}")
+    reader = _start(config, check_seed(0 if seed is None else seed)) if random else _reader(folder, config)
+    if tokenizer.highest >= reader.vocabulary:
+        raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} pieces, the highest id {tokenizer.highest:,}; the model's vocabulary has "
+                          f"{reader.vocabulary:,}. Copy the tokenizer that belongs to the model")
     own.check_width(folder, reader.dim)
+    check_sums(folder)
     reader.model.to(place, dtype).eval()
-    called = folder.name if isinstance(name, os.PathLike) or Path(name).is_dir() else name         # not the path of somebody's machine
+    called = folder.name if _is_folder(name) else name         # not the path of somebody's machine
     return ContextualEncoder(reader, tokenizer, name=called, pooling=pooling or own.pooling, layer=layer, special_tokens=special_tokens,
                              max_length=own.cut(reader.positions) if max_length is None else max_length, truncation=truncation,
                              normalize=own.normalize if normalize is None else normalize, batch_invariant=batch_invariant,
@@ -83,19 +87,28 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
 
 def _folder(name: str | os.PathLike, download: bool) -> Path:
     """The folder of a model. Raises DataMissing, BackendUnavailable, FileNotFoundError, ValueError (no name)."""
+    if not isinstance(name, (str, os.PathLike)):
+        raise TypeError(f"name={shown(name)} is {type(name).__name__}; expected a str or a path. Names: {', '.join(NAMED)}")
     if name in ("lesson-bert", "lesson-bert-random"):
         return lesson_bert_folder()
     if name == "minilm":
         return _minilm()
-    if not isinstance(name, (str, os.PathLike)):
-        raise TypeError(f"name={shown(name)} is {type(name).__name__}; expected a str or a path. Names: {', '.join(NAMED)}")
     written = os.fspath(name)
-    if isinstance(name, os.PathLike) or (written and Path(written).is_dir()) or written.startswith((".", "~", os.sep)) or "\\" in written:
+    if "\0" in written:
+        raise ValueError(f"name={shown(name)} holds a NUL character; expected a str or a path. Names: {', '.join(NAMED)}")
+    if _is_folder(name) or written.startswith((".", "~", os.sep)) or "\\" in written:
         folder = existing_path(written)
         if not folder.is_dir():
             raise DamagedFile(f"{folder} is a file; a model is a folder with config.json, model.safetensors and a tokenizer")
         return folder
     return _of_the_hub(written, download)
+
+
+def _is_folder(name: str | os.PathLike) -> bool:
+    try:
+        return isinstance(name, os.PathLike) or (bool(name) and Path(name).is_dir())
+    except OSError:                               # longer than the system's names are
+        return False
 
 
 def lesson_bert_folder() -> Path:
@@ -125,16 +138,22 @@ def _of_the_hub(name: str, download: bool) -> Path:
         raise ValueError(f"name={shown(name)} is no name of a model and no folder.{f' Did you mean {near!r}?' if near else ''} Names: "
                          f"{', '.join(map(repr, NAMED))}, a folder, or one of the Hugging Face hub such as 'bert-base-uncased'")
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
         return Path(snapshot_download(name, local_files_only=not download, allow_patterns=HUB_FILES))
+    except HFValidationError as error:
+        raise ValueError(f"name={shown(name)} is no name of a model: {shown(str(error), 200)}. Names: {', '.join(map(repr, NAMED))}, a folder, or "
+                         "one of the Hugging Face hub such as 'bert-base-uncased'") from error
     except LocalEntryNotFoundError as error:
+        if download:
+            raise DownloadFailed(f"{name} could not be fetched from the Hugging Face hub: the host was not reached, or has no such model. Try again, "
+                                 "or copy its folder here and pass its path") from error
         near = nearest_name(name, NAMED)
         raise DataMissing(f"{name} is not on this machine.{f' Did you mean {near!r}?' if near else ''}\nGet it from the Hugging Face hub: "
                           f"load_encoder({name!r}, download=True), or copy its folder here and pass its path") from error
     except (HfHubHTTPError, OSError) as error:
-        raise DataMissing(f"{name} could not be fetched from the Hugging Face hub: {str(error).splitlines()[0][:200]}. Copy its folder here and "
+        raise DownloadFailed(f"{name} could not be fetched from the Hugging Face hub: {str(error).splitlines()[0][:200]}. Copy its folder here and "
                           "pass its path") from error
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core import DamagedFile, check_float, check_int, checked_texts, load_model, save_model, track
+from ..core import DamagedFile, check_float, check_int, checked_texts, load_model, save_model, shown, track
 from .masking import uniforms
 from .tokenizer import SPECIAL, WordPiece
 
@@ -74,13 +74,17 @@ def prepare_tokens(texts: Iterable[str], tokenizer: WordPiece, *, max_tokens: in
     measuring; data, said in the cards of models. Raises TypeError, ValueError (too little text for both parts).
     """
     check_float("held_out", held_out, low=0.0, high=0.5, open_low=True)
+    if not isinstance(tokenizer, WordPiece):
+        raise TypeError(f"tokenizer={shown(tokenizer)} is {type(tokenizer).__name__}; expected a WordPiece. Make it: WordPiece.train(texts)")
+    if max_tokens is not None:
+        check_int("max_tokens", max_tokens)
     ids, starts, ends, n = [], [], [], 0
     for part, begins, lengths in track(_numbered(texts, tokenizer), label="numbering", show=progress, size=lambda p: len(p[0]), unit=" tokens"):
         ids.append(part)
         starts.append(begins)
         ends += (n + np.cumsum(lengths)).tolist()
         n += len(part)
-        if max_tokens is not None and n >= check_int("max_tokens", max_tokens):
+        if max_tokens is not None and n >= max_tokens:
             break
     cut = [end for end in ends if end <= n * (1 - held_out)]
     if not cut:

@@ -30,12 +30,15 @@ class Pieces:
         engine.no_truncation()
         engine.no_padding()
         engine.encode_special_tokens = True
-        framed = engine.encode("a", add_special_tokens=True)
-        inner = [i for i, special in enumerate(framed.special_tokens_mask) if not special] or [0]
-        self.before, self.after = framed.ids[: inner[0]], framed.ids[inner[-1] + 1 :]
+        self.before, self.after = _frame(engine)
 
     def __len__(self) -> int:
         return self.engine.get_vocab_size()
+
+    @property
+    def highest(self) -> int:
+        """The highest id that a text can be given: one below the size, unless numbers are left out."""
+        return max(self.engine.get_vocab().values(), default=-1)
 
     @property
     def special(self) -> frozenset[int]:
@@ -73,6 +76,16 @@ class Pieces:
     def special_mask(self, ids: np.ndarray) -> np.ndarray:
         """Which ids are pieces put around texts (bool)."""
         return np.isin(ids, list(self.special))
+
+
+def _frame(engine: Any) -> tuple[list[int], list[int]]:
+    """The ids that are put before and after a text. Raises ValueError for a tokenizer that makes no piece of any text."""
+    for text in ("a", "1", *sorted(engine.get_vocab())):         # a vocabulary without "a" may drop it, and what stood around it would be lost
+        framed = engine.encode(text, add_special_tokens=True)
+        inner = [i for i, special in enumerate(framed.special_tokens_mask) if not special]
+        if inner:
+            return framed.ids[: inner[0]], framed.ids[inner[-1] + 1 :]
+    raise ValueError("none of its pieces is found in a text")
 
 
 def load_pieces(folder: Path) -> Pieces:

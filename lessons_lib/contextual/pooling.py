@@ -19,7 +19,7 @@ from ..kernels import pool
 __all__ = ["POOLINGS", "Pooling"]
 
 POOLINGS = ("cls", "pooler", "last", "mean", "max", "first-last", "static-last", "last-2", "last-4", "all")
-LAST_K = re.compile(r"last-([1-9][0-9]*)")
+LAST_K = re.compile(r"last-([1-9][0-9]{0,5})")
 OF_A_LAYER = ("mean", "last", "cls", "max")       # for which a layer may be chosen
 
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..core import (DamagedFile, asked_to_stop, available_cores, check_choice, check_float, fingerprint, load_model, read_json, save_model, track,
-                    warn_data)
+from ..core import (DamagedFile, asked_to_stop, atomic_open, available_cores, check_choice, check_float, fingerprint, load_model, read_json,
+                    save_model, shown, torch_device, track, warn_data)
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
 from .ranks import Ranks, joined
@@ -28,10 +28,11 @@ from .saved_bert import save_bert
 from .tokenizer import WordPiece
 from .training import Training
 
-__all__ = ["Pretrained", "pretrain"]
+__all__ = ["Pretrained", "check_start", "pretrain"]
 
 CHECKPOINTS = ("checkpoint-a", "checkpoint-b")    # written in turn: the one before the last is still there when the last is damaged
 MAY_CHANGE = ("tokens", "accumulate", "compiled")  # of a recipe on the way
+OF_A_MODEL = ("model.safetensors", "config.json", "card.json")
 AGREE_EVERY = 16                                  # steps between two questions to the other processes whether one was told to stop
 
 
@@ -58,13 +59,11 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
     Raises ValueError (a run lies in the folder, or none, or one with another recipe or text), DamagedFile, TrainingDiverged, BackendUnavailable,
     OutOfMemoryError (with what to do).
     """
-    if isinstance(recipe, str):
-        recipe = RECIPES[check_choice("recipe", recipe, RECIPES)]
-    check_float("checkpoint_minutes", checkpoint_minutes, low=0.0)
-    limit = float("inf") if stop_after_minutes is None else 60 * check_float("stop_after_minutes", stop_after_minutes, low=0.0)
-    folder = Path(out)
-    found = _checkpoints(folder)
-    _check_folder(folder, resume, bool(found))
+    if not isinstance(stream, TokenStream):
+        raise TypeError(f"stream={shown(stream)} is {type(stream).__name__}; expected a TokenStream. Make it: prepare_tokens(texts, tokenizer)")
+    recipe, folder = _recipe(recipe), Path(out)
+    check_start(folder, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes, stop_after_minutes=stop_after_minutes)
+    limit, found = float("inf") if stop_after_minutes is None else 60 * stop_after_minutes, _checkpoints(folder)
     with joined(device) as ranks:
         _check_batch(recipe, ranks)
         run = _Run(Training(recipe, stream, ranks), folder, _text_of(stream), stream.data, 60 * checkpoint_minutes)
@@ -78,11 +77,36 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
     return Pretrained(run.training.model.eval(), stream.tokenizer, card, run.training.record.step >= recipe.steps)
 
 
-def _check_folder(folder: Path, resume: bool, there: bool) -> None:
+def _recipe(recipe: Recipe | str) -> Recipe:
+    if isinstance(recipe, str):
+        return RECIPES[check_choice("recipe", recipe, RECIPES)]
+    if not isinstance(recipe, Recipe):
+        raise TypeError(f"recipe={shown(recipe)} is {type(recipe).__name__}; expected a Recipe, or the name of one: {', '.join(RECIPES)}")
+    return recipe
+
+
+def check_start(folder: Path, *, resume: bool = False, device: str = "auto", checkpoint_minutes: float = 5.0,
+                stop_after_minutes: float | None = None) -> None:
+    """Look at all that can be wrong before a text is numbered and hours are spent; raises as `pretrain` does.
+
+    A folder that holds a model without its checkpoints is somebody's model, not a run, and is never written over.
+    """
+    if not isinstance(resume, bool):
+        raise TypeError(f"resume={shown(resume)} is {type(resume).__name__}; expected True or False")
+    torch_device(device)
+    check_float("checkpoint_minutes", checkpoint_minutes, low=0.0)
+    if stop_after_minutes is not None:
+        check_float("stop_after_minutes", stop_after_minutes, low=0.0)
+    there = bool(_checkpoints(folder))
     if there and not resume:
         raise ValueError(f"{folder} holds a run already; go on with resume=True (--resume), or begin anew in another folder")
     if resume and not there:
         raise ValueError(f"{folder} holds no run to go on with; leave resume out to begin")
+    if not there and (other := next((name for name in OF_A_MODEL if (folder / name).exists()), None)):
+        raise FileExistsError(f"{folder} holds a model already ({other}), which training would write over; begin in another folder")
+    with atomic_open(folder / "checkpoint-can-be-written") as file:       # not after hours that a folder is read-only, a file, or on a full disk
+        file.write("yes")
+    (folder / "checkpoint-can-be-written").unlink(missing_ok=True)        # another process may have been faster
 
 
 def _check_batch(recipe: Recipe, ranks: Ranks) -> None:
@@ -95,15 +119,15 @@ def _text_of(stream: TokenStream) -> str:
 
 
 def _checkpoints(folder: Path) -> list[Path]:
-    """Checkpoints in a folder, the newest first, as their cards say, read or not."""
+    """Checkpoints in a folder: those whose card cannot be read first, for they may be the newest, then by falling step, as their cards say."""
     found = []
     for name in CHECKPOINTS:
         try:
-            found.append((read_json(folder / name / "model.json")["extra"]["record"]["step"], folder / name))
-        except FileNotFoundError:
+            found.append((float(read_json(folder / name / "model.json")["extra"]["record"]["step"]), folder / name))
+        except FileNotFoundError:                 # not begun, or killed before it was whole
             continue
-        except (ValueError, KeyError, TypeError):
-            found.append((-1, folder / name))
+        except (OSError, ValueError, KeyError, TypeError):
+            found.append((float("inf"), folder / name))
     return [path for _, path in sorted(found, reverse=True)]
 
 
@@ -117,17 +141,20 @@ class _Run:
 
     def go_on(self, paths: list[Path]) -> None:
         """Stand where the newest sound checkpoint stands."""
+        damaged = []
         for path in paths:
             try:
                 settings, arrays, extra = load_model(path, "Pretraining")
             except (DamagedFile, FileNotFoundError) as error:
-                warn_data(f"{error}. The checkpoint before it is used")
+                damaged.append(str(error))
                 continue
+            if damaged:
+                warn_data(f"{damaged[0]}. The checkpoint before it is used: {path.name}, step {extra['record']['step']:,}")
             self._check_same(settings, extra)
             self.training.restore(arrays, extra["record"])
             self.saves = 1 + CHECKPOINTS.index(path.name)                 # the next one replaces the other
             return
-        raise DamagedFile(f"{self.folder} holds no sound checkpoint; begin anew in another folder")
+        raise DamagedFile(f"{self.folder} holds no sound checkpoint; begin anew in another folder. {' '.join(damaged)}")
 
     def _check_same(self, settings: dict[str, Any], extra: dict[str, Any]) -> None:
         ours = asdict(self.training.recipe)

@@ -35,7 +35,7 @@ def table_statistics(table: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
 
     Parameters: table; counts (vocabulary,), pieces with less than five occurrences are left out. Raises TypeError, ValueError.
     """
-    table = check_array("table", table)
+    table, counts = check_array("table", table), check_array("counts", counts, ndim=1)
     if len(counts) != len(table):
         raise ValueError(f"counts has {len(counts)} entries and table {len(table)} rows; expected one count per row")
     known = counts >= LEAST
@@ -49,7 +49,7 @@ def table_statistics(table: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
     even = norms.std() == 0 or logs.std() == 0
     return {"norm_frequency": 0.0 if even else float(np.corrcoef(norms, logs)[0, 1]),
             "mean_cosine": float((np.sum(unit.sum(axis=0) ** 2) - np.sum(unit**2)) / (n * (n - 1))),
-            "shares": (spectrum[:SHARES] / spectrum.sum()).tolist(), "mean_norm": float(norms.mean())}
+            "shares": (spectrum[:SHARES] / max(spectrum.sum(), 1e-300)).tolist(), "mean_norm": float(norms.mean())}
 
 
 def table_frame(table: np.ndarray, counts: np.ndarray, pieces: np.ndarray) -> np.ndarray:

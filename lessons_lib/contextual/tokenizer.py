@@ -36,6 +36,9 @@ class WordPiece:
         if tuple(self.pieces[: len(SPECIAL)]) != SPECIAL:
             raise DamagedFile(f"vocab.txt begins with {self.pieces[:5]}; expected {', '.join(SPECIAL)}")
         check_int("pieces", len(self.pieces), low=len(SPECIAL) + 1, high=MOST)
+        twice = next((piece for piece, n in Counter(self.pieces).items() if n > 1), None)
+        if twice is not None:
+            raise DamagedFile(f"vocab.txt has {twice!r} twice; expected every piece once")
         self.engine = _engine({piece: i for i, piece in enumerate(self.pieces)})
 
     def __len__(self) -> int:
@@ -63,7 +66,12 @@ class WordPiece:
         for space in [letter for letter in letters if letter.isspace()]:
             del letters[space]
         kept = [letter for letter, _ in sorted(letters.items(), key=lambda item: (-item[1], item[0]))[:ALPHABET]]
+        if not kept:
+            raise ValueError(f"texts hold 0 tokens in {len(plain)} documents; expected at least one letter")
         first = [*SPECIAL, *_single(sorted(kept))]
+        if len(first) > size:
+            raise ValueError(f"size={size} is too small: {len(kept)} letters of the texts and {len(SPECIAL)} special pieces need {len(first)}; "
+                             f"expected size >= {len(first)}")
         rare = dict.fromkeys(map(ord, letters.keys() - set(kept)), " ")
         trainer = trainers.WordPieceTrainer(vocab_size=size, min_frequency=check_int("min_count", min_count), special_tokens=first,
                                             show_progress=False)
@@ -92,7 +100,7 @@ class WordPiece:
         if not path.is_file():
             raise DamagedFile(f"{path.parent} has no tokenizer: vocab.txt is missing")
         try:
-            return cls(path.read_text("utf-8").split("\n")[:-1])
+            return cls(path.read_text("utf-8").removesuffix("\n").split("\n"))
         except ValueError as error:
             raise DamagedFile(f"{path}: {error}") from error
 

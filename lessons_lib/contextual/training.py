@@ -27,6 +27,7 @@ from .statistics import sampled_pieces, table_frame, table_statistics
 __all__ = ["Training"]
 
 HELD_OUT_ROWS = 512
+FAR = 10.0                                        # times the loss of guessing: no sound run comes near it, not even in its first steps
 ROWS_AT_ONCE = 128                                # when measuring
 CURVE_POINTS = 200
 BETAS = (0.9, 0.98)                               # the second lower than usual: large early gradients are forgotten sooner (Liu et al. 2019)
@@ -144,7 +145,7 @@ class Training:
         record, tokens = self.record, self.record.step * self.recipe.tokens_per_step
         if record.steps_in_loss:
             self.check()
-            record.curve.append([tokens, round(float(self._loss) / record.steps_in_loss, 4)])
+            record.curve.append([tokens, round(self._mean_loss(), 4)])
             self._loss.zero_()
             record.steps_in_loss = 0
         if record.step in moments(self.recipe.steps) and not (record.seen and record.seen[-1]["step"] == record.step):
@@ -153,11 +154,17 @@ class Training:
             self.frames.append(table_frame(table, self.counts, self.pieces))
 
     def check(self) -> None:
-        """Raise TrainingDiverged if loss or weights are not finite any more: they are not worth keeping."""
-        if not (np.isfinite(float(self._loss)) and all(bool(p.isfinite().all()) for p in self.model.parameters())):
+        """Raise TrainingDiverged if weights are not finite any more, or the loss is far above that of guessing: they are not worth keeping."""
+        mean, guessing = self._mean_loss(), float(np.log(len(self.tokenizer)))
+        if not (mean <= FAR * guessing and all(bool(p.isfinite().all()) for p in self.model.parameters())):
             last = self.record.curve[-1][1] if self.record.curve else "none"
-            raise TrainingDiverged(f"training diverged before step {self.record.step:,}: loss or weights are not finite; last finite loss: {last}. "
+            raise TrainingDiverged(f"training diverged before step {self.record.step:,}: the mean loss is {mean:.4g} (guessing: {guessing:.3g}), or "
+                                   f"weights are not finite; last sound loss: {last}. "
                                    f"The last checkpoint is from before. Use a smaller rate: learning_rate={self.recipe.learning_rate / 3:.2g}")
+
+    def _mean_loss(self) -> float:
+        """The mean loss since the last point of the curve; 0 where no step was done."""
+        return float(self._loss) / max(1, self.record.steps_in_loss)
 
     @torch.no_grad()
     def measure(self) -> dict[str, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import shutil
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core import DamagedFile, DataWarning, Encoder, check_int, checked_batches, read_json, shown, track, warn_data, write_json
+from ..datasets.download import locked
 
 __all__ = ["encode_to"]
 
@@ -36,17 +38,34 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
     Raises TypeError, ValueError (a path, texts, a file of other texts or of another encoder), FileExistsError (a file without a card), DamagedFile.
     """
     check_int("batch_size", batch_size)
+    if not isinstance(encoder, Encoder):
+        raise TypeError(f"encoder={shown(encoder)} is {type(encoder).__name__}; expected an encoder, with name, dim and encode")
     target = Path(path)
     if target.suffix != ".npy":
         raise ValueError(f"path={str(path)!r} ends in {target.suffix!r}; expected a file that ends in '.npy'")
     batches = checked_batches(texts, name="texts", allow_empty=True, size=TEXTS_AT_ONCE)
-    rows, total = _Rows(target, encoder), len(texts) if hasattr(texts, "__len__") else None
-    with _one_warning() as heard:
-        for batch in track(batches, total=total, label=f"encode {target.name}", show=progress, size=len, unit=" texts"):
-            heard(rows.n)
-            rows.add(batch, encoder, batch_size)
-        rows.finish()
+    total = len(texts) if hasattr(texts, "__len__") else None
+    with locked(target), _explained(target):
+        rows = _Rows(target, encoder)
+        with _one_warning() as heard:
+            for batch in track(batches, total=total, label=f"encode {target.name}", show=progress, size=len, unit=" texts"):
+                heard(rows.n)
+                rows.add(batch, encoder, batch_size)
+            rows.finish()
     return np.load(target, mmap_mode="r")
+
+
+@contextmanager
+def _explained(target: Path) -> Iterator[None]:
+    """Say of an error of the disk which file it was about, and that what is there stays."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:                   # one of ours, which says so itself
+            raise
+        existing = next(folder for folder in (target.parent, *target.parents) if folder.exists())
+        raise type(error)(error.errno, f"cannot write {target}: {error.strerror}; {shutil.disk_usage(existing).free:,} bytes are free there. What "
+                                       "was encoded is kept: the same call goes on") from error
 
 
 class _Rows:
@@ -57,7 +76,9 @@ class _Rows:
         self.dim, self.about = int(encoder.dim), _about(encoder)
         self.finished, self.n, self.at = target.exists(), 0, 0
         self.known: list[list[Any]] = self._known()
-        if not self.finished:
+        if self.finished:
+            self._check_size(self.target)
+        else:
             self._cut()
 
     def _known(self) -> list[list[Any]]:
@@ -78,6 +99,14 @@ class _Rows:
             raise ValueError(f"{self.target} was begun by another encoder: {shown(about['settings'])}, now {shown(self.about['settings'])}, or one "
                              f"with other weights. Choose another name, or remove {self.target.name}, .part and .json")
         return known
+
+    def _check_size(self, path: Path) -> None:
+        """Raise DamagedFile for a file that has not as many bytes as the rows that the card knows."""
+        n = sum(n for n, _ in self.known)
+        found, expected = path.stat().st_size, len(self._header(n)) + self._row * n
+        if found != expected:
+            raise DamagedFile(f"{path} was cut or changed: {found:,} bytes found, {expected:,} expected. Remove it and {self.card_file.name}, and "
+                              "begin anew")
 
     @property
     def _row(self) -> int:
@@ -136,6 +165,7 @@ class _Rows:
             file.write(self._header(self.n))
             file.flush()
             os.fsync(file.fileno())
+        self._check_size(self.part)
         os.replace(self.part, self.target)
 
 

@@ -7,7 +7,7 @@ ever the right answer is pushed away from all contexts. Count and length are com
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -28,7 +28,7 @@ def _ranked(table: Any, counts: Any, exclude: Sequence[int], least: int) -> tupl
     table, counts = as_rows("table", table, min_rows=2), check_array("counts", counts, ndim=1)
     if len(counts) != len(table) or (counts < 0).any():
         raise ValueError(f"counts has {len(counts)} values, the least {min(counts, default=0):g}, for {len(table)} rows; expected one >= 0 per row")
-    left_out = np.asarray(exclude if len(exclude) else np.zeros(0, int))
+    left_out = np.asarray(_listed("exclude", exclude, "row numbers") or np.zeros(0, int))
     if left_out.dtype.kind not in "iu" or left_out.ndim != 1 or ((left_out < 0) | (left_out >= len(table))).any():
         raise ValueError(f"exclude={shown(exclude)} holds something that is no row; expected row numbers in [0, {len(table) - 1}]")
     keep = counts >= check_int("least", least)
@@ -37,6 +37,13 @@ def _ranked(table: Any, counts: Any, exclude: Sequence[int], least: int) -> tupl
     if len(rows) < 2:
         raise ValueError(f"table has {len(rows)} rows with a count >= {least} that are not excluded; expected >= 2")
     return table, counts, rows[np.argsort(-counts[rows], kind="stable")]
+
+
+def _listed(name: str, values: Any, what: str) -> list[Any]:
+    """Values as a list. Raises TypeError for what holds none, or for a text."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) != 1:
+        raise TypeError(f"{name}={shown(values)} is {type(values).__name__}; expected a list of {what}")
+    return list(values)
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:
@@ -128,21 +135,26 @@ def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLO
     """
     table, counts, rows = _ranked(table, counts, exclude, least)
     bounds = _bounds(edges, len(rows))
-    ks = tuple(check_int(f"ks[{i}]", k, high=len(rows) - 1) for i, k in enumerate(ks))
+    ks = tuple(check_int(f"ks[{i}]", k, high=len(rows) - 1) for i, k in enumerate(_listed("ks", ks, "numbers of neighbours, such as (3, 5, 7)")))
     if not ks:
         raise ValueError("ks is empty; expected >= 1 numbers of neighbours, such as (3, 5, 7)")
-    words = np.ascontiguousarray(table[rows], dtype=np.float64)
+    exponent = power_of_two(table)                                         # squares of huge and of tiny numbers stay inside the type
+    words = np.ldexp(np.ascontiguousarray(table[rows], dtype=np.float64), -exponent)
     asked = slice(bounds[0, 0], bounds[-1, 1])
     distances, dots = _nearest(words, asked, max(ks), metric="l2"), _nearest(words, asked, max(ks), metric="dot")
-    lengths = norms(words)
+    lengths = np.ldexp(norms(words), exponent)
     inside = [slice(low - asked.start, high - asked.start) for low, high in bounds.tolist()]
-    found = [np.array([[values[part, :k].mean() for k in ks] for part in inside]) for values in (distances, dots)]
+    with np.errstate(over="ignore"):
+        found = [np.ldexp(np.array([[values[part, :k].mean() for k in ks] for part in inside]), factor)
+                 for values, factor in ((distances, exponent), (dots, 2 * exponent))]
+    if not np.isfinite(found[1]).all():
+        raise ValueError(f"table holds numbers up to {np.abs(table).max():.3g}, whose dot products are beyond float64; divide it by a number first")
     return FrequencyBins(bounds, ks, np.array([lengths[low:high].mean() for low, high in bounds.tolist()]), *found)
 
 
 def _bounds(edges: Sequence[int], n: int) -> np.ndarray:
     """First rank and the one after the last of every bin that holds a word, (bins, 2)."""
-    marks = [check_int(f"edges[{i}]", edge, low=0) for i, edge in enumerate(edges)]
+    marks = [check_int(f"edges[{i}]", edge, low=0) for i, edge in enumerate(_listed("edges", edges, "rising ranks, such as (0, 100, 500)"))]
     if len(marks) < 2 or any(b <= a for a, b in pairwise(marks)) or marks[0] >= n:
         raise ValueError(f"edges={shown(edges)} of {n} words; expected >= 2 rising ranks that begin below {n}")
     return np.array([(low, min(high, n)) for low, high in pairwise(marks) if low < n])

@@ -7,6 +7,7 @@ A layer of a model is one long table of token vectors. `group_rows` sorts its ro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,7 +72,11 @@ def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int |
 
 
 def _labels(labels: Any) -> np.ndarray:
+    if isinstance(labels, (str, bytes)) or not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
+        raise TypeError(f"labels={shown(labels)} is {type(labels).__name__}; expected a list or an array, one label per row")
     array = np.asarray(labels)
+    if array.dtype == object and array.ndim == 1 and all(isinstance(label, str) for label in array):
+        array = array.astype(np.str_)                 # as a column of pandas is
     if array.ndim != 1 or not len(array):
         raise ValueError(f"labels has shape {array.shape}; expected one label per row, >= 1")
     if array.dtype.kind not in "iuU":

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import shown
 from .groups import Groups, group_rows
 from .rows import BLOCK, as_rows, blocks, power_of_two
 from .spectrum import share_of_first, values_of
@@ -153,6 +154,8 @@ def against_chance(measure: Callable[[Any, Groups], np.ndarray], vectors: Any, g
     Parameters: measure, `self_similarity`, `intra_sentence_similarity`, `maximum_explainable_variance` or any function of vectors and groups;
     vectors, groups as there; seed of the draw. Returns `Adjusted`. Raises as the measure does.
     """
+    if not callable(measure):
+        raise TypeError(f"measure={shown(measure)} is {type(measure).__name__}; expected a function such as self_similarity")
     return Adjusted(measure(vectors, groups), measure(vectors, groups.random(seed=seed)))
 
 
@@ -177,6 +180,10 @@ def contextuality(vectors: Any, words: Any, sentences: Any, *, least: int = 5, m
     of_word = group_rows(words, contexts=sentences, least=least, most=most, seed=seed)
     inside = np.full(of_word.n_rows, -1)
     inside[of_word.pool] = np.asarray(sentences)[of_word.pool]
+    if (inside[of_word.pool] < 0).any():
+        row = of_word.pool[inside[of_word.pool] < 0][0]
+        raise ValueError(f"sentences[{row}]={inside[row]} of a row whose word counts; expected ints >= 0. To leave a row out make its word negative, "
+                         "or ''")
     of_sentence = group_rows(inside)
     whole = Groups(of_word.pool, np.array([0, len(of_word.pool)]), np.array(["all"]), of_word.pool, of_word.n_rows)
     return Contextuality(float(self_similarity(vectors, whole)[0]), against_chance(self_similarity, vectors, of_word, seed=seed),

@@ -29,7 +29,10 @@ def as_rows(name: str, x: Any, *, min_rows: int = 1, look: bool = True) -> np.nd
     if hasattr(x, "detach"):
         x = x.detach()
         x = (x.float() if str(x.dtype) == "torch.bfloat16" else x).numpy()           # NumPy knows no bfloat16
-    array = np.asarray(x)
+    try:
+        array = np.asarray(x)
+    except ValueError as error:                   # rows of different lengths
+        raise ValueError(f"{name} is no table: {str(error)[:120]}; expected rows of equal length") from error
     if not (array.ndim == 2 and array.dtype.kind == "f" and len(array) >= min_rows and (not look or _finite(array))):
         array = check_array(name, array, min_rows=min_rows)                            # converts, or says what is wrong
     if array.shape[1] == 0:

@@ -83,7 +83,7 @@ def cone(panels: Mapping[str, np.ndarray], *, title: str, share: float = 0.95, m
     """
     _checked_panels("panels", panels, MOST_PANELS)
     check_float("share", share, low=0, high=1, open_low=True)
-    fig, axes = new_figure(title, size=(7.2, 4.4 if len(panels) < 3 else 3.4), panels=len(panels))
+    fig, axes = new_figure(title, size=(7.2, 4.4 if len(panels) < 3 else 3.9), panels=len(panels))
     for ax, (heading, points) in zip(axes, panels.items(), strict=True):
         points = check_array(heading, points, columns=2, min_rows=2).astype(np.float64)
         mask = np.zeros(len(points), bool) if not marked or heading not in marked else np.asarray(marked[heading], bool)

@@ -63,3 +63,23 @@ def test_several_processes_want_numbered_text(monkeypatch, capsys, tmp_path, tex
     monkeypatch.setenv("WORLD_SIZE", "2")
     code, _, said = lessons(monkeypatch, capsys, "--scale", "smoke", "--text", text, "--out", tmp_path / "bert")
     assert code == 2 and "--prepare" in said
+
+
+def test_mistakes_are_told_before_the_text_is_numbered(monkeypatch, capsys, tmp_path, text):
+    common = ("--scale", "smoke", "--text", text, "--out", tmp_path / "bert")
+    mistakes = {("--resume",): "holds no run to go on with", ("--device", "tpu"): "device='tpu'", ("--minutes", -1): "stop_after_minutes",
+                ("--tokens-from", tmp_path / "nowhere"): "does not exist"}
+    for wrong, words in mistakes.items():
+        code, _, said = lessons(monkeypatch, capsys, *common, *wrong)
+        assert code == 2 and words in said, said
+    assert not (tmp_path / "bert" / "tokens").exists() and not (tmp_path / "nowhere").exists()
+
+
+def test_another_text_than_the_numbered_one_is_not_ignored(monkeypatch, capsys, tmp_path, text):
+    common = ("--scale", "smoke", "--out", tmp_path / "bert", "--tokens", 300)
+    assert lessons(monkeypatch, capsys, *common, "--text", text, "--prepare")[0] == 0
+    other = tmp_path / "other.txt"
+    other.write_text(text.read_text())
+    code, _, said = lessons(monkeypatch, capsys, *common, "--text", other)
+    assert code == 2 and "holds the numbered text of" in said
+    assert lessons(monkeypatch, capsys, *common)[0] == 0

@@ -161,10 +161,34 @@ def test_hidden_states_of_some_layers(encoder, sentences):
         assert next(encoder.hidden_states(sentences, layers=layers)).vectors.shape[0] == shape
     both, last = (next(encoder.hidden_states(sentences, layers=layers)).vectors for layers in ([3, 0], 3))
     assert np.array_equal(both[0], last[0])
-    with pytest.raises(ValueError, match=r"layers\[0\]=4.*\[0, 3\]"):
+    with pytest.raises(ValueError, match=r"layers=4.*\[0, 3\]"):
         encoder.hidden_states(sentences, layers=4)
     with pytest.raises(ValueError, match="0 numbers"):
         encoder.hidden_states(sentences, layers=[])
+
+
+def test_V01_hidden_states_that_are_not_finite_are_not_handed_out(encoder):
+    encoder.reader.word_table.data[:] = float("inf")
+    with pytest.raises(ValueError, match=r"NaN or infinity for 1 texts \(first: texts\[0\]\)"):
+        next(encoder.hidden_states(["sea"]))
+
+
+@pytest.mark.parametrize("value, said", [(2.0, "layers=2.0 is float"), ("12", r"layers\[0\]='1' is str"), (True, "layers=True is bool")])
+def test_layers_that_are_no_numbers(encoder, value, said):
+    with pytest.raises(TypeError, match=said):
+        encoder.hidden_states(["sea"], layers=value)
+    assert next(encoder.hidden_states(["sea"], layers=np.int64(2))).vectors.shape[0] == 1
+
+
+@pytest.mark.parametrize("poolings", ["cls", None, 5, Pooling("cls")])
+def test_one_pooling_where_a_list_is_expected(encoder, poolings):
+    with pytest.raises(TypeError, match=r"poolings=.*expected a list of poolings"):
+        encoder.encode_each(["sea"], poolings)
+
+
+def test_a_pooling_of_more_layers_than_python_counts_is_unknown(encoder):
+    with pytest.raises(ValueError, match="pooling='last-999"):
+        encoder.encode_each(["sea"], ["last-" + "9" * 5000])
 
 
 def test_the_word_table_is_a_copy_of_the_raw_vectors(encoder, pieces):

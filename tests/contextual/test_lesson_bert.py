@@ -93,8 +93,8 @@ def folder(pieces, tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("change, said", [({"num_hidden_layers": 2}, "16 missing"), ({"hidden_size": 16}, "of another shape"),
-                                          ({"hidden_act": "relu"}, "hidden_act"), ({"num_attention_heads": 3}, "heads=3")])
+@pytest.mark.parametrize("change, said", [({"num_hidden_layers": 2}, "num_hidden_layers=2; the weights"), ({"hidden_act": "relu"}, "hidden_act"),
+                                          ({"hidden_size": 16}, "hidden_size=16; the weights"), ({"num_attention_heads": 3}, "heads=3")])
 def test_E19_a_config_that_does_not_fit_the_weights_is_refused(folder, change, said):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | change))

@@ -14,15 +14,21 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from lessons_lib import cli
-from lessons_lib.contextual import NAMED, LessonBert, load_encoder, named_encoder
+from lessons_lib.contextual import NAMED, LessonBert, load_encoder, load_guesser, named_encoder
 from lessons_lib.contextual import loading as loading_module
-from lessons_lib.core import BackendUnavailable, DamagedFile, DataMissing, DataWarning
+from lessons_lib.core import BackendUnavailable, DamagedFile, DataMissing, DataWarning, DownloadFailed
 from lessons_lib.datasets import resolve
 
 
 @pytest.fixture
 def folder(bert_folder, tmp_path):
-    return shutil.copytree(bert_folder, tmp_path / "model")
+    """A model without the course's card, as others write it; no checksum says that it was changed."""
+    return shutil.copytree(bert_folder, tmp_path / "model", ignore=shutil.ignore_patterns("card.json"))
+
+
+@pytest.fixture
+def own_folder(bert_folder, tmp_path):
+    return shutil.copytree(bert_folder, tmp_path / "own")
 
 
 @pytest.fixture
@@ -334,6 +340,168 @@ def test_counts_of_another_vocabulary_are_refused(folder):
 
     save_arrays({"all_counts": np.arange(3)}, folder / "film.safetensors")
     with pytest.raises(DamagedFile, match="counts of"):
+        load_encoder(folder)
+
+
+@pytest.mark.parametrize("options", [{"pooling": ""}, {"precision": ""}])
+def test_P27_an_empty_name_is_not_the_default(bert_folder, options):
+    with pytest.raises(ValueError, match=f"{next(iter(options))}='' is unknown"):
+        load_encoder(bert_folder, **options)
+
+
+def test_P24_a_seed_that_is_none(bert_folder, own_data):
+    shutil.copytree(bert_folder, own_data / "models" / "lesson-bert")
+    with pytest.raises(TypeError, match="seed=False is bool"):
+        load_encoder("lesson-bert-random", seed=False)
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "x" * 200, "a--b", "a.", "./a\0b"])
+def test_F15_names_that_no_model_can_have(name):
+    with pytest.raises(ValueError, match="name=.*Names: .*lesson-bert"):
+        load_encoder(name)
+
+
+def test_a_name_that_is_an_array_is_refused_by_its_type():
+    with pytest.raises(TypeError, match="is ndarray; expected a str or a path"):
+        load_encoder(np.array(["lesson-bert", "minilm"]))
+
+
+def test_F20_a_hub_that_is_not_reached_is_not_answered_by_what_was_asked_for(monkeypatch):
+    import huggingface_hub
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    def unreached(*_, **__):
+        raise LocalEntryNotFoundError("no connection")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreached)
+    with pytest.raises(DownloadFailed, match="someone/bert could not be fetched.*copy its folder"):
+        load_encoder("someone/bert", download=True)
+
+
+# ------------------------------------------------------------------------------------------------ what is in the files
+
+
+@pytest.mark.parametrize("read", [load_encoder, load_guesser])
+@pytest.mark.parametrize("content, kind, said", [
+    (b"", DamagedFile, "is empty"), (b"<!DOCTYPE html><html>", DamagedFile, "web page"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", DamagedFile, "git lfs pull"),
+    (b"\x80\x02}q\x00.", ValueError, "can run code"), (b"PK\x03\x04data.pkl", ValueError, "can run code")])
+def test_F03_F06_what_lies_in_place_of_weights_is_said(own_folder, read, content, kind, said):
+    (own_folder / "model.safetensors").write_bytes(content)
+    with pytest.raises(kind, match=rf"model\.safetensors .*{said}"):
+        read(own_folder)
+
+
+@pytest.mark.parametrize("read", [load_encoder, load_guesser])
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json", "vocab.txt", "film.safetensors"])
+def test_F02_one_flipped_bit_in_a_model_of_ours_is_noticed(own_folder, read, name):
+    rng = np.random.default_rng(0)
+    whole = (own_folder / name).read_bytes()
+    for at in rng.integers(len(whole), size=6):
+        damaged = bytearray(whole)
+        damaged[at] ^= 1 << int(rng.integers(8))
+        (own_folder / name).write_bytes(damaged)
+        with pytest.raises(DamagedFile):
+            read(own_folder)
+
+
+def test_F02_a_changed_head_count_is_told_by_its_checksum(own_folder):
+    change(own_folder / "config.json", num_attention_heads=3)                  # fits all sizes, and would be another model
+    with pytest.raises(DamagedFile, match=r"config\.json was changed or damaged: checksum .*card\.json says"):
+        load_encoder(own_folder)
+
+
+def test_a_model_that_is_written_over_can_be_read_at_every_moment(own_folder, pieces, monkeypatch):
+    from lessons_lib.contextual import BertSize, LessonBertForPretraining, load_bert, save_bert, saved_bert
+
+    newer = LessonBertForPretraining(BertSize(len(pieces), dim=24, layers=3, heads=2, feed_forward=40, positions=64), seed=2)
+    real, left = saved_bert.atomic_open, []
+
+    def killed(path, *rest):
+        if not left:
+            raise RuntimeError("killed")
+        return real(path, left.pop())
+
+    def killed_here(*_):
+        raise RuntimeError("killed")
+
+    monkeypatch.setattr(saved_bert, "atomic_open", killed)
+    monkeypatch.setattr(type(pieces), "save", killed_here)
+    for written in (0, 1, 2):                                                  # of weights and film
+        left[:] = ["wb"] * written
+        with pytest.raises(RuntimeError, match="killed"):
+            save_bert(own_folder, newer, pieces, card={}, film={"all_counts": np.ones(len(pieces), np.int32)})
+        load_bert(own_folder)
+        load_encoder(own_folder)
+
+
+@pytest.mark.parametrize("read", [load_encoder, load_guesser])
+def test_V01_weights_that_are_no_numbers_are_refused_when_they_are_read(folder, read):
+    bad = load_file(folder / "model.safetensors")["bert.encoder.layer.0.output.dense.weight"]
+    bad[0, 0] = float("nan")
+    weights(folder, bert__encoder__layer__0__output__dense__weight=bad)
+    with pytest.raises(DamagedFile, match=r"holds NaN or infinity in 1 of \d+ weights \(.*encoder.layer.0.output.dense.weight\)"):
+        read(folder)
+
+
+def test_E11_a_tokenizer_with_an_id_that_the_model_has_not_got(folder):
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["sea"] = 5000                                  # as many pieces as before
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(DamagedFile, match="highest id 5,000; the model's vocabulary has"):
+        load_encoder(folder)
+
+
+def test_a_tokenizer_that_puts_nothing_before_a_text_has_no_cls(folder):
+    change(folder / "tokenizer.json", post_processor=None)
+    with pytest.raises(ValueError, match="pooling='cls' reads the piece before a text.*choose 'last'"):
+        load_encoder(folder, pooling="cls")
+    assert load_encoder(folder).encode(["sea"]).shape == (1, 24)
+
+
+def test_a_tokenizer_that_drops_the_letter_it_is_asked_with_keeps_its_special_pieces(folder):
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    dropped = {"type": "Replace", "pattern": {"String": "a"}, "content": ""}
+    tokenizer["normalizer"] = {"type": "Sequence", "normalizers": [tokenizer["normalizer"], dropped]}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    found = load_encoder(folder).tokenizer
+    assert (found.before, found.after) == ([2], [3])
+
+
+@pytest.mark.parametrize("read", [load_encoder, load_guesser])
+def test_E19_settings_that_are_none_are_a_damaged_file(folder, read):
+    change(folder / "config.json", hidden_dropout_prob="much")
+    with pytest.raises(DamagedFile, match="config.json .*dropout='much'"):
+        read(folder)
+    (folder / "config.json").write_text("[1]")
+    with pytest.raises(DamagedFile, match="no configuration of a model"):
+        read(folder)
+
+
+def test_E19_a_guesser_takes_no_memory_for_sizes_that_do_not_fit(folder):
+    change(folder / "config.json", vocab_size=2**31 - 1)
+    with pytest.raises(DamagedFile, match="says vocab_size=2147483647; the weights"):
+        load_guesser(folder)
+
+
+@pytest.mark.parametrize("named, said", [("evil.bin", "end in .safetensors"), ("../model/model.safetensors", "of the same folder"),
+                                         ("gone.safetensors", "is missing"), (5, "does not say in which file")])
+def test_F06_weights_in_parts_name_safetensors_beside_them_only(folder, named, said):
+    """transformers reads whatever the index names; a ``.bin`` there would be unpickled."""
+    (folder / "model.safetensors").unlink()
+    torch.save({}, folder / "evil.bin")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"embeddings.word_embeddings.weight": named}}))
+    with pytest.raises(DamagedFile, match=said):
+        load_encoder(folder)
+
+
+def test_links_to_files_are_followed(folder, tmp_path, bert_folder, sentences):
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        (folder / name).rename(tmp_path / f"real-{name}")
+        (folder / name).symlink_to(tmp_path / f"real-{name}")
+    assert np.array_equal(load_encoder(folder).encode(sentences), load_encoder(bert_folder).encode(sentences))
+    (tmp_path / "real-model.safetensors").unlink()
+    with pytest.raises(DamagedFile, match="model.safetensors is missing"):
         load_encoder(folder)
 
 

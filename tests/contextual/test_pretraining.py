@@ -203,3 +203,74 @@ def test_processes_share_rows_without_gap_or_overlap():
     device = torch.device("cpu")
     parts = [Ranks(rank, 3, device).share(12) for rank in range(3)]
     assert [i for part in parts for i in range(12)[part]] == list(range(12))
+
+
+# ------------------------------------------------------------------------------------------------ what is wrong is said before any work
+
+
+def test_what_is_no_text_and_no_recipe_is_refused(stream, tmp_path, recipe):
+    with pytest.raises(TypeError, match="stream='text' is str; expected a TokenStream"):
+        run("text", tmp_path, recipe)
+    for wrong in (5, {}, None):
+        with pytest.raises(TypeError, match="recipe=.*expected a Recipe, or the name of one: smoke, laptop, gpu"):
+            run(stream, tmp_path, wrong)
+    with pytest.raises(TypeError, match="resume='no' is str"):
+        run(stream, tmp_path, recipe, resume="no")
+    with pytest.raises(ValueError, match="dim=1 is out of range"):
+        run(stream, tmp_path, replace(recipe, dim=1, heads=1))
+
+
+def test_a_model_that_is_no_run_is_not_written_over(stream, tmp_path, recipe, bert_folder):
+    import shutil
+
+    folder = shutil.copytree(bert_folder, tmp_path / "model")
+    before = (folder / "model.safetensors").read_bytes()
+    with pytest.raises(FileExistsError, match="holds a model already"):
+        run(stream, folder, recipe)
+    assert (folder / "model.safetensors").read_bytes() == before
+
+
+def test_F16_a_folder_that_cannot_be_written_is_noticed_before_the_first_step(stream, tmp_path, recipe, monkeypatch):
+    monkeypatch.setattr(training.Training, "step", lambda self: pytest.fail("a step was done"))
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OSError, match="cannot write .*file"):
+        run(stream, tmp_path / "file" / "below", recipe)
+
+
+@pytest.mark.parametrize("damage", [lambda card: b"", lambda card: card[:-20], lambda card: card.replace(b'"step": 5', b'"step": "5"')])
+def test_a_damaged_card_of_the_newest_checkpoint_is_told(stream, tmp_path, recipe, monkeypatch, damage):
+    whole = run(stream, tmp_path / "whole", recipe)
+    with monkeypatch.context() as patch:
+        stop_after(patch, 5, lambda: os.kill(os.getpid(), signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            run(stream, tmp_path / "cut", recipe, checkpoint_minutes=0.0)
+    newest = max((tmp_path / "cut").glob("checkpoint-*/model.json"), key=lambda path: json.loads(path.read_text())["extra"]["record"]["step"])
+    newest.write_bytes(damage(newest.read_bytes()))
+    with pytest.warns(DataWarning, match="The checkpoint before it is used: checkpoint-[ab], step 4") as heard:
+        again = run(stream, tmp_path / "cut", recipe, resume=True)
+    assert len(heard) == 1 and equal(whole, again)
+
+
+def test_P05_a_rate_that_makes_huge_finite_numbers_diverges(stream, tmp_path, recipe):
+    with pytest.raises(TrainingDiverged, match=r"the mean loss is .* \(guessing: 4\.\d+\).*learning_rate=10"):
+        run(stream, tmp_path, replace(recipe, learning_rate=30.0, dim=32, tokens=4 * 32 * 60))
+    assert not list(tmp_path.glob("*"))
+
+
+def test_weights_beyond_half_precision_are_not_saved_as_infinity(pieces, tmp_path):
+    from lessons_lib.contextual import BertSize, LessonBertForPretraining, save_bert
+
+    model = LessonBertForPretraining(BertSize(len(pieces), dim=8, layers=1, heads=2, feed_forward=8))
+    model.bert.embeddings.word_embeddings.weight.data[7, 3] = 1e6
+    with pytest.raises(TrainingDiverged, match="1 weights are beyond the 65,504 of float16"):
+        save_bert(tmp_path, model, pieces, card={})
+    assert not list(tmp_path.glob("*"))
+
+
+def test_a_tokenizer_or_a_limit_that_is_none_is_refused_at_once(texts, pieces):
+    from lessons_lib.contextual import prepare_tokens
+
+    with pytest.raises(TypeError, match="tokenizer='x' is str; expected a WordPiece"):
+        prepare_tokens(texts, "x")
+    with pytest.raises(ValueError, match="max_tokens=0"):
+        prepare_tokens((pytest.fail("a text was read") for _ in "x"), pieces, max_tokens=0)

@@ -60,3 +60,8 @@ def test_wrong_counts_are_refused(table):
         table_statistics(table, np.arange(3))
     with pytest.raises(ValueError, match="expected >= 2"):
         table_statistics(table, np.zeros(60, int))
+
+
+def test_a_table_of_zeros_has_finite_figures_and_counts_may_be_a_list():
+    found = table_statistics(np.zeros((10, 4)), [9] * 10)
+    assert found["shares"] == [0.0] * 4 and found["mean_norm"] == found["mean_cosine"] == found["norm_frequency"] == 0.0

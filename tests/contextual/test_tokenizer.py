@@ -52,3 +52,21 @@ def test_E17_a_folder_without_a_vocabulary_is_refused(tmp_path):
     (tmp_path / "vocab.txt").write_text("the\nof\n")
     with pytest.raises(DamagedFile, match="begins with"):
         WordPiece.load(tmp_path)
+
+
+def test_E17_a_vocabulary_keeps_its_last_piece_and_has_none_twice(pieces, tmp_path):
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces.pieces))                # no end of line after the last
+    assert WordPiece.load(tmp_path).pieces == pieces.pieces
+    (tmp_path / "vocab.txt").write_text("\n".join([*pieces.pieces, pieces.pieces[9]]) + "\n")
+    with pytest.raises(DamagedFile, match=r"vocab\.txt has '.+' twice"):
+        WordPiece.load(tmp_path)
+
+
+def test_T03_nothing_to_learn_from_is_said():
+    with pytest.raises(ValueError, match="texts hold 0 tokens in 2 documents"):
+        WordPiece.train(["", " \n"])
+
+
+def test_a_size_that_the_letters_alone_exceed_is_refused(texts):
+    with pytest.raises(ValueError, match=r"size=10 is too small: \d+ letters .* expected size >= (\d+)"):
+        WordPiece.train(texts, size=10)

@@ -41,7 +41,7 @@ def test_the_file_holds_what_encode_gives(tmp_path, n):
     found = encode_to(Lengths(), tmp_path / "v.npy", iter(TEXTS[:n]))
     expected = np.concatenate([np.zeros((0, 3), np.float32), *(Lengths().encode(TEXTS[:n][i : i + 10]) for i in range(0, n, 10))])
     assert np.array_equal(found, expected) and np.array_equal(np.load(tmp_path / "v.npy"), expected)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["v.npy", "v.npy.json"]
+    assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith(".lock-")) == ["v.npy", "v.npy.json"]
 
 
 def test_what_was_stopped_goes_on(tmp_path):
@@ -106,3 +106,45 @@ def test_one_warning_for_all_parts(tmp_path, bert_folder):
     with pytest.warns(DataWarning, match=r"texts counted from texts\[10\] on; 1 more") as heard:
         encoder.encode_to(tmp_path / "v.npy", ["sea"] * 12 + ["sea " * 9] * 10)
     assert len(heard) == 1 and np.load(tmp_path / "v.npy").shape == (22, 24)
+
+
+def test_F01_a_finished_file_that_was_cut_is_noticed(tmp_path):
+    encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
+    (tmp_path / "v.npy").write_bytes((tmp_path / "v.npy").read_bytes()[:-5])
+    with pytest.raises(DamagedFile, match=r"was cut or changed: 423 bytes found, 428 expected"):
+        encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
+
+
+def test_F16_a_disk_that_is_full_is_named_and_the_run_goes_on(tmp_path, monkeypatch):
+    import errno
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vectors_file.os, "fsync", full)
+        with pytest.raises(OSError, match=r"cannot write .*v\.npy: No space left on device; [\d,]+ bytes are free") as caught:
+            encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
+    assert caught.value.errno == errno.ENOSPC
+    assert np.array_equal(encode_to(Lengths(), tmp_path / "v.npy", TEXTS), encode_to(Lengths(), tmp_path / "w.npy", TEXTS))
+
+
+def test_a_second_process_does_not_write_between(tmp_path, monkeypatch):
+    from lessons_lib.core import DownloadFailed
+    from lessons_lib.datasets import download
+
+    monkeypatch.setattr(vectors_file, "locked", lambda target: download.locked(target, seconds=0.1))
+
+    class Nested(Lengths):
+        def encode(self, texts, **options):
+            if len(texts) > 1:                                               # in the midst of one run another begins
+                encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
+            return super().encode(texts, **options)
+
+    with pytest.raises(DownloadFailed, match=r"v\.npy is being written by process \d+"):
+        encode_to(Nested(), tmp_path / "v.npy", TEXTS)
+
+
+def test_what_is_no_encoder_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="encoder=None is NoneType"):
+        encode_to(None, tmp_path / "v.npy", TEXTS)

@@ -144,3 +144,25 @@ def test_V05_counts_that_do_not_fit_are_named(table):
         isotropy.norm_by_frequency(table, [1, 2, np.nan])
     with pytest.raises(ValueError, match="x has 2 values, the least 0"):
         isotropy.binned_means([0, 1], [1, 2])
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_V04_distances_of_huge_and_tiny_vectors_are_right(table, scale):
+    if scale > 1:
+        with pytest.raises(ValueError, match=r"dot products are beyond float64"):
+            isotropy.knn_by_frequency(scale * table, COUNTS, edges=(0, 70))
+        scale = 1e150
+    found, plain = (isotropy.knn_by_frequency(t, COUNTS, edges=(0, 70)) for t in (scale * table, table))
+    assert found.distances / scale == pytest.approx(plain.distances, rel=1e-9) and found.norms / scale == pytest.approx(plain.norms, rel=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"ks": 3}, {"ks": "3"}, {"edges": 5}, {"exclude": None}, {"exclude": 3}, {"exclude": "the"}])
+def test_one_value_where_a_list_is_expected(table, options):
+    with pytest.raises(TypeError, match=rf"{next(iter(options))}=.* expected a list of"):
+        isotropy.knn_by_frequency(table, COUNTS, **{"edges": (0, 70)} | options)
+
+
+def test_T13_rows_to_leave_out_may_come_from_a_generator_or_a_set(table):
+    expected = isotropy.norm_by_frequency(table, COUNTS, exclude=[1, 5]).rows
+    for exclude in (iter([1, 5]), {1, 5}, np.array([1, 5])):
+        assert np.array_equal(isotropy.norm_by_frequency(table, COUNTS, exclude=exclude).rows, expected)

@@ -65,3 +65,10 @@ def test_random_groups_have_the_sizes_and_no_row_twice():
 def test_V_labels_and_settings_that_do_not_fit_are_named(labels, options, error, said):
     with pytest.raises(error, match=said):
         group_rows(labels, **options)
+
+
+def test_T13_T21_labels_are_a_list_or_an_array():
+    for labels in ("abc", iter([1, 2]), {1, 2}, 5, None):
+        with pytest.raises(TypeError, match="labels=.* expected a list or an array"):
+            group_rows(labels)
+    assert group_rows(np.array(["b", "a", "b"], object)).labels.tolist() == ["a", "b"]            # as a column of pandas is

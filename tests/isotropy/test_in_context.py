@@ -166,3 +166,44 @@ def test_V05_tables_and_groups_that_do_not_fit_are_named(tokens, measure):
         measure(x, words)
     with pytest.raises(ValueError, match=r"vectors\[0\] holds NaN or infinity \(1 of 300 rows do\)"):
         measure(np.where(np.arange(300)[:, None] == 0, np.nan, x), group_rows(words))
+
+
+def test_a_negative_sentence_of_a_word_that_counts_is_refused(tokens):
+    x, words, sentences = tokens
+    with pytest.raises(ValueError, match=r"sentences\[20\]=-1 of a row whose word counts"):
+        isotropy.contextuality(x, words, np.where(sentences == 2, -1, sentences))
+
+
+def test_a_measure_is_a_function(tokens):
+    x, words, _ = tokens
+    with pytest.raises(TypeError, match="measure='self_similarity' is str"):
+        against_chance("self_similarity", x, group_rows(words))
+
+
+def test_methods_11_3_explained_variance_is_of_singular_values_not_of_centred_projections(cloud):
+    """What scikit-learn's TruncatedSVD calls the ratio of explained variance is another figure: far lower where there is a large mean."""
+    from sklearn.decomposition import TruncatedSVD
+
+    x = cloud(300, 10, mean=2.0)
+    ratio = TruncatedSVD(1, algorithm="arpack").fit(x).explained_variance_ratio_[0]
+    mev = maximum_explainable_variance(x, group_rows([0] * 300))[0]
+    assert ratio < 0.3 and 0.7 < mev < 0.9
+    assert mev == pytest.approx(isotropy.top_share(x), abs=1e-12)
+
+
+def test_methods_11_3_explained_variance_falls_with_the_sample(cloud):
+    """Of vectors of one distribution ten look more static than a hundred: the baseline needs as many."""
+    x = cloud(2000, 20, mean=0.3, seed=2)
+    few = maximum_explainable_variance(x, group_rows(np.arange(2000) // 10)).mean()
+    many = maximum_explainable_variance(x, group_rows(np.arange(2000) // 100)).mean()
+    assert few > many + 0.05
+
+
+def test_methods_11_3_the_mean_of_a_sentence_contains_every_token(cloud):
+    """IntraSim = ‖Σ x‖-weighted: for unit rows it is exactly the length of their mean, so that its square is 1/n + (1 - 1/n) SelfSim."""
+    x = cloud(12, 7, mean=0.4)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    groups = group_rows([0] * 12)
+    inside, among = intra_sentence_similarity(x, groups)[0], self_similarity(x, groups)[0]
+    assert inside == pytest.approx(np.linalg.norm(x.mean(axis=0)), abs=1e-12)
+    assert inside**2 == pytest.approx(1 / 12 + (1 - 1 / 12) * among, abs=1e-12)
