@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from ._which_of import judge_which
 from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
@@ -22,13 +22,7 @@ _REASONS = {CHANGES[0]: "cosines look from the origin, and the origin lies elsew
 
 
 def _judge_changes(answer: Any) -> str | None:
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
-    mine = {str(name) for name in answer}
-    if unknown := sorted(mine - set(CHANGES)):
-        return f"{unknown[0]!r} is none of the six: {', '.join(CHANGES)}"
-    wrong = [name for name in CHANGES if (name in mine) != (name in CHANGED)]
-    return f"{len(wrong)} of six are wrong. Think about this: {_REASONS[wrong[0]]}" if wrong else None
+    return judge_which(answer, _REASONS, CHANGED)
 
 
 # ------------------------------------------------------------------------------------------------ explained

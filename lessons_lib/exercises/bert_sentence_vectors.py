@@ -3,11 +3,12 @@ does not see."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ._which_of import judge_which
 from .base import Exercise, judge_function
 
 __all__ = ["CHANGES", "EXERCISES", "UNCHANGED"]
@@ -26,13 +27,7 @@ _REASONS = {CHANGES[0]: "what does the tokenizer do with letters before it looks
 
 
 def _judge_unchanged(answer: Any) -> str | None:
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
-    mine = {str(name) for name in answer}
-    if unknown := sorted(mine - set(CHANGES)):
-        return f"{unknown[0]!r} is none of the six: {', '.join(CHANGES)}"
-    wrong = [name for name in CHANGES if (name in mine) != (name in UNCHANGED)]
-    return f"{len(wrong)} of six are wrong. Think about this: {_REASONS[wrong[0]]}" if wrong else None       # no name: six tries are not enough
+    return judge_which(answer, _REASONS, UNCHANGED)
 
 
 # ------------------------------------------------------------------------------------------------ pieces_of
