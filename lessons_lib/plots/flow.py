@@ -24,6 +24,8 @@ __all__ = ["deformed_plane", "density_maps", "density_panels", "likelihood_and_s
 BLUE, VERMILLION, BLACK, SKY, ORANGE = (PALETTE[name] for name in ("blue", "vermillion", "black", "sky", "orange"))
 MOST_PANELS = 3
 EDGE = 40                                         # points on each edge of a square, so that a bent edge looks bent
+POINTS = 81                                       # of a line of the net, so that it bends smoothly; as many marks make the picture a PNG
+FIRST, SECOND = "first coordinate", "second coordinate"
 
 
 def _check_panels(panels: Mapping[str, object]) -> None:
@@ -98,9 +100,9 @@ def deformed_plane(move: Callable[[np.ndarray], np.ndarray], *, title: str, squa
     """
     check_float("reach", reach, low=0.0, open_low=True)
     outline, steps = _outline(square), np.linspace(-reach, reach, 9)
-    fine = np.linspace(-reach, reach, 81)
-    lines = [np.column_stack(pair) for c in steps for pair in ((np.full(81, c), fine), (fine, np.full(81, c)))]
-    fig, axes = new_figure(title, size=(7.2, 4.2), panels=2)
+    fine = np.linspace(-reach, reach, POINTS)
+    lines = [np.column_stack(pair) for c in steps for pair in ((np.full(POINTS, c), fine), (fine, np.full(POINTS, c)))]
+    fig, axes = new_figure(title, size=(7.2, 4.4), panels=2)
     for ax, heading, after, far in zip(axes, headings, (False, True), (reach, reach_after), strict=True):
         moved = [_moved(move, part) if after else part for part in (outline, *lines)]
         for k, line in enumerate(moved[1:]):
@@ -109,9 +111,10 @@ def deformed_plane(move: Callable[[np.ndarray], np.ndarray], *, title: str, squa
         ax.plot(*moved[0][0], "o", color=BLACK, ms=5, zorder=4)
         ax.plot(*moved[0][EDGE], "s", color=VERMILLION, ms=5, zorder=4)
         most = far or 1.04 * float(np.abs(np.concatenate(moved)).max())
-        ax.set(xlim=(-most, most), ylim=(-most, most), aspect="equal")
+        ax.set(xlim=(-most, most), ylim=(-most, most), aspect="equal", xlabel=FIRST)
         area = round(signed_area(moved[0]), 2) + 0.0
         ax.set_title(_minus(f"{plain(heading, limit=20)}: signed area {area:.2f}"), loc="center", fontsize=12)
+    axes[0].set(ylabel=SECOND)
     return fig
 
 
@@ -137,8 +140,10 @@ def density_maps(panels: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
         heights = check_array("densities", heights, columns=len(places), min_rows=len(places)).astype(np.float64)
         ax.contourf(places, places, heights, levels=np.linspace(0.02, 1, 8) * heights.max(), cmap="Blues", extend="max")
         ax.plot(*points[:: 1 + len(points) // most_dots].T, ls="none", marker="o", ms=2.2, mew=0, color=VERMILLION, alpha=0.7)
-        ax.set(xlim=(places[0], places[-1]), ylim=(places[0], places[-1]), aspect="equal", xticks=[], yticks=[])
+        ax.set(xlim=(places[0], places[-1]), ylim=(places[0], places[-1]), aspect="equal", xlabel=FIRST)
+        ax.locator_params(nbins=5)
         ax.set_title(plain(heading, limit=34), loc="center", fontsize=12)
+    axes[0].set(ylabel=SECOND)
     return fig
 
 

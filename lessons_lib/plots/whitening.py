@@ -52,8 +52,9 @@ def whitening_steps(panels: Mapping[str, np.ndarray], *, title: str, marked: Seq
             ax.plot(*points[row], marker=marker, ms=7, color="white", mec=BLACK, mew=1.4, zorder=4)
         ax.axhline(0, color=GREY, lw=0.7, zorder=0)
         ax.axvline(0, color=GREY, lw=0.7, zorder=0)
-        ax.set(xlim=(-reach, reach), ylim=(-reach, reach), xticks=[], yticks=[], aspect="equal")
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach), xticks=[], yticks=[], aspect="equal", xlabel="first coordinate")
         ax.set_title(plain(heading, limit=22), loc="center", fontsize=12)
+    axes[0].set(ylabel="second coordinate")
     return fig
 
 

@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lessons_lib.core import BackendUnavailable
 from lessons_lib.kernels import Moments, mean_covariance, trace
 from lessons_lib.kernels.mean_covariance import cpu, reference
 
@@ -129,6 +130,11 @@ def test_products_in_float64_lose_no_digit_of_shorter_numbers(dtype, backend, sh
     assert eigenvalue_error(found.covariance(), exact.covariance()) < 1e-9
     if dtype == torch.float32:
         assert eigenvalue_error(Moments(16).update(x, backend="cpu").covariance(), exact.covariance()) > 1e-7
+
+
+def test_products_in_float64_cannot_be_asked_of_the_kernel():
+    with pytest.raises(BackendUnavailable, match="products in float64 are asked for"):
+        Moments(3).update(rows(9, 3, dtype=torch.float32), backend="triton", double=True)
 
 
 @pytest.mark.parametrize(("condition", "float32_bound", "bfloat16_floor"), [(1e4, 8e-5, 1e-3), (1e6, 5e-3, 5e-2)])

@@ -27,5 +27,5 @@ def test_a_model_and_the_roots_are_one_encoder():
     texts = ["cats and dogs and cats", "stocks and bonds", "dogs and cats", "bonds fell"]
     model = PLSA(2).fit(Corpus.from_texts(texts))
     encoder = model | Hellinger()
-    assert isinstance(encoder, Encoder) and encoder.name == "pLSA | Hellinger" and encoder.dim == 2
+    assert isinstance(encoder, Encoder) and encoder.name == "pLSA + Hellinger" and encoder.dim == 2
     assert_allclose(encoder.encode(texts) ** 2, model.encode(texts), atol=1e-6)

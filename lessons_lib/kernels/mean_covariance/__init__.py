@@ -145,10 +145,8 @@ class Moments:
 
 @torch.library.custom_op("lessons_lib::mean_and_scatter", mutates_args=())
 def _mean_and_scatter(x: Tensor, name: str, backend: str, double: bool = False) -> tuple[Tensor, Tensor]:
-    if double and backend == "cpu":                              # which widens block by block
-        mean, scatter = OPERATION.run("mean_and_scatter", x, backend=backend, double=True)
-    else:
-        mean, scatter = OPERATION.run("mean_and_scatter", x.double() if double else x, backend=backend or None)
+    limit = "the kernel multiplies in float32 and products in float64 are asked for" if double else None
+    mean, scatter = OPERATION.run("mean_and_scatter", x, backend=backend or None, limit=limit, double=double)
     if not bool(torch.isfinite(mean).all() & torch.isfinite(scatter).all()):      # cheaper than looking at x: a bad number spoils both
         check_finite(name, x)
         double = double or x.dtype == torch.float64

@@ -63,8 +63,11 @@ COMPILE_CASES = tuple(
     for name, pointer in FLOATS.items())
 
 
-def mean_and_scatter(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean by one read of x in float64; it is the shift, and what float32 rounded off it is corrected at the end."""
+def mean_and_scatter(x: Tensor, *, double: bool = False) -> tuple[Tensor, Tensor]:
+    """Mean by one read of x in float64; it is the shift, and what float32 rounded off it is corrected at the end.
+
+    Its products are float32: who asks for ``double`` is sent to another backend before.
+    """
     rows_x, (n, d) = aligned_rows(x), x.shape
     mean = x.mean(dim=0, dtype=torch.float64)
     shift = mean.float()

@@ -12,8 +12,8 @@ from torch import Tensor
 __all__ = ["mean_and_scatter"]
 
 
-def mean_and_scatter(x: Float[Tensor, "n d"]) -> tuple[Float[Tensor, " d"], Float[Tensor, "d d"]]:
-    """μ = 1/n Σ_i x_i and S = Σ_i (x_i - μ)(x_i - μ)ᵀ; the covariance is S / (n - 1)."""
+def mean_and_scatter(x: Float[Tensor, "n d"], *, double: bool = False) -> tuple[Float[Tensor, " d"], Float[Tensor, "d d"]]:
+    """μ = 1/n Σ_i x_i and S = Σ_i (x_i - μ)(x_i - μ)ᵀ; the covariance is S / (n - 1). ``double`` changes nothing: all products are float64."""
     exact = x.to(torch.float64)
     mean = exact.mean(dim=0)
     centred = exact - mean
