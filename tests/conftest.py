@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,11 +34,21 @@ def lessons_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def folder_of_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Numbered folders, counted here: pytest would read all that are there to number the next, which thousands of tests make slow."""
+    base = tmp_path_factory.mktemp("own")
+    return (base / str(i) for i in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_folders(folder_of_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing a test writes reaches the user's cache, leaderboard or output."""
-    monkeypatch.setenv("LESSONS_CACHE", str(tmp_path_factory.mktemp("cache")))
-    monkeypatch.setenv("LESSONS_OUTPUT", str(tmp_path_factory.mktemp("output")))
+    own = next(folder_of_folders)
+    for variable in ("LESSONS_CACHE", "LESSONS_OUTPUT"):
+        folder = own / variable.removeprefix("LESSONS_").lower()
+        folder.mkdir(parents=True)
+        monkeypatch.setenv(variable, str(folder))
 
 
 @pytest.fixture(autouse=True)
