@@ -25,6 +25,11 @@ from lessons_lib.core import external_data_folder  # noqa: E402
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The fresh clone first: it takes as long as thousands of others, which the second worker runs meanwhile."""
+    items.sort(key=lambda item: "in_a_fresh_clone" not in item.name)
+
+
 @pytest.fixture
 def lessons_data() -> Path:
     """The folder of real evaluation sets; the test is skipped when LESSONS_DATA names none."""

@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from lessons_lib.cli.show import show_table
 from lessons_lib.core import PROJECT
+from lessons_lib.lesson.course import Course
 
+BUDGET_MB = 4000                                 # of a lesson at smoke scale, as tests/notebooks asks
 README = (PROJECT / "README.md").read_text("utf-8")
 
 
@@ -61,6 +64,19 @@ def call(clone: Path, *arguments: str, limit: float = 900) -> subprocess.Complet
                           text=True, timeout=limit, stdin=subprocess.DEVNULL)
 
 
+def peak_memory(table: str) -> dict[str, float]:
+    """Lesson -> MB of its run at smoke scale, from the table that ``lessons run`` prints; a lesson that failed has no place in it."""
+    rows = re.findall(r"^\W*(\w+)\W+smoke\W+[\d.]+\W+([\d,]+)\W+ok\W*$", table, re.M)
+    return {lesson: float(peak.replace(",", "")) for lesson, peak in rows}
+
+
+def test_the_table_of_a_run_tells_the_memory_of_the_lessons_that_went_well(capsys):
+    columns = ["lesson", "scale", "seconds", "peak MB", "result"]
+    show_table("Run", columns, [["one_hot", "smoke", "4.0", "1,234", "ok"], ["doc2vec", "smoke", "9.1", "56", "cell 3: NameError"],
+                                ["sif_and_usif", "smoke", "12.3", "789", "ok"]], right=("seconds", "peak MB"))
+    assert peak_memory(capsys.readouterr().out) == {"one_hot": 1234, "sif_and_usif": 789}
+
+
 def lab_answers(clone: Path) -> bool:
     """Start JupyterLab as the README says, without a browser, and wait until it serves the first lesson to whoever holds the token."""
     base = Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else "bin/python3")
@@ -98,15 +114,17 @@ def _stop(server: subprocess.Popen) -> None:
 def test_the_commands_of_the_readme_work_in_a_fresh_clone(tmp_path):
     clone = tmp_path / "embeddings measured"                    # a space in the path
     subprocess.run(["git", "clone", "--quiet", str(PROJECT), str(clone)], check=True)
-    first = call(clone, "run", "--scale", "smoke")
+    first = call(clone, "run", "--scale", "smoke", limit=2400)
     assert first.returncode == 0, first.stdout[-3000:] + first.stderr[-3000:]
-    assert "Setting up" in first.stdout and "start_here" in first.stdout and "Leaderboard" in first.stdout
+    assert "Setting up" in first.stdout and "Leaderboard" in first.stdout
+    peaks = peak_memory(first.stdout)
+    assert list(peaks) == Course().ids() and max(peaks.values()) < BUDGET_MB, first.stdout[-6000:]
     second = call(clone, "list", limit=30)
     assert second.returncode == 0 and "Setting up" not in second.stdout and "one_hot" in second.stdout
     assert call(clone, "doctor").returncode == 0
     assert call(clone, "evaluate", "TF-IDF", "--on", "course-sts").returncode == 0
     assert call(clone, "leaderboard").returncode == 0
     assert call(clone, "data", "list").returncode == 0
-    tests = call(clone, "test", "tests/core", "tests/exercises")
+    tests = call(clone, "test", "tests/core")
     assert tests.returncode == 0 and " passed" in tests.stdout, tests.stdout[-3000:]
     assert lab_answers(clone)

@@ -96,7 +96,7 @@ def lab(context: typer.Context) -> None:
 @app.command(context_settings=PASS_ON)
 def test(context: typer.Context) -> None:
     """Run the test suite on all cores; further arguments go to pytest."""
-    parallel = [] if any(a in ("-n", "--pdb", "-x") or a.startswith("-n") for a in context.args) else ["-n", "auto", "--dist", "loadgroup"]
+    parallel = [] if any(a in ("-n", "--pdb", "-x") or a.startswith("-n") for a in context.args) else ["-n", "auto", "--dist", "worksteal"]
     raise typer.Exit(subprocess.call([sys.executable, "-m", "pytest", *parallel, *context.args], cwd=PROJECT))
 
 
