@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -44,17 +46,14 @@ class Drawn:
         return [x * (1 + np.arange(6)) + 3 + k for k, _ in enumerate(poolings)]
 
 
-@pytest.fixture(autouse=True)
-def nothing_kept():
-    rounding_grid.gathered.cache_clear(), rounding_grid._vectors.cache_clear()
-    yield
-    rounding_grid.gathered.cache_clear(), rounding_grid._vectors.cache_clear()
-
-
 @pytest.fixture
 def drawn(monkeypatch):
+    """Drawn vectors of toy sentences, kept in caches of this test: the real vectors, a minute's work, stay for the tests that read them."""
     monkeypatch.setattr(rounding_grid, "load", fake_load)
     monkeypatch.setattr(rounding_grid, "load_encoder", Drawn)
+    for name in ("gathered", "_vectors"):
+        kept = getattr(rounding_grid, name)
+        monkeypatch.setattr(rounding_grid, name, functools.lru_cache(kept.cache_parameters()["maxsize"])(kept.__wrapped__))
 
 
 def test_every_sentence_is_numbered_once_and_the_target_holds_all_parts_with_repetition(drawn):
