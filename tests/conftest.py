@@ -12,10 +12,14 @@ from pathlib import Path
 import pytest
 from jaxtyping import install_import_hook
 
-# Both switches have to come before the modules they act on: Triton runs in its interpreter where there is no GPU,
+# All switches have to come before the modules they act on: Triton runs in its interpreter where there is no GPU,
 # and the shapes written on the formulas of the kernels are checked at every call.
 if not Path("/dev/nvidia0").exists():
     os.environ.setdefault("TRITON_INTERPRET", "1")
+# One process for each core is at work already; threads of its own would wait for each other, and waiting takes the cores from the other tests.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for pool in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(pool, "1")
 FORMULAS = sorted((Path(__file__).parents[1] / "lessons_lib" / "kernels").glob("*/reference.py"))
 install_import_hook([f"lessons_lib.kernels.{path.parent.name}.reference" for path in FORMULAS], "beartype.beartype")
 
