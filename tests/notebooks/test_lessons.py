@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 
-from lessons_lib import exercises, publish
+from lessons_lib import datasets, exercises, publish
+from lessons_lib.core import cache_folder
 from lessons_lib.lesson.course import Course
 
 COURSE = Course()
@@ -35,10 +37,22 @@ def test_the_lesson_runs_without_any_data_but_what_ships(lesson, monkeypatch):
     assert result.peak_mb < BUDGET_MB            # seconds are printed by `lessons build`: a busy machine must not fail a test
 
 
+@pytest.fixture(scope="module")
+def articles(tmp_path_factory):
+    """The folder with gensim's articles, cleaned once for all lessons: five seconds each, and the run without data cleans them anyway."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LESSONS_CACHE", str(tmp_path_factory.mktemp("articles")))
+        folder = cache_folder() / "derived"
+        folder.mkdir(parents=True)
+        datasets.load("wikipedia-sample")
+        return folder
+
+
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("lesson", IDS)
-def test_the_lesson_runs_with_the_real_sets(lesson, lessons_data):
+def test_the_lesson_runs_with_the_real_sets(lesson, lessons_data, articles):
+    shutil.copytree(articles, cache_folder() / "derived")                # all else in the cache is the lesson's own
     result = next(publish.run_lessons([lesson], scale="smoke"))
     assert result.ok, f"cell {result.failed_cell}: {result.error}"
 
