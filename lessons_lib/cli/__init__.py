@@ -1,4 +1,4 @@
-"""``lessons …``: list, run, test, read and build the lessons, look after data, encode texts, evaluate encoders.
+"""``lessons …``: list, run, test, read and build the lessons, look after data, encode texts, evaluate encoders, teach a class.
 
 Each command is a thin layer over a room of the library. Errors that are the caller's come out as one line without a traceback.
 """
@@ -15,6 +15,7 @@ import typer
 
 from ..bootstrap import hand_over
 from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed, TrainingDiverged
+from .classroom import assign, grade, guide
 from .encoding import encode
 from .measuring import evaluate
 from .pretrain import pretrain
@@ -192,6 +193,9 @@ def data_verify(names: Annotated[list[str] | None, typer.Argument(show_default=F
 # ------------------------------------------------------------------------------------------------ measuring
 
 
+app.command()(assign)
+app.command()(grade)
+app.command()(guide)
 app.command()(encode)
 app.command()(evaluate)
 app.command()(pretrain)

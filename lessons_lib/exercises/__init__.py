@@ -4,6 +4,6 @@ A judge answers None for a right answer, else with one sentence. Planted wrong a
 Used by every lesson through ``lesson.check``, ``lesson.hint`` and ``lesson.solution``.
 """
 
-from .base import AuditLine, Exercise, audit, for_lesson, judge_function, judge_value, solution_text, stems, verdict
+from .base import AuditLine, Exercise, audit, for_lesson, judge_function, judge_value, solution_text, stems, unseen_judge, verdict
 
-__all__ = ["AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value", "solution_text", "stems", "verdict"]
+__all__ = ["AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value", "solution_text", "stems", "unseen_judge", "verdict"]

@@ -5,6 +5,8 @@ Answers are plain functions here and become kernels in the judge, so their text 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -88,24 +90,53 @@ def _table(case: tuple[int, int, int, float]) -> torch.Tensor:
     return table
 
 
-def _judge(mine: Any) -> str | None:
+def _launched(mine: Any, table: torch.Tensor, n_rows: int, n_columns: int, stride: int) -> torch.Tensor:
+    """What the kernel writes, one number per row; a kernel that runs elsewhere (``mine.launch``) gets arrays and sends them back."""
+    out = torch.full((n_rows,), torch.nan)
+    if hasattr(mine, "launch"):
+        return torch.as_tensor(mine.launch((n_rows,), table.numpy(), out.numpy(), n_columns, stride, BLOCK=BLOCK)[1])
     kernel, device = triton.jit(getattr(mine, "fn", mine)), "cpu" if interpreting() else "cuda"
-    for case in CASES:
-        n_rows, n_columns, stride, _ = case
-        table = _table(case).to(device)
-        out = torch.full((n_rows,), torch.nan, device=device)
-        try:
-            kernel[(n_rows,)](table, out, n_columns, stride, BLOCK=BLOCK)
-        except Exception as error:
-            cause = error.__cause__ or error     # the interpreter wraps what the kernel raises
-            raise cause from None
-        rows = table[:n_rows, :n_columns]
-        expected = rows.amax(1) - rows.amin(1)
-        bad = torch.nonzero(~torch.isclose(out, expected, rtol=1e-5))[:, 0].tolist()
-        if bad:
-            return (f"rows of {n_columns} numbers near {case[3]:g}, {stride} apart, in blocks of {BLOCK}: row {bad[0]} gives {out[bad[0]]:.4g}, "
-                    f"expected {expected[bad[0]]:.4g}")
-    return None
+    out = out.to(device)
+    try:
+        kernel[(n_rows,)](table.to(device), out, n_columns, stride, BLOCK=BLOCK)
+    except Exception as error:
+        cause = error.__cause__ or error         # the interpreter wraps what the kernel raises
+        raise cause from None
+    return out.cpu()
+
+
+@dataclass(frozen=True)
+class _RowJudge:
+    """Runs a kernel on tables of several shapes and compares each row with PyTorch."""
+
+    cases: tuple[tuple[int, int, int, float], ...]
+
+    def on(self, cases: Iterable[tuple]) -> _RowJudge:
+        """The same judge on other cases."""
+        return _RowJudge(tuple(cases))
+
+    def __call__(self, mine: Any) -> str | None:
+        for case in self.cases:
+            n_rows, n_columns, stride, centre = case
+            table = _table(case)
+            out = _launched(mine, table, n_rows, n_columns, stride)
+            rows = table[:n_rows, :n_columns]
+            expected = rows.amax(1) - rows.amin(1)
+            if out.shape != expected.shape:
+                return f"expected {n_rows} numbers, one per row; yours has shape {tuple(out.shape)}"
+            bad = torch.nonzero(~torch.isclose(out, expected, rtol=1e-5))[:, 0].tolist()
+            if bad:
+                return (f"rows of {n_columns} numbers near {centre:g}, {stride} apart, in blocks of {BLOCK}: row {bad[0]} gives {out[bad[0]]:.4g}, "
+                        f"expected {expected[bad[0]]:.4g}")
+        return None
+
+
+def _fresh_tables(seed: int) -> list[tuple[int, int, int, float]]:
+    """Rows with a gap and a last block that is not full, far above 0 and far below it: each wrong answer fails on one of them."""
+    rng = generator(seed)
+    n_rows, n_columns = (int(n) for n in rng.integers(2, 5, size=2))
+    ragged = BLOCK * n_columns + int(rng.integers(1, BLOCK))
+    return [(n_rows, ragged, ragged + int(rng.integers(1, 6)), float(centre)) for centre in rng.uniform(3, 9, size=2) * (1, -1)]
 
 
 def exercises() -> dict[str, Exercise]:
@@ -114,7 +145,7 @@ def exercises() -> dict[str, Exercise]:
         return {}
     return {"row_range": Exercise(
         name="row_range", question="The largest minus the smallest number of each row, as a Triton kernel",
-        judge=_judge, solution=_solve_row_range,
+        judge=_RowJudge(tuple(CASES)), solution=_solve_row_range, fresh=_fresh_tables,
         wrong={"rows are taken to lie side by side": _wrong_neighbour, "padding holds 0": _wrong_zero,
                "padding is neutral for the maximum only": _wrong_minimum, "no mask": _wrong_unmasked},
         hints=("Where does row number 2 start, if rows lie 8 numbers apart and have 5 numbers each?",

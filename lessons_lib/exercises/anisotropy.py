@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import generator
 from ._which_of import judge_which
 from .base import Exercise, judge_function, judge_value
 
@@ -138,6 +139,25 @@ def _judge_even_looking(points: Any) -> str | None:
     ratio = float(spread.sum() ** 2 / (spread**2).sum() - 1)
     return None if ratio <= 0.1 else f"IsoScore should be at most 0.1: nearly a line; yours is {ratio:.3f}"
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_rows(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=(n, d)) + rng.normal(size=d),) for n, d in ((2, 3), (5, 4), (9, 3))]
+
+
+def _fresh_contexts(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    large = float(rng.integers(700, 900))        # without the largest score taken away, exp overflows
+    return [*((rng.normal(size=d), rng.normal(size=(n, d)) + 0.5, rng.normal(size=(4, d))) for n, d in ((2, 3), (5, 4))),
+            (np.array([large, 0.0]), _H, np.array([[large - 10, 0.0]]))]
+
+
+def _fresh_bases(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=d), rng.normal(size=d), rng.normal(size=(d, d)) + 2 * np.eye(d)) for d in (2, 3, 5)]
+
 
 EXERCISES = {
     "length_of_mean": Exercise(
@@ -153,21 +173,21 @@ EXERCISES = {
         hints=("Ask of each number: is it seen from the origin, or from the mean?", "Three of the six change.")),
     "explained": Exercise(
         name="explained", question="How well one static vector stands for all occurrences of a word",
-        judge=judge_function(_solve_explained, _EXPLAINED_CASES), solution=_solve_explained,
+        judge=judge_function(_solve_explained, _EXPLAINED_CASES), solution=_solve_explained, fresh=_fresh_rows,
         wrong={"centred first": _centred_first, "no squares": _without_squares, "variance of the projections": _variance_of_projections,
                "the mean as the one vector": _by_the_mean},
         hints=("np.linalg.svd(X, compute_uv=False) gives the singular values, the largest first.",
                "Squares, and the first over their sum. X stays as it is.")),
     "push": Exercise(
         name="push", question="Where a step of training sends a word that is never the answer", judge=judge_function(_solve_push, _PUSH_CASES),
-        solution=_solve_push,
+        solution=_solve_push, fresh=_fresh_contexts,
         wrong={"towards the contexts": _pulled, "away from the mean context": _from_the_mean, "its own score left out": _own_score_left_out,
                "back to the origin": _against_itself},
         hints=("The loss of a context h is log Σ exp(h·w) less the score of the answer. The word is in the first part only.",
                "Its gradient is p(w | h) h, with p a softmax over w and all others. Take the mean over the contexts, and go downhill.")),
     "basis_cosine": Exercise(
         name="basis_cosine", question="The cosine of two vectors whose coordinates belong to some basis",
-        judge=judge_function(_solve_basis_cosine, _BASIS_CASES), solution=_solve_basis_cosine,
+        judge=judge_function(_solve_basis_cosine, _BASIS_CASES), solution=_solve_basis_cosine, fresh=_fresh_bases,
         wrong={"by coordinates": _by_coordinates, "BᵀB instead of BBᵀ": _columns, "the inverse of G": _inverse,
                "lengths by coordinates": _lengths_by_coordinates},
         hints=("The vectors themselves are x @ B and y @ B.", "With G = B @ B.T every inner product is x @ G @ y; lengths are inner products, too.")),

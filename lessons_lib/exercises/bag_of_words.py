@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..core import generator
 from .base import Exercise, judge_function
 
 __all__ = ["EXERCISES"]
@@ -136,6 +137,25 @@ def _words(*sentences: str) -> tuple[list[str], ...]:
 
 _EXCHANGED = _words("the dog saw the cat and the cat saw the bird", "the cat saw the dog and the dog saw the bird")
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_scores(seed: int) -> list[dict[str, Any]]:
+    rng = generator(seed)
+    return [dict(tf=int(rng.integers(1, 30)), df=int(rng.integers(1, 60)), N=int(rng.integers(60, 200)), length=int(rng.integers(20, 400)),
+                 mean_length=float(rng.integers(50, 300)) + 0.5, k1=float(rng.uniform(0.8, 2.2)), b=float(rng.uniform(0.55, 0.95)))
+            for _ in range(5)]
+
+
+def _fresh_sentences(seed: int) -> list[tuple]:
+    rng = generator(seed)
+
+    def text() -> list[list[str]]:
+        return [["abcd"[i] for i in rng.integers(4, size=n)] for n in rng.integers(1, 9, size=4)]
+
+    return [(text(), int(n)) for n in (1, 2, 2, 3)] + [([["a", "b"] * 3, ["a", "b", "c", "d"]], 2), ([], int(rng.integers(1, 4)))]
+
+
 EXERCISES = {
     "twice": Exercise(
         name="twice", question="Which scores stay the same when every article is copied behind itself?", judge=_judge_twice, solution=set(UNCHANGED),
@@ -147,14 +167,14 @@ EXERCISES = {
                "But 1 + log(2 tf) is not a multiple of 1 + log(tf), and in BM25 the fraction with 2 tf is another number, with or without length.")),
     "bm25_weight": Exercise(
         name="bm25_weight", question="What one word adds to the BM25 score of a document", judge=judge_function(_solve_bm25_weight, _BM25_CASES),
-        solution=_solve_bm25_weight,
+        solution=_solve_bm25_weight, fresh=_fresh_scores,
         wrong={"no saturation": _without_saturation, "no 1 inside the logarithm": _without_one_in_the_log, "length upside down": _length_upside_down,
                "b and 1 - b exchanged": _b_on_the_wrong_side, "no factor k1 + 1": _without_k1_plus_1},
         hints=("First the idf, with math.log or np.log. Then the fraction, written as in the formula.",
                "In a document of mean length the bracket after k1 is 1. Check yours: 1 - b + b * 1.")),
     "count_ngrams": Exercise(
         name="count_ngrams", question="The n-grams of a text, none across the end of a sentence",
-        judge=judge_function(_solve_count_ngrams, _NGRAM_CASES), solution=_solve_count_ngrams,
+        judge=judge_function(_solve_count_ngrams, _NGRAM_CASES), solution=_solve_count_ngrams, fresh=_fresh_sentences,
         wrong={"across the full stop": _across_sentences, "the last n-gram is missing": _last_one_missing,
                "shorter ends are counted": _short_ends_counted, "each counted once": _each_once, "side by side, not overlapping": _side_by_side},
         hints=("A sentence of L words has L - n + 1 n-grams, which start at the words 0, 1, …, L - n.",

@@ -23,9 +23,10 @@ from typing import Any
 from ..core import check_choice
 from ._compare import difference, size_of, written
 
-__all__ = ["AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value", "solution_text", "stems", "verdict"]
+__all__ = ["AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value", "solution_text", "stems", "unseen_judge", "verdict"]
 
 Judge = Callable[[Any], str | None]
+Case = tuple | dict[str, Any]                   # the arguments of one call: positional, or keywords
 NOT_ATTEMPTED = "not attempted yet"
 MAX_ERROR_CHARS = 160
 
@@ -35,8 +36,9 @@ class Exercise:
     """A task with a check.
 
     Parameters: name; judge, answers None for a right answer and one sentence for a wrong one; solution, an answer that the judge accepts;
-    wrong, at least two tempting wrong answers by label; hints, from a nudge to a push; question, one line for lists of exercises.
-    Raises ValueError without a name, a hint or two wrong answers.
+    wrong, at least two tempting wrong answers by label; hints, from a nudge to a push; question, one line for lists of exercises;
+    fresh, makes new cases from a seed, so that a class is graded on inputs that nobody saw (`unseen_judge`).
+    Raises ValueError without a name, a hint or two wrong answers, TypeError for ``fresh`` beside a judge that takes no cases.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Exercise:
     wrong: Mapping[str, Any]
     hints: tuple[str, ...]
     question: str = ""
+    fresh: Callable[[int], Iterable[Case]] | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
@@ -53,6 +56,8 @@ class Exercise:
             raise ValueError(f"exercise {self.name!r}: hints={self.hints!r}; expected a tuple of >= 1 sentences: (hint,)")
         if len(self.wrong) < 2:
             raise ValueError(f"exercise {self.name!r} has {len(self.wrong)} wrong answers; expected >= 2 that its judge must refuse")
+        if self.fresh is not None and not hasattr(self.judge, "on"):
+            raise TypeError(f"exercise {self.name!r} has fresh cases but a judge without .on(cases); build it with judge_function")
 
 
 # ------------------------------------------------------------------------------------------------ judges
@@ -77,27 +82,26 @@ def _call_text(name: str, case: Any) -> str:
     return f"{name}({', '.join(parts)})"
 
 
-def judge_function(spec: Callable, cases: Iterable[tuple | dict[str, Any]], *, rtol: float = 1e-6, atol: float = 1e-8) -> Judge:
-    """A judge that runs the learner's function and ``spec`` on every case, and names the smallest case where they differ.
+@dataclass(frozen=True)
+class FunctionJudge:
+    """Runs the learner's function and ``spec`` on every case, smallest first; made by `judge_function`."""
 
-    Parameters: spec, the right function (an exercise's solution or a library function); cases, one per call: a tuple of positional
-    arguments, or a dict of keywords; rtol, atol, the tolerance for numbers. Both sides get copies of a case.
-    Returns a judge. Raises TypeError for a case that is neither tuple nor dict, ValueError for no cases.
-    """
-    ordered = sorted(cases, key=size_of)
-    for case in ordered:
-        if not isinstance(case, (tuple, dict)):
-            raise TypeError(f"case {written(case)} is {type(case).__name__}; expected a tuple of arguments: ({written(case, 20)},)")
-    if not ordered:
-        raise ValueError("cases holds 0 cases; expected >= 1")
+    spec: Callable
+    cases: tuple[Case, ...]
+    rtol: float
+    atol: float
 
-    def judge(mine: Any) -> str | None:
+    def on(self, cases: Iterable[Case]) -> FunctionJudge:
+        """The same judge on other cases."""
+        return judge_function(self.spec, cases, rtol=self.rtol, atol=self.atol)
+
+    def __call__(self, mine: Any) -> str | None:
         if not callable(mine):
             return f"expected a function, yours is {type(mine).__name__}: {written(mine)}"
         name = getattr(mine, "__name__", "your function").removeprefix("_solve_").replace("<lambda>", "f")
-        for case in ordered:
+        for case in self.cases:
             args, keywords = _arguments(case)
-            expected = spec(*args, **keywords)
+            expected = self.spec(*args, **keywords)
             args, keywords = _arguments(case)
             try:
                 got = mine(*args, **keywords)
@@ -105,11 +109,25 @@ def judge_function(spec: Callable, cases: Iterable[tuple | dict[str, Any]], *, r
                 raise
             except Exception as error:
                 raise _AnswerFailed(_call_text(name, case)) from error
-            if text := difference(got, expected, rtol=rtol, atol=atol):
+            if text := difference(got, expected, rtol=self.rtol, atol=self.atol):
                 return f"for {_call_text(name, case)}: {text}"
         return None
 
-    return judge
+
+def judge_function(spec: Callable, cases: Iterable[Case], *, rtol: float = 1e-6, atol: float = 1e-8) -> FunctionJudge:
+    """A judge that runs the learner's function and ``spec`` on every case, and names the smallest case where they differ.
+
+    Parameters: spec, the right function (an exercise's solution or a library function); cases, one per call: a tuple of positional
+    arguments, or a dict of keywords; rtol, atol, the tolerance for numbers. Both sides get copies of a case.
+    Returns a judge. Raises TypeError for a case that is neither tuple nor dict, ValueError for no cases.
+    """
+    ordered = tuple(sorted(cases, key=size_of))
+    for case in ordered:
+        if not isinstance(case, (tuple, dict)):
+            raise TypeError(f"case {written(case)} is {type(case).__name__}; expected a tuple of arguments: ({written(case, 20)},)")
+    if not ordered:
+        raise ValueError("cases holds 0 cases; expected >= 1")
+    return FunctionJudge(spec, ordered, rtol, atol)
 
 
 def judge_value(expected: Any | Callable[[], Any], *, rtol: float = 1e-6, atol: float = 1e-8, remark: str = "") -> Judge:
@@ -126,6 +144,14 @@ def judge_value(expected: Any | Callable[[], Any], *, rtol: float = 1e-6, atol: 
         return f"not {written(mine)}. {remark}" if text and remark else text
 
     return judge
+
+
+def unseen_judge(exercise: Exercise, seed: int) -> Judge:
+    """The judge of an exercise on its own cases and on those made from ``seed`` (int >= 0); the plain judge where none can be made."""
+    if exercise.fresh is None:
+        return exercise.judge
+    fresh = exercise.judge.on(exercise.fresh(seed))
+    return lambda mine: exercise.judge(mine) or fresh(mine)
 
 
 # ------------------------------------------------------------------------------------------------ a learner's answer

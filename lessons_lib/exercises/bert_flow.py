@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import generator
 from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
@@ -217,6 +218,37 @@ def _judge_same_area(answer: Any) -> str | None:
         return f"a square of area 1 should have the signed area 1 afterwards; yours has {area:.4g}"
     return None if longest >= 3 - 1e-9 else f"some vector should become at least 3 times as long; the most that yours does is {longest:.3g}"
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_maps(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    maps = [rng.normal(size=(d, d)) + 2 * np.eye(d) for d in (2, 3, 4)]
+    maps[1] *= (-np.sign(np.linalg.det(maps[1])), 1, 1)                       # a map that turns space inside out
+    return [(rng.normal(size=(4, len(W))), W, rng.normal(size=len(W))) for W in maps]
+
+
+def _fresh_couplings(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    a, b = (float(value) for value in rng.uniform(0.3, 0.9, size=2))
+    net = _Named(f"s = {a:.3f} cos(h), t = h³ − {b:.3f}", lambda h: (a * np.cos(h), h**3 - b))
+    return [(rng.normal(size=(n, d)), net) for n, d in ((1, 2), (3, 4), (4, 6))]
+
+
+def _fresh_batches(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d) + rng.normal(size=d),) for n, d in ((4, 2), (7, 3))]
+
+
+def _fresh_sentences(seed: int) -> list[tuple]:
+    rng = generator(seed)
+
+    def words(n: int) -> list[str]:
+        return [("so", "a", "man", "sings", "loudly")[i] for i in rng.integers(5, size=n)]
+
+    few = words(3)
+    return [([], few), (few, []), (["here", *few], [*few, "there"]), *((words(int(n)), words(int(m))) for n, m in rng.integers(2, 9, size=(5, 2)))]
+
 
 EXERCISES = {
     "density_at": Exercise(
@@ -232,24 +264,25 @@ EXERCISES = {
         hints=("Would a square be as large afterwards?", "Four of the seven do.")),
     "linear_log_density": Exercise(
         name="linear_log_density", question="The log-density of vectors that a linear map makes Gaussian",
-        judge=judge_function(_solve_linear_log_density, _LINEAR_CASES), solution=_solve_linear_log_density,
+        judge=judge_function(_solve_linear_log_density, _LINEAR_CASES), solution=_solve_linear_log_density, fresh=_fresh_maps,
         wrong={"no determinant": _no_determinant, "the determinant of the way back": _other_direction, "rows times W, not Wᵀ": _not_transposed,
                "2π for one dimension only": _one_dimension, "the logarithm of a signed volume": _log_of_signed},
         hints=("z = (x - b) @ W.T, and log N(z; 0, I) = -½‖z‖² - (d / 2) log 2π.", "Add log |det W|: np.linalg.slogdet(W)[1].")),
     "undo": Exercise(
-        name="undo", question="The way back of an affine coupling", judge=judge_function(_solve_undo, _UNDO_CASES), solution=_solve_undo,
+        name="undo", question="The way back of an affine coupling", judge=judge_function(_solve_undo, _UNDO_CASES),
+        solution=_solve_undo, fresh=_fresh_couplings,
         wrong={"stretched before the shift is gone": _stretched_first, "the net reads the second half": _net_of_second,
                "there again": _there_again, "divided by the log-scale": _scale_not_its_log, "halves exchanged": _halves_exchanged},
         hints=("The first half passed, so the net can be asked again with the same input.", "What was done last is undone first: the shift.")),
     "actnorm": Exercise(
         name="actnorm", question="An ActNorm set from its first batch", judge=judge_function(_solve_actnorm, _ACTNORM_CASES),
-        solution=_solve_actnorm,
+        solution=_solve_actnorm, fresh=_fresh_batches,
         wrong={"log-determinant of the way back": _wrong_sign, "ddof 1": _other_ddof, "one scale for all": _one_scale,
                "the shift after the scale": _shift_after, "summed over the rows": _all_rows},
         hints=("shift = -mean, scale = 1 / standard deviation, for each column.", "A stretch by scale in each dimension: the sum of log(scale).")),
     "edit_distance": Exercise(
         name="edit_distance", question="How many words have to change", judge=judge_function(_solve_edit_distance, _EDIT_CASES),
-        solution=_solve_edit_distance,
+        solution=_solve_edit_distance, fresh=_fresh_sentences,
         wrong={"place by place": _places, "words that only one side has": _words_apart, "a replacement costs two": _no_replacement,
                "letters": _letters, "0 for an empty list": _empty_start},
         hints=("Let D[i][j] be the distance between the first i words of a and the first j of b. D[i][0] = i, D[0][j] = j.",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import generator
 from ._which_of import judge_which
 from .base import Exercise, judge_function
 
@@ -243,6 +244,37 @@ def _singles_are_pairs(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
 
 _PASS_CASES = [(2, []), (5, []), (3, [1]), (10, [2, 3]), (10_000, [1, 100])]
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_words(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    vocabulary = {"a", "b", "c", "ab", "abc", "##a", "##b", "##c", "##bc", "##ca", "cab", "##cab"}
+    words = ["".join("abc"[i] for i in rng.integers(3, size=n)) for n in (2, 4, 6, 9)]
+    return [*((word, vocabulary) for word in words), (words[1] + "x" + words[0], vocabulary), ("abcab", vocabulary)]
+
+
+def _fresh_heads(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(*(rng.normal(size=(n, d)) * 1.5 for _ in range(3)), mask) for n, d, mask in
+            ((3, 2, np.array([1, 1, 0])), (4, 3, np.array([1, 0, 1, 1])), (5, 3, np.array([0, 1, 1, 1, 0])))]
+
+
+def _fresh_guesses(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=(n, 5)) * 2, rng.integers(5, size=n), rng.permutation(n)[:m]) for n, m in ((4, 2), (6, 3), (9, 4))]
+
+
+def _fresh_states(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=(3, 4, d)), mask) for d, mask in ((2, np.array([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0]])),
+                                                               (3, np.array([[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0]])))]
+
+
+def _fresh_arrivals(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(int(rng.integers(3, 50)), rng.integers(2, 9, size=n).tolist()) for n in (1, 2, 4)]
+
 
 EXERCISES = {
     "unchanged": Exercise(
@@ -253,34 +285,34 @@ EXERCISES = {
                "BERT's tokenizer lower-cases; vectors of places are added to those of pieces; [CLS] and [SEP] stay where they are.")),
     "pieces_of": Exercise(
         name="pieces_of", question="Cut a word into the longest pieces that are in the vocabulary",
-        judge=judge_function(_solve_pieces_of, _PIECE_CASES), solution=_solve_pieces_of,
+        judge=judge_function(_solve_pieces_of, _PIECE_CASES), solution=_solve_pieces_of, fresh=_fresh_words,
         wrong={"the shortest piece first": _shortest_first, "no ## inside a word": _no_sign, "keeps the pieces before [UNK]": _keeps_what_fits,
                "nothing for an unknown word": _nothing_instead_of_unk, "whole words only": _whole_or_unknown},
         hints=("Begin at the first letter and try the longest end first. A piece that goes on a word is looked up with ## before it.",
                'When nothing fits at some place, the whole word is ["[UNK]"], whatever was found before.')),
     "attention": Exercise(
         name="attention", question="One head: what each position gathers from those that may be seen",
-        judge=judge_function(_solve_attention, _ATTENTION_CASES), solution=_solve_attention,
+        judge=judge_function(_solve_attention, _ATTENTION_CASES), solution=_solve_attention, fresh=_fresh_heads,
         wrong={"no square root": _without_root, "shares sum to 1 down the columns": _over_the_looking, "mask forgotten": _mask_forgotten,
                "hidden scores are 0": _masked_with_zero, "mask after the softmax": _masked_after, "root of the length": _root_of_length},
         hints=("Q @ K.T has a row for each position that looks and a column for each that is looked at.",
                "Where the mask is 0 the score is minus infinity before the softmax: np.where(mask == 1, scores, -np.inf).")),
     "masked_loss": Exercise(
         name="masked_loss", question="The loss of masked language modelling", judge=judge_function(_solve_masked_loss, _LOSS_CASES),
-        solution=_solve_masked_loss,
+        solution=_solve_masked_loss, fresh=_fresh_guesses,
         wrong={"all places count": _all_places, "divided by the length of the row": _divided_by_length, "a sum": _sum_of_losses,
                "no logarithm": _without_logarithm, "logarithm to base 2": _in_bits, "the best guess instead of the label": _of_the_best_guess},
         hints=("Only scores[positions] matter; the label of each is labels[positions].",
                "log softmax of a row s is s - log(sum(exp(s))); the loss is minus its mean at the labels.")),
     "mean_pool": Exercise(
         name="mean_pool", question="The mean of the vectors of a text, padding left out", judge=judge_function(_solve_mean_pool, _POOL_CASES),
-        solution=_solve_mean_pool,
+        solution=_solve_mean_pool, fresh=_fresh_states,
         wrong={"ignores the mask": _ignores_mask, "divides by the padded length": _divides_by_length, "one length for all rows": _one_length_for_all,
                "a sum": _sum_instead, "NaN for a text without a token": _nan_where_empty, "the first token": _first_token},
         hints=("states * mask[:, :, None] sets padding to 0.", "Divide each row by its own number of tokens, at least 1.")),
     "passes": Exercise(
         name="passes", question="How often must the model run, for pairs and for single sentences?", judge=judge_function(_solve_passes, _PASS_CASES),
-        solution=_solve_passes,
+        solution=_solve_passes, fresh=_fresh_arrivals,
         wrong={"both orders of a pair": _both_orders, "each sentence with itself": _with_itself, "old pairs run again": _old_pairs_again,
                "new ones not among each other": _only_against_the_old, "as many single passes as pairs": _singles_are_pairs},
         hints=("n sentences make n (n - 1) / 2 pairs. How many pairs are new when m sentences arrive?",

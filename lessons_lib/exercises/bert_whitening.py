@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..core import generator
 from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
@@ -54,20 +56,29 @@ _THREE = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 2.0]])
 _COVARIANCES = [(np.array([[2.0, 1.0], [1.0, 2.0]]), 2), (np.array([[5.0, 2.0], [2.0, 2.0]]), 1), (_THREE, 3), (_THREE, 2)]
 
 
-def _judge_whitening_matrix(mine: Any) -> str | None:
+@dataclass(frozen=True)
+class _WhiteningJudge:
     """Columns are right up to their signs, so what they do is compared, not what they are."""
-    if not callable(mine):
-        return f"expected a function, yours is {type(mine).__name__}"
-    for S, k in _COVARIANCES:
-        W = np.asarray(mine(S.copy(), k), dtype=float)
-        if W.shape != (len(S), k):
-            return f"for S = {S.tolist()} and k = {k}: expected shape {(len(S), k)}, yours has shape {W.shape}"
-        after = W.T @ S @ W
-        if not np.allclose(after, np.eye(k), atol=1e-6):
-            return f"for S = {S.tolist()} and k = {k}: the covariance after it, WᵀSW, is {after.round(3).tolist()}; expected the identity"
-        if not np.allclose(W @ W.T, (V := _solve_whitening_matrix(S, k)) @ V.T, atol=1e-6):
-            return f"for S = {S.tolist()} and k = {k}: the covariance is I, but these are not the {k} directions with the largest variances"
-    return None
+
+    cases: tuple[tuple[np.ndarray, int], ...]
+
+    def on(self, cases: Iterable[tuple[np.ndarray, int]]) -> _WhiteningJudge:
+        """The same judge on other cases."""
+        return _WhiteningJudge(tuple(cases))
+
+    def __call__(self, mine: Any) -> str | None:
+        if not callable(mine):
+            return f"expected a function, yours is {type(mine).__name__}"
+        for S, k in self.cases:
+            case, W = f"for S = {S.tolist()} and k = {k}", np.asarray(mine(S.copy(), k), dtype=float)
+            if W.shape != (len(S), k):
+                return f"{case}: expected shape {(len(S), k)}, yours has shape {W.shape}"
+            after = W.T @ S @ W
+            if not np.allclose(after, np.eye(k), atol=1e-6):
+                return f"{case}: the covariance after it, WᵀSW, is {after.round(3).tolist()}; expected the identity"
+            if not np.allclose(W @ W.T, (V := _solve_whitening_matrix(S, k)) @ V.T, atol=1e-6):
+                return f"{case}: the covariance is I, but these are not the {k} directions with the largest variances"
+        return None
 
 
 # ------------------------------------------------------------------------------------------------ merge
@@ -168,18 +179,37 @@ def _judge_uncorrelated(answer: Any) -> str | None:
         return f"the covariance of x·p and x·q is pᵀΣq = {p @ SIGMA @ q:.3f} (at length 1); it should be 0"
     return None if abs(p @ q) > 0.05 else f"uncorrelated, but also orthogonal (their cosine is {p @ q:.3f}): you have found the eigenvectors"
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_covariances(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    clouds = [rng.normal(size=(12, d)) * rng.uniform(0.5, 3, size=d) @ rng.normal(size=(d, d)) for d in (2, 3, 4)]
+    return [(np.cov(x.T, ddof=0), k) for x, k in zip(clouds, (2, 2, 4), strict=True)]
+
+
+def _fresh_parts(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(*_statistics(rng.normal(size=(n, d))), *_statistics(rng.normal(size=(m, d)) + 3)) for n, m, d in ((3, 6, 2), (8, 4, 3))]
+
+
+def _fresh_clouds(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=(6, d)) + 2, float(beta), float(gamma)) for d, (beta, gamma) in zip((2, 3, 3), rng.uniform(0.2, 0.8, size=(3, 2)),
+                                                                                                 strict=True)]
+
 
 EXERCISES = {
     "whitening_matrix": Exercise(
-        name="whitening_matrix", question="W for vectors as rows, the k strongest directions", judge=_judge_whitening_matrix,
-        solution=_solve_whitening_matrix,
+        name="whitening_matrix", question="W for vectors as rows, the k strongest directions", judge=_WhiteningJudge(tuple(_COVARIANCES)),
+        solution=_solve_whitening_matrix, fresh=_fresh_covariances,
         wrong={"Λ^(-1/2) U": _rows_scaled, "weakest directions first": _weakest_first, "no root": _no_root, "turned only": _only_turned,
                "columns of ZCA cut off": _zca_cut, "inverse of the wrong matrix, transposed": _wrong_inverse},
         hints=("np.linalg.eigh(S) gives the variances, rising, and U with the directions as columns.",
                "Divide each column of U by the root of its variance; take the k columns with the largest variances.")),
     "merge": Exercise(
         name="merge", question="Mean and covariance of two parts, from those of each", judge=judge_function(_solve_merge, _MERGE_CASES),
-        solution=_solve_merge,
+        solution=_solve_merge, fresh=_fresh_parts,
         wrong={"nothing between the parts": _merged(lambda a, b: 0.0), "parts of equal weight": _merged(lambda a, b: 0.25, weighted=False),
                "the means' difference whole": _merged(lambda a, b: 1.0), "one n too few": _merged(lambda a, b: a * b / (a + b)),
                "subtracted": _merged(lambda a, b: -a * b / (a + b) ** 2)},
@@ -199,7 +229,7 @@ EXERCISES = {
         hints=("Two points lie on a line, three in a plane.", "80 different points, seen from their mean.")),
     "parameterised": Exercise(
         name="parameterised", question="All inner products after whitening with β and γ",
-        judge=judge_function(_solve_parameterised, _PARAMETERISED_CASES), solution=_solve_parameterised,
+        judge=judge_function(_solve_parameterised, _PARAMETERISED_CASES), solution=_solve_parameterised, fresh=_fresh_clouds,
         wrong={"Σ about μ": _about_the_mean, "γ not halved": _gamma_not_halved, "β twice": _beta_twice, "all of the mean": _all_of_the_mean,
                "enlarged": _enlarged},
         hints=("Take βμ away first. Σ is the mean of yᵀy of what is left, whatever its mean is.",

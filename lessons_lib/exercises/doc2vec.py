@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import generator
 from ._which_of import judge_which
 from .base import Exercise, judge_function, judge_value
 
@@ -135,6 +136,25 @@ _INFER_CASES = [(np.array([0.1, 0.0]), _U, np.array([1.0, 0.0, 0.0]), 0.1, 2), (
 
 N_NUMBERS = 10_000 * 100 + 1000 * 100 + 100 + 10_000 * 100 * 11        # words, documents, the edge, outputs
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_inputs(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=(n, 3)), rng.normal(size=3), combine) for n in (2, 4) for combine in ("mean", "sum", "concat")]
+
+
+def _fresh_documents(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=d), rng.normal(size=(V, d)), rng.integers(0, 6, size=V) + np.eye(V, dtype=int)[0], rng.dirichlet(np.ones(V)),
+             int(rng.integers(2, 8))) for V, d in ((4, 2), (6, 3))]
+
+
+def _fresh_starts(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=d), rng.normal(size=(4, d)), np.array([1.0, 0.0, 1.0, 0.0]), float(rng.uniform(0.05, 0.4)), int(rng.integers(3, 15)))
+            for d in (2, 3)]
+
 
 EXERCISES = {
     "same_objective": Exercise(
@@ -145,21 +165,21 @@ EXERCISES = {
                "It depends on how often each word occurs under each tag, on the noise distribution, and on k. Does the change touch one of these?")),
     "dm_input": Exercise(
         name="dm_input", question="What the outputs are multiplied with in PV-DM", judge=judge_function(_solve_dm_input, _DM_CASES),
-        solution=_solve_dm_input,
+        solution=_solve_dm_input, fresh=_fresh_inputs,
         wrong={"forgets the document": _without_document, "the document weighs as much as all words": _document_beside_the_mean,
                "the document comes first": _document_first, "mixes up the coordinates": _column_by_column},
         hints=("np.vstack([words, document]) has the document as its last row.",
                "mean and sum go over axis 0; .ravel() lays the rows side by side.")),
     "document_gradient": Exercise(
         name="document_gradient", question="The gradient of a document's loss for its vector, from counts",
-        judge=judge_function(_solve_document_gradient, _GRADIENT_CASES), solution=_solve_document_gradient,
+        judge=judge_function(_solve_document_gradient, _GRADIENT_CASES), solution=_solve_document_gradient, fresh=_fresh_documents,
         wrong={"points uphill": _uphill, "leaves the noise out": _no_noise, "noise for one word, not for each": _noise_once,
                "forgets k": _forgets_k, "shares instead of counts": _shares_for_counts},
         hints=("A true word w is there n[w] times and adds -(1 - s[w]) U[w] each time.",
                "As noise it is expected k * n.sum() * P[w] times and adds s[w] U[w] each time.")),
     "infer": Exercise(
         name="infer", question="Infer a document's vector with frozen outputs", judge=judge_function(_solve_infer, _INFER_CASES),
-        solution=_solve_infer,
+        solution=_solve_infer, fresh=_fresh_starts,
         wrong={"the outputs move, too": _moves_the_outputs, "stops after one step": _one_step, "goes the wrong way": _the_wrong_way,
                "forgets the noise": _true_words_only, "one large step": _large_steps},
         hints=("labels - sigmoid(U @ D) is what is wanted minus what is given, one number for each row of U.",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import generator
 from .base import Exercise, judge_function
 
 __all__ = ["EXERCISES"]
@@ -174,6 +175,33 @@ def _judge_between(points: Any) -> str | None:
     apart = [float(x[2] @ row / np.linalg.norm(x[2]) / np.linalg.norm(row)) for row in x[:2]]
     return None if max(apart) < 0.8 else f"the stranger should have a cosine below 0.8 with both senses; yours has {apart[0]:.3f} and {apart[1]:.3f}"
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_cells(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    x_max, power = float(rng.integers(8, 80)), float(rng.uniform(0.4, 0.9))
+    return [(x_max * float(share), x_max, power) for share in (*rng.uniform(0.05, 0.9, size=3), 1.0, 3.5)]
+
+
+def _fresh_pairs(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=d), rng.normal(size=d), float(rng.normal()), float(rng.integers(2, 90)), float(rng.uniform(0.1, 0.9)))
+            for d in (2, 3, 5)]
+
+
+def _fresh_words(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    words = ["".join("aeinrstl"[i] for i in rng.integers(8, size=n)) for n in (2, 5, 8)]
+    return [*((word, low, low + int(rng.integers(1, 3))) for word, low in zip(words, (2, 3, 3), strict=True)), ("nanana", 3, 4)]
+
+
+def _fresh_letters(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    plain = ["".join(chr(97 + i) for i in rng.integers(26, size=n)) for n in (5, 9)]
+    return [*((word,) for word in plain), *((word[:2] + chr(int(code)),) for word, code in zip(plain, (rng.integers(0xE0, 0xFF), rng.integers(
+        0x4E00, 0x9000)), strict=True))]
+
 
 EXERCISES = {
     "same_products": Exercise(
@@ -184,24 +212,26 @@ EXERCISES = {
         hints=("The loss sees w · w̃ + b + b̃ only. Write that sum for each change and look what is new.",
                "Four of the six leave it as it is.")),
     "weight": Exercise(
-        name="weight", question="The weight of a count", judge=judge_function(_solve_weight, _WEIGHT_CASES), solution=_solve_weight,
+        name="weight", question="The weight of a count", judge=judge_function(_solve_weight, _WEIGHT_CASES),
+        solution=_solve_weight, fresh=_fresh_cells,
         wrong={"weights above 1": _above_one, "a power without the division": _power_of_the_cut, "no power": _without_power,
                "nothing above x_max": _nothing_above},
         hints=("Below x_max it is a power of x / x_max, from there on 1.", "One min is enough.")),
     "pair_gradient": Exercise(
         name="pair_gradient", question="The gradient of one pair's ½ f diff² for the word's vector",
-        judge=judge_function(_solve_pair_gradient, _PAIR_CASES), solution=_solve_pair_gradient,
+        judge=judge_function(_solve_pair_gradient, _PAIR_CASES), solution=_solve_pair_gradient, fresh=_fresh_pairs,
         wrong={"the gradient of the context": _of_the_context, "points up instead of down": _climbs, "counts instead of logarithms": _no_logarithm,
                "forgets the weight": _forgets_the_weight, "the weight twice": _weight_squared},
         hints=("The derivative of ½ f diff² is f diff times the derivative of diff.", "diff = w·c + b − log x. Its derivative by w is c.")),
     "parts": Exercise(
-        name="parts", question="All n-grams of a word between its borders", judge=judge_function(_solve_parts, _PART_CASES), solution=_solve_parts,
+        name="parts", question="All n-grams of a word between its borders", judge=judge_function(_solve_parts, _PART_CASES),
+        solution=_solve_parts, fresh=_fresh_words,
         wrong={"no borders": _without_borders, "pieces that are cut at the end": _cut_at_the_end, "max_n left out": _one_short,
                "each piece once": _each_once},
         hints=("Work on '<' + word + '>'. For each place, for each length.", "A piece from i of length n exists if i + n <= len(whole).")),
     "hash_of": Exercise(
         name="hash_of", question="The hash of fastText, for letters of any language", judge=judge_function(_solve_hash_of, _HASH_CASES),
-        solution=_solve_hash_of,
+        solution=_solve_hash_of, fresh=_fresh_letters,
         wrong={"bytes without their sign": _unsigned, "characters instead of bytes": _of_characters, "product before xor": _product_first,
                "never cut to 32 bits": _never_cut},
         hints=("text.encode() gives the bytes. In fastText each is a signed number of 8 bits.",

@@ -114,11 +114,32 @@ def _judge_per_byte(mine: Any) -> str | None:
             return f"{name!r} has not {value:.4g} operations per byte but {'fewer' if value > right else 'more'}: count once more"
     return None
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_blocks(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    sizes = [(int(n), int(n) - int(rng.integers(1, 4)), 8) for n in rng.integers(9, 30, size=3)]
+    return [(rng.normal(size=n) + 4, real if real % block else real - 1, block) for n, real, block in sizes]
+
+
+def _fresh_tiles(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    some = [tuple(sorted(rng.normal(size=2).tolist(), reverse=True)) for _ in range(6)]
+    low, high = (-8.5, -9.5), (9.5, 8.5)
+    return [*zip(some[::2], some[1::2], strict=True), (high, some[0]), (some[1], high), (low, (-_INF, -_INF)), ((7.0, -_INF), (7.0, -_INF)),
+            ((-_INF, -_INF), (-3.0, -_INF))]
+
+
+def _fresh_points(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=(n, d)), float(rng.uniform(0.4, 1.8))) for n, d in ((2, 2), (4, 3), (6, 2))]
+
 
 EXERCISES = {
     "masked_mean": Exercise(
         name="masked_mean", question="A mean in blocks, in which padding lanes change nothing",
-        judge=judge_function(_solve_masked_mean, _MEANS), solution=_solve_masked_mean,
+        judge=judge_function(_solve_masked_mean, _MEANS), solution=_solve_masked_mean, fresh=_fresh_blocks,
         wrong={"as it stood": lambda x, n_real, block: _blocked_mean(x, n_real, block, other=1.0, count_all=True),
                "padding still counted": lambda x, n_real, block: _blocked_mean(x, n_real, block, other=0.0, count_all=True),
                "padding still 1": lambda x, n_real, block: _blocked_mean(x, n_real, block, other=1.0, count_all=False),
@@ -128,14 +149,14 @@ EXERCISES = {
     **_row_range.exercises(),
     "largest_two": Exercise(
         name="largest_two", question="Join the two largest numbers of two tiles",
-        judge=judge_function(_solve_largest_two, _PAIRS), solution=_solve_largest_two,
+        judge=judge_function(_solve_largest_two, _PAIRS), solution=_solve_largest_two, fresh=_fresh_tiles,
         wrong={"the best of each tile": _best_of_each, "place by place": _place_by_place, "equal numbers count once": _without_equals,
                "0 stands for nothing": _zero_for_nothing, "the first tile wins": lambda a, b: a},
         hints=("Both of the two largest may come from the same tile.", "Four numbers come in, and the two largest of them go out.",
                "Minus infinity loses against every number by itself: an empty tile needs no line of its own.")),
     "uniformity_gradient": Exercise(
         name="uniformity_gradient", question="The gradient of uniformity, from the weights of the pairs",
-        judge=judge_function(_solve_uniformity_gradient, _POINTS), solution=_solve_uniformity_gradient,
+        judge=judge_function(_solve_uniformity_gradient, _POINTS), solution=_solve_uniformity_gradient, fresh=_fresh_points,
         wrong={"weights that sum to one over ordered pairs": _scaled_gradient(0.5), "sign": _scaled_gradient(-1.0), "diagonal kept": _diagonal_kept,
                "the point's own term missing": _without_own_term, "factor t forgotten": lambda x, t: _solve_uniformity_gradient(x, t) / t},
         hints=("Make the (n, n) table of exp(-t · distance²) with x[:, None] - x, and set its diagonal to 0.",

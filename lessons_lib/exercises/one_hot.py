@@ -61,10 +61,30 @@ _COUNT_CASES = [([4, 3, 2, 1], 0.5), ([4, 3, 2, 1], 0.7), ([1, 2, 3, 4], 0.7), (
                 (generator(0).integers(1, 50, size=30).tolist(), 0.9)]
 _TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_texts(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    words = [f"w{i}" for i in rng.choice(1000, size=12, replace=False)]
+
+    def text(n: int) -> list[str]:
+        return [words[i] for i in rng.integers(len(words), size=n)]
+
+    return [([], text(3)), (text(4), []), ([], []), *((text(int(n)), text(int(m))) for n, m in rng.integers(3, 14, size=(6, 2)))]
+
+
+def _fresh_counts(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    some = [(rng.integers(1, 60, size=int(n)).tolist(), float(share)) for n, share in zip((7, 12, 25), rng.uniform(0.35, 0.85, size=3), strict=True)]
+    equal = int(rng.integers(2, 9))
+    return [*some, ([equal] * 8, 0.5), ([1, *some[0][0][:3], 90], 1.0)]        # a share that is met exactly, and all of it
+
+
 EXERCISES = {
     "overlap_cosine": Exercise(
         name="overlap_cosine", question="The cosine of two one-hot sums, without building a vector",
-        judge=judge_function(_solve_overlap_cosine, _WORD_CASES), solution=_solve_overlap_cosine,
+        judge=judge_function(_solve_overlap_cosine, _WORD_CASES), solution=_solve_overlap_cosine, fresh=_fresh_texts,
         wrong={"share of the union (Jaccard)": lambda a, b: len(set(a) & set(b)) / len(set(a) | set(b)),
                "no square root": lambda a, b: len(set(a) & set(b)) / (len(set(a)) * len(set(b))) if a and b else 0.0,
                "repeated words count in the length": lambda a, b: len(set(a) & set(b)) / math.sqrt(len(a) * len(b)) if a and b else 0.0,
@@ -73,7 +93,7 @@ EXERCISES = {
                "The squared length of a vector of zeros and ones is the number of its ones: count distinct words, not words.")),
     "words_needed": Exercise(
         name="words_needed", question="How many words cover a given share of a text?",
-        judge=judge_function(_solve_words_needed, _COUNT_CASES), solution=_solve_words_needed,
+        judge=judge_function(_solve_words_needed, _COUNT_CASES), solution=_solve_words_needed, fresh=_fresh_counts,
         wrong={"one too many": _one_too_many, "counts taken in the given order": _in_given_order, "rarest words first": _rarest_first,
                "more than the share": _more_than_the_share, "share of the words, not of the text": _share_of_the_words},
         hints=("Take the most frequent words first, and keep a running total: np.cumsum.",

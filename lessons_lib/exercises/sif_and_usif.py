@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import generator
 from ._which_of import judge_which
 from .base import Exercise, judge_function
 
@@ -175,6 +176,29 @@ _REASONS = {CHANGES[0]: "the weights do not know the vectors; what happens to ev
 def _judge_unchanged(answer: Any) -> str | None:
     return judge_which(answer, _REASONS, UNCHANGED)
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_counts(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(np.append(rng.integers(1, 400, size=n), 0), float(a)) for n, a in zip((3, 6, 20), rng.uniform(0.02, 0.3, size=3), strict=True)]
+
+
+def _fresh_rows(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=(n, d)) + 2 * rng.normal(size=d),) for n, d in ((3, 5), (4, 4), (7, 3))]
+
+
+def _fresh_shares(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    p = 1 / np.arange(1, 61) ** rng.uniform(0.9, 1.2)
+    second = float(rng.uniform(0.365, 0.395))    # between 1 - (1 - 1/5)² and 2/5
+    return [(p / p.sum(), n) for n in (2, 4)] + [(rng.permutation([0.5, second, 0.4 - second, 0.06, 0.04]), 2)]
+
+
+def _fresh_removals(seed: int) -> list[tuple]:
+    return [(X, m) for (X,) in _fresh_rows(seed) for m in (1, 2)]
+
 
 EXERCISES = {
     "unchanged": Exercise(
@@ -185,13 +209,13 @@ EXERCISES = {
                "Does a change leave each p(w), each sum's direction up to a common factor or rotation, and u along with it?")),
     "sif_weights": Exercise(
         name="sif_weights", question="The smooth inverse frequency of words from their counts",
-        judge=judge_function(_solve_sif_weights, _WEIGHT_CASES), solution=_solve_sif_weights,
+        judge=judge_function(_solve_sif_weights, _WEIGHT_CASES), solution=_solve_sif_weights, fresh=_fresh_counts,
         wrong={"counts instead of shares": _of_counts, "shares of the largest count": _of_the_largest, "weights frequent words": _weights_upside_down,
                "inverse but not smooth": _plain_inverse, "uSIF's weights": _weights_of_usif, "weights that sum to 1": _sums_to_one},
         hints=("p is a share of all tokens: counts / counts.sum().", "A word with p = a has the weight one half.")),
     "remove_common": Exercise(
         name="remove_common", question="Remove the common direction from sentence vectors",
-        judge=judge_function(_solve_remove_common, _REMOVE_CASES), solution=_solve_remove_common,
+        judge=judge_function(_solve_remove_common, _REMOVE_CASES), solution=_solve_remove_common, fresh=_fresh_rows,
         wrong={"centres before the decomposition": _centres_first, "subtracts u itself": _subtracts_the_direction,
                "subtracts the mean": _subtracts_the_mean, "keeps what should go": _keeps_only_it, "the weakest direction": _the_last_direction,
                "a column instead of a row": _a_column_of_the_third},
@@ -199,13 +223,13 @@ EXERCISES = {
                "The part of a row x along u is (x·u) u. For all rows: np.outer(X @ u, u).")),
     "usif_a": Exercise(
         name="usif_a", question="The a of uSIF from word shares and sentence length", judge=judge_function(_solve_usif_a, _A_CASES),
-        solution=_solve_usif_a,
+        solution=_solve_usif_a, fresh=_fresh_shares,
         wrong={"Z = V": _forgets_the_half, "a number of words instead of a share": _counts_words, "the threshold n / V": _threshold_n_over_v,
                "the rare words": _rare_words, "a share of tokens instead of words": _share_of_tokens},
         hints=("alpha is the share of the V words whose p is above 1 - (1 - 1/V)**n.", "np.mean of a comparison is a share. Then Z = V / 2.")),
     "piecewise": Exercise(
         name="piecewise", question="Remove several directions, each by its share of their strength",
-        judge=judge_function(_solve_piecewise, _PIECEWISE_CASES), solution=_solve_piecewise,
+        judge=judge_function(_solve_piecewise, _PIECEWISE_CASES), solution=_solve_piecewise, fresh=_fresh_removals,
         wrong={"shares of singular values, not squares": _shares_of_sigma, "shares of all directions": _shares_of_all,
                "removes each direction whole": _whole, "the share enters twice": _shares_on_both_sides},
         hints=("X @ Vt[:m].T has one column for each direction: how much of it every row holds.",

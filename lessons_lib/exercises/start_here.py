@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import generator
 from ..evaluation import pearson, spearman
 from .base import Exercise, judge_function, judge_value
 
@@ -47,6 +48,15 @@ _A, _B = np.array([3.0, 1.0, 4.0, 1.0, 5.0]), np.array([2.0, 7.0, 1.0, 8.0, 2.0]
 _CASES = [(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 15.0])), (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 4.0, 9.0, 100.0])),
           (_A, _B), (_B, _A), (np.array([1.0, 1.0, 2.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.2, 0.9, 0.7]))]
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_grades(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    whole = [(rng.integers(0, 6, size=n).astype(float), rng.normal(size=n) + 0.1 * np.arange(n)) for n in (6, 9, 15)]        # ties on one side
+    return [*whole, *((y, x) for x, y in whole), (np.exp(rng.normal(size=8)) ** 3, rng.normal(size=8))]
+
+
 EXERCISES = {
     "ranks_by_hand": Exercise(
         name="ranks_by_hand", question="The average ranks of four grades, on paper",
@@ -57,7 +67,7 @@ EXERCISES = {
         hints=("Sort the four grades. Which places do the two equal grades take?",)),
     "my_spearman": Exercise(
         name="my_spearman", question="Spearman's correlation from ranks",
-        judge=judge_function(_solve_my_spearman, _CASES, rtol=1e-9), solution=_solve_my_spearman,
+        judge=judge_function(_solve_my_spearman, _CASES, rtol=1e-9), solution=_solve_my_spearman, fresh=_fresh_grades,
         wrong={"Pearson of the raw values": lambda x, y: float(np.corrcoef(x, y)[0, 1]),
                "ties in order of appearance": lambda x, y: float(np.corrcoef(_positions(x), _positions(y))[0, 1]),
                "one side ranked": lambda x, y: float(np.corrcoef(_ranks(x), y)[0, 1]),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import generator
 from .base import Exercise, judge_function
 
 __all__ = ["EXERCISES"]
@@ -150,6 +151,28 @@ def _judge_unseen(answer: Any) -> str | None:
         return None
     return f"{len(wrong)} of six are wrong. Think about this: {_REASONS[wrong[0]]}"        # no name: six tries should not be enough
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_shares(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.dirichlet(np.ones(k), size=3), rng.dirichlet(np.ones(6), size=k), int(rng.integers(3)), int(rng.integers(6))) for k in (2, 3, 5)]
+
+
+def _fresh_counts(seed: int) -> list[dict[str, Any]]:
+    rng = generator(seed)
+    cases = []
+    for k in (3, 4, 6):
+        n_dk, n_kw = rng.integers(1, 9, size=k), rng.integers(1, 9, size=k)
+        cases.append(dict(n_dk=n_dk, n_kw=n_kw, n_k=n_kw + rng.integers(5, 40, size=k), old=int(rng.integers(k)), V=int(rng.integers(20, 90)),
+                          alpha=float(rng.uniform(0.2, 1)), beta=float(rng.uniform(0.01, 0.1))))
+    return cases
+
+
+def _fresh_words(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.dirichlet(np.ones(5), size=3), rng.dirichlet(np.ones(5)), float(weight)) for weight in (0.0, 0.3, rng.uniform(0.6, 0.9))]
+
 
 EXERCISES = {
     "unseen": Exercise(
@@ -161,14 +184,14 @@ EXERCISES = {
                "Copying, joining and leaving out change counts.")),
     "e_step": Exercise(
         name="e_step", question="The share of each topic in the count of one word in one document",
-        judge=judge_function(_solve_e_step, _E_STEP_CASES), solution=_solve_e_step,
+        judge=judge_function(_solve_e_step, _E_STEP_CASES), solution=_solve_e_step, fresh=_fresh_shares,
         wrong={"does not sum to 1": _not_normalised, "forgets the document": _forgets_the_document, "forgets the word": _forgets_the_word,
                "all to the best topic": _takes_the_best, "adds instead of multiplying": _adds},
         hints=("theta[d] holds p(topic | document), phi[:, w] holds p(word | topic): one number for each topic.",
                "Bayes: the product of both, divided by its sum.")),
     "gibbs_weights": Exercise(
         name="gibbs_weights", question="The probabilities with which one token draws its topic",
-        judge=judge_function(_solve_gibbs_weights, _GIBBS_CASES), solution=_solve_gibbs_weights,
+        judge=judge_function(_solve_gibbs_weights, _GIBBS_CASES), solution=_solve_gibbs_weights, fresh=_fresh_counts,
         wrong={"the token votes for itself": _counts_itself, "leaves the document but not the word": _leaves_only_the_document,
                "no priors": _without_priors, "beta instead of V beta": _without_V, "alpha and beta exchanged": _priors_exchanged,
                "do not sum to 1": _weights_not_normalised},
@@ -176,7 +199,7 @@ EXERCISES = {
                "itself = np.arange(len(n_k)) == old is 1 at the old topic and 0 elsewhere; then the formula, then divide by the sum.")),
     "relevance": Exercise(
         name="relevance", question="A word's relevance for a topic, between frequent and own",
-        judge=judge_function(_solve_relevance, _RELEVANCE_CASES), solution=_solve_relevance,
+        judge=judge_function(_solve_relevance, _RELEVANCE_CASES), solution=_solve_relevance, fresh=_fresh_words,
         wrong={"the weight at the other end": _weight_exchanged, "no logarithms": _without_logarithm, "lift upside down": _lift_upside_down,
                "the logarithm of the sum": _logarithm_of_the_sum},
         hints=("Two logarithms: of phi, and of phi / p.", "With weight 1 only the first stays, with weight 0 only the second.")),

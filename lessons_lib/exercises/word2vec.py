@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._which_of import judge_which
+from ..core import generator
 from .base import Exercise, judge_function
 
 __all__ = ["EXERCISES"]
@@ -138,6 +139,25 @@ def _judge_disagree(points: Any) -> str | None:
         return f"the second word should have the larger inner product, too; yours have {product[0]:.3f} and {product[1]:.3f}"
     return None
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_tokens(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    texts = [["abcde"[i] for i in rng.integers(5, size=n)] for n in (4, 7, 10)]
+    return [*((text, int(rng.integers(1, 4))) for text in texts), (["no", "no", "never"], 2), ([], 2)]
+
+
+def _fresh_frequencies(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    total = int(rng.integers(50_000, 900_000))
+    return [(int(total * share) + 1, total, float(t)) for share, t in zip((0.05, 0.01, 0.002, 1e-5), rng.uniform(2e-4, 2e-3, size=4), strict=True)]
+
+
+def _fresh_guesses(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=d), rng.normal(size=(k + 1, d)), np.eye(k + 1)[0]) for d, k in ((3, 2), (4, 5), (6, 3))]
+
 
 EXERCISES = {
     "same_neighbours": Exercise(
@@ -149,7 +169,7 @@ EXERCISES = {
                "Rotations, exchanged columns and lengths leave angles as they are. A shift and a stretched axis do not.")),
     "window_pairs": Exercise(
         name="window_pairs", question="All pairs (context, centre) of a text", judge=judge_function(_solve_window_pairs, _PAIR_CASES),
-        solution=_solve_window_pairs,
+        solution=_solve_window_pairs, fresh=_fresh_tokens,
         wrong={"negative places count from the end": _reaches_around, "the last neighbour is missing": _forgets_the_last,
                "a word is its own neighbour": _pairs_with_itself, "two equal words side by side are left out": _leaves_equal_words_out,
                "only the words before": _only_before},
@@ -157,13 +177,13 @@ EXERCISES = {
                "range(max(0, i - half), min(len(tokens), i + half + 1)): a negative place would count from the end of the list.")),
     "keep_probability": Exercise(
         name="keep_probability", question="How likely is a word kept by subsampling, as the program does it?",
-        judge=judge_function(_solve_keep_probability, _KEEP_CASES), solution=_solve_keep_probability,
+        judge=judge_function(_solve_keep_probability, _KEEP_CASES), solution=_solve_keep_probability, fresh=_fresh_frequencies,
         wrong={"the formula of the paper": _as_in_the_paper, "the probability of being thrown away": _thrown_away,
                "above 1 for rare words": _above_one, "f and t exchanged": _ratio_upside_down},
         hints=("f = count / total. The formula needs t / f twice.", "A probability is at most 1: min(1.0, ...).")),
     "context_gradient": Exercise(
         name="context_gradient", question="The gradient of the loss of one guess, for the vector that guesses",
-        judge=judge_function(_solve_context_gradient, _GRADIENT_CASES), solution=_solve_context_gradient,
+        judge=judge_function(_solve_context_gradient, _GRADIENT_CASES), solution=_solve_context_gradient, fresh=_fresh_guesses,
         wrong={"points up instead of down": _climbs, "the gradient of the outputs": _of_the_outputs, "forgets the labels": _forgets_the_labels,
                "no sigmoid": _without_sigmoid, "softmax instead of sigmoids": _by_softmax},
         hints=("The derivative of -log σ(x) is σ(x) - 1, that of -log σ(-x) is σ(x). With a label y both read σ(x) - y.",

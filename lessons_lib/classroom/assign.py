@@ -1,0 +1,148 @@
+"""Make an assignment: notebooks for students, a solved copy for the teacher, and the seed of the inputs that nobody sees.
+
+The students' notebooks hold the text and the stubs of a lesson's exercises, and checks on the lesson's own examples. The folder ``grading``
+stays with the teacher: its seed makes the hidden inputs, so that grading can be repeated. Used by ``lessons assign``.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core import DamagedFile, atomic_folder, check_seed, existing_path, read_json, write_json, write_text
+from ..exercises import for_lesson
+from ..lesson.course import Course, LessonCard
+from .solved import solved_cell
+from .tasks import Task, imports_of, open_questions, tasks_of
+
+__all__ = ["Assignment", "assign", "read_assignment", "solved_notebook", "student_notebook"]
+
+FORMAT = 1
+RULES = """\
+# Exercises · {title}
+
+Fill in the answers below and hand in this notebook. Keep the names of functions and variables. Each `check` tries your answer on a few examples;
+you are graded on these and on others that you have not seen. `sheet.hint("name")` nudges.
+
+Graded answers run without the network, without files, and without the course's library: use Python, NumPy, and what you write yourself in this
+notebook. A cell may take {cell:g} seconds, an answer {call:g} for each input."""
+TEACHER = """\
+# {title}
+
+| folder | what it holds | for whom |
+|---|---|---|
+| `student/` | notebooks to hand out: no solutions, no hidden inputs | students |
+| `submissions/` | what comes back: `NAME.ipynb`, or a folder `NAME/` with one notebook for each lesson | put it there |
+| `grading/` | the seed of the hidden inputs, and solved notebooks | you alone |
+{otter}
+Grade with `lessons grade {folder}`. It writes `grades.csv` (a row for each student) and `details.csv` (a row for each student and exercise).
+A file `students.txt` beside this one, a name in each line, adds those who handed in nothing.
+
+The course is open: its solutions can be found by who looks for them. What is yours alone are the inputs of the grading, and the open questions.
+"""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What ``grading/assignment.json`` holds. ``lessons`` maps a lesson's id to ``stem``, ``title``, ``exercises`` (name -> variable of the
+    answer) and ``open`` (number of open questions); ``seed`` makes the hidden inputs."""
+
+    folder: Path
+    id: str
+    seed: int
+    lessons: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def exercises(self) -> list[tuple[str, str]]:
+        """All (lesson id, exercise) in order."""
+        return [(lesson, name) for lesson, entry in self.lessons.items() for name in entry["exercises"]]
+
+
+# ------------------------------------------------------------------------------------------------ notebooks
+
+
+def _notebook(card: LessonCard, tasks: Sequence[Task], answers: Mapping[str, str], assignment_id: str) -> Any:
+    """A notebook with the tasks; ``answers`` replaces stubs by name."""
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+    from .runner import Limits
+
+    limits = Limits()
+    start = "\n".join(imports_of(tasks)) + f'\nimport lessons_lib as ll\nsheet = ll.classroom.sheet("{card.id}")'
+    cells = [new_markdown_cell(RULES.format(title=f"{card.number:02d} · {card.title}", cell=limits.cell, call=limits.call)), new_code_cell(start)]
+    for task in tasks:
+        code = f'{answers.get(task.name, task.stub)}\nsheet.check("{task.name}", {task.variable})'
+        cells += [new_markdown_cell(task.text), new_code_cell(code, metadata={"exercise": task.name})]
+    for number, question in enumerate(open_questions(card), start=1):
+        cells += [new_markdown_cell(f"**Open question.** {question}"),
+                  new_markdown_cell("*Your answer: replace this line.*", metadata={"open_question": number})]
+    for number, cell in enumerate(cells):
+        cell["id"] = f"{card.id.replace('_', '-')[:50]}-{number}"         # the same notebook from the same lesson
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    return new_notebook(cells=cells, metadata=kernel | {"lessons_assignment": {"id": assignment_id, "lesson": card.id}})
+
+
+def student_notebook(card: LessonCard, assignment_id: str = "") -> Any:
+    """The notebook to hand out: the tasks of a lesson with their stubs."""
+    return _notebook(card, tasks_of(card), {}, assignment_id)
+
+
+def solved_notebook(card: LessonCard, assignment_id: str = "") -> Any:
+    """The same notebook with every answer filled in from the tested solutions."""
+    tasks, exercises = tasks_of(card), for_lesson(card.id)
+    return _notebook(card, tasks, {task.name: solved_cell(task, exercises[task.name]) for task in tasks}, assignment_id)
+
+
+# ------------------------------------------------------------------------------------------------ the folder
+
+
+def assign(ids: Sequence[str], out: str | os.PathLike, *, seed: int | None = None, course: Course | None = None) -> Assignment:
+    """Write an assignment of one or several lessons into a new folder.
+
+    Parameters: ids, lessons with exercises; out, a folder that does not exist or is empty; seed of the hidden inputs (default: drawn by the
+    system's secret generator); course. Returns the `Assignment`. Raises ValueError for no or unknown lessons, FileExistsError for a folder that
+    holds something; nothing is written then.
+    """
+    import nbformat
+
+    course, folder = course or Course(), Path(out)
+    if not ids:
+        raise ValueError("ids holds 0 lessons; expected >= 1, such as one_hot")
+    cards = sorted({course.card(i).id: course.card(i) for i in ids}.values(), key=lambda card: card.number)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileExistsError(f"out={str(folder)!r} holds something already; name a new folder: an assignment never overwrites another")
+    seed, name = check_seed(secrets.randbelow(2**31) if seed is None else seed), secrets.token_hex(4)
+    lessons = {card.id: {"stem": card.stem, "title": card.title, "exercises": {task.name: task.variable for task in tasks_of(card)},
+                         "open": len(open_questions(card))} for card in cards}
+    title = "Assignment: " + ", ".join(card.title for card in cards)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if folder.exists():
+        folder.rmdir()
+    with atomic_folder(folder) as inside:
+        for part in ("student", "submissions", "grading"):
+            (inside / part).mkdir()
+        (inside / "grading").chmod(0o700)
+        for card in cards:
+            nbformat.write(student_notebook(card, name), inside / "student" / f"{card.stem}.ipynb")
+            nbformat.write(solved_notebook(card, name), inside / "grading" / f"{card.stem}_solved.ipynb")
+        # Lists, because the keys of a JSON object are written in the order of the alphabet.
+        entries = [{"id": lesson} | entry | {"exercises": list(entry["exercises"].items())} for lesson, entry in lessons.items()]
+        write_json(inside / "grading" / "assignment.json", {"format": FORMAT, "id": name, "seed": seed, "lessons": entries})
+        write_text(inside / "README.md", TEACHER.format(title=title, folder=folder.name, otter=""))
+    return Assignment(folder, name, seed, lessons)
+
+
+def read_assignment(folder: str | os.PathLike) -> Assignment:
+    """The assignment in a folder that `assign` wrote. Raises FileNotFoundError, DamagedFile, ValueError for a newer format."""
+    file = existing_path(Path(folder) / "grading" / "assignment.json")
+    found = read_json(file)
+    if not isinstance(found, dict) or not {"format", "id", "seed", "lessons"} <= set(found):
+        raise DamagedFile(f"{file} is no assignment; make one: lessons assign one_hot --out FOLDER")
+    if found["format"] != FORMAT:
+        raise ValueError(f"{file} has format {found['format']}, this library reads {FORMAT}; upgrade it")
+    lessons = {entry["id"]: {**entry, "exercises": dict(entry["exercises"])} for entry in found["lessons"]}
+    return Assignment(Path(folder), found["id"], found["seed"], lessons)

@@ -1,0 +1,236 @@
+"""Grade what students handed in: each notebook in a confined process, each answer by the judges of the course on inputs it has not seen.
+
+A submission that crashes, loops, lies, deletes or is no notebook costs only itself, and where it can be told apart only the exercise in question.
+The process of a submission gets inputs and gives values; comparing is done here. Used by ``lessons grade``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..core import available_cores, check_int
+from ..exercises import Exercise, for_lesson, unseen_judge, verdict
+from .assign import Assignment
+from .runner import Ended, Limits, Submission, check_protections
+
+__all__ = ["Graded", "grade", "grade_notebook", "submissions_of"]
+
+MAX_NOTEBOOK_BYTES = 20_000_000
+MAX_CELLS = 2000
+NOTHING = "nothing handed in"
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One exercise of one student: ``points`` of ``possible``, and ``remark``: ``correct``, or what is wrong. An open question has no points
+    yet (None) and carries the ``answer`` for a person to read."""
+
+    student: str
+    lesson: str
+    exercise: str
+    points: float | None
+    possible: float
+    remark: str
+    answer: str = ""
+
+
+# ------------------------------------------------------------------------------------------------ what was handed in
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    source = cell.get("source", "")
+    return "".join(map(str, source)) if isinstance(source, list) else str(source)
+
+
+def read_notebook(path: Path) -> dict[str, Any]:
+    """A notebook as JSON with a list of cells. Raises ValueError saying why it is none; devices, links and huge files are not opened."""
+    try:
+        about = os.lstat(path)
+        if not stat.S_ISREG(about.st_mode):
+            raise ValueError("is no file of its own but a link, a folder or a device")
+        if about.st_size > MAX_NOTEBOOK_BYTES:
+            raise ValueError(f"has {about.st_size / 1e6:,.0f} MB; at most {MAX_NOTEBOOK_BYTES / 1e6:,.0f}. Clear its outputs")
+        found = json.loads(path.read_bytes())
+    except (OSError, RecursionError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"is no notebook ({type(error).__name__})") from None
+    cells = found.get("cells") if isinstance(found, dict) else None
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells) or len(cells) > MAX_CELLS:
+        raise ValueError("is no notebook: it has no list of cells")
+    return found
+
+
+def _lesson_of(assignment: Assignment, path: Path, notebook: Mapping[str, Any] | None) -> str | None:
+    """Which lesson a file is for: by its own mark, else by its name; the only lesson where there is but one."""
+    metadata = notebook.get("metadata") if notebook else None
+    mark = metadata.get("lessons_assignment") if isinstance(metadata, dict) else None
+    if isinstance(mark, dict) and mark.get("lesson") in assignment.lessons:
+        return str(mark["lesson"])
+    named = [lesson for lesson, entry in assignment.lessons.items() if entry["stem"] in path.stem or lesson in path.stem]
+    if named:
+        return max(named, key=len)
+    return next(iter(assignment.lessons)) if len(assignment.lessons) == 1 else None
+
+
+def submissions_of(assignment: Assignment) -> dict[str, list[Path]]:
+    """Student -> files. A folder is a student; a file beside it is a student named like the file, less the lesson's name at its end."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted((assignment.folder / "submissions").iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            inside = [file for file in sorted(path.rglob("*")) if not file.is_dir() and not file.name.startswith(".")
+                      and ".ipynb_checkpoints" not in file.parts]
+            found.setdefault(path.name, []).extend([file for file in inside if file.suffix == ".ipynb"] or inside)
+            continue
+        name = path.stem if path.suffix in (".ipynb", ".zip", ".py", ".txt", ".pdf") else path.name
+        for entry in assignment.lessons.values():
+            name = name.removesuffix(entry["stem"]).rstrip("_- ") or path.stem
+        found.setdefault(name, []).append(path)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ one notebook
+
+
+class _Run:
+    """A submission that is begun again, without the cells that ended it, as long as there is time."""
+
+    def __init__(self, cells: Sequence[str], limits: Limits, options: Mapping[str, Any]):
+        self.cells, self.limits, self.options = list(cells), limits, options
+        self.until, self.process, self.errors = time.monotonic() + limits.total, None, {}
+
+    def __enter__(self) -> _Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process is not None:
+            self.process.__exit__()
+        self.process = None
+
+    def _started(self) -> Submission:
+        """A process in which all cells ran that can be run. Raises Ended when there is no time left."""
+        while True:
+            left = self.until - time.monotonic()
+            if left <= 0:
+                raise Ended(f"took more than {self.limits.total:g} s in all")
+            limits = replace(self.limits, cell=min(self.limits.cell, left), call=min(self.limits.call, left))
+            self.process = Submission(limits, **self.options).__enter__()
+            for number, source in enumerate(self.cells):
+                if self.errors.get(number) == "ended":
+                    continue
+                try:
+                    error = self.process.run_cell(source)
+                except Ended:
+                    self.errors[number] = "ended"            # not again
+                    self.__exit__()
+                    break
+                if error:
+                    self.errors[number] = error
+            else:
+                return self.process
+
+    def living(self) -> Submission:
+        """The process, begun again where the last answer ended it."""
+        if self.process is not None and self.process.ended:
+            self.__exit__()
+        return self.process or self._started()
+
+
+def _one(run: _Run, exercise: Exercise, variable: str, seed: int) -> str:
+    """What the judge says about one answer of a running submission."""
+    try:
+        answer = run.living().answer(variable)
+    except (RuntimeError, ValueError) as error:
+        return f"the answer cannot be read: {error}"
+    return verdict(replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)
+
+
+def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
+    """The texts below the open questions, by number."""
+    found = {}
+    for cell in notebook["cells"]:
+        metadata = cell.get("metadata")
+        number = metadata.get("open_question") if isinstance(metadata, dict) else None
+        if isinstance(number, int) and not isinstance(number, bool):
+            found[number] = _source(cell)[:5000]
+    return found
+
+
+def _rows(assignment: Assignment, student: str, lesson: str, remark: str, points: float = 0.0) -> list[Graded]:
+    """One row for each exercise of a lesson, all with the same remark."""
+    return [Graded(student, lesson, name, points, 1.0, remark) for name in assignment.lessons[lesson]["exercises"]]
+
+
+def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path, *, limits: Limits | None = None,
+                   weak: bool = False) -> list[Graded]:
+    """Grade one file of one student. Parameters: as `grade`; lesson, an id of the assignment. Returns one `Graded` for each exercise and open
+    question; whatever the file does, it raises only where the system cannot confine it (BackendUnavailable)."""
+    try:
+        notebook = read_notebook(path)
+    except ValueError as error:
+        return _rows(assignment, student, lesson, f"{path.name} {error}")
+    cells = [_source(cell) for cell in notebook["cells"] if cell.get("cell_type") == "code"]
+    exercises, rows = for_lesson(lesson), []
+    with _Run(cells, limits or Limits(), {"hidden": [assignment.folder], "weak": weak}) as run:
+        for name, variable in assignment.lessons[lesson]["exercises"].items():
+            remark = _one(run, exercises[name], variable, assignment.seed)
+            rows.append(Graded(student, lesson, name, float(remark == "correct"), 1.0, remark))
+    answers = _open_answers(notebook)
+    for number in range(1, assignment.lessons[lesson]["open"] + 1):
+        rows.append(Graded(student, lesson, f"open question {number}", None, 1.0, "to be read by a person", answers.get(number, "")))
+    return rows
+
+
+# ------------------------------------------------------------------------------------------------ the class
+
+
+def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Graded]]:
+    """Files to grade as (student, lesson, path), and rows for what is for no lesson or was not handed in."""
+    jobs, rows, files = [], [], submissions_of(assignment)
+    roster = assignment.folder / "students.txt"
+    names = [line.strip() for line in roster.read_text("utf-8-sig").splitlines() if line.strip()] if roster.is_file() else []
+    for student in dict.fromkeys([*files, *names]):
+        latest: dict[str, Path] = {}
+        for path in files.get(student, []):
+            try:
+                notebook = read_notebook(path)
+            except ValueError:
+                notebook = None
+            lesson = _lesson_of(assignment, path, notebook)
+            if lesson is None:
+                rows.append(Graded(student, "", path.name, 0.0, 0.0, "for no lesson of this assignment"))
+            elif lesson not in latest or notebook is not None:
+                latest[lesson] = path            # of several the last by name
+        jobs += [(student, lesson, path) for lesson, path in latest.items()]
+        for lesson in assignment.lessons:
+            rows += _rows(assignment, student, lesson, NOTHING) if lesson not in latest else []
+    return jobs, rows
+
+
+def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = False, jobs: int | None = None,
+          on_done: Callable[[str, str, int, int], None] | None = None) -> Iterator[Graded]:
+    """Grade all submissions of an assignment; yields one `Graded` for each student and exercise, students in the order of their names.
+
+    Parameters: assignment, from `read_assignment`; limits of each submission; weak, run them where the system cannot confine them; jobs, how many
+    at once (default: one for each core); on_done, called with student, lesson, how many notebooks are done and how many there are.
+    Raises BackendUnavailable where submissions cannot be confined, before the first one runs.
+    """
+    check_protections(weak)
+    todo, rows = _jobs(assignment)
+    n_jobs = available_cores() if jobs is None else check_int("jobs", jobs)
+    with ThreadPoolExecutor(max_workers=n_jobs) as pool:
+        pending = [pool.submit(grade_notebook, assignment, *job, limits=limits, weak=weak) for job in todo]
+        for number, (job, result) in enumerate(zip(todo, pending, strict=True), start=1):
+            rows += result.result()
+            if on_done is not None:
+                on_done(job[0], job[1], number, len(todo))
+    order = {pair: i for i, pair in enumerate(assignment.exercises)}
+    yield from sorted(rows, key=lambda row: (row.student.casefold(), row.student, order.get((row.lesson, row.exercise), len(order)), row.lesson))

@@ -1,0 +1,256 @@
+"""One submission in a process of its own: start it confined, run its cells, call its functions, and end it when it takes too much.
+
+The grader keeps cases, right answers and judges. The other side gets inputs, one call at a time, and sends plain data back, so nothing that it
+prints or claims is a verdict. `Limits` says how much time, memory and disk it may take. Used by ``lessons grade``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core import BackendUnavailable
+from .sandbox import wire
+from .sandbox.confine import protections
+
+__all__ = ["Ended", "Limits", "RemoteFunction", "Submission", "check_protections", "missing_protections"]
+
+SANDBOX = Path(__file__).parent / "sandbox"
+LIBRARY = Path(__file__).parent.parent
+WATCH_EVERY_SECONDS = 0.1
+MAX_CALLBACKS = 10_000
+SYSTEM_FILES = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
+                "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
+GUARDS = {"network": "it could use the network", "processes": "it could start or end other processes", "files": "it could read and delete files",
+          "memory": "it could use up the memory before it is noticed"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may take: ``cell`` and ``call`` seconds for one cell and one call, ``total`` seconds for all, ``memory`` and ``disk``
+    in bytes."""
+
+    cell: float = 20.0
+    call: float = 10.0
+    total: float = 180.0
+    memory: int = 2_000_000_000
+    disk: int = 50_000_000
+
+
+class Ended(RuntimeError):
+    """The process of a submission is gone; the message says why."""
+
+
+def missing_protections() -> dict[str, str]:
+    """What this system cannot forbid a submission: protection -> what could happen. Empty on Linux 5.13 or newer."""
+    return {name: GUARDS[name] for name, held in protections().items() if not held}
+
+
+def check_protections(weak: bool) -> None:
+    """Refuse to run foreign code where it cannot be confined. Raises BackendUnavailable with what is missing and what to do."""
+    missing = missing_protections()
+    if missing and not weak:
+        raise BackendUnavailable(
+            f"this system ({sys.platform}) cannot confine a submission: {'; '.join(missing.values())}. Grade on Linux 5.13 or newer (WSL 2, a "
+            "virtual machine or a container will do), or, where you trust every student, with --weak: time limits and checks inside Python remain")
+
+
+def _but(folder: str, hidden: Sequence[str]) -> list[str]:
+    """A folder as paths that leave ``hidden`` ones out: itself, or what lies in it."""
+    inside = [path for path in hidden if path == folder or path.startswith(folder.rstrip("/") + "/")]
+    if not inside:
+        return [folder]
+    if folder in inside or not os.path.isdir(folder):
+        return []
+    return [path for entry in sorted(os.scandir(folder), key=lambda e: e.name) for path in _but(os.path.join(folder, entry.name), inside)]
+
+
+def readable_paths(hidden: Sequence[Path]) -> list[str]:
+    """What a submission may read: Python with its packages and the system's libraries, without the course's solutions and ``hidden``."""
+    shut = [os.path.realpath(path) for path in (LIBRARY, *hidden)]
+    packages = [path for path in sys.path if path and os.path.isdir(path) and os.path.basename(path) in ("site-packages", "dist-packages")]
+    roots = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *packages, *SYSTEM_FILES]
+    roots = list(dict.fromkeys(os.path.realpath(path) for path in roots if os.path.exists(path)))
+    roots = [path for path in roots if path not in ("/", os.path.realpath(LIBRARY.parent))]
+    return list(dict.fromkeys(path for root in roots for path in _but(root, shut)))
+
+
+class RemoteFunction:
+    """A function of a submission, called over there: arguments go as plain data, and so does the result."""
+
+    def __init__(self, submission: Submission, name: str):
+        self.__name__, self._submission = name, submission
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self._submission.call(self.__name__, args, keywords)
+
+    def launch(self, grid: Sequence[int], *args: Any, **keywords: Any) -> list[Any]:
+        """Run it as a Triton kernel in the interpreter. Returns its array arguments as it left them."""
+        return self._submission.request({"op": "launch", "name": self.__name__, "grid": list(grid), "args": wire.pack(args),
+                                         "keywords": wire.pack(keywords)})
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
+
+
+class Submission:
+    """A confined process; use it as a context. ``ended`` tells why it is gone, None while it lives.
+
+    Parameters: limits; hidden, files and folders that must not be read although they lie among Python's own; weak, run it where the system
+    cannot confine it. Raises BackendUnavailable as `check_protections` does, or when a protection did not come up.
+    """
+
+    def __init__(self, limits: Limits | None = None, *, hidden: Sequence[Path] = (), weak: bool = False):
+        check_protections(weak)
+        self.limits, self.ended = limits or Limits(), None
+        self._hidden, self._weak = hidden, weak
+        self._deadline, self._done, self._functions = float("inf"), threading.Event(), {}
+
+    # -------------------------------------------------------------------------------------------- life
+
+    def __enter__(self) -> Submission:
+        self._folder = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
+        settings = {"readable": readable_paths(self._hidden), "writable": [os.path.realpath(self._folder.name)], "memory": self.limits.memory,
+                    "cpu_seconds": int(self.limits.total) + 10, "file_bytes": self.limits.disk}
+        self.process = subprocess.Popen([sys.executable, "-I", "-B", str(SANDBOX), json.dumps(settings)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self._folder.name, env=self._environment(),
+                                        start_new_session=os.name == "posix")
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
+        try:
+            held = self._reply(30.0, None).get("held", {})
+            if not self._weak and not all(held.values()):
+                raise BackendUnavailable(f"this system refused to confine a submission: {', '.join(k for k, v in held.items() if not v)} stayed open")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self.process.kill()
+        for stream in (self.process.stdin, self.process.stdout):
+            try:
+                stream.close()
+            except OSError:
+                continue                         # the other end is gone
+        self.process.wait()
+        self._watcher.join()
+        self._folder.cleanup()
+
+    def _environment(self) -> dict[str, str]:
+        """Nothing of the teacher's own variables but what the system needs to start a program."""
+        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "SystemRoot", "LD_LIBRARY_PATH") if name in os.environ}
+        folder = self._folder.name
+        return kept | {"HOME": folder, "USERPROFILE": folder, "TMPDIR": folder, "TEMP": folder, "TMP": folder, "LANG": "C.UTF-8", "PYTHONUTF8": "1",
+                       "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
+                       "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "TRITON_INTERPRET": "1", "KMP_AFFINITY": "disabled"}
+
+    def _breach(self) -> str | None:
+        """Which limit is passed just now."""
+        import psutil
+
+        if time.monotonic() > self._deadline:
+            return "took too long and was ended"
+        try:
+            if psutil.Process(self.process.pid).memory_info().rss > self.limits.memory:
+                return f"took more than {self.limits.memory / 1e6:,.0f} MB of memory and was ended"
+        except psutil.Error:
+            return None
+        written = 0
+        for folder, _, files in os.walk(self._folder.name):
+            for name in files:
+                try:
+                    written += os.lstat(os.path.join(folder, name)).st_blocks * 512 if os.name == "posix" else 0
+                except OSError:
+                    continue                     # gone in the meantime
+        return f"wrote more than {self.limits.disk / 1e6:,.0f} MB and was ended" if written > self.limits.disk else None
+
+    def _watch(self) -> None:
+        while not self._done.wait(WATCH_EVERY_SECONDS):
+            if reason := self._breach():
+                self.ended = self.ended or reason
+                self.process.kill()
+                return
+
+    # -------------------------------------------------------------------------------------------- messages
+
+    def _gone(self, reason: str) -> Ended:
+        self.ended = self.ended or reason
+        self.process.kill()
+        return Ended(self.ended)
+
+    def _reply(self, seconds: float, message: dict | None) -> dict:
+        """Send a message and wait for the answer; calls for functions of ours are answered meanwhile."""
+        if self.ended:
+            raise Ended(self.ended)
+        self._deadline = time.monotonic() + seconds
+        try:
+            for _ in range(MAX_CALLBACKS):
+                if message is not None:
+                    wire.send(self.process.stdin, message)
+                reply = wire.receive(self.process.stdout)
+                if reply is None:
+                    self.process.wait(5)
+                    raise self._gone("ended its own process, or the system ended it for taking too much")
+                if "ask" not in reply:
+                    return reply
+                message = self._called(reply)
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:        # a closed pipe, or bytes that are no message
+            raise self._gone(f"broke the line to the grader: {type(error).__name__}") from None
+        finally:
+            self._deadline = float("inf")
+        raise self._gone("called back too often")
+
+    def _called(self, reply: dict) -> dict:
+        """Answer a call for a function that went over as an argument: ours, on plain data."""
+        try:
+            return {"value": wire.pack(self._functions[reply["ask"]](*wire.unpack(reply["args"])))}
+        except Exception as error:
+            return {"error": f"{type(error).__name__}: {error}"[:300]}
+
+    def request(self, message: dict) -> Any:
+        """One job with the limit of a call. Returns the value. Raises NotImplementedError where the answer does, RuntimeError for other errors of
+        the answer, `Ended` when the process is gone."""
+        reply = self._reply(self.limits.call + 3.0, message | {"seconds": self.limits.call})
+        if (error := reply.get("error")) is not None:
+            kind, text = (str(part)[:300] for part in (error if isinstance(error, list) and len(error) == 2 else ("Error", "")))
+            raise NotImplementedError if kind == "NotImplementedError" else RuntimeError(f"{kind}: {text}" if text else kind)
+        return wire.unpack(reply.get("value"))
+
+    # -------------------------------------------------------------------------------------------- jobs
+
+    def run_cell(self, source: str) -> str | None:
+        """Run the code of one cell. Returns the error in one line, None without one. Raises `Ended`."""
+        reply = self._reply(self.limits.cell + 3.0, {"op": "cell", "source": source, "seconds": self.limits.cell})
+        error = reply.get("error")
+        return None if error is None else ": ".join(str(part)[:300] for part in error) if isinstance(error, list) else "Error"
+
+    def answer(self, name: str) -> Any:
+        """The value of a variable as plain data, a function as `RemoteFunction`; None where there is no such variable. Raises as `request`."""
+        reply = self._reply(self.limits.call, {"op": "value", "name": name})
+        if reply.get("missing"):
+            return None
+        if reply.get("error") is not None:
+            raise RuntimeError(f"{name} cannot be read: {str(reply['error'])[:300]}")
+        return wire.unpack(reply.get("value"), lambda number, known_as, text: RemoteFunction(self, name))
+
+    def call(self, name: str, args: tuple, keywords: dict[str, Any]) -> Any:
+        """Call a function of the submission. Functions among the arguments stay here and are called back. Raises as `request`."""
+        self._functions = {}
+
+        def number(function: Any) -> int:
+            self._functions[len(self._functions)] = function
+            return len(self._functions) - 1
+
+        return self.request({"op": "call", "name": name, "args": wire.pack(args, number), "keywords": wire.pack(keywords, number)})

@@ -1,0 +1,73 @@
+"""The tested solutions as cells that stand alone: without annotations, with the imports and helpers that each needs.
+
+Used by ``lessons assign`` for the teacher's copy of an assignment.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+import types
+from typing import Any
+
+from ..exercises import Exercise, solution_text
+from .tasks import Task
+
+__all__ = ["solved_cell"]
+
+
+def _without_annotations(source: str) -> str:
+    """The source of a function without annotations, as stubs are written; everything else stays as it stands."""
+    lines, spans = source.encode().split(b"\n"), []
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    whole = source.encode()
+
+    def at(line: int, column: int) -> int:
+        return starts[line - 1] + column
+
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.arg) and node.annotation is not None:
+            spans.append((at(node.lineno, node.col_offset) + len(node.arg.encode()), at(node.annotation.end_lineno, node.annotation.end_col_offset)))
+        if isinstance(node, ast.FunctionDef) and node.returns is not None:
+            end = at(node.returns.end_lineno, node.returns.end_col_offset)
+            spans.append((whole.rindex(b" ->", 0, at(node.returns.lineno, node.returns.col_offset)), end))
+    for start, end in sorted(spans, reverse=True):
+        whole = whole[:start] + whole[end:]
+    return whole.decode()
+
+
+def _global_names(code: types.CodeType) -> set[str]:
+    inner = [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    return set(code.co_names).union(*map(_global_names, inner))
+
+
+def _needed(function: Any) -> tuple[list[str], list[str]]:
+    """Import lines, and the sources of helpers, that a function needs to stand alone."""
+    imports, helpers = [], []
+    for name in sorted(_global_names(function.__code__) & set(function.__globals__)):
+        value = function.__globals__[name]
+        if isinstance(value, types.ModuleType):
+            whole = value.__name__
+            imports.append(f"import {whole}" if whole == name else f"import {whole} as {name}")
+        elif getattr(value, "__module__", None) == function.__module__ and inspect.isfunction(value):
+            more = _needed(value)
+            imports, helpers = imports + more[0], [*helpers, *more[1], _without_annotations(textwrap.dedent(inspect.getsource(value)).rstrip())]
+        elif getattr(sys.modules.get(getattr(value, "__module__", "") or ""), name, None) is value:
+            imports.append(f"from {value.__module__} import {name}")
+    return list(dict.fromkeys(imports)), list(dict.fromkeys(helpers))
+
+
+def solved_cell(task: Task, exercise: Exercise) -> str:
+    """The answer of an exercise as code, bound to the name that the task asks for."""
+    text = solution_text(exercise)
+    if not callable(exercise.solution):
+        return f"{task.variable} = {text.replace('array(', 'np.array(')}"
+    if "@triton.jit" in task.stub:
+        return f"@triton.jit\n{text}"
+    imports, helpers = _needed(inspect.unwrap(exercise.solution))
+    alias = [] if exercise.name == task.variable else [f"{task.variable} = {exercise.name}"]
+    return "\n".join([*imports, *helpers, _without_annotations(text), *alias])

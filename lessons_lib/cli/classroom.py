@@ -1,0 +1,73 @@
+"""``lessons assign``, ``lessons grade``, ``lessons guide``: from clone to a graded class."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .show import show_table
+
+__all__ = ["assign", "grade", "guide"]
+
+
+def assign(ids: Annotated[list[str], typer.Argument(help="lessons, such as one_hot", show_default=False)],
+           out: Annotated[Path, typer.Option(help="a new folder")],
+           seed: Annotated[int | None, typer.Option(help="of the hidden inputs; default: a secret one", show_default=False)] = None,
+           otter: Annotated[bool, typer.Option(help="an otter-grader version too, where otter is installed")] = True) -> None:
+    """Make an assignment of the exercises of lessons: notebooks for students, and what grading needs."""
+    from ..classroom import assign as make
+    from ..classroom import otter_missing, write_otter
+
+    made = make(ids, out, seed=seed)
+    rows = [[entry["stem"], len(entry["exercises"]), entry["open"]] for entry in made.lessons.values()]
+    show_table(f"Assignment {made.id}", ["lesson", "exercises", "open questions"], rows, right=("exercises", "open questions"))
+    print(f"hand out {out / 'student'}, collect into {out / 'submissions'}, then: lessons grade {out}")
+    if not otter:
+        return
+    if reason := otter_missing():
+        print(f"no otter-grader version: {reason}")
+        return
+    for path in write_otter(made):
+        print(f"otter-grader: {path}")
+
+
+def grade(folder: Annotated[Path, typer.Argument(help="of the assignment", show_default=False)],
+          jobs: Annotated[int | None, typer.Option(help="submissions at once; default: one for each core", show_default=False)] = None,
+          weak: Annotated[bool, typer.Option("--weak", help="also where the system cannot confine a submission: you trust your students")] = False,
+          memory: Annotated[int, typer.Option(help="MB for each submission")] = 2000,
+          seconds: Annotated[float, typer.Option(help="for each submission in all")] = 180.0) -> None:
+    """Grade what lies in FOLDER/submissions and write grades.csv and details.csv."""
+    from ..classroom import Limits, missing_protections, read_assignment, write_tables
+    from ..classroom import grade as run
+    from ..core import check_float, check_int
+
+    limits = Limits(total=check_float("seconds", seconds, low=1.0), memory=check_int("memory", memory, low=100) * 1_000_000)
+    assignment = read_assignment(folder)
+    if weak and (missing := missing_protections()):
+        print(f"not confined here: {'; '.join(missing.values())}", file=sys.stderr)
+
+    def tell(student: str, lesson: str, done: int, of: int) -> None:
+        print(f"{done}/{of} {student}: {lesson}", file=sys.stderr, flush=True)
+
+    rows = list(run(assignment, limits=limits, weak=weak, jobs=jobs, on_done=tell))
+    show_table("Grades", ["student", "points", "of"], _sums(rows, len(assignment.exercises)), right=("points", "of"))
+    for path in write_tables(assignment, rows):
+        print(f"written: {path}")
+
+
+def _sums(rows: list[Any], possible: int) -> list[list[Any]]:
+    students = dict.fromkeys(row.student for row in rows)
+    return [[student, f"{sum(row.points or 0 for row in rows if row.student == student):g}", possible] for student in students]
+
+
+def guide(lesson: Annotated[str, typer.Argument(help="such as one_hot", show_default=False)]) -> None:
+    """Print the guide of a lesson for the person who teaches it."""
+    from ..classroom import guide as read
+    from ..lesson.course import Course
+
+    found = read(lesson)
+    card = Course().card(found.lesson)
+    print(f"# Teaching {card.number:02d} · {card.title}\n\n**{card.question}** A class of about {found.minutes} minutes.\n\n{found}")
