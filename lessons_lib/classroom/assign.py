@@ -29,7 +29,8 @@ Fill in the answers below and hand in this notebook. Keep the names of functions
 you are graded on these and on others that you have not seen. `sheet.hint("name")` nudges.
 
 Graded answers run without the network, without files, and without the course's library: use Python, NumPy, and what you write yourself in this
-notebook. A cell may take {cell:g} seconds, an answer {call:g} for each input."""
+notebook. A cell may take {cell:g} seconds, an answer {call:g} for each input. The texts are those of the lesson: where one speaks of formulas or
+data, look there."""
 TEACHER = """\
 # {title}
 

@@ -118,11 +118,9 @@ class _Run:
     def _started(self) -> Submission:
         """A process in which all cells ran that can be run. Raises Ended when there is no time left."""
         while True:
-            left = self.until - time.monotonic()
-            if left <= 0:
+            if time.monotonic() > self.until:
                 raise Ended(f"took more than {self.limits.total:g} s in all")
-            limits = replace(self.limits, cell=min(self.limits.cell, left), call=min(self.limits.call, left))
-            self.process = Submission(limits, **self.options).__enter__()
+            self.process = Submission(self.limits, until=self.until, **self.options).__enter__()
             for number, source in enumerate(self.cells):
                 if self.errors.get(number) == "ended":
                     continue

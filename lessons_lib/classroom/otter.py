@@ -1,7 +1,7 @@
 """The same assignment for otter-grader, for those who grade with it or with Gradescope: a student version and an autograder for each lesson.
 
-otter-grader is an extra (``pip install -e ".[classroom]"``). It runs a submission and its tests in one process, which a hostile submission can get
-around; ``lessons grade`` does not. Used by ``lessons assign``.
+otter-grader is an extra set, ``classroom`` in pyproject.toml, with a lock of its own. It runs a submission and its tests in one process, which a
+hostile submission can get around; ``lessons grade`` does not. Used by ``lessons assign``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from ..core import PROJECT, BackendUnavailable
 from ..exercises import for_lesson
 from ..lesson.course import Course, LessonCard
+from ..locking import extra_lock
 from .assign import Assignment
 from .solved import solved_cell
 from .tasks import Task, imports_of, open_questions, tasks_of
@@ -44,7 +45,8 @@ TIMEOUT = 600
 def otter_missing() -> str | None:
     """Why there can be no otter-grader version here, and what to do; None where otter is installed."""
     if importlib.util.find_spec("otter") is None:
-        return 'otter-grader is not installed: python -m pip install -c lessons_lib/locks/classroom.txt -e ".[classroom]"'
+        lock = extra_lock("classroom").relative_to(PROJECT).as_posix()
+        return f'otter-grader is not installed: python -m pip install -c {lock} -e ".[classroom]"'
     found = metadata.version("otter-grader")
     return None if found.split(".")[0] == MAJOR else f"otter-grader is {found}, the course needs {MAJOR}.x"
 
@@ -53,10 +55,11 @@ def _question(task: Task, solved: str, lesson: str, seed: int) -> list[Any]:
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
     judged = f'll.classroom.judged("{lesson}", "{task.name}", {task.variable}'
+    # Otter cuts the lines of the solution out of the student version, and takes the quotes off the stub.
+    both = f'# BEGIN SOLUTION NO PROMPT\n{solved}\n# END SOLUTION\n""" # BEGIN PROMPT\n{task.stub}\n""" # END PROMPT'
     public, hidden = f'assert {judged}) == "correct"', f'# HIDDEN\nassert {judged}, seed={seed}) == "correct"'
     return [new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: true"), new_markdown_cell(task.text),
-            new_raw_cell("# BEGIN PROMPT"), new_code_cell(task.stub), new_raw_cell("# END PROMPT"),
-            new_raw_cell("# BEGIN SOLUTION"), new_code_cell(solved), new_raw_cell("# END SOLUTION"),
+            new_raw_cell("# BEGIN SOLUTION"), new_code_cell(both), new_raw_cell("# END SOLUTION"),
             new_raw_cell("# BEGIN TESTS"), new_code_cell(public), new_code_cell(hidden), new_raw_cell("# END TESTS"), new_raw_cell("# END QUESTION")]
 
 

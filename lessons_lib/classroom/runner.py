@@ -29,6 +29,7 @@ SANDBOX = Path(__file__).parent / "sandbox"
 LIBRARY = Path(__file__).parent.parent
 WATCH_EVERY_SECONDS = 0.1
 MAX_CALLBACKS = 10_000
+MAX_FILES = 500
 SYSTEM_FILES = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
                 "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
 GUARDS = {"network": "it could use the network", "processes": "it could start or end other processes", "files": "it could read and delete files",
@@ -85,6 +86,33 @@ def readable_paths(hidden: Sequence[Path]) -> list[str]:
     return list(dict.fromkeys(path for root in roots for path in _but(root, shut)))
 
 
+def _bytes_in(folder: str) -> float:
+    """Bytes on disk of all files below a folder; infinite for more than 500 of them. Raises OSError for what cannot be listed."""
+    total, entries, todo = 0.0, 0, [folder]
+    while todo:
+        with os.scandir(todo.pop()) as listed:
+            for entry in listed:
+                entries += 1
+                if entries > MAX_FILES:
+                    return float("inf")
+                try:
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+                except FileNotFoundError:
+                    continue                     # gone in the meantime
+    return total
+
+
+def _remove(folder: tempfile.TemporaryDirectory) -> None:
+    """Remove a folder, however deep it was made."""
+    try:
+        folder.cleanup()
+    except RecursionError:
+        subprocess.run(["rm", "-rf", "--", folder.name], check=False, capture_output=True)
+
+
 class RemoteFunction:
     """A function of a submission, called over there: arguments go as plain data, and so does the result."""
 
@@ -106,13 +134,15 @@ class RemoteFunction:
 class Submission:
     """A confined process; use it as a context. ``ended`` tells why it is gone, None while it lives.
 
-    Parameters: limits; hidden, files and folders that must not be read although they lie among Python's own; weak, run it where the system
-    cannot confine it. Raises BackendUnavailable as `check_protections` does, or when a protection did not come up.
+    Parameters: limits; until, the moment of ``time.monotonic`` at which its total is used up (default: from now on); hidden, files and folders that
+    must not be read although they lie among Python's own; weak, run it where the system cannot confine it. Raises BackendUnavailable as
+    `check_protections` does, or when a protection did not come up.
     """
 
-    def __init__(self, limits: Limits | None = None, *, hidden: Sequence[Path] = (), weak: bool = False):
+    def __init__(self, limits: Limits | None = None, *, until: float | None = None, hidden: Sequence[Path] = (), weak: bool = False):
         check_protections(weak)
         self.limits, self.ended = limits or Limits(), None
+        self.until = time.monotonic() + self.limits.total if until is None else until
         self._hidden, self._weak = hidden, weak
         self._deadline, self._done, self._functions = float("inf"), threading.Event(), {}
 
@@ -146,7 +176,7 @@ class Submission:
                 continue                         # the other end is gone
         self.process.wait()
         self._watcher.join()
-        self._folder.cleanup()
+        _remove(self._folder)
 
     def _environment(self) -> dict[str, str]:
         """Nothing of the teacher's own variables but what the system needs to start a program."""
@@ -160,6 +190,8 @@ class Submission:
         """Which limit is passed just now."""
         import psutil
 
+        if time.monotonic() > self.until:
+            return self._total
         if time.monotonic() > self._deadline:
             return "took too long and was ended"
         try:
@@ -167,14 +199,12 @@ class Submission:
                 return f"took more than {self.limits.memory / 1e6:,.0f} MB of memory and was ended"
         except psutil.Error:
             return None
-        written = 0
-        for folder, _, files in os.walk(self._folder.name):
-            for name in files:
-                try:
-                    written += os.lstat(os.path.join(folder, name)).st_blocks * 512 if os.name == "posix" else 0
-                except OSError:
-                    continue                     # gone in the meantime
-        return f"wrote more than {self.limits.disk / 1e6:,.0f} MB and was ended" if written > self.limits.disk else None
+        try:
+            if _bytes_in(self._folder.name) > self.limits.disk:
+                return f"wrote more than {self.limits.disk / 1e6:,.0f} MB, or {MAX_FILES} files, and was ended"
+        except OSError:
+            return "made folders that cannot be read and was ended"
+        return None
 
     def _watch(self) -> None:
         while not self._done.wait(WATCH_EVERY_SECONDS):
@@ -185,6 +215,10 @@ class Submission:
 
     # -------------------------------------------------------------------------------------------- messages
 
+    @property
+    def _total(self) -> str:
+        return f"took more than {self.limits.total:g} s in all and was ended"
+
     def _gone(self, reason: str) -> Ended:
         self.ended = self.ended or reason
         self.process.kill()
@@ -194,6 +228,8 @@ class Submission:
         """Send a message and wait for the answer; calls for functions of ours are answered meanwhile."""
         if self.ended:
             raise Ended(self.ended)
+        if time.monotonic() > self.until:
+            raise self._gone(self._total)
         self._deadline = time.monotonic() + seconds
         try:
             for _ in range(MAX_CALLBACKS):

@@ -38,6 +38,7 @@ def _limits(memory: int, cpu_seconds: int, file_bytes: int) -> bool:
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 READ = 1 << 2 | 1 << 3                           # read a file, list a folder
+WRITE = READ | 1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 12 | 1 << 14        # and change, remove, make: no devices, sockets, programs
 FILE_RIGHTS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
 ALL_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}       # by version; 5 adds ioctl on devices
 
@@ -79,7 +80,7 @@ def _shut_files(readable: list[str], writable: list[str]) -> bool:
     for path in readable:
         _allow(libc, ruleset, path, READ)
     for path in writable:
-        _allow(libc, ruleset, path, rights & ~(1 << 0))            # all but running programs
+        _allow(libc, ruleset, path, rights & WRITE)
     _allow(libc, ruleset, "/dev/null", READ | 1 << 1)
     done = libc.syscall(RESTRICT_SELF, ruleset, ctypes.c_uint32(0)) == 0
     os.close(ruleset)

@@ -1,0 +1,227 @@
+"""Three sample submissions (all right, half right, hostile), and everything else that a class may hand in: each costs only itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import replace
+
+import psutil
+import pytest
+
+from lessons_lib.classroom import grading, read_assignment
+from lessons_lib.classroom.grading import read_notebook, submissions_of
+from lessons_lib.core import BackendUnavailable
+
+EXERCISES = ("overlap_cosine", "words_needed", "equidistant")
+pytestmark = pytest.mark.usefixtures("confined")
+
+
+def points(rows, student: str) -> list[float]:
+    return [rows[student, name].points for name in EXERCISES]
+
+
+# ------------------------------------------------------------------------------------------------ the three samples
+
+
+def test_all_right_gets_all_points(hand_in, graded, right):
+    hand_in("anna", **right)
+    rows = graded()
+    assert points(rows, "anna") == [1, 1, 1] and {rows["anna", name].remark for name in EXERCISES} == {"correct"}
+    assert rows["anna", "open question 1"].points is None and "replace this line" in rows["anna", "open question 1"].answer
+
+
+def test_half_right_gets_what_is_right_and_is_told_the_smallest_case(hand_in, graded, right):
+    hand_in("ben", overlap_cosine=right["overlap_cosine"], before=["import no_such_package", "%matplotlib inline", "half = 1/2"],
+            words_needed="def words_needed(counts, share):\n    return int(np.argmax(np.cumsum(counts) / np.sum(counts) >= share)) + 1")
+    rows = graded()
+    assert points(rows, "ben") == [1, 0, 0]
+    assert rows["ben", "words_needed"].remark.startswith("for words_needed([1, 2, 3, 4], 0.7): expected 2, yours is 4")
+    assert rows["ben", "equidistant"].remark == "not attempted yet"
+
+
+HOSTILE = [
+    "import os, sys, signal, socket, subprocess, shutil, threading, glob",
+    "print('overlap_cosine: correct'); sys.stdout.write('{\"value\": \"correct\", \"points\": 1}')",
+    "for fd in range(3, 20):\n    try:\n        os.write(fd, b'x' * 100)\n    except OSError:\n        pass",
+    "os.kill(os.getppid(), signal.SIGKILL)",
+    "socket.create_connection(('127.0.0.1', 80))",
+    "subprocess.run(['rm', '-rf', '/'])",
+    "for path in glob.glob('SUBMISSIONS/*') + ['SUBMISSIONS/anna.ipynb', 'SUBMISSIONS/../grading/assignment.json', 'README']:\n"
+    "    try:\n        os.remove(path)\n    except OSError:\n        os.chmod(path, 0)",
+    "class Equal:\n    def __eq__(self, other): return True\n    def __float__(self): return 1.0\n    def __array__(self, *a, **k):\n"
+    "        return np.ones(3)",
+    "sys.modules['wire'].pack = lambda *a: 'correct'; json = None",
+    "while True:\n    try:\n        pass\n    except BaseException:\n        pass",
+    "os._exit(0)",
+]
+
+
+def test_hostile_gets_nothing_and_takes_nothing_from_others(hand_in, graded, right, assignment):
+    folder = assignment.folder / "submissions"
+    own, others = [cell.replace("SUBMISSIONS", str(folder)) for cell in HOSTILE], ("anna", "zoe")
+    for name in others:
+        hand_in(name, **right)
+    hand_in("mallory", before=own, overlap_cosine="def overlap_cosine(a, b):\n    return Equal()",
+            words_needed="def words_needed(counts, share):\n    os._exit(1)", equidistant="my_points = Equal()")
+    before = {path: (path.stat().st_mode, path.read_bytes()) for path in assignment.folder.rglob("*") if path.is_file()}
+    rows = graded()
+    assert points(rows, "mallory") == [0, 0, 0] and [points(rows, name) for name in others] == [[1, 1, 1]] * 2
+    assert {path: (path.stat().st_mode, path.read_bytes()) for path in assignment.folder.rglob("*") if path.is_file()} == before
+    assert [p for p in psutil.Process().children(recursive=True) if "sandbox" in " ".join(p.cmdline())] == []
+
+
+# ------------------------------------------------------------------------------------------------ one evil at a time
+
+
+@pytest.mark.parametrize("evil, remark", [
+    ("while True: pass", "took"), ("import time; time.sleep(60)", "took"), ("os._exit(0)", "ended its own process"),
+    ("import ctypes; ctypes.string_at(0)", "ended its own process"), ("sys.exit(0)", "SystemExit"), ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    ("return bytearray(2_000_000_000)", "MemoryError"), ("def f(): f()\n    f()", "RecursionError"),
+    ("open('/etc/passwd').read()", "PermissionError"),
+    ("__import__('socket').socket()", "PermissionError"), ("os.fork()", "PermissionError"), ("os.kill(os.getppid(), 9)", "PermissionError"),
+    ("return 'a' * 40_000_000", "WireError"), ("return [[]] * 100_000", "expected"), ("x = []; x.append(x); return x", "nested"),
+    ("return 10 ** 5000", "bits"), ("return float('nan')", "expected"), ("return Exception", "expected"), ("return object()", "expected")])
+def test_an_answer_that_misbehaves_costs_its_own_exercise_only(hand_in, graded, right, evil, remark):
+    hand_in("eve", **right | {"overlap_cosine": f"import os, sys\ndef overlap_cosine(a, b):\n    {evil}"})
+    rows = graded()
+    assert points(rows, "eve") == [0, 1, 1]
+    assert remark in rows["eve", "overlap_cosine"].remark
+
+
+@pytest.mark.parametrize("evil", ["while True: pass", "import os; os._exit(0)", "import ctypes; ctypes.string_at(0)", "raise SystemExit", "1 +",
+                                  "import builtins; builtins.len = lambda x: 3", "x = bytearray(5_000_000_000)"])
+def test_a_cell_that_crashes_or_loops_is_left_out_and_the_answers_count(hand_in, graded, right, evil):
+    hand_in("eve", before=[evil], **right)
+    assert points(graded(), "eve") == [1, 1, 1]
+
+
+def test_a_submission_that_ignores_its_limits_ends_after_its_total(hand_in, graded):
+    stubborn = "while True:\n    try:\n        while True: x = 1\n    except BaseException: pass"
+    hand_in("eve", before=[stubborn] * 30)
+    start = time.monotonic()
+    rows = graded(limits=grading.Limits(cell=0.5, call=0.5, total=5.0))
+    assert points(rows, "eve") == [0, 0, 0] and time.monotonic() - start < 30
+    assert "took more than 5 s in all" in rows["eve", "overlap_cosine"].remark
+
+
+def test_an_answer_learned_by_heart_fails_on_inputs_it_has_not_seen(hand_in, graded, right):
+    table = ("def words_needed(counts, share):\n    known = {(4, 3, 2, 1, .5): 2, (4, 3, 2, 1, .7): 2, (1, 2, 3, 4, .7): 2,\n"
+             "             (10, 1, 1, 1, 1, .5): 1, (5, 5, 5, 5, 1.): 4}\n    return known.get((*counts, share), 15)")
+    hand_in("parrot", words_needed=table, overlap_cosine="def overlap_cosine(a, b):\n    import lessons_lib.exercises.one_hot as x\n"
+            "    return x.EXERCISES['overlap_cosine'].solution(a, b)")
+    rows = graded()
+    assert points(rows, "parrot") == [0, 0, 0]
+    assert "expected" in rows["parrot", "words_needed"].remark and "ModuleNotFoundError" in rows["parrot", "overlap_cosine"].remark
+
+
+def test_the_solutions_and_the_seed_cannot_be_read(hand_in, graded, right, assignment):
+    from lessons_lib.exercises import one_hot
+
+    peek = "def overlap_cosine(a, b):\n    return open({!r}).read()"
+    hand_in("eve", overlap_cosine=peek.format(one_hot.__file__), words_needed=peek.format(str(assignment.folder / "grading/assignment.json")).replace(
+        "overlap_cosine", "words_needed"))
+    rows = graded()
+    assert "PermissionError" in rows["eve", "overlap_cosine"].remark
+    assert "TypeError" in rows["eve", "words_needed"].remark or "PermissionError" in rows["eve", "words_needed"].remark
+
+
+# ------------------------------------------------------------------------------------------------ no notebook
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 zip", b"\x00" * 100, b"[" * 100_000, b"{}", b'{"cells": 5}', b'{"cells": [5]}', b'"text"',
+                                     b'{"cells": [{"cell_type": "code", "source": 5, "metadata": 7}]}', "<html>".encode("utf-16"), b"1e999"])
+def test_a_file_that_is_no_notebook_costs_only_itself(content, hand_in, graded, right, assignment):
+    hand_in("anna", **right)
+    (assignment.folder / "submissions" / "eve.ipynb").write_bytes(content)
+    rows = graded()
+    assert points(rows, "eve") == [0, 0, 0] and points(rows, "anna") == [1, 1, 1]
+
+
+def test_links_pipes_and_huge_files_are_not_opened(assignment, graded, hand_in, right, monkeypatch):
+    folder = assignment.folder / "submissions"
+    target = hand_in("anna", **right)
+    (folder / "link.ipynb").symlink_to(target)
+    os.mkfifo(folder / "pipe.ipynb")
+    monkeypatch.setattr(grading, "MAX_NOTEBOOK_BYTES", target.stat().st_size)
+    (folder / "huge.ipynb").write_bytes(target.read_bytes() + b" " * 10)
+    rows = graded()
+    assert [points(rows, name) for name in ("link", "pipe", "huge", "anna")] == [[0, 0, 0]] * 3 + [[1, 1, 1]]
+    assert "a link, a folder or a device" in rows["pipe", "equidistant"].remark and "at most" in rows["huge", "equidistant"].remark
+
+
+# ------------------------------------------------------------------------------------------------ who handed in what
+
+
+def test_folders_files_and_a_roster_name_the_students(assignment, hand_in, graded, right):
+    folder = assignment.folder / "submissions"
+    (folder / "Müller, Jörg_77").mkdir()
+    hand_in("x", **right).rename(folder / "Müller, Jörg_77" / "01_one_hot (1).ipynb")
+    hand_in("kim_01_one_hot", **right)
+    (assignment.folder / "students.txt").write_text("kim\nlate one\n\n", "utf-8")
+    rows = graded()
+    assert points(rows, "Müller, Jörg_77") == points(rows, "kim") == [1, 1, 1]
+    assert points(rows, "late one") == [0, 0, 0] and rows["late one", "equidistant"].remark == "nothing handed in"
+
+
+def test_of_several_files_for_one_lesson_the_last_notebook_counts(assignment, hand_in, right):
+    folder = assignment.folder / "submissions" / "kim"
+    folder.mkdir()
+    for name in ("a.ipynb", "b.ipynb"):
+        hand_in("kim", **right).rename(folder / name)
+    (folder / "c.ipynb").write_text("no notebook")
+    assert [path.name for path in submissions_of(assignment)["kim"]] == ["a.ipynb", "b.ipynb", "c.ipynb"]
+    jobs, _ = grading._jobs(assignment)
+    assert [(student, lesson, path.name) for student, lesson, path in jobs] == [("kim", "one_hot", "b.ipynb")]
+
+
+def test_a_renamed_answer_or_a_missing_one_is_not_attempted(hand_in, graded, right):
+    hand_in("eve", **right | {"equidistant": "points = 3"}, after=["my_points = None"])
+    assert graded()["eve", "equidistant"].remark == "not attempted yet"
+
+
+def test_grading_again_gives_the_same(hand_in, graded, right, assignment):
+    hand_in("anna", **right)
+    hand_in("ben", words_needed="def words_needed(counts, share):\n    return len(counts)")
+    first = graded()
+    assert first == graded(jobs=1) and read_assignment(assignment.folder).seed == assignment.seed
+
+
+def test_another_seed_asks_other_inputs(hand_in, graded, assignment, right):
+    asked = "def words_needed(counts, share):\n    raise ValueError(hash((*counts, share)))"
+    path = hand_in("eve", words_needed=asked)
+    one, two = (grading.grade_notebook(replace(assignment, seed=seed), "eve", "one_hot", path) for seed in (1, 2))
+    assert one[1].remark == two[1].remark                          # the examples come first, and they are the lesson's own
+    knows = "def words_needed(counts, share):\n    if len(counts) > 5 and len(counts) != 30: raise ValueError(sum(counts))\n    return SOLVED"
+    body = right["words_needed"].split("\n", 1)[1].replace("    return ", "    return ")
+    path = hand_in("eve", words_needed=knows.replace("    return SOLVED", body))
+    one, two = (grading.grade_notebook(replace(assignment, seed=seed), "eve", "one_hot", path) for seed in (1, 2))
+    assert "ValueError" in one[1].remark and one[1].remark != two[1].remark
+
+
+def test_an_open_answer_is_kept_for_a_person(hand_in, graded, assignment):
+    path = hand_in("anna")
+    notebook = json.loads(path.read_text("utf-8"))
+    notebook["cells"][-1]["source"] = ["Names suffer most, ", "and search for them."]
+    path.write_text(json.dumps(notebook))
+    assert graded()["anna", "open question 1"].answer == "Names suffer most, and search for them."
+
+
+# ------------------------------------------------------------------------------------------------ other systems
+
+
+def test_without_protection_nothing_runs_unless_the_teacher_says_so(hand_in, graded, right, monkeypatch):
+    from lessons_lib.classroom import runner
+
+    monkeypatch.setattr(runner, "protections", lambda: {"network": False, "processes": False, "files": True, "memory": True})
+    hand_in("anna", **right)
+    with pytest.raises(BackendUnavailable, match=r"it could use the network; it could start or end other processes\. Grade on Linux .* --weak"):
+        graded()
+    assert points(graded(weak=True), "anna") == [1, 1, 1]
+
+
+def test_a_notebook_without_a_final_line_or_with_source_as_text_is_read(tmp_path):
+    path = tmp_path / "a.ipynb"
+    path.write_text('{"cells": [{"cell_type": "code", "source": "x = 1"}]}')
+    assert read_notebook(path)["cells"][0]["source"] == "x = 1"
