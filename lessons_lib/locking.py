@@ -41,6 +41,15 @@ def _pins_of(extra: str | None) -> list[str]:
     return [*bootstrap.pins(), *tomllib.loads(text)["project"]["optional-dependencies"][extra]]
 
 
+def _kept(python: str, extra: str | None) -> list[str]:
+    """Lines of the course's lock that hold for an extra set too: all but what the set itself pins."""
+    if extra is None:
+        return []
+    own = {re.match(r"[\w.\-]+", line)[0] for line in _pins_of(extra)}
+    lines = bootstrap.lock_file(tuple(map(int, python.split(".")))).read_text("utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#") and line.split("==")[0] not in own]
+
+
 def resolve(python: str, system: str, extra: str | None = None) -> dict[str, str]:
     """Name -> version of everything the pins, and those of an extra set, need on one Python version and system. Raises RuntimeError when it cannot
     be resolved."""
@@ -49,7 +58,10 @@ def resolve(python: str, system: str, extra: str | None = None) -> dict[str, str
     with tempfile.TemporaryDirectory() as folder:
         wanted = Path(folder, "pins.txt")
         wanted.write_text("\n".join(_pins_of(extra)) + "\n", "utf-8")
-        command = ["uv", "pip", "compile", str(wanted), "--quiet", "--no-header", "--no-annotate", "--python-version", python,
+        kept = Path(folder, "kept.txt")
+        kept.write_text("\n".join(_kept(python, extra)) + "\n", "utf-8")
+        command = ["uv", "pip", "compile", str(wanted), "--constraint", str(kept),
+                   "--quiet", "--no-header", "--no-annotate", "--python-version", python,
                    "--python-platform", system, "--no-config"]
         done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"MACOSX_DEPLOYMENT_TARGET": "14.0"})
     if done.returncode != 0:

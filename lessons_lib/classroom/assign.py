@@ -145,5 +145,6 @@ def read_assignment(folder: str | os.PathLike) -> Assignment:
         raise DamagedFile(f"{file} is no assignment; make one: lessons assign one_hot --out FOLDER")
     if found["format"] != FORMAT:
         raise ValueError(f"{file} has format {found['format']}, this library reads {FORMAT}; upgrade it")
-    lessons = {entry["id"]: {**entry, "exercises": dict(entry["exercises"])} for entry in found["lessons"]}
+    lessons = {entry["id"]: {"stem": entry["stem"], "title": entry["title"], "exercises": dict(entry["exercises"]), "open": entry["open"]}
+               for entry in found["lessons"]}
     return Assignment(Path(folder), found["id"], found["seed"], lessons)

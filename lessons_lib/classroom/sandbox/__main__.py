@@ -136,7 +136,10 @@ class _Process:
         args = [torch.from_numpy(arg) if hasattr(arg, "dtype") and arg.shape else arg for arg in args]
         kernel = self.cells.locals[request["name"]]
         with _soft_limit(request["seconds"]):
-            triton.jit(getattr(kernel, "fn", kernel))[tuple(request["grid"])](*args, **keywords)
+            try:
+                triton.jit(getattr(kernel, "fn", kernel))[tuple(request["grid"])](*args, **keywords)
+            except Exception as error:
+                raise error.__cause__ or error from None           # the interpreter wraps what the kernel raises
         return {"value": wire.pack([arg.numpy() for arg in args if isinstance(arg, torch.Tensor)])}
 
     def serve(self) -> None:

@@ -1,0 +1,52 @@
+"""Grades as CSV: numbers for platforms, and nothing that a spreadsheet would run."""
+
+from __future__ import annotations
+
+import csv
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessons_lib.classroom import Graded, write_tables
+from lessons_lib.classroom.tables import cell_text
+
+
+@pytest.fixture
+def rows():
+    names = ("overlap_cosine", "words_needed", "equidistant")
+    right = [Graded("Müller, Jörg", "one_hot", name, 1.0, 1.0, "correct") for name in names]
+    evil = [Graded('=cmd|"/c calc"!A0', "one_hot", name, 0.0, 1.0, "@SUM(1+1)\r\n=1") for name in names[:2]]
+    return [*right, *evil, Graded("Müller, Jörg", "one_hot", "open question 1", None, 1.0, "to be read by a person", "+49 30 names\nand places")]
+
+
+def test_one_row_for_each_student_and_one_for_each_exercise(assignment, rows):
+    grades, details = write_tables(assignment, rows)
+    with open(grades, encoding="utf-8-sig", newline="") as file:
+        table = list(csv.reader(file))
+    assert table[0] == ["student", "01_one_hot.overlap_cosine", "01_one_hot.words_needed", "01_one_hot.equidistant", "total", "possible", "percent"]
+    assert table[1] == ["Müller, Jörg", "1", "1", "1", "3", "3", "100"] and table[2][1:] == ["0", "0", "0", "0", "3", "0"]
+    frame = pd.read_csv(details)
+    assert list(frame.columns) == ["student", "lesson", "exercise", "points", "possible", "remark", "answer"] and len(frame) == 6
+    assert frame.points.tolist()[:5] == [1, 1, 1, 0, 0] and pd.isna(frame.points[5])
+
+
+def test_what_looks_like_a_formula_stays_text(assignment, rows):
+    for path in write_tables(assignment, rows):
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        assert [cell for cell in cells if cell[:1] in ("=", "+", "-", "@", "\t", "\r")] == []
+    assert cell_text("=1+1") == "'=1+1" and cell_text(" \t=1") == "' \t=1" and cell_text("＝1") == "'＝1" and cell_text("a=1") == "a=1"
+    assert cell_text(-0.5) == "-0.5" and cell_text(1.0) == "1" and cell_text(None) == "" and cell_text("\x00\x1b=1").startswith("'")
+
+
+@given(st.text(max_size=30))
+def test_no_text_begins_as_a_formula_or_holds_control_characters(text):
+    cell = cell_text(text)
+    assert cell.strip()[:1] not in ("=", "+", "-", "@", "|", "%") or not cell
+    assert not any(ord(letter) < 32 and letter not in "\t\n" for letter in cell)
+
+
+def test_long_texts_are_cut():
+    assert len(cell_text("a" * 10**6)) <= 5001

@@ -1,0 +1,47 @@
+"""``lessons assign``, ``grade`` and ``guide`` from the command line."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from lessons_lib import cli
+from lessons_lib.classroom import missing_protections
+
+
+def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.argv", ["lessons", *arguments])
+    code = cli.main()
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+@pytest.mark.skipif(bool(missing_protections()), reason="this system cannot confine a submission")
+def test_from_assignment_to_grades(monkeypatch, capsys, tmp_path):
+    folder = tmp_path / "hw1"
+    code, out, _ = run(monkeypatch, capsys, "assign", "one_hot", "--out", str(folder), "--no-otter")
+    assert code == 0 and "01_one_hot" in out and f"lessons grade {folder}" in out.replace("\n", "")
+    shutil.copy(folder / "grading" / "01_one_hot_solved.ipynb", folder / "submissions" / "anna.ipynb")
+    code, out, err = run(monkeypatch, capsys, "grade", str(folder), "--jobs", "1")
+    assert code == 0 and "anna" in out and "grades.csv" in out and "1/1 anna: one_hot" in err
+    assert (folder / "grades.csv").read_text("utf-8-sig").splitlines()[1] == "anna,1,1,1,3,3,100"
+
+
+def test_without_otter_the_rest_is_made_and_the_remedy_is_said(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("lessons_lib.classroom.otter.importlib.util.find_spec", lambda name: None)
+    code, out, _ = run(monkeypatch, capsys, "assign", "start_here", "--out", str(tmp_path / "hw"))
+    assert code == 0 and "no otter-grader version: otter-grader is not installed" in out and (tmp_path / "hw" / "student").is_dir()
+
+
+@pytest.mark.parametrize("arguments, text", [(("assign", "one_hat", "--out", "x"), "Did you mean 'one_hot'"),
+                                             (("grade", "nowhere"), "assignment.json"), (("guide", "one_hat"), "Did you mean 'one_hot'")])
+def test_a_mistake_is_one_line(monkeypatch, capsys, tmp_path, arguments, text):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(monkeypatch, capsys, *arguments)
+    assert code == 2 and text in err and "Traceback" not in out + err and list(tmp_path.iterdir()) == []
+
+
+def test_a_guide_is_printed_with_title_question_and_minutes(monkeypatch, capsys):
+    code, out, _ = run(monkeypatch, capsys, "guide", "01_one_hot")
+    assert code == 0 and out.startswith("# Teaching 01 · One-hot vectors\n\n**What is the least a vector can know?** A class of about ")
