@@ -38,12 +38,12 @@ GUARDS = {"network": "it could use the network", "processes": "it could start or
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may take: ``cell`` and ``call`` seconds for one cell and one call, ``total`` seconds for all, ``memory`` and ``disk``
-    in bytes."""
+    """What one submission may take: ``cell`` and ``call`` seconds of the processor for one cell and one call (and three times as many by the clock),
+    ``total`` seconds by the clock for all, ``memory`` and ``disk`` in bytes."""
 
     cell: float = 20.0
     call: float = 10.0
-    total: float = 180.0
+    total: float = 300.0
     memory: int = 2_000_000_000
     disk: int = 50_000_000
 
@@ -84,6 +84,11 @@ def readable_paths(hidden: Sequence[Path]) -> list[str]:
     roots = list(dict.fromkeys(os.path.realpath(path) for path in roots if os.path.exists(path)))
     roots = [path for path in roots if path not in ("/", os.path.realpath(LIBRARY.parent))]
     return list(dict.fromkeys(path for root in roots for path in _but(root, shut)))
+
+
+def _by_the_clock(seconds: float) -> float:
+    """When a process is ended that ignores its limit, or sleeps: other programs may take their share of the processor."""
+    return 3 * seconds + 3
 
 
 def _bytes_in(folder: str) -> float:
@@ -258,7 +263,7 @@ class Submission:
     def request(self, message: dict) -> Any:
         """One job with the limit of a call. Returns the value. Raises NotImplementedError where the answer does, RuntimeError for other errors of
         the answer, `Ended` when the process is gone."""
-        reply = self._reply(self.limits.call + 3.0, message | {"seconds": self.limits.call})
+        reply = self._reply(_by_the_clock(self.limits.call), message | {"seconds": self.limits.call})
         if (error := reply.get("error")) is not None:
             kind, text = (str(part)[:300] for part in (error if isinstance(error, list) and len(error) == 2 else ("Error", "")))
             raise NotImplementedError if kind == "NotImplementedError" else RuntimeError(f"{kind}: {text}" if text else kind)
@@ -268,13 +273,13 @@ class Submission:
 
     def run_cell(self, source: str) -> str | None:
         """Run the code of one cell. Returns the error in one line, None without one. Raises `Ended`."""
-        reply = self._reply(self.limits.cell + 3.0, {"op": "cell", "source": source, "seconds": self.limits.cell})
+        reply = self._reply(_by_the_clock(self.limits.cell), {"op": "cell", "source": source, "seconds": self.limits.cell})
         error = reply.get("error")
         return None if error is None else ": ".join(str(part)[:300] for part in error) if isinstance(error, list) else "Error"
 
     def answer(self, name: str) -> Any:
         """The value of a variable as plain data, a function as `RemoteFunction`; None where there is no such variable. Raises as `request`."""
-        reply = self._reply(self.limits.call, {"op": "value", "name": name})
+        reply = self._reply(_by_the_clock(self.limits.call), {"op": "value", "name": name})
         if reply.get("missing"):
             return None
         if reply.get("error") is not None:

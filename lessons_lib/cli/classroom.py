@@ -38,7 +38,7 @@ def grade(folder: Annotated[Path, typer.Argument(help="of the assignment", show_
           jobs: Annotated[int | None, typer.Option(help="submissions at once; default: one for each core", show_default=False)] = None,
           weak: Annotated[bool, typer.Option("--weak", help="also where the system cannot confine a submission: you trust your students")] = False,
           memory: Annotated[int, typer.Option(help="MB for each submission")] = 2000,
-          seconds: Annotated[float, typer.Option(help="for each submission in all")] = 180.0) -> None:
+          seconds: Annotated[float, typer.Option(help="for each submission in all")] = 300.0) -> None:
     """Grade what lies in FOLDER/submissions and write grades.csv and details.csv."""
     from ..classroom import Limits, missing_protections, read_assignment, write_tables
     from ..classroom import grade as run

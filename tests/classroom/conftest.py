@@ -12,7 +12,7 @@ import pytest
 from lessons_lib.classroom import Assignment, Graded, Limits, assign, grade, missing_protections
 
 SEED = 12345
-LIMITS = Limits(cell=1.5, call=1.5, total=25.0, memory=700_000_000)
+LIMITS = Limits(cell=1.5, call=1.5, total=40.0, memory=700_000_000)
 
 
 @pytest.fixture

@@ -101,9 +101,9 @@ def test_a_submission_that_ignores_its_limits_ends_after_its_total(hand_in, grad
     stubborn = "while True:\n    try:\n        while True: x = 1\n    except BaseException: pass"
     hand_in("eve", before=[stubborn] * 30)
     start = time.monotonic()
-    rows = graded(limits=grading.Limits(cell=0.5, call=0.5, total=5.0))
+    rows = graded(limits=grading.Limits(cell=0.5, call=0.5, total=7.0))
     assert points(rows, "eve") == [0, 0, 0] and time.monotonic() - start < 30
-    assert "took more than 5 s in all" in rows["eve", "overlap_cosine"].remark
+    assert "took more than 7 s in all" in rows["eve", "overlap_cosine"].remark
 
 
 def test_an_answer_learned_by_heart_fails_on_inputs_it_has_not_seen(hand_in, graded, right):

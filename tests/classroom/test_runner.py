@@ -105,9 +105,9 @@ def test_the_variables_of_the_teacher_stay_with_the_teacher(monkeypatch):
     ("import os\nfor i in range(10**6): open(f'f{i}', 'w')", "files"),
     ("for i in range(100): open(f'f{i}', 'wb').write(bytes(1_000_000))", "wrote more than"),
     ("import os\nwhile True:\n    os.mkdir('d'); os.chdir('d')", "folders|files"),
-    ("import os\nos._exit(0)", "ended its own process"), ("import signal\nsignal.setitimer(signal.ITIMER_REAL, 0)\nwhile True: x = 1", "too long"),
+    ("import os\nos._exit(0)", "ended its own process"), ("import signal\nsignal.setitimer(signal.ITIMER_PROF, 0)\nwhile True: x = 1", "too long"),
     ("import os\nfor fd in range(3, 60):\n    try: os.write(fd, bytes([255]) * 64)\n    except OSError: pass", "broke the line"),
-    ("import signal, mmap\nsignal.setitimer(signal.ITIMER_REAL, 0)\nkeep = []\nwhile True:\n    m = mmap.mmap(-1, 50_000_000)\n"
+    ("import signal, mmap\nsignal.setitimer(signal.ITIMER_PROF, 0)\nkeep = []\nwhile True:\n    m = mmap.mmap(-1, 50_000_000)\n"
      "    m.write(bytes(50_000_000))\n    keep.append(m)", "memory|too long|the system ended it")])
 def test_it_ends_where_it_takes_too_much(evil, reason):
     with Submission(Limits(cell=1.0, call=1.0, total=20.0, memory=500_000_000, disk=20_000_000)) as process:
@@ -135,7 +135,7 @@ def test_starting_takes_tenths_of_a_second():
     start = time.perf_counter()
     with Submission() as process:
         process.run_cell("x = 1")
-    assert time.perf_counter() - start < 5.0                       # 0.1 s on a quiet machine
+    assert time.perf_counter() - start < 10.0                      # 0.1 s on a quiet machine
 
 
 # ------------------------------------------------------------------------------------------------ other systems
