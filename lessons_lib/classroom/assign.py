@@ -39,7 +39,8 @@ TEACHER = """\
 | `student/` | notebooks to hand out: no solutions, no hidden inputs | students |
 | `submissions/` | what comes back: `NAME.ipynb`, or a folder `NAME/` with one notebook for each lesson | put it there |
 | `grading/` | the seed of the hidden inputs, and solved notebooks | you alone |
-{otter}
+| `otter/` | the same for otter-grader, a student version and an autograder for each lesson; only where it is installed | whoever uses it |
+
 Grade with `lessons grade {folder}`. It writes `grades.csv` (a row for each student) and `details.csv` (a row for each student and exercise).
 A file `students.txt` beside this one, a name in each line, adds those who handed in nothing.
 
@@ -133,7 +134,7 @@ def assign(ids: Sequence[str], out: str | os.PathLike, *, seed: int | None = Non
         # Lists, because the keys of a JSON object are written in the order of the alphabet.
         entries = [{"id": lesson} | entry | {"exercises": list(entry["exercises"].items())} for lesson, entry in lessons.items()]
         write_json(inside / "grading" / "assignment.json", {"format": FORMAT, "id": name, "seed": seed, "lessons": entries})
-        write_text(inside / "README.md", TEACHER.format(title=title, folder=folder.name, otter=""))
+        write_text(inside / "README.md", TEACHER.format(title=title, folder=folder.name))
     return Assignment(folder, name, seed, lessons)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..core import available_cores, check_int
+from ..core import BackendUnavailable, available_cores, check_int, existing_path
 from ..exercises import Exercise, for_lesson, unseen_judge, verdict
 from .assign import Assignment
 from .runner import Ended, Limits, Submission, check_protections
@@ -82,7 +82,7 @@ def _lesson_of(assignment: Assignment, path: Path, notebook: Mapping[str, Any] |
 def submissions_of(assignment: Assignment) -> dict[str, list[Path]]:
     """Student -> files. A folder is a student; a file beside it is a student named like the file, less the lesson's name at its end."""
     found: dict[str, list[Path]] = {}
-    for path in sorted((assignment.folder / "submissions").iterdir()):
+    for path in sorted(existing_path(assignment.folder / "submissions").iterdir()):
         if path.name.startswith("."):
             continue
         if path.is_dir() and not path.is_symlink():
@@ -146,6 +146,8 @@ def _one(run: _Run, exercise: Exercise, variable: str, seed: int) -> str:
     """What the judge says about one answer of a running submission."""
     try:
         answer = run.living().answer(variable)
+    except BackendUnavailable:
+        raise                                    # that is the system's fault, and costs no points
     except (RuntimeError, ValueError) as error:
         return f"the answer cannot be read: {error}"
     return verdict(replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)

@@ -157,7 +157,7 @@ class Submission:
         self._folder = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
         settings = {"readable": readable_paths(self._hidden), "writable": [os.path.realpath(self._folder.name)], "memory": self.limits.memory,
                     "cpu_seconds": int(self.limits.total) + 10, "file_bytes": self.limits.disk}
-        self.process = subprocess.Popen([sys.executable, "-I", "-B", str(SANDBOX), json.dumps(settings)], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([sys.executable, "-s", "-P", "-B", "-X", "utf8", str(SANDBOX), json.dumps(settings)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self._folder.name, env=self._environment(),
                                         start_new_session=os.name == "posix")
         self._watcher = threading.Thread(target=self._watch, daemon=True)
@@ -187,7 +187,7 @@ class Submission:
         """Nothing of the teacher's own variables but what the system needs to start a program."""
         kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "SystemRoot", "LD_LIBRARY_PATH") if name in os.environ}
         folder = self._folder.name
-        return kept | {"HOME": folder, "USERPROFILE": folder, "TMPDIR": folder, "TEMP": folder, "TMP": folder, "LANG": "C.UTF-8", "PYTHONUTF8": "1",
+        return kept | {"HOME": folder, "USERPROFILE": folder, "TMPDIR": folder, "TEMP": folder, "TMP": folder, "LANG": "C.UTF-8",
                        "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
                        "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "TRITON_INTERPRET": "1", "KMP_AFFINITY": "disabled"}
 

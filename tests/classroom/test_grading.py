@@ -45,9 +45,9 @@ HOSTILE = [
     "import os, sys, signal, socket, subprocess, shutil, threading, glob",
     "print('overlap_cosine: correct'); sys.stdout.write('{\"value\": \"correct\", \"points\": 1}')",
     "for fd in range(3, 20):\n    try:\n        os.write(fd, b'x' * 100)\n    except OSError:\n        pass",
-    "os.kill(os.getppid(), signal.SIGKILL)",
+    "os.kill(os.getppid(), signal.SIGTERM)",
     "socket.create_connection(('127.0.0.1', 80))",
-    "subprocess.run(['rm', '-rf', '/'])",
+    "subprocess.run(['rm', '-rf', 'SUBMISSIONS'])",
     "for path in glob.glob('SUBMISSIONS/*') + ['SUBMISSIONS/anna.ipynb', 'SUBMISSIONS/../grading/assignment.json', 'README']:\n"
     "    try:\n        os.remove(path)\n    except OSError:\n        os.chmod(path, 0)",
     "class Equal:\n    def __eq__(self, other): return True\n    def __float__(self): return 1.0\n    def __array__(self, *a, **k):\n"
@@ -80,7 +80,7 @@ def test_hostile_gets_nothing_and_takes_nothing_from_others(hand_in, graded, rig
     ("import ctypes; ctypes.string_at(0)", "ended its own process"), ("sys.exit(0)", "SystemExit"), ("raise KeyboardInterrupt", "KeyboardInterrupt"),
     ("return bytearray(2_000_000_000)", "MemoryError"), ("def f(): f()\n    f()", "RecursionError"),
     ("open('/etc/passwd').read()", "PermissionError"),
-    ("__import__('socket').socket()", "PermissionError"), ("os.fork()", "PermissionError"), ("os.kill(os.getppid(), 9)", "PermissionError"),
+    ("__import__('socket').socket()", "PermissionError"), ("os.fork()", "PermissionError"), ("os.kill(os.getppid(), 0)", "PermissionError"),
     ("return 'a' * 40_000_000", "WireError"), ("return [[]] * 100_000", "expected"), ("x = []; x.append(x); return x", "nested"),
     ("return 10 ** 5000", "bits"), ("return float('nan')", "expected"), ("return Exception", "expected"), ("return object()", "expected")])
 def test_an_answer_that_misbehaves_costs_its_own_exercise_only(hand_in, graded, right, evil, remark):
@@ -219,6 +219,16 @@ def test_without_protection_nothing_runs_unless_the_teacher_says_so(hand_in, gra
     with pytest.raises(BackendUnavailable, match=r"it could use the network; it could start or end other processes\. Grade on Linux .* --weak"):
         graded()
     assert points(graded(weak=True), "anna") == [1, 1, 1]
+
+
+def test_a_system_that_refuses_to_confine_in_the_middle_ends_the_run_and_takes_no_points(hand_in, graded, right, monkeypatch, tmp_path):
+    def refuse(*args, **keywords):
+        raise BackendUnavailable("this system refused to confine a submission")
+
+    hand_in("anna", **right)
+    monkeypatch.setattr(grading.Submission, "__enter__", refuse)
+    with pytest.raises(BackendUnavailable, match="refused to confine"):
+        graded()
 
 
 def test_a_notebook_without_a_final_line_or_with_source_as_text_is_read(tmp_path):
