@@ -40,7 +40,8 @@ class Entry:
     Parameters: id, lower-case words joined by _, also the name of its files; paper, a key of ``references.bib``; item, such as "Table 1"; lesson,
     the id of the lesson that discusses it; printed, the paper's numbers (empty for a figure without printed numbers); setup, what differs from the
     paper and why numbers may; measure(scale's settings, seed), gives the series; draw(entry, measured), gives the figure; alt, its words; claims;
-    scales, settings by the names "smoke", "laptop", "paper". Raises ValueError when a scale is missing or there is no claim.
+    scales, settings by the names "smoke", "laptop", "paper"; why, the reason where a claim fails at laptop scale, as strong as the evidence, "" where
+    none does. Raises ValueError when a scale is missing or there is no claim.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Entry:
     claims: tuple[Claim, ...]
     scales: Mapping[str, Mapping[str, Any]]
     printed: Series
+    why: str = ""
 
     def __post_init__(self) -> None:
         if set(self.scales) != set(SCALES):
