@@ -112,6 +112,10 @@ FIGURES: dict[str, Callable] = {
     "density_maps": lambda: plots.density_maps({"$data$": (_points()[0], np.linspace(-3, 3, 9), np.arange(81.0).reshape(9, 9))}, title=FINDING),
     "likelihood_and_score": lambda: plots.likelihood_and_score([0, 1, 2], {"$learned$": [2.0, 1.9, 1.8], "held out": [np.nan, 1.95, 1.9]},
                                                                {"stsb": [60, 61, 60]}, title=FINDING),
+    "leaderboard_climb": lambda: plots.leaderboard_climb({"$counts$": {r.encoder: r for r in make_rows()[:2]}, "later": {"LSA": make_rows()[2]}},
+                                                         dataset="stsb", title=FINDING, controls={"LSA": make_rows()[0]}, apart="later"),
+    "bottleneck_diagram": lambda: plots.bottleneck_diagram(["a", "$dog$", "runs"], encoder_hides=[False, True, False],
+                                                           decoder_hides=[True, False, True], title=FINDING),
     "leaderboard_bars": lambda: plots.leaderboard_bars(make_rows(), dataset="stsb", title=FINDING, highlight="TF-IDF"),
 }
 
