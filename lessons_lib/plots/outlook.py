@@ -38,8 +38,8 @@ def leaderboard_climb(families: Mapping[str, Mapping[str, LeaderboardRow]], *, d
     """The course in one picture: a dot with its 95 % interval for each method, from top to bottom, and a line for the best so far.
 
     Parameters: families, name -> label -> row of a leaderboard, one to five families in the course's order, 30 rows at most; dataset, measured in
-    every row; title, the finding; controls, label of a row -> the row of its untrained twin, a hollow mark on the same line; apart, the family that is
-    there to compare with and does not count for the best so far. Raises ValueError for a row without the set, or a control that belongs to none.
+    every row; title, the finding; controls, label of a row -> the row of its untrained twin, a hollow mark on the same line; apart, the family that
+    is there to compare with and does not count for the best so far. Raises ValueError for a row without the set, or a control that belongs to none.
     """
     steps = [(label, row, k) for k, rows in enumerate(families.values()) for label, row in rows.items()]
     twins = dict(controls or {})
