@@ -116,6 +116,16 @@ FIGURES: dict[str, Callable] = {
                                                          dataset="stsb", title=FINDING, controls={"LSA": make_rows()[0]}, apart="later"),
     "bottleneck_diagram": lambda: plots.bottleneck_diagram(["a", "$dog$", "runs"], encoder_hides=[False, True, False],
                                                            decoder_hides=[True, False, True], title=FINDING),
+    "siamese_diagram": lambda: plots.siamese_diagram({"it learns": (["$premise$", "hypothesis"], "softmax (u, v, |u - v|)"),
+                                                      "both": (["a", "b"], "score")}, joined=["both"], title=FINDING),
+    "cosines_by_label": lambda: plots.cosines_by_label({"before": {"$a$": [0.1, 0.9], "b": [0.3, 0.8]}, "after": {"$a$": [0.5], "b": [-0.3, 0.2]}},
+                                                       title=FINDING),
+    "ablation_dots": lambda: plots.ablation_dots({"paper": {"$(u, v)$": 66.0, "all": (80.8, 0.4)}, "here": {"all": 60.0}}, title=FINDING,
+                                                 controls={"here": {"all": 55.0}}),
+    "plane_of_encoders": lambda: plots.plane_of_encoders({"$counts$": (-3.9, 0.6, 58), "BERT": (-1.7, 0.2, 46), "SimCSE": (-2.9, 0.3, 66)},
+                                                         title=FINDING, marked=["SimCSE"]),
+    "plane_of_trainings": lambda: plots.plane_of_trainings({"$dropout$": ([-1.7, -2.2, -2.6], [0.2, 0.25, 0.3]), "none": ([-1.7, -2], [0.2, 0.3])},
+                                                           title=FINDING, points={"start weights": (-0.2, 0.05)}),
     "leaderboard_bars": lambda: plots.leaderboard_bars(make_rows(), dataset="stsb", title=FINDING, highlight="TF-IDF"),
 }
 
