@@ -26,32 +26,32 @@ __all__ = ["ablation_dots", "cosines_by_label", "siamese_diagram"]
 BLUE, VERMILLION, GREEN, BLACK = (PALETTE[name] for name in ("blue", "vermillion", "green", "black"))
 MOST_ROWS = 12
 HEIGHTS = {"text": 0.0, "encoder": 1.15, "vector": 2.3, "answer": 3.6}
+LETTERS = {1: "u", 2: "uv", 3: "apn"}              # a vector for each text: a pair, or anchor, positive and negative
 
 
 # ------------------------------------------------------------------------------------------------ who reads what
 
 
 @styled()
-def siamese_diagram(panels: Mapping[str, tuple[Sequence[str], str]], *, title: str, joined: Sequence[str] = (), vectors: str = "uvw") -> Figure:
+def siamese_diagram(panels: Mapping[str, tuple[Sequence[str], str]], *, title: str, joined: Sequence[str] = ()) -> Figure:
     """Networks as drawings: texts below, the encoder that reads them, a vector for each, and what is asked of the vectors.
 
     Parameters: panels, heading -> (names of one to three texts, the question on top), one or two; title, the finding; joined, headings of networks
-    that read all their texts at once and make no vectors; vectors, a letter for each text. Encoders of one panel are one encoder: a double line
-    joins them. Raises ValueError.
+    that read all their texts at once and make no vectors. Encoders of one panel are one encoder: a double line joins them. Raises ValueError.
     """
     if not 1 <= len(panels) <= 2 or any(not 1 <= len(texts) <= 3 for texts, _ in panels.values()):
         raise ValueError(f"panels holds {len(panels)} networks of {[len(texts) for texts, _ in panels.values()]} texts; expected one or two, of 1 to "
                          "3 texts each")
     fig, axes = new_figure(title, size=(7.2, 3.9), panels=len(panels))
     for ax, (heading, (texts, answer)) in zip(axes, panels.items(), strict=True):
-        _network(ax, [plain(text, limit=14) for text in texts], plain(answer, limit=34), joined=heading in joined, vectors=vectors)
+        _network(ax, [plain(text, limit=14) for text in texts], plain(answer, limit=34), joined=heading in joined)
         ax.set_title(plain(heading, limit=30), loc="center", fontsize=12)
         ax.set(xlim=(-1.35, 1.35), ylim=(-0.5, 4.05), xticks=[], yticks=[], xlabel="texts below, the answer on top")
         ax.spines[:].set_visible(False)
     return fig
 
 
-def _network(ax: Axes, texts: Sequence[str], answer: str, *, joined: bool, vectors: str) -> None:
+def _network(ax: Axes, texts: Sequence[str], answer: str, *, joined: bool) -> None:
     """The boxes of one network and the arrows between them."""
     n, middle = len(texts), 0.0
     places = np.linspace(-0.9, 0.9, n) if n > 1 else np.zeros(1)
@@ -63,7 +63,7 @@ def _network(ax: Axes, texts: Sequence[str], answer: str, *, joined: bool, vecto
     for left, right in pairwise(towers):                 # a double line: the same weights
         for shift in (-0.05, 0.05):
             ax.plot([left, right], [HEIGHTS["encoder"] + shift] * 2, "-", color=BLUE, lw=1.2, zorder=0)
-    for place, text, letter in zip(places, texts, vectors, strict=False):
+    for place, text, letter in zip(places, texts, LETTERS[n], strict=True):
         box(ax, place, HEIGHTS["text"], text, BLACK)
         tower = middle + 0.2 * (place > 0) - 0.2 * (place < 0) if joined else place
         arrow(ax, (place, HEIGHTS["text"] + 0.27), (tower, HEIGHTS["encoder"] - 0.3), BLACK)

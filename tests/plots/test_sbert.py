@@ -25,7 +25,7 @@ def test_a_siamese_network_has_an_encoder_for_each_text_and_a_cross_encoder_has_
 
 
 def test_a_triplet_has_three_vectors():
-    ax = plots.siamese_diagram({"triplet": (["a", "p", "n"], "margin")}, title=FINDING, vectors="apn").axes[0]
+    ax = plots.siamese_diagram({"triplet": (["a", "p", "n"], "margin")}, title=FINDING).axes[0]
     assert words(ax).count("encoder") == 3 and {"$a$", "$p$", "$n$"} <= set(words(ax))
 
 
