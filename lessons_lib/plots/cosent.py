@@ -30,8 +30,8 @@ def pulls(grades: Sequence[float], cosines: Sequence[float], panels: Mapping[str
           target: str | None = None) -> Figure:
     """Where each loss wants the cosines of a batch to go: a dot per pair at its grade and cosine, an arrow along the falling gradient.
 
-    Parameters: grades, cosines (n,), at most 40 pairs; panels, loss -> gradient by cosine (n,), one or two; the longest arrow of each panel has the
-    same length, and what is below 2 % of it is left out; title, the finding; target, the panel in which the line cosine = grade / highest is drawn.
+    Parameters: grades, cosines (n,), at most 40 pairs; panels, loss -> gradient by cosine (n,), one or two; the longest arrow of each panel is
+    0.2 long, and what is below 2 % of it is left out; title, the finding; target, the panel in which the line cosine = grade / highest is drawn.
     """
     y, s = (check_array(name, values, ndim=1, min_rows=2).astype(np.float64) for name, values in (("grades", grades), ("cosines", cosines)))
     down = {name: -check_array(f"panels[{name!r}]", values, ndim=1).astype(np.float64) for name, values in panels.items()}
@@ -41,7 +41,7 @@ def pulls(grades: Sequence[float], cosines: Sequence[float], panels: Mapping[str
     if target is not None and target not in down:
         raise ValueError(f"target={target!r} is none of the panels {', '.join(down)}")
     fig, axes = new_figure(title, size=(7.2, 4.2), panels=len(down), sharey=True)
-    reach = 0.3 * (np.ptp(s) or 1.0)
+    reach = 0.2
     for ax, (name, move) in zip(axes, down.items(), strict=True):
         if name == target:
             ax.plot([0, y.max()], [0, 1], "--", color=GREY, lw=1.2, zorder=0)
@@ -113,7 +113,8 @@ def loss_bounds(scales: Sequence[float], curves: Mapping[str, Sequence[float]], 
     for (_, values), colour, marker in zip(lines.items(), LINE_COLOURS, MARKERS, strict=False):
         ax.plot(x, values, "-", color=colour, marker=marker, ms=5)
     ax.set(xscale="log", xlabel="scale λ (log scale)", ylabel="loss / λ")
-    ax.set_ylim(-0.03, 1.1 * max(v[1 if len(v) > 2 else 0] for v in (ceiling, *lines.values())))
+    top = 1.1 * max(values[min(1, len(x) - 1)] for values in (ceiling, *lines.values()))
+    ax.set_ylim(-0.08 * top, top)
     ax.set_xticks(x, [f"{v:g}" for v in x])
     ax.minorticks_off()
     ax.annotate(f"bound: worst violation + log(1 + {n_terms}) / λ", (x[1], ceiling[1]), (10, 4), textcoords="offset points", color=GREY, fontsize=10)
