@@ -1,7 +1,7 @@
 """Triplets: whether an encoder puts what follows from a sentence nearer to it than what contradicts it.
 
-A measure without grades, for texts of which one is known to be closer in meaning. Used in ``10_sbert``; the Wikipedia sections of Reimers and Gurevych
-are scored in the same way. [reimers2019sentence]
+A measure without grades, for texts of which one is known to be closer in meaning. Used in ``10_sbert``; the Wikipedia sections of Reimers and
+Gurevych are scored in the same way. [reimers2019sentence]
 """
 
 from __future__ import annotations
