@@ -15,10 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from ..contextual import ContextualEncoder, Pooling
-from ..contextual.batching import Numbered, padded
+from ..contextual.batching import Numbered
 from ..contextual.lesson_bert import SelfAttention
-from ..contextual.padding_free import padded_states
-from ..contextual.readers import BertReader, Group, Reader
+from ..contextual.readers import Group, Reader
 from ..core import check_choice, check_float, check_int, check_seed, shown
 
 __all__ = ["PRECISIONS", "Reading", "derived_seed"]
@@ -85,19 +84,13 @@ class Reading(nn.Module):
         if not len(order):
             return torch.zeros(len(rows), self.dim, device=self.device)
         with self._chance(seed), torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            vectors = self._pooled(self._read(numbered, rows[order]))
+            groups = self.reader.read(numbered, rows[order], self.pooling.states(self.reader.blocks))
+            vectors = torch.cat([self._pooled(group) for group in groups])
         back = np.full(len(rows), len(order))
         back[order] = np.arange(len(order))
         if len(order) < len(rows):
             vectors = torch.cat([vectors, vectors.new_zeros(1, self.dim)])
         return vectors[torch.from_numpy(back).to(vectors.device)]
-
-    def _read(self, numbered: Numbered, rows: np.ndarray) -> Group:
-        wanted = self.pooling.states(self.reader.blocks)
-        if isinstance(self.reader, BertReader):
-            ids, mask = padded(numbered, rows, self.device)
-            return Group(rows, ids, mask, padded_states(self.model, ids, mask, wanted))
-        return next(iter(self.reader.read(numbered, rows, wanted)))
 
     def _pooled(self, group: Group) -> Tensor:
         mask = group.mask
