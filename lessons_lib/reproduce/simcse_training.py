@@ -14,13 +14,15 @@ import numpy as np
 
 from ..contextual.encoder import ContextualEncoder
 from ..contrastive import SimCse, augment
-from ..core import DataWarning, check_choice
+from ..core import DataWarning, Encoder, check_choice, generator
 from ..counts.named import sample_sentences
-from ..datasets import load
+from ..datasets import SentencePairs, load
+from ..evaluation import evaluate
 from ..text import split_sentences
-from .trained import PLACES, spearman_by_set, trained_rows
+from .trained import PLACES, trained_rows
 
-__all__ = ["DEV", "LOOKS", "SENTENCES", "VARIANTS", "kind_of", "looked_at", "runs", "texts_of", "variant"]
+__all__ = ["DEV", "LOOKS", "SENTENCES", "VARIANTS", "dev_pairs", "kind_of", "looked_at", "runs", "scores_of", "some", "texts_of",
+           "variant"]
 
 SHARED = "simcse"                                 # the folder of trainings that several entries read
 DEV = PLACES.index("stsb dev")
@@ -95,6 +97,16 @@ def texts_of(kind: str) -> list[str]:
     return SENTENCES[check_choice("sentences", kind, SENTENCES)]()
 
 
+def some(pairs: SentencePairs, n: int | None) -> SentencePairs:
+    """At most n of some pairs, always the same ones, None: all."""
+    return pairs if n is None or n >= len(pairs) else pairs.select(np.sort(generator(0).permutation(len(pairs))[:n]))
+
+
+def dev_pairs(settings: Mapping[str, Any]) -> SentencePairs:
+    """The pairs of STS-B's dev part that a scale looks at."""
+    return some(load("stsb", split="dev"), settings["n_dev"])
+
+
 # ------------------------------------------------------------------------------------------------ one training
 
 
@@ -109,27 +121,34 @@ def variant(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
     return dict(settings["training"]) | (dict(settings.get("supervised", {})) if own.get("supervised") else {}) | own
 
 
-def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int) -> SimCse:
+def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int, dev: SentencePairs) -> SimCse:
     options = {key: value for key, value in own.items() if key not in ("sentences", "n", "encoder", "augment")}
     data = load("nli") if own.get("supervised") else texts_of(own["sentences"])
     if own.get("n"):
-        rows = np.random.default_rng(seed).permutation(len(data))[: own["n"]]
+        rows = generator(seed).permutation(len(data))[: own["n"]]
         data = data.select(rows) if own.get("supervised") else [data[i] for i in rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)              # texts that are cut, equal texts in a batch
         return SimCse(encoder, **options, augment=AUGMENTS[own["augment"]] if own.get("augment") else None, seed=seed).fit(
-            data, load("stsb", split="dev"))
+            data, dev)
 
 
-def looked_at(model: Any, sets: Sequence[str] = ()) -> dict[str, dict[float, float]]:
+def scores_of(encoder: Encoder, sets: Sequence[str], n: int | None) -> dict[float, float]:
+    """Spearman x 100 on sets by their place in ``PLACES``, over n pairs of each at most (None: all). Raises DataMissing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return {PLACES.index(name): 100 * evaluate(encoder, {name: some(load(name), n)}, bootstrap=0)[name].spearman for name in sets}
+
+
+def looked_at(model: Any, sets: Sequence[str] = (), n: int | None = None) -> dict[str, dict[float, float]]:
     """What a training leaves behind, all on the dev pairs of STS-B.
 
-    Parameters: model, fitted with dev pairs; sets, of `trained.PLACES`, scored with the weights that were best on dev. Returns rows by ending: ""
+    Parameters: model, fitted with dev pairs; sets and n as in `scores_of`, scored with the weights that were best on dev. Returns rows by ending: ""
     Spearman x 100 by place, dev with the last weights; ": dev", ": alignment", ": uniformity" by step; ": spectrum before" and ": spectrum",
     singular values divided by the largest, by number.
     """
     seen = model.history_
-    rows: dict[str, dict[float, float]] = {"": spearman_by_set(model, sets) | {DEV: 100 * float(seen.dev[-1])}}
+    rows: dict[str, dict[float, float]] = {"": scores_of(model, sets, n) | {DEV: 100 * float(seen.dev[-1])}}
     for what in LOOKS:
         rows[f": {what}"] = {int(s): float(v) * (100 if what == "dev" else 1) for s, v in zip(seen.step, getattr(seen, what), strict=True)}
     for ending, line in ((": spectrum before", 0), (": spectrum", -1)):
@@ -141,17 +160,17 @@ def runs(names: Iterable[str], settings: Mapping[str, Any], seed: int, *, contro
     """Rows of several trainings, see `looked_at` for their endings; those from start weights end in ", untrained", spreads in ", sd".
 
     Parameters: names, of ``VARIANTS``; settings, of the scale: ``training``, ``supervised`` (what differs there), ``encoder``, ``seeds``,
-    ``controls`` (their number at most) and ``sets``, on which the two main models are scored; seed; controls, those of the names that start weights
-    are trained for, too. Raises ValueError, DataMissing.
+    ``controls`` (their number at most), ``n_dev``, and ``sets`` and ``n_pairs``, on which the two main models are scored; seed; controls, those of
+    the names that start weights are trained for, too. Raises ValueError, DataMissing.
     """
     found: dict[str, dict[float, float]] = {}
-    with_control = set(controls)
+    with_control, dev, n = set(controls), dev_pairs(settings), settings["n_pairs"]
     for name in names:
         own, sets = variant(settings, name), settings["sets"] if name in MAIN else []
         found |= trained_rows(
-            name, lambda encoder, k, own=own: _train(encoder, own, k), entry=SHARED,
-            settings=own | {"encoder": settings["encoder"], "scored": list(sets)}, seeds=settings["seeds"], seed=seed,
+            name, lambda encoder, k, own=own: _train(encoder, own, k, dev), entry=SHARED,
+            settings=own | {"encoder": settings["encoder"], "scored": list(sets), "dev": len(dev), "pairs": n}, seeds=settings["seeds"], seed=seed,
             controls=min(settings["seeds"], settings.get("controls", 1)) if name in with_control else 0,
-            score=lambda model, sets=sets: looked_at(model, sets))
+            score=lambda model, sets=sets: looked_at(model, sets, n))
     return found
 

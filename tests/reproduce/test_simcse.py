@@ -46,9 +46,9 @@ def fake_load(name: str, split: str | None = None, **_):
 def faked(monkeypatch, tmp_path):
     """Trainings that cost nothing, kept in a folder of this test. Returns the settings that were asked for."""
     asked = []
-    monkeypatch.setattr(simcse_training, "_train", lambda encoder, own, seed: asked.append((dict(own), seed)) or Fake(seed))
+    monkeypatch.setattr(simcse_training, "_train", lambda encoder, own, seed, dev: asked.append((dict(own), seed)) or Fake(seed))
     for module in (simcse, simcse_training, trained):
-        monkeypatch.setattr(module, "load", fake_load)
+        monkeypatch.setattr(module, "load", fake_load, raising=False)
     monkeypatch.setattr(simcse, "load_encoder", lambda *_: Fake())
     monkeypatch.setattr(simcse, "model_of", lambda *_: Fake())
     monkeypatch.setattr(trained, "load_encoder", lambda *_: Fake())
