@@ -6,12 +6,13 @@ Nothing here remembers anything, so a run that was stopped reads on where it sto
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ..contextual.batching import Numbered
-from ..core import check_int, check_seed, generator
+from ..core import DataWarning, check_int, check_seed, generator
 from .reading import derived_seed
 
 __all__ = ["AugmentedColumn", "Column", "Order", "in_parts", "share_of_equals"]
@@ -85,7 +86,9 @@ class AugmentedColumn:
         for i, text in zip(examples.tolist(), changed, strict=True):
             if not isinstance(text, str):
                 raise TypeError(f"augment made {type(text).__name__} of texts[{i}]; expected a function of a text and a generator that gives a text")
-        return self.number(changed), np.arange(len(examples))
+        with warnings.catch_warnings():           # of texts that are too long the first column has spoken, once
+            warnings.simplefilter("ignore", DataWarning)
+            return self.number(changed), np.arange(len(examples))
 
 
 def share_of_equals(columns: Sequence[Sequence[str]], order: Order) -> float:

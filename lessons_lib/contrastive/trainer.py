@@ -139,7 +139,7 @@ class Trainer(Estimator):
         with joined(self.device) as ranks:
             training = self._training(examples, order, watch, ranks)
             training.note()
-            self._fitted, self._text = self.get_params(), examples.fingerprint
+            self._fitted, self._text, self._augmented = self.get_params(), examples.fingerprint, getattr(self, "augment", None) is not None
             self._work(training, on_note)
         return self
 
@@ -151,6 +151,8 @@ class Trainer(Estimator):
         """
         self._check_fitted("encoder_")
         self._check_same_settings()
+        if (getattr(self, "augment", None) is not None) != self._augmented:
+            raise ValueError(f"augment was {'given' if self._augmented else 'None'} in fit; a function is not saved: set_params(augment=...)")
         examples, watch = self._examples(data), Watch.of(dev, seed=self.seed)
         if examples.fingerprint != self._text:
             raise ValueError(f"data holds {len(examples):,} other examples than the interrupted run, or in another order; resume needs its own")
@@ -201,6 +203,8 @@ class Trainer(Estimator):
 
     def _hand_over(self, training: Training) -> None:
         """Copy what was learned so far into the attributes that others see, and what `resume` needs."""
+        with torch.no_grad():
+            self._finish(training)
         self._state = training.arrays(), training.noted()
         self.history_, self.n_steps_, self._finished = training.history, training.record.step, training.finished
         best, last = training.best(), {name: value.clone() for name, value in training.model.state_dict().items()}
