@@ -131,6 +131,6 @@ ENTRIES = (
         claims=(Claim("BERT's similarity depends more on edit distance than people's", lambda m: m["as they are"][0] < m["people"][0]),
                 Claim("after the flow it depends less on edit distance", lambda m: m["flow (target)"][0] > m["as they are"][0]),
                 Claim("after the flow it agrees better with grades", lambda m: m["flow (target)"][1] > m["as they are"][1])),
-        why="LessonBERT begins hardly more literal than people. Its raw cosines rise with the number of words in a pair, which covers spelling up, and "
-            "the flow takes length away; the untrained twins do the same. Why the paper's BERT began more literal is not known."),
+        why="LessonBERT begins hardly more literal than people. Its raw cosines rise with the number of words in a pair, which covers spelling up, "
+            "and the flow takes length away; the untrained twins do the same. Why the paper's BERT began more literal is not known."),
 )

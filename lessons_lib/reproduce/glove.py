@@ -129,8 +129,8 @@ ENTRIES = (
                 Claim("GloVe solves more than skip-gram", lambda m: m["GloVe"][2] > m["skip-gram"][2]),
                 Claim("GloVe is better at semantic than at syntactic questions", lambda m: m["GloVe"][0] > m["GloVe"][1])),
         headline={name: (name, 2) for name in ("SVD-L", "skip-gram", "GloVe")},
-        why="The text has 10 million words instead of 6 billion. GloVe leads at the semantic questions, as printed, but its syntactic answers are too "
-            "weak for the total; of SVD-S and SVD-L the former is better at both kinds. More text was not tried."),
+        why="The text has 10 million words instead of 6 billion. GloVe leads at the semantic questions, as printed, but its syntactic answers are "
+            "too weak for the total; of SVD-S and SVD-L the former is better at both kinds. More text was not tried."),
     Entry(
         id="bojanowski2017_words", paper="bojanowski2017enriching", item="Tables 1 and 4, English", lesson="glove_and_fasttext",
         setup=SETUP + "All rows by one program, with and without parts; t = 1e-3 instead of 1e-4, because the text is a hundred times as short. "

@@ -191,7 +191,8 @@ ENTRIES = (
         id="su2021_dimensions", paper="su2021whitening", item="the score against k", lesson="bert_whitening",
         setup=SETUP + "x is k as a share of the dimension. The paper draws curves and names one best k: 109 of 768 on SICK-R, fitted on NLI.",
         printed={"SICK-R (NLI)": {round(109 / 768, 4): 66.52}}, measure=_measure_k, draw=_draw_k, scales=WITH_SICK,
-        headline={"SICK-R, 0.14 of the directions": ("SICK-R (NLI)", round(109 / 768, 4)), "half": ("SICK-R (NLI)", 0.5), "all": ("SICK-R (NLI)", 1.0)},
+        headline={"SICK-R, 0.14 of the directions": ("SICK-R (NLI)", round(109 / 768, 4)), "half": ("SICK-R (NLI)", 0.5),
+                  "all": ("SICK-R (NLI)", 1.0)},
         alt="Line chart of Spearman times 100 against the share of kept directions, log axis, for STS-B and SICK-R, fitted on NLI and on target.",
         claims=(Claim("on SICK-R, fitted on NLI, fewer numbers than all are best", lambda m: min(x for x, y in m["SICK-R (NLI)"].items()
                                                                                                    if y == max(m["SICK-R (NLI)"].values())) < 1),)),
