@@ -9,30 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from ..contextual.batching import Numbered
-from ..core import check_int
-from .reading import Reading, derived_seed
+__all__ = ["Chunk", "Loss", "cached_backward", "direct_backward"]
 
-__all__ = ["cached_backward", "chunks", "direct_backward"]
-
-Chunk = Callable[[], Tensor]
-Loss = Callable[[Tensor], Tensor]
-
-
-def chunks(reading: Reading, numbered: Numbered, rows: np.ndarray, *, seed: int | None, size: int | None = None, first: int = 0) -> list[Chunk]:
-    """The rows in portions, each a call without arguments that reads it, with the same dropout every time.
-
-    Parameters: rows, numbers of texts; seed of the masks, None: no dropout; size, texts in a portion, None: all; first, the number of the first
-    portion, from which with ``seed`` its masks are drawn: a process that reads the second half of a batch counts on from the first half.
-    """
-    size = max(1, len(rows)) if size is None else check_int("chunk", size)
-    parts = [rows[i : i + size] for i in range(0, len(rows), size)]
-    seeds = [None if seed is None else derived_seed(seed, first + i) for i in range(len(parts))]
-    return [lambda part=part, own=own: reading(numbered, part, seed=own) for part, own in zip(parts, seeds, strict=True)]
+Chunk = Callable[[], Tensor]                      # reads some texts, with the same dropout every time: (n, dim)
+Loss = Callable[[Tensor], Tensor]                 # of all vectors, chunk after chunk, to a number
 
 
 def direct_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
@@ -48,11 +31,10 @@ def cached_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
     Parameters: parts, calls that give vectors (n_i, dim), the same ones each time; loss, of all vectors (n, dim) in that order to a number; it is
     called once, and what it holds itself, such as a head, gets its gradient as usual.
     """
-    with torch.no_grad():
-        read = [part() for part in parts]
+    read = [part().detach() for part in parts]    # with a graph that is dropped at once: without one, other kernels would draw other masks
     vectors = torch.cat(read).requires_grad_(True)
     value = loss(vectors)
     value.backward()
     for part, gradient in zip(parts, vectors.grad.split([len(x) for x in read]), strict=True):
-        part().backward(gradient)
+        part().backward(gradient)                 # the graph of this part lives on this line only
     return value.detach()

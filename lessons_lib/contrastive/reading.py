@@ -27,7 +27,7 @@ PRECISIONS = ("float32", "bfloat16")
 
 def derived_seed(*numbers: int) -> int:
     """One seed out of several whole numbers >= 0, such as those of the run, the step and the view; other numbers, other chance."""
-    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    return int(np.random.SeedSequence([len(numbers), *numbers]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 class Reading(nn.Module):
@@ -82,7 +82,7 @@ class Reading(nn.Module):
         order = np.argsort(-lengths, kind="stable")
         order = order[lengths[order] > 0]
         if not len(order):
-            return torch.zeros(len(rows), self.dim, device=self.device)
+            return torch.zeros(len(rows), self.dim, device=self.device, requires_grad=torch.is_grad_enabled())
         with self._chance(seed), torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
             groups = self.reader.read(numbered, rows[order], self.pooling.states(self.reader.blocks))
             vectors = torch.cat([self._pooled(group) for group in groups])
