@@ -19,10 +19,10 @@ from ..contextual.batching import Numbered, padded
 from ..contextual.guessing import load_guesser
 from ..contextual.lesson_bert import LessonBert, PredictionHead, start_weights
 from ..contextual.masking import MASK, uniforms
-from ..contextual.padding_free import padded_states
 from ..contextual.ranks import Ranks
+from ..contextual.readers import Group
 from ..contextual.tokenizer import SPECIAL
-from ..core import check_choice, check_float, shown
+from ..core import check_choice, check_float, check_int, shown
 from .batches import Column, Order, in_parts
 from .examples import Examples, sentences
 from .history import Watch
@@ -35,6 +35,7 @@ __all__ = ["HEADS", "AutoEncoding", "hidden_places", "rebuild_loss"]
 HEADS = ("pretrained", "fresh")
 ENCODER, DECODER = 11, 12                         # words of chance: what is hidden from each of the two
 START = 13                                        # and where fresh weights begin
+AT_ONCE = 256                                     # texts, when asked how well it rebuilds
 
 
 def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tensor:
@@ -116,6 +117,25 @@ class AutoEncoding(Trainer):
         made = super()._training(examples, order, watch, ranks)
         return RebuildTraining(made.reading, made.objective, order, made.plan, watch=watch, ranks=ranks, encoder=made._encoder)
 
+    @torch.inference_mode()
+    def rebuilt(self, texts: Any, *, shift: int = 0) -> np.ndarray:
+        """How badly the decoder guesses what was hidden from each text, (n,) float32, in nats: the mean over its hidden places.
+
+        Parameters: texts, a list of sentences; shift, 0: from the vector of the text itself; k: from that of the text k places on, among each 256. If
+        another text's vector does as well, the decoder does not look at it, and the encoder has learned nothing from it. Raises NotFittedError.
+        """
+        self._check_fitted("encoder_")
+        check_int("shift", shift, low=0)
+        examples, reading = self._examples(texts), Reading(self.encoder_, dropout=0.0, max_length=self.max_length)
+        objective = self._objective(reading, examples)
+        arrays = self._state[0]
+        prefix = "kept.objective." if any(name.startswith("kept.objective.") for name in arrays) else "model.objective."
+        objective.load_state_dict({name.removeprefix(prefix): torch.from_numpy(a) for name, a in arrays.items() if name.startswith(prefix)})
+        objective, numbered = objective.to(reading.device).eval(), objective.columns[0].numbered
+        parts = [np.arange(i, min(len(examples), i + AT_ONCE)) for i in range(0, len(examples), AT_ONCE)]
+        found = [objective.losses(reading, numbered, rows, seed=derived_seed(self.seed, i), shift=shift)[1] for i, rows in enumerate(parts)]
+        return torch.cat(found).float().cpu().numpy()
+
 
 class RebuildObjective(Objective):
     """A decoder and its head, and what both are asked.
@@ -128,19 +148,38 @@ class RebuildObjective(Objective):
         self.columns, self.views, self.hides, self.own_weight = [column], [0], hides, own_weight
         self.decoder, self.head = decoder, head
 
-    def losses(self, reading: Reading, numbered: Numbered, rows: np.ndarray, *, seed: int) -> tuple[Tensor, Tensor]:
-        """What encoder and decoder guess badly in each text, (rows,) each. Parameters: seed, decides what is hidden, and the dropout."""
-        ids, seen = padded(numbered, rows, reading.device)
+    def losses(self, reading: Reading, numbered: Numbered, rows: np.ndarray, *, seed: int, shift: int = 0) -> tuple[Tensor, Tensor]:
+        """What encoder and decoder guess badly in each text, (rows,) each.
+
+        Parameters: seed, decides what is hidden, and the dropout; shift, how many rows further on the vector is from that the decoder gets.
+        """
+        order = np.argsort(-numbered.lengths[rows], kind="stable")          # texts of one length side by side need no padding
+        ids, seen = padded(numbered, rows[order], reading.device)
         words = zip(self.hides, (ENCODER, DECODER), strict=True)
         hidden = [hidden_places(ids, seen, share=share, seed=derived_seed(seed, word)) for share, word in words]
-        blocks = reading.reader.blocks
-        wanted = {*reading.pooling.states(blocks), blocks}
+        back = torch.from_numpy(np.argsort(order, kind="stable"))
+        groups, vectors = self._read(reading, torch.where(hidden[0], MASK, ids), seen, seed=seed)
+        if shift:
+            vectors = vectors[back].roll(-shift, dims=0)[torch.from_numpy(order)]
+        of_encoder, of_decoder = [], []
+        with reading._chance(derived_seed(seed, START)):
+            for group in groups:
+                true, at = ids[group.rows, : group.ids.shape[1]], torch.from_numpy(group.rows)
+                own, rest = (places[group.rows, : group.ids.shape[1]] for places in hidden)
+                if self.own_weight:
+                    of_encoder.append(_picked(group.states[reading.reader.blocks], true, own, at))
+                of_decoder.append(_picked(self.decode(reading.model, vectors[group.rows], true, group.mask, rest), true, rest, at))
+        table, n = reading.model.embeddings.word_embeddings.weight, len(ids)
+        own_loss = self._guess(of_encoder, table, n) if of_encoder else vectors.new_zeros(n)
+        return own_loss[back], self._guess(of_decoder, table, n)[back]
+
+    def _read(self, reading: Reading, ids: Tensor, seen: Tensor, *, seed: int) -> tuple[list[Group], Tensor]:
+        """Texts, sorted by length, as the encoder sees them: groups of equal length, and the vectors of all."""
+        wanted = {*reading.pooling.states(reading.reader.blocks), reading.reader.blocks}
+        numbered = Numbered.of([row[:n] for row, n in zip(ids.tolist(), seen.sum(dim=1).tolist(), strict=True)])
         with reading._chance(seed):
-            states = padded_states(reading.model, torch.where(hidden[0], MASK, ids), seen, wanted)
-        vectors = reading.pooling(states, seen, reading.reader.pooler)
-        decoded = self.decode(reading.model, vectors, ids, seen, hidden[1])
-        own = self._guess(reading.model, states[blocks], ids, hidden[0]) if self.own_weight else vectors.new_zeros(len(ids))
-        return own, self._guess(reading.model, decoded, ids, hidden[1])
+            groups = list(reading.reader.read(numbered, np.arange(len(numbered)), wanted))
+        return groups, torch.cat([reading._pooled(group) for group in groups])
 
     def decode(self, model: LessonBert, vectors: Tensor, ids: Tensor, seen: Tensor, hidden: Tensor) -> Tensor:
         """What one block makes of a text whose hidden places hold the sentence vector and the number of the place: (rows, length, dim)."""
@@ -149,10 +188,15 @@ class RebuildObjective(Objective):
         closed = embeddings.LayerNorm(vectors[:, None] + embeddings.position_embeddings.weight[: ids.shape[1]])
         return self.decoder(torch.where(hidden[..., None], closed, open_places), seen[:, None, None, :])
 
-    def _guess(self, model: LessonBert, states: Tensor, ids: Tensor, hidden: Tensor) -> Tensor:
-        """Loss of each text; the places that are not hidden need no product with the word table."""
-        scores = self.head(states[hidden], model.embeddings.word_embeddings.weight)
-        return rebuild_loss(scores, ids[hidden], hidden.nonzero()[:, 0], len(ids))
+    def _guess(self, picked: list[tuple[Tensor, Tensor, Tensor]], table: Tensor, n: int) -> Tensor:
+        """Loss of each of n texts; the places that are not hidden need no product with the word table."""
+        states, pieces, text = (torch.cat(parts) for parts in zip(*picked, strict=True))
+        return rebuild_loss(self.head(states, table), pieces, text, n)
+
+
+def _picked(states: Tensor, ids: Tensor, hidden: Tensor, text: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Hidden places of some texts: their states (k, dim), pieces (k,), and whose they are (k,)."""
+    return states[hidden], ids[hidden], text.to(ids.device)[hidden.nonzero()[:, 0]]
 
 
 class RebuildTraining(Training):
