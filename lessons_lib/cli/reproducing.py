@@ -27,7 +27,7 @@ Again = Annotated[bool, typer.Option("--again", help="measure what is recorded a
 Gallery = Annotated[bool, typer.Option("--gallery", help="write the page about all records, README.md of the folder")]
 
 
-def reproduce(ids: Ids = None, every: Every = False, list_them: ListThem = False, scale: Scale = "laptop", seed: int = 0, out: Out = None,
+def reproduce(ids: Ids = None, *, every: Every = False, list_them: ListThem = False, scale: Scale = "laptop", seed: int = 0, out: Out = None,
               changes: Set = None, again: Again = False, gallery: Gallery = False) -> None:
     """Measure figures and tables of papers again: printed beside measured, with a verdict for each claim.
 

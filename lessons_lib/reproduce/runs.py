@@ -76,7 +76,15 @@ def run_each(wanted: Sequence[Entry], *, scale: str = "laptop", seed: int = 0, f
     places = [folder_of(entry, scale, settings) if folder is None else Path(folder) for entry, settings in plans]
     for place in dict.fromkeys(places):
         _check_writable(place)
-    return _runs(plans, places, scale, seed, skip and not again, again, on_start=on_start)
+    if again:
+        for name in dict.fromkeys(name for entry in wanted for name in (entry.id, _module_of(entry))):
+            forget(name)
+    return _runs(plans, places, scale, seed, skip and not again, on_start=on_start)
+
+
+def _module_of(entry: Entry) -> str:
+    """The module that measures an entry, under whose name entries keep trainings that they share."""
+    return getattr(entry.measure, "func", entry.measure).__module__.rpartition(".")[2]
 
 
 def _check_writable(folder: Path) -> None:
@@ -88,7 +96,7 @@ def _check_writable(folder: Path) -> None:
         raise type(error)(error.errno, f"cannot write into {folder}: {error.strerror}; nothing was measured. --out names another folder") from error
 
 
-def _runs(plans: Sequence[tuple[Entry, Mapping]], places: Sequence[Path], scale: str, seed: int, skip: bool, again: bool, *,
+def _runs(plans: Sequence[tuple[Entry, Mapping]], places: Sequence[Path], scale: str, seed: int, skip: bool, *,
           on_start: Callable[[Entry], None] | None) -> Iterator[Finished]:
     for (entry, settings), place in zip(plans, places, strict=True):
         began = monotonic()
@@ -99,8 +107,6 @@ def _runs(plans: Sequence[tuple[Entry, Mapping]], places: Sequence[Path], scale:
                 continue
             if on_start is not None:
                 on_start(entry)
-            if again:
-                forget(entry.id)
             run(entry, scale=scale, seed=seed, folder=place, settings=settings)
             finished = Finished(entry, "measured", read_record(place / f"{entry.id}.json"), place, seconds=monotonic() - began)
         except Exception as error:                   # whatever it is: the others are measured all the same, and this one is in the table

@@ -1,7 +1,7 @@
 """Settings of a run that differ from those of its scale, as ``lessons reproduce --set encoder=my-bert`` gives them.
 
-A value is read as the setting's kind: a number, a word, a list with commas between, "none". Settings say how much is measured and with which model,
-never what is claimed.
+A value is read as the setting's kind: a number, a word, a list with commas between, "none"; a group of settings is entered by a dot, as in
+``training.steps=5``. Settings say how much is measured and with which model, never what is claimed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def given_settings(words: Iterable[str], entries: Iterable[Entry]) -> dict[str, 
     Parameters: words; entries that are to be run. Raises ValueError for a word without "=", a key that is given twice, or one that none of the
     entries has (nearest).
     """
-    known = sorted({key for entry in entries for scale in SCALES for key in entry.scales[scale]})
+    known = sorted({key for entry in entries for scale in SCALES for key in _flat(entry.scales[scale])})
     found: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
@@ -43,12 +43,21 @@ def given_settings(words: Iterable[str], entries: Iterable[Entry]) -> dict[str, 
 def settings_of(entry: Entry, scale: str, given: Mapping[str, str]) -> dict[str, Any]:
     """The settings of a scale with those that were given in words, as far as the entry has them. Raises ValueError for a value of another kind."""
     check_choice("scale", scale, SCALES)
-    found = dict(entry.scales[scale])
+    flat = {other: _flat(entry.scales[other]) for other in (scale, *SCALES)}
+    found = {key: dict(value) if isinstance(value, Mapping) else value for key, value in entry.scales[scale].items()}
     for key, word in given.items():
-        kinds = [entry.scales[other][key] for other in (scale, *SCALES) if key in entry.scales[other]]
+        kinds = [settings[key] for settings in flat.values() if key in settings]
         if kinds:
-            found[key] = _as_kind(f"{entry.id}: {key}", word, next((kind for kind in kinds if kind is not None), None))
+            value, (group, dot, own) = _as_kind(f"{entry.id}: {key}", word, next((k for k in kinds if k is not None), None)), key.partition(".")
+            (found.setdefault(group, {}) if dot else found)[own if dot else key] = value
     return found
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with those of groups under "group.key"."""
+    groups = {key: {f"{key}.{own}": value for own, value in group.items()} if isinstance(group, Mapping) else {key: group}
+              for key, group in settings.items()}
+    return {key: value for group in groups.values() for key, value in group.items()}
 
 
 def _as_kind(name: str, word: str, like: Any) -> Any:

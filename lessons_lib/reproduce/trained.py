@@ -7,6 +7,7 @@ lessons ``10_sbert``, ``13_cosent`` and ``14_simcse``.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
@@ -41,8 +42,8 @@ def trained_rows(name: str, train: Train, *, entry: str, settings: Mapping[str, 
 
     Parameters
         name: of the row. train(encoder, seed) gives the trained model, an `Encoder`; the encoder itself stays as it is.
-        entry: id of the entry, the folder where finished trainings are kept. settings: of the scale, and all else that decides this row, plain
-        numbers and strings; ``settings["encoder"]`` names the model to start from, "lesson-bert" where there is none. Change something in
+        entry: id of the entry, the folder where finished trainings are kept; the name of its module where several entries share them.
+        settings: of the scale, and all else that decides this row, plain numbers and strings; ``settings["encoder"]`` names the model to start from, "lesson-bert" where there is none. Change something in
         ``settings`` when ``train`` itself changes; the code of `contrastive` is looked after.
         sets: of ``PLACES``, what is scored. seeds: trainings, with seed, seed + 1, ...; controls: trainings from start weights, drawn by the same
         seeds; None: as many, 0: none. score(model) gives other rows instead of ``sets``: what is added to ``name`` -> {x: value}.
@@ -104,8 +105,9 @@ def forget(entry: str) -> None:
     shutil.rmtree(kept_folder(entry), ignore_errors=True)
 
 
+@functools.lru_cache(maxsize=1)
 def _code() -> str:
-    """The sha256 of the code that trains: what another version measured is not taken for what this one would."""
+    """The sha256 of the code that trains, as it was when this process began: what another version measured is not taken for what this one would."""
     digest = hashlib.sha256()
     for path in sorted(ROOM.rglob("*.py")):
         digest.update(path.read_bytes())

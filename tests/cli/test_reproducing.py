@@ -12,8 +12,9 @@ from lessons_lib import cli
 from lessons_lib.core import DataMissing
 from lessons_lib.plots import score_curves
 from lessons_lib.reproduce import Claim, Entry
+from lessons_lib.reproduce.trained import kept_folder
 
-SETTINGS = {"n": 2, "rate": 0.5, "encoder": "lesson-bert", "sets": ["stsb", "sick"], "first": None}
+SETTINGS = {"n": 2, "rate": 0.5, "encoder": "lesson-bert", "sets": ["stsb", "sick"], "first": None, "training": {"steps": 4, "views": "dropout"}}
 COUNTED: list[tuple[str, dict, int]] = []
 
 
@@ -83,6 +84,16 @@ def test_what_is_recorded_is_not_measured_again_unless_that_is_asked_for(lessons
     assert lessons("squares", known=known)[0] == 0 and len(COUNTED) == before + 3              # named: measured
 
 
+def test_again_forgets_finished_trainings_those_that_entries_share_too(lessons):
+    kept = [kept_folder(name) for name in ("squares", "test_reproducing", "others")]
+    for folder in kept:
+        folder.mkdir(parents=True)
+    lessons("squares")
+    assert all(folder.exists() for folder in kept)
+    lessons("squares", "--again")
+    assert [folder.exists() for folder in kept] == [False, False, True]
+
+
 def test_claims_that_changed_and_pictures_that_are_gone(lessons, tmp_path):
     lessons("--all", known={"squares": SQUARES})
     (tmp_path / "out" / "squares.svg").unlink()
@@ -104,9 +115,11 @@ def test_P12_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(lessons):
 
 def test_settings_are_read_by_their_kind_and_the_model_is_named(lessons, tmp_path):
     model = tmp_path / "my-bert"
-    code, out, _ = lessons("squares", "--set", "n=3", "--set", f"encoder={model}", "--set", "sets=sick", "--set", "rate=2", "--set", "first=5")
+    code, out, _ = lessons("squares", "--set", "n=3", "--set", f"encoder={model}", "--set", "sets=sick", "--set", "rate=2", "--set", "first=5",
+                            "--set", "training.steps=9")
     assert code == 0, out
-    assert COUNTED[0][1] == {"n": 3, "rate": 2.0, "encoder": str(model), "sets": ["sick"], "first": 5}
+    assert COUNTED[0][1] == {"n": 3, "rate": 2.0, "encoder": str(model), "sets": ["sick"], "first": 5, "training": {"steps": 9, "views": "dropout"}}
+    assert SETTINGS["training"]["steps"] == 4
     assert "holds: squares of my-bert grow" in out and "LessonBERT" not in out
     record, picture = ((tmp_path / "out" / f"squares.{end}").read_text("utf-8") for end in ("json", "svg"))
     assert json.loads(record)["settings"]["encoder"] == str(model) and "Line chart of squares of my-bert" in picture
@@ -121,6 +134,7 @@ def test_settings_are_read_by_their_kind_and_the_model_is_named(lessons, tmp_pat
     (("squares", "--set", "encoder"), "is no key=value"),
     (("squares", "--set", "encoder="), "expected a word"),
     (("squares", "--set", "n=many"), "squares: n='many'; expected a whole number"),
+    (("squares", "--set", "training.step=3"), "Did you mean 'training.steps'"),
     (("squares", "--set", "n=1.5"), "expected a whole number"),
     (("squares", "--set", "rate=nan"), "expected a finite number"),
     (("squares", "--set", "sets=,"), "expected a list"),

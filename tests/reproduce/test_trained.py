@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 
 import numpy as np
@@ -82,11 +83,14 @@ def test_what_decides_a_training_decides_whether_it_is_known(change):
 
 def test_other_code_trains_again(tmp_path, monkeypatch):
     monkeypatch.setattr(trained, "ROOM", tmp_path)
+    monkeypatch.setattr(trained, "_code", functools.lru_cache(trained._code.__wrapped__))
     rows(Trainer())
     (tmp_path / "losses.py").write_text("steps = 1\n")
-    again = Trainer()
+    same, again = Trainer(), Trainer()
+    rows(same)                                                                                # this process still trains by the code that it read
+    trained._code.cache_clear()
     rows(again)
-    assert len(again.trainings) == 6
+    assert len(same.trainings) == 0 and len(again.trainings) == 6
 
 
 def test_a_cut_file_counts_as_none_and_forgetting_begins_anew():
