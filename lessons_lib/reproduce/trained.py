@@ -43,8 +43,8 @@ def trained_rows(name: str, train: Train, *, entry: str, settings: Mapping[str, 
     Parameters
         name: of the row. train(encoder, seed) gives the trained model, an `Encoder`; the encoder itself stays as it is.
         entry: id of the entry, the folder where finished trainings are kept; the name of its module where several entries share them.
-        settings: of the scale, and all else that decides this row, plain numbers and strings; ``settings["encoder"]`` names the model to start from, "lesson-bert" where there is none. Change something in
-        ``settings`` when ``train`` itself changes; the code of `contrastive` is looked after.
+        settings: of the scale, and all else that decides this row, plain numbers and strings; ``settings["encoder"]`` names the model to start from,
+        "lesson-bert" where there is none. Change something in ``settings`` when ``train`` itself changes; the code of `contrastive` is looked after.
         sets: of ``PLACES``, what is scored. seeds: trainings, with seed, seed + 1, ...; controls: trainings from start weights, drawn by the same
         seeds; None: as many, 0: none. score(model) gives other rows instead of ``sets``: what is added to ``name`` -> {x: value}.
     Returns
