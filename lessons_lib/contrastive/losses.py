@@ -20,6 +20,7 @@ __all__ = ["DISTANCES", "FEATURES", "cosent_loss", "cosine_regression", "in_batc
 
 FEATURES = {"u": lambda u, v: u, "v": lambda u, v: v, "|u-v|": lambda u, v: (u - v).abs(), "u*v": lambda u, v: u * v}
 DISTANCES = ("euclid", "cosine")
+LEAST = 3e-39                                     # of a temperature: its inverse is finite in float32
 CLOSEST = 1e-12                                   # of a length: below it a vector has no direction
 
 
@@ -58,7 +59,7 @@ def softmax_loss(u: Tensor, v: Tensor, label: Any, weight: Tensor, bias: Tensor 
         raise ValueError(f"weight has shape {tuple(weight.shape)}; expected (classes, {seen.shape[1]}) for {len(features)} features of "
                          f"{u.shape[1]} numbers")
     _check_classes(label, len(weight))
-    return F.cross_entropy(F.linear(seen, weight, bias).float(), label.long())
+    return F.cross_entropy(_exact(F.linear(seen, weight, bias)), label.long())
 
 
 def cosine_regression(u: Tensor, v: Tensor, target: Any) -> Tensor:
@@ -129,9 +130,11 @@ def in_batch_loss(u: Tensor, v: Tensor, hard: Tensor | None = None, *, temperatu
     the number of u_i is left out unless it is its partner, as equal texts are no negatives. Raises ValueError (lengths, fewer than 2 pairs,
     temperature, hard_weight without hard). [gao2021simcse; oord2018representation]
     """
-    keys = v if hard is None else torch.cat([v, hard])
     if hard is not None:
         _same_rows(v=v, hard=hard)
+    elif hard_weight:
+        raise ValueError(f"hard_weight={hard_weight!r} without hard; expected the vectors it belongs to. Pass hard=")
+    keys = v if hard is None else torch.cat([v, hard])
     if positive is None and hard is None and len(u) != len(v):
         raise ValueError(f"u has {len(u)} rows and v has {len(v)}; expected one partner per row. Name them: positive=")
     rows = torch.arange(len(u), device=u.device) if positive is None else torch.as_tensor(positive, device=u.device)
@@ -139,7 +142,7 @@ def in_batch_loss(u: Tensor, v: Tensor, hard: Tensor | None = None, *, temperatu
     equal = None if groups is None else _equal_keys(groups, rows, len(keys))
     if equal is None or not bool(equal.any()):
         return info_nce(_unit(u), _unit(keys), temperature=temperature, positive=rows, hard_negative=of_hard, hard_weight=hard_weight)
-    logits = _unit(u) @ _unit(keys).T / check_float("temperature", temperature, low=0.0, open_low=True)
+    logits = _unit(u) @ _unit(keys).T / check_float("temperature", temperature, low=LEAST, open_low=True)
     if of_hard is not None and hard_weight:
         own = torch.zeros_like(logits).scatter_(1, of_hard[:, None], 1.0).bool()
         logits = torch.where(own, logits + hard_weight, logits)
@@ -157,9 +160,14 @@ def _equal_keys(groups: tuple[Any, Any], positive: Tensor, m: int) -> Tensor:
 # ------------------------------------------------------------------------------------------------ what goes in
 
 
+def _exact(x: Tensor) -> Tensor:
+    """Half types as float32, others as they are."""
+    return x if x.dtype == torch.float64 else x.float()
+
+
 def _unit(x: Tensor) -> Tensor:
-    """Rows of length 1, in float32 at least; zeros stay zeros."""
-    return F.normalize(x if x.dtype == torch.float64 else x.float(), dim=1, eps=CLOSEST)
+    """Rows of length 1; zeros stay zeros."""
+    return F.normalize(_exact(x), dim=1, eps=CLOSEST)
 
 
 def _same_rows(**tables: Tensor) -> None:
