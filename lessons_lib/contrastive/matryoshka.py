@@ -16,8 +16,8 @@ from torch import Tensor
 from ..contextual import ContextualEncoder
 from ..core import Estimator, check_array, check_float, check_int, shown
 from .batches import Column
-from .examples import Examples, sentences
-from .losses import in_batch_loss
+from .examples import Examples, graded_pairs, sentences
+from .losses import cosent_loss, in_batch_loss
 from .reading import Reading
 from .trainer import Trainer
 from .training import Objective
@@ -25,20 +25,23 @@ from .training import Objective
 __all__ = ["Matryoshka", "Truncation", "nested_loss"]
 
 
-def nested_loss(u: Tensor, v: Tensor, sizes: Sequence[int], *, temperature: float = 0.05, weights: Sequence[float] | None = None) -> Tensor:
-    """InfoNCE over beginnings of the vectors.
+def nested_loss(u: Tensor, v: Tensor, sizes: Sequence[int], *, temperature: float = 0.05, weights: Sequence[float] | None = None,
+                label: Any = None) -> Tensor:
+    """A loss over beginnings of the vectors: InfoNCE, or with grades CoSENT.
 
-        L = Σ_m c_m L_InfoNCE( u_1:m, v_1:m ),    both at length 1 after the cut
+        L = Σ_m c_m L( u_1:m, v_1:m ),    both at length 1 after the cut
 
     Parameters: u, v (n, dim), row i of v the partner of row i of u; sizes m, whole numbers in 1 to dim, each once; temperature τ; weights c_m, one
-    for each size, None: 1. Raises ValueError. [kusupati2022matryoshka]
+    for each size, None: 1; label, (n,) grades of the pairs: then L is `cosent_loss` with the scale 1/τ. Raises ValueError. [kusupati2022matryoshka]
     """
     sizes = checked_sizes(sizes, int(u.shape[1]))
     weights = [1.0] * len(sizes) if weights is None else [check_float(f"weights[{i}]", w, low=0.0) for i, w in enumerate(weights)]
     if len(weights) != len(sizes):
         raise ValueError(f"weights has {len(weights)} numbers for {len(sizes)} sizes; expected one for each")
-    parts = [w * in_batch_loss(u[:, :m], v[:, :m], temperature=temperature) for m, w in zip(sizes, weights, strict=True)]
-    return torch.stack(parts).sum()
+    scale = 1 / check_float("temperature", temperature, low=0.0, open_low=True)
+    parts = [in_batch_loss(u[:, :m], v[:, :m], temperature=temperature) if label is None else cosent_loss(u[:, :m], v[:, :m], label, scale=scale)
+             for m in sizes]
+    return torch.stack([c * part for c, part in zip(weights, parts, strict=True)]).sum()
 
 
 def checked_sizes(sizes: Any, dim: int | None) -> list[int]:
@@ -52,23 +55,23 @@ def checked_sizes(sizes: Any, dim: int | None) -> list[int]:
 
 
 class Matryoshka(Trainer):
-    """SimCSE whose loss is the `nested_loss`: a text read twice under different dropout, told from all others of the batch at every size.
+    """SimCSE or CoSENT whose loss is the `nested_loss`: texts are told apart, or pairs are ordered, at every size.
 
     Parameters
         encoder: see `Trainer` for all settings that are not named here. sizes: numbers of a vector that shall suffice; the whole width should be
-        among them, or what lies behind the largest is not trained. temperature τ.
+        among them, or what lies behind the largest is not trained. supervised: learn from graded pairs. temperature τ.
     Data for `fit`
-        A list of sentences or `Documents`.
+        A list of sentences or `Documents`; supervised: `SentencePairs` or (first, second, grades).
     """
 
     words = "Matryoshka"
 
-    def __init__(self, encoder: ContextualEncoder, *, sizes: Sequence[int] = (256, 128, 64, 32, 16), temperature: float = 0.05,
-                 pooling: str | None = None, dropout: float | None = 0.1, batch_size: int = 64, epochs: float = 1.0, steps: int | None = None,
-                 learning_rate: float = 2e-5, warmup: float = 0.1, weight_decay: float = 0.0, clip: float = 1.0, max_length: int | None = None,
-                 evaluate_every: int | None = None, patience: int | None = None, chunk: int | None = None, precision: str = "float32", seed: int = 0,
-                 device: str = "auto", progress: bool = False):
-        self.encoder, self.sizes, self.temperature = encoder, sizes, temperature
+    def __init__(self, encoder: ContextualEncoder, *, sizes: Sequence[int] = (256, 128, 64, 32, 16), supervised: bool = False,
+                 temperature: float = 0.05, pooling: str | None = None, dropout: float | None = 0.1, batch_size: int = 64, epochs: float = 1.0,
+                 steps: int | None = None, learning_rate: float = 2e-5, warmup: float = 0.1, weight_decay: float = 0.0, clip: float = 1.0,
+                 max_length: int | None = None, evaluate_every: int | None = None, patience: int | None = None, chunk: int | None = None,
+                 precision: str = "float32", seed: int = 0, device: str = "auto", progress: bool = False):
+        self.encoder, self.sizes, self.supervised, self.temperature = encoder, sizes, supervised, temperature
         self.pooling, self.dropout, self.batch_size, self.epochs, self.steps = pooling, dropout, batch_size, epochs, steps
         self.learning_rate, self.warmup, self.weight_decay, self.clip = learning_rate, warmup, weight_decay, clip
         self.max_length, self.evaluate_every, self.patience, self.chunk = max_length, evaluate_every, patience, chunk
@@ -77,25 +80,29 @@ class Matryoshka(Trainer):
     def _check_own(self) -> None:
         check_float("temperature", self.temperature, low=0.0, open_low=True)
         checked_sizes(self.sizes, self.encoder.dim)
+        if not isinstance(self.supervised, (bool, np.bool_)):
+            raise TypeError(f"supervised={shown(self.supervised)} is {type(self.supervised).__name__}; expected True or False")
 
     def _examples(self, data: Any) -> Examples:
-        return sentences(data)
+        return graded_pairs(data, loss="supervised Matryoshka", unit=False) if self.supervised else sentences(data)
 
     def _objective(self, reading: Reading, examples: Examples) -> Objective:
-        column = Column(examples.columns[0], reading.number)
-        return NestedObjective([column, column], sizes=checked_sizes(self.sizes, reading.dim), temperature=self.temperature)
+        columns = [Column(texts, reading.number) for texts in examples.columns]
+        sizes = checked_sizes(self.sizes, reading.dim)
+        return NestedObjective(columns if self.supervised else columns * 2, sizes=sizes, temperature=self.temperature, labels=examples.labels)
 
 
 class NestedObjective(Objective):
-    """`nested_loss` of two readings of the same texts. Parameters: columns, two; sizes; temperature."""
+    """`nested_loss` of two columns. Parameters: columns, two; sizes; temperature; labels, a grade for each example, None: there are none."""
 
-    def __init__(self, columns: list[Column], *, sizes: Sequence[int], temperature: float) -> None:
+    def __init__(self, columns: list[Column], *, sizes: Sequence[int], temperature: float, labels: np.ndarray | None = None) -> None:
         super().__init__()
-        self.columns, self.views, self.sizes, self.temperature = columns, [0, 1], list(sizes), temperature
+        self.columns, self.views, self.sizes, self.temperature, self.labels = columns, [0, 1], list(sizes), temperature, labels
 
     def forward(self, vectors: Sequence[Tensor], examples: np.ndarray) -> Tensor:
         """The loss of a batch."""
-        return nested_loss(*vectors, self.sizes, temperature=self.temperature)
+        label = None if self.labels is None else torch.from_numpy(self.labels[examples])
+        return nested_loss(*vectors, self.sizes, temperature=self.temperature, label=label)
 
 
 class Truncation(Estimator):

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from lessons_lib.contextual import BertSize, LessonBertForPretraining, WordPiece, load_encoder, save_bert
-from lessons_lib.contrastive import Matryoshka, SimCse, Truncation
-from lessons_lib.contrastive.losses import in_batch_loss
+from lessons_lib.contrastive import CoSent, Matryoshka, SimCse, Truncation
+from lessons_lib.contrastive.losses import cosent_loss, in_batch_loss
 from lessons_lib.contrastive.matryoshka import nested_loss
 from lessons_lib.core import Composed
 
@@ -52,6 +52,15 @@ def test_with_the_whole_size_alone_the_trainer_is_simcse_without_a_head(tiny):
     settings = {"steps": 3, "batch_size": 6, "learning_rate": 1e-3, "seed": 2}
     nested, plain = Matryoshka(tiny, sizes=[16], **settings).fit(TEXTS), SimCse(tiny, head="none", **settings).fit(TEXTS)
     assert np.allclose(nested.encode(TEXTS), plain.encode(TEXTS), atol=1e-5) and nested.name == f"{tiny.name} + Matryoshka"
+
+
+def test_with_grades_every_size_is_ordered_by_cosent(tiny):
+    label = torch.tensor([0.0, 2.0, 1.0, 5.0, 4.0, 3.0])
+    parts = [cosent_loss(U[:, :m], V[:, :m], label, scale=5.0) for m in (2, 8)]
+    assert nested_loss(U, V, [2, 8], temperature=0.2, label=label).item() == pytest.approx(float(sum(parts)))
+    pairs, settings = (TEXTS[:12], TEXTS[6:], np.arange(12) % 5), {"steps": 3, "batch_size": 6, "learning_rate": 1e-3}
+    nested, plain = Matryoshka(tiny, sizes=[16], supervised=True, **settings).fit(pairs), CoSent(tiny, **settings).fit(pairs)
+    assert np.allclose(nested.encode(TEXTS), plain.encode(TEXTS), atol=1e-5)
 
 
 def test_training_makes_short_vectors_tell_texts_apart(tiny):
