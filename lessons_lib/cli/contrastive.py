@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ..core import atomic_open, check_choice, check_float
+from ..core import asked_to_stop, atomic_open, check_choice, check_float
 from .training import Stopped
 from .training_data import CONVERTERS, dev_pairs, records
 
@@ -115,17 +116,25 @@ def _train(method: str, sources: list[str] | None, out: Path, given: dict[str, A
     data = CONVERTERS[method](records(sources or [DATA[scale][method]]))
     pairs = dev_pairs(dev or DEV[scale])
     keep = _Keeper(out, 60 * minutes, leader)
-    try:
-        (trainer.resume if resume else trainer.fit)(data, pairs, on_note=keep)
-    except KeyboardInterrupt:
+    # When one of several processes has gone, torchrun tells the others to end; they first write what there is, and say why.
+    with asked_to_stop() if int(os.environ.get("WORLD_SIZE", "1")) > 1 else nullcontext():
+        try:
+            (trainer.resume if resume else trainer.fit)(data, pairs, on_note=keep)
+        except KeyboardInterrupt:
+            keep.now(trainer)
+            raise _stopped(trainer, out) from None
+        except BaseException:
+            keep.now(trainer)
+            raise
         keep.now(trainer)
-        raise Stopped(f"stopped after step {trainer.n_steps_:,}; what was learned is in {out}. Go on: the same command with --resume") from None
-    except BaseException:
-        keep.now(trainer)
-        raise
-    keep.now(trainer)
     if leader:
         print(_said(trainer, out, dev or DEV[scale], time.monotonic() - began))
+
+
+def _stopped(trainer: Any, out: Path) -> Stopped:
+    if not hasattr(trainer, "encoder_"):
+        return Stopped("stopped before anything was learned; run the same command again")
+    return Stopped(f"stopped after step {trainer.n_steps_:,}; what was learned is in {out}. Go on: the same command with --resume")
 
 
 def _check_folder(out: Path, resume: bool) -> None:

@@ -30,7 +30,8 @@ def test_the_paper_s_table_of_simcse():
         assert plain["epochs"] == 1 and supervised["epochs"] == 3 and plain["max_length"] == supervised["max_length"] == 32
         assert plain["pooling"] == "cls" and plain["temperature"] == 0.05 and plain["warmup"] == 0
     assert {(m, b) for m in METHODS for b in BACKBONES} == set(PAPER)
-    assert PAPER["sbert", "bert-base"]["batch_size"] == 16 and PAPER["sbert", "bert-base"]["warmup"] == 0.1 and PAPER["cosent", "bert-base"]["epochs"] == 5
+    sbert, cosent = PAPER["sbert", "bert-base"], PAPER["cosent", "bert-base"]
+    assert (sbert["batch_size"], sbert["warmup"], cosent["batch_size"], cosent["epochs"]) == (16, 0.1, 32, 5)
 
 
 def test_the_encoder_chooses_the_backbone(encoder, monkeypatch):

@@ -28,7 +28,8 @@ def made(encoder, texts, *, chunk=None, ranks=CPU, dropout=0.1, head=True, steps
     column = Column(texts, reading.number)
     objective = InBatchObjective([column, column], views, temperature=0.05, head=MlpHead(reading.dim, seed=0) if head else None)
     plan = Plan(steps, 1e-3, chunk=chunk, evaluate_every=2)
-    return Training(reading, objective, Order(len(texts), batch_size=batch_size, seed=0), plan, watch=Watch(None), ranks=ranks, encoder=lambda _: None)
+    order = Order(len(texts), batch_size=batch_size, seed=0)
+    return Training(reading, objective, order, plan, watch=Watch(None), ranks=ranks, encoder=lambda _: None)
 
 
 def flat(training: Training) -> torch.Tensor:
@@ -146,7 +147,8 @@ def test_E05_a_batch_with_nothing_to_order_is_counted():
 
 # ------------------------------------------------------------------------------------------------ several processes
 
-STEPS, CASES = 3, {"two even shares": (2, 6, 12), "a short last part": (2, 5, 12), "more processes than parts": (3, 8, 12), "no chunks": (2, None, 12)}
+STEPS = 3
+CASES = {"two even shares": (2, 6, 12), "a short last part": (2, 5, 12), "more processes than parts": (3, 8, 12), "no chunks": (2, None, 12)}
 
 
 def _work(rank, size, port, encoder, texts, options, folder):
