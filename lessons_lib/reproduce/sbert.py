@@ -21,7 +21,7 @@ from .entry import Claim, Entry, Series
 from .models import PAPER
 from .trained import PLACES, SD, trained_rows
 
-__all__ = ["ENTRIES", "POOLINGS", "VARIANTS", "nli_pairs", "pairs_of_triplets", "sbert_of", "short_pairs"]
+__all__ = ["ENTRIES", "POOLINGS", "VARIANTS", "nli_pairs", "pairs_of_triplets", "sbert_of", "short_rows"]
 
 POOLINGS = {"MEAN": "last", "MAX": "max", "CLS": "cls"}
 VARIANTS = {"(u, v)": ("u", "v"), "(|u-v|)": ("|u-v|",), "(u*v)": ("u*v",), "(|u-v|, u*v)": ("|u-v|", "u*v"), "(u, v, u*v)": ("u", "v", "u*v"),
@@ -34,16 +34,17 @@ NLI, STS = 0, 1                                   # x of Table 6: what it was tr
 # ------------------------------------------------------------------------------------------------ what is trained
 
 
-def short_pairs(pairs: Any, words: int | None) -> Any:
-    """Those of labelled or graded pairs whose sentences have at most so many words each; None: all."""
+def short_rows(rows: Any, words: int | None) -> Any:
+    """Those of pairs or triplets whose sentences have at most so many words each; None: all."""
     if words is None:
-        return pairs
-    return pairs.select(np.array([max(len(a.split()), len(b.split())) <= words for a, b in zip(pairs.sentence1, pairs.sentence2, strict=True)]))
+        return rows
+    columns = (rows.premise, rows.entailment, rows.contradiction) if isinstance(rows, Triplets) else (rows.sentence1, rows.sentence2)
+    return rows.select(np.array([max(len(text.split()) for text in row) <= words for row in zip(*columns, strict=True)]))
 
 
 def nli_pairs(words: int | None = None, *, sources: Sequence[str] = ("snli_devtest",)) -> LabelledPairs:
     """Pairs with one of the three labels, in the order of the file. Raises DataMissing."""
-    parts = [short_pairs(load("nli-pairs", dataset=source), words) for source in sources]
+    parts = [short_rows(load("nli-pairs", dataset=source), words) for source in sources]
     return LabelledPairs(*([value for part in parts for value in getattr(part, name)] for name in ("sentence1", "sentence2", "label", "dataset")))
 
 
@@ -71,15 +72,12 @@ def _on_nli(settings: Mapping[str, Any], **own: Any) -> Callable[[ContextualEnco
 
 
 def _on_triplets(settings: Mapping[str, Any]) -> Callable[[ContextualEncoder, int], SBert]:
-    triplets = load("nli")
-    if settings["words"] is not None:
-        longest = [max(len(text.split()) for text in row) for row in zip(triplets.premise, triplets.entailment, triplets.contradiction, strict=True)]
-        triplets = triplets.select(np.array(longest) <= settings["words"])
+    triplets = short_rows(load("nli"), settings["words"])
     return lambda encoder, seed: sbert_of(settings, seed, encoder, objective="triplet").fit(triplets)
 
 
 def _graded(settings: Mapping[str, Any]) -> SentencePairs:
-    return short_pairs(load("stsb", split="train"), settings["words"])
+    return short_rows(load("stsb", split="train"), settings["words"])
 
 
 def _on_grades(settings: Mapping[str, Any], **own: Any) -> Callable[[ContextualEncoder, int], SBert]:

@@ -9,7 +9,7 @@ from lessons_lib.core import DataMissing
 from lessons_lib.datasets import LabelledPairs, SentencePairs, Triplets, load
 from lessons_lib.reproduce import run, sbert
 from lessons_lib.reproduce.bert import CONTROL, averages
-from lessons_lib.reproduce.sbert import ALL, ENTRIES, NLI, POOLINGS, STS, STSB, VARIANTS, nli_pairs, pairs_of_triplets, short_pairs
+from lessons_lib.reproduce.sbert import ALL, ENTRIES, NLI, POOLINGS, STS, STSB, VARIANTS, nli_pairs, pairs_of_triplets, short_rows
 from lessons_lib.reproduce.trained import PLACES, SD
 
 BY_ID = {entry.id: entry for entry in ENTRIES}
@@ -38,9 +38,10 @@ def drawn(monkeypatch):
     return asked
 
 
-def test_pairs_are_kept_when_both_sentences_are_short():
+def test_rows_are_kept_when_all_their_sentences_are_short():
     pairs = LabelledPairs(["a b", "c", "d"], ["e", "f g h", "i"], [0, 1, 0], ["x"] * 3)
-    assert short_pairs(pairs, 2).sentence1 == ["a b", "d"] and short_pairs(pairs, None) is pairs
+    assert short_rows(pairs, 2).sentence1 == ["a b", "d"] and short_rows(pairs, None) is pairs
+    assert short_rows(Triplets(["a b", "c", "d"], ["e", "f g h", "i"], ["j", "k", "l m n"]), 2).premise == ["a b"]
 
 
 def test_sources_are_joined_in_their_order(drawn):
