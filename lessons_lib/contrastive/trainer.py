@@ -198,7 +198,7 @@ class Trainer(Estimator):
                 training.work(asked, label=self.name, progress=self.progress, on_note=tell)
         finally:                                  # also after divergence: the last sane weights
             self._hand_over(training)
-        if asked.is_set() and not training.finished:
+        if not training.finished:                 # this process was asked to stop, or another one
             raise KeyboardInterrupt
 
     def _hand_over(self, training: Training) -> None:
@@ -249,7 +249,8 @@ class Trainer(Estimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
-        """Read what `save` wrote. Raises FileNotFoundError, DamagedFile, ValueError (a newer format)."""
+        """Read what `save` wrote; ``encoder`` is then the trained one, from which another `fit` would begin. Raises FileNotFoundError, DamagedFile,
+        ValueError (a newer format)."""
         from .files import load_trainer
 
         return load_trainer(cls, path)

@@ -115,7 +115,7 @@ class Training:
         """Read one batch and change the weights once."""
         number, plan = self.record.step, self.plan
         examples = self.order.batch(number)
-        loss = self._backward(examples, number)
+        loss = self._backward_or_advice(examples, number)
         if self.record.first is None:
             self.record.first = float(torch.nan_to_num(loss))
         self.ranks.add_gradients(self.model)
@@ -127,6 +127,14 @@ class Training:
         self._loss += loss.double()
         self.record.idle += int(self.objective.idle(examples))
         self.record.step, self.record.steps_in_loss = number + 1, self.record.steps_in_loss + 1
+
+    def _backward_or_advice(self, examples: np.ndarray, number: int) -> Tensor:
+        try:
+            return self._backward(examples, number)
+        except torch.OutOfMemoryError as error:
+            size = in_parts(len(examples), chunk=self.plan.chunk, processes=self.ranks.size)[0].stop
+            raise torch.OutOfMemoryError(f"{size} examples at a time do not fit: {str(error).split('. ')[0]}. Read fewer, with equal gradients: "
+                                         f"chunk={max(1, size // 2)}") from error
 
     def _backward(self, examples: np.ndarray, number: int) -> Tensor:
         """Add the gradients of this process's share. Returns the loss of the whole batch."""

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from lessons_lib.contextual import load_encoder
+from lessons_lib.contextual.pieces import load_pieces
 from lessons_lib.contrastive import CoSent, SBert, SimCse
 from lessons_lib.contrastive.training import Training
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, TrainingDiverged
@@ -221,3 +222,35 @@ def test_settings_show_in_the_repr_and_in_a_clone(encoder):
     trainer = SimCse(encoder, temperature=0.1, steps=3)
     assert "temperature=0.1, steps=3" in repr(trainer).replace("batch_size=64, ", "") and trainer.get_params()["temperature"] == 0.1
     assert type(trainer)(**trainer.get_params()).get_params() == trainer.get_params()
+
+
+@pytest.fixture
+def roberta(pieces_folder, tmp_path):
+    """A model that is read by transformers, with an untrained pooler."""
+    import shutil
+
+    from transformers import RobertaConfig, RobertaModel
+
+    shutil.copytree(pieces_folder, tmp_path / "roberta")
+    vocabulary = load_pieces(pieces_folder).highest + 1
+    config = RobertaConfig(vocab_size=vocabulary, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=20,
+                           max_position_embeddings=50, pad_token_id=0)
+    with torch.random.fork_rng():
+        RobertaModel(config).save_pretrained(tmp_path / "roberta")
+    return load_encoder(tmp_path / "roberta", device="cpu")
+
+
+@pytest.mark.parametrize("supervised", [False, True])
+def test_models_of_transformers_are_trained_and_saved_too(roberta, texts, tmp_path, monkeypatch, supervised):
+    data = (texts[:12], texts[12:24], texts[24:36]) if supervised else texts
+    trainer = SimCse(roberta, supervised=supervised, pooling="cls", steps=4, evaluate_every=2, **FAST)
+    whole = trainer.fit(data).encode(texts)
+    assert trainer.encoder_.pooling == ("pooler" if supervised else "cls") and not np.allclose(whole, roberta.encode(texts), atol=1e-3)
+    trainer.save(tmp_path / "saved")
+    assert np.allclose(load_encoder(tmp_path / "saved", device="cpu").encode(texts), whole, atol=1e-6)
+    assert np.allclose(SimCse.load(tmp_path / "saved").encode(texts), whole, atol=1e-6)
+    stop_after(monkeypatch, 3)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.fit(data)
+    trainer.save(tmp_path / "cut")
+    assert np.array_equal(SimCse.load(tmp_path / "cut").resume(data).encode(texts), whole)

@@ -145,6 +145,19 @@ def test_E05_a_batch_with_nothing_to_order_is_counted():
     assert objective.idle(np.array([0, 1])) and not objective.idle(np.array([0, 2]))
 
 
+def test_E21_memory_that_is_not_there_comes_with_advice(encoder, texts, monkeypatch):
+    training = made(encoder, texts, batch_size=12, chunk=6)
+
+    def full(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "_backward", full)
+        with pytest.raises(torch.OutOfMemoryError, match="6 examples at a time do not fit.*chunk=3"):
+            training.step()
+    training.step()
+
+
 # ------------------------------------------------------------------------------------------------ several processes
 
 STEPS = 3
