@@ -212,3 +212,19 @@ def test_E10_settings_that_cannot_be_are_refused(encoder, options, error, messag
 def test_only_a_contextual_encoder_can_be_read():
     with pytest.raises(TypeError, match="expected a ContextualEncoder"):
         Reading("lesson-bert")
+
+
+# ------------------------------------------------------------------------------------------------ on a GPU
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_a_gpu_gives_the_vectors_and_gradients_of_the_processor_and_repeats_its_masks(encoder, texts):
+    here, there = Reading(encoder, dropout=0.2), Reading(encoder, dropout=0.2).to("cuda")
+    for reading in (here, there):
+        read(reading, texts).sin().sum().backward()
+    for (name, p), q in zip(here.model.named_parameters(), there.model.parameters(), strict=True):
+        assert p.grad is None or (p.grad - q.grad.cpu()).abs().max() <= 1e-3 * max(1.0, float(p.grad.abs().max())), name
+    before = torch.cuda.get_rng_state()
+    assert torch.equal(read(there, texts, seed=4), read(there, texts, seed=4)) and torch.equal(torch.cuda.get_rng_state(), before)
+    assert (read(there, texts, seed=4) - read(there, texts, seed=5)).abs().max() > 1e-2
