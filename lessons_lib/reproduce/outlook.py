@@ -85,7 +85,7 @@ def _by_size(encoder: Encoder, sizes: list[int]) -> dict[float, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         vectors, n = encoder.encode(pairs.sentence1 + pairs.sentence2), len(pairs)
-    cut = {k: Truncation(k).transform(vectors) for k in sizes}
+    cut = {k: Truncation(min(k, vectors.shape[1])).transform(vectors) for k in sizes}             # whitening leaves a direction out
     return {k: 100 * spearman(pair_cosines(x, np.arange(n), np.arange(n, 2 * n)), pairs.score) for k, x in cut.items()}
 
 
@@ -103,7 +103,7 @@ def _measure_sizes(settings: Mapping[str, Any], seed: int) -> Series:
     budget = {name: settings[name] for name in ("steps", "batch", "nested")}
     raw = model_of(start)
     found = {AS_IT_IS: _by_size(raw, sizes), AS_IT_IS + CONTROL: _by_size(control_of(start, seed), sizes),
-             "whitened": _by_size(_whitened(raw, settings["n_fit"]), [k for k in sizes if k < raw.dim])}
+             "whitened": _by_size(_whitened(raw, settings["n_fit"]), sizes)}
     for name in NESTED:
         key = budget | {"way": name, "sizes": sizes, "encoder": start}
         found |= trained_rows(name, lambda encoder, k, name=name: nested_by(name, encoder, **budget, seed=k), entry="outlook", settings=key,
@@ -174,14 +174,16 @@ ENTRIES = (
     Entry(
         id="outlook_sizes", paper="kusupati2022matryoshka", item="the score against the size of the vector, on STS-B", lesson="outlook",
         setup="LessonBERT, mean of the last layer, test part of STS-B; x is how many of 256 numbers are kept. SimCSE learns from sentences of "
-              "STS-B's train part, CoSENT and Matryoshka from its graded pairs, 30 steps of 32, three seeds; \"Matryoshka, no grades\" is SimCSE with "
-              "nested sizes. Printed is what the documentation of sentence-transformers says of a large encoder: about 98 % of the score at 8 % of "
-              "the size.",
+              "STS-B's train part, CoSENT and Matryoshka from its graded pairs, 30 steps of 32, three seeds; \"Matryoshka, no grades\" is SimCSE "
+              "with nested sizes. Printed is what the documentation of sentence-transformers says of a large encoder: about 98 % of the score at "
+              "8 % of the size.",
         printed={"Matryoshka, % of the whole": {SHORT: 98.0}}, measure=_measure_sizes, draw=_draw_sizes, scales=with_encoder(SIZES),
         alt="Line chart of Spearman times 100 against the number of kept numbers, log axis: Matryoshka, CoSENT, SimCSE, whitened, as it is.",
         claims=(Claim("cut to 8 % of its size, a Matryoshka vector keeps 98 % of its score",
                       lambda m: m["Matryoshka, % of the whole"][SHORT] >= 97.5),
                 Claim("cut to 8 %, it is better than a CoSENT vector cut to 8 %", _on(SHORT, "Matryoshka", "CoSENT")),
                 Claim("as a whole it is at most a point worse than CoSENT",
-                      lambda m: m["Matryoshka"][max(m["Matryoshka"])] > m["CoSENT"][max(m["CoSENT"])] - 1.0))),
+                      lambda m: m["Matryoshka"][max(m["Matryoshka"])] > m["CoSENT"][max(m["CoSENT"])] - 1.0)),
+        why="8 % are 20 numbers here and 61 of the 768 of a large encoder; at 64 numbers it keeps 96 % here, too. The two points that it is behind "
+            "as a whole are fewer than CoSENT's standard deviation over seeds, after 30 steps that had to serve five sizes."),
 )
