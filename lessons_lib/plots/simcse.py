@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["plane_of_encoders", "plane_of_trainings"]
 
 VERMILLION, BLACK = PALETTE["vermillion"], PALETTE["black"]
-MOST_POINTS = 30
+MOST_POINTS = 36
 LETTER = 5.6                                      # width of a letter of 10 points
 AXES = {"xlabel": "uniformity (further left: more even)", "ylabel": "alignment (further down: close pairs are closer)"}
 
@@ -35,7 +35,7 @@ def plane_of_encoders(points: Mapping[str, tuple[float, float, float]], *, title
                       score_name: str = "Spearman × 100") -> Figure:
     """Encoders by uniformity and alignment, coloured by score, each with its name; good is down and to the left.
 
-    Parameters: points, name -> (uniformity, alignment, score), 2 to 30; title, the finding; marked, names that stand out; score_name, of the colours.
+    Parameters: points, name -> (uniformity, alignment, score), 2 to 36; title, the finding; marked, names that stand out; score_name, of the colours.
     [wang2020understanding; gao2021simcse, Fig. 3]
     """
     if not 2 <= len(points) <= MOST_POINTS:
