@@ -160,6 +160,7 @@ def _with_gaps(values: np.ndarray, names: list[str], columns: list[str]) -> Any:
     fig = similarity_matrix(np.where(np.isnan(values), np.nanmin(values), values), names, columns=columns, limits=None, form="{:.1f}",
                             title="What labels bring: no labels, NLI, grades of STS-B, both")
     ax = fig.axes[0]
+    ax.images[0].set_data(np.ma.masked_invalid(values))
     for text in list(ax.texts):
         column, row = (int(k) for k in text.xy)
         if np.isnan(values[row, column]):
@@ -223,5 +224,7 @@ ENTRIES = (
         claims=(Claim("NLI lifts the mean over the sets", lambda m: averages({k: m[k] for k in (RAW, ON_NLI)})[ON_NLI]
                       > averages({k: m[k] for k in (RAW, ON_NLI)})[RAW]),
                 Claim("grades lift STS-B further than NLI does", lambda m: m[ON_STS][STSB] > m[ON_NLI][STSB]),
-                Claim("NLI before the grades helps", lambda m: m[ON_BOTH][STSB] > m[ON_STS][STSB]))),
+                Claim("NLI before the grades helps", lambda m: m[ON_BOTH][STSB] > m[ON_STS][STSB])),
+        why="NLI before the grades: after 512 pairs the classifier's loss has hardly left ln 3, so it has next to nothing to hand on, and the "
+            "difference is smaller than the spread of the seeds. The paper's gain, 0.7 points, comes after a million pairs."),
 )
