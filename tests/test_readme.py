@@ -125,6 +125,8 @@ def test_the_commands_of_the_readme_work_in_a_fresh_clone(tmp_path):
     assert call(clone, "evaluate", "TF-IDF", "--on", "course-sts").returncode == 0
     assert call(clone, "leaderboard").returncode == 0
     assert call(clone, "data", "list").returncode == 0
+    assert "su2021_table1" in call(clone, "reproduce").stdout
+    assert call(clone, "train", "simcse", "--scale", "smoke", "--out", str(tmp_path / "my-simcse")).returncode == 0
     tests = call(clone, "test", "tests/core")
     assert tests.returncode == 0 and " passed" in tests.stdout, tests.stdout[-3000:]
     assert lab_answers(clone)

@@ -13,8 +13,8 @@ __all__ = ["groups", "run"]
 
 # Group -> its module, which yields rows. A group that ends in "-gpu" needs CUDA and goes into the table of GPUs.
 _MODULES = {"counts": "counts", "topics": "topics", "words": "words", "sentences": "sentences", "contextual": "contextual",
-            "isotropy": "isotropy", "kernels": "kernels", "kernels-gpu": "gpu", "blocks-gpu": "blocks"}
-_DEFAULT = ("counts", "topics", "words", "sentences", "contextual", "isotropy", "kernels")
+            "isotropy": "isotropy", "contrastive": "contrastive", "kernels": "kernels", "kernels-gpu": "gpu", "blocks-gpu": "blocks"}
+_DEFAULT = ("counts", "topics", "words", "sentences", "contextual", "isotropy", "contrastive", "kernels")
 
 
 def groups() -> tuple[str, ...]:
@@ -39,10 +39,10 @@ def run(names: Sequence[str] | None = None, *, repeats: int = 3, tell: Callable[
         only: str = "") -> Iterator[Row]:
     """Measure groups of cases.
 
-    Parameters: names of groups (default: counts, topics, words, sentences, contextual, isotropy and kernels; "kernels" takes "kernels-gpu" along
-    where CUDA is, "blocks-gpu" runs when it is named); repeats, runs of each side on the processor (on a GPU Triton's timer decides); tell, gets the
-    name of each case before it starts; only, a part of the names of the cases to run. Yields a `Row` per case, without a figure where the results
-    are not equal to the peer's. Raises ValueError for an unknown group.
+    Parameters: names of groups (default: counts, topics, words, sentences, contextual, isotropy, contrastive and kernels; "kernels" takes
+    "kernels-gpu" along where CUDA is, "blocks-gpu" runs when it is named); repeats, runs of each side on the processor (on a GPU Triton's timer
+    decides); tell, gets the name of each case before it starts; only, a part of the names of the cases to run. Yields a `Row` per case, without a
+    figure where the results are not equal to the peer's. Raises ValueError for an unknown group.
     """
     for name in _wanted(names):
         module = _module(name)

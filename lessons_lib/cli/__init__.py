@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -19,6 +18,7 @@ from .classroom import assign, grade, guide
 from .encoding import encode
 from .measuring import evaluate
 from .pretrain import pretrain
+from .reproducing import reproduce
 from .show import show_table
 from .train import train_app
 from .training import Stopped
@@ -199,37 +199,7 @@ app.command()(guide)
 app.command()(encode)
 app.command()(evaluate)
 app.command()(pretrain)
-
-
-@app.command()
-def reproduce(ids: Annotated[list[str] | None, typer.Argument(help="figures and tables of papers; none: list them", show_default=False)] = None,
-              every: Annotated[bool, typer.Option("--all", help="all of them")] = False,
-              scale: Annotated[str, typer.Option(help="smoke, laptop or paper")] = "laptop", seed: int = 0,
-              out: Annotated[Path | None, typer.Option(help="folder; default: figures", show_default=False)] = None) -> None:
-    """Measure figures and tables of papers again: printed beside measured, with a verdict for each claim."""
-    from ..core import check_choice
-    from ..reproduce import entries, run
-
-    known = entries()
-    if not ids and not every:
-        show_table("Figures and tables", ["id", "paper", "item", "lesson"], [[e.id, e.paper, e.item, e.lesson] for e in known.values()])
-        return
-    wanted = [known[check_choice("id", name, known)] for name in (known if every else ids)]        # a wrong name costs no minutes of others
-    outcomes = []
-    for entry in wanted:
-        outcomes.append(run(entry, scale=scale, seed=seed, folder=out))
-        _show_outcome(entry, outcomes[-1], scale)
-    if not all(outcome.ok for outcome in outcomes):
-        raise typer.Exit(1)
-
-
-def _show_outcome(entry: Any, outcome: Any, scale: str) -> None:
-    columns = ["series", "at", "paper", "measured"]
-    rows = [[series, f"{x:g}", f"{entry.printed[series][x]:.4g}" if x in entry.printed.get(series, {}) else "", f"{y:.4g}"]
-            for series, points in outcome.measured.items() for x, y in points.items()]
-    show_table(f"{entry.item} of {entry.paper}, {scale} scale", columns, rows, right=tuple(columns[1:]))
-    print(*(f"{'holds' if holds else 'FAILS'}: {text}" for text, holds in outcome.verdicts.items()), sep="\n")
-    print(entry.setup, *(f"written: {file}" for file in outcome.files), sep="\n")
+app.command()(reproduce)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""``lessons train …``: learn word vectors from text files or datasets, and make the course's own vectors again."""
+"""``lessons train …``: learn word vectors or a sentence encoder from files or datasets, and make the course's own vectors again."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from ..core import PROJECT, check_int
+from .contrastive import cosent, sbert, simcse
 from .training import finished, read_texts, train
 
 __all__ = ["train_app"]
 
-train_app = typer.Typer(help="Train word vectors. Ctrl-C keeps what was learned, --resume goes on.", no_args_is_help=True)
+train_app = typer.Typer(help="Train word vectors, or a sentence encoder. Ctrl-C keeps what was learned, --resume goes on.", no_args_is_help=True)
 
 Sources = Annotated[list[str], typer.Argument(help="text files with one document in a line, or names of datasets", metavar="TEXTFILE|DATASET…")]
 Out = Annotated[Path, typer.Option(help="folder of the model; made if need be")]
@@ -92,3 +93,7 @@ def course_vectors(*, model: Annotated[str, typer.Option(help="skip-gram or glov
     for line in make_course_vectors(model, out, work, shards=list(range(check_int("shards", shards, high=5))), threads=threads, seed=seed,
                                     resume=resume):
         print(line)
+
+
+for command in (simcse, sbert, cosent):
+    train_app.command()(command)

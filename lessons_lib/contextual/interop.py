@@ -25,7 +25,7 @@ from .sentence_modules import pooling_of
 if TYPE_CHECKING:
     from .encoder import ContextualEncoder
 
-__all__ = ["from_sentence_transformers", "to_sentence_transformers"]
+__all__ = ["from_sentence_transformers", "to_sentence_transformers", "write_model"]
 
 MODES = {"last": "mean", "mean": "mean", "cls": "cls", "max": "max"}
 
@@ -52,26 +52,31 @@ def to_sentence_transformers(encoder: ContextualEncoder) -> Any:
         raise ValueError(f"pooling={encoder.pooling!r}{layer}, special_tokens={encoder.special_tokens} has no counterpart in sentence-transformers; "
                          "choose 'last', 'cls' or 'max' with special tokens, of layer 1 or higher")
     with tempfile.TemporaryDirectory() as folder:
-        _write_model(encoder, Path(folder))
+        write_model(encoder, Path(folder), layers=encoder.layer)
         first = modules.Transformer(folder, max_seq_length=encoder.longest, model_kwargs={"local_files_only": True, "dtype": torch.float32})
     parts = [first, modules.Pooling(encoder.dim, MODES[encoder.pooling])] + ([modules.Normalize()] if encoder.normalize else [])
     return package.SentenceTransformer(modules=parts, device="cpu")
 
 
-def _write_model(encoder: ContextualEncoder, folder: Path) -> None:
-    """A folder that transformers reads: config, weights in float32, tokenizer."""
+def write_model(encoder: ContextualEncoder, folder: Path, *, layers: int | None = None) -> None:
+    """Fill a folder that transformers reads: config, weights in float32, tokenizer. Parameters: layers, blocks that are written, None: all.
+
+    Raises ValueError where some blocks of a model that is no BERT are wanted.
+    """
     from safetensors.torch import save_file
 
     model = encoder.reader.model
     if isinstance(model, LessonBert):
-        size = replace(model.size, layers=encoder.layer or model.size.layers)
+        size = replace(model.size, layers=layers or model.size.layers)
         write_json(folder / "config.json", size.to_config() | {"architectures": ["BertModel"], "dtype": "float32"})
-        kept = {name: value for name, value in model.state_dict().items() if _block(name) < size.layers}
+        pooler = "" if encoder.reader.pooler is not None else "pooler."               # one that nobody trained is not written
+        kept = {name: value for name, value in model.state_dict().items()
+                if _block(name) < size.layers and not (pooler and name.startswith(pooler))}
         save_file({name: value.detach().cpu().float().contiguous() for name, value in kept.items()}, folder / WEIGHTS, metadata={"format": "pt"})
-    elif encoder.layer in (None, encoder.layers):
+    elif layers in (None, encoder.layers):
         model.save_pretrained(folder)
     else:
-        raise ValueError(f"layer={encoder.layer} of a {encoder.reader.kind} cannot be taken out; only a BERT's can")
+        raise ValueError(f"layer={layers} of a {encoder.reader.kind} cannot be taken out; only a BERT's can")
     _write_tokenizer(encoder, folder)
 
 

@@ -1,8 +1,8 @@
 """Hidden states of a LessonBert without padding: the tokens of many texts one after the other, so that no place is worked on for nothing.
 
 A linear map, LayerNorm and GELU see one token at a time, so they take the tokens of all texts as one tall matrix, for which a processor is fastest.
-Only attention knows where a text ends: texts of equal length lie side by side and go through it together, with no mask. Taught in lesson
-``08_bert_sentence_vectors``.
+Only attention knows where a text ends: texts of equal length lie side by side and go through it together, with no mask. Gradients flow and units are
+left out as the model is set, so that training reads in this way too. Taught in lesson ``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .lesson_bert import AddAndNorm, Block, LessonBert, SelfAttention
+from .lesson_bert import AddAndNorm, Block, LessonBert, SelfAttention, attention
 from .linear import linear, linear_gelu
 
 __all__ = ["Run", "packed_states", "padded_states", "runs_of"]
@@ -44,7 +44,7 @@ def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Seque
     """
     from_embeddings, runs = model.embeddings, runs_of(lengths)
     x = F.embedding(ids, from_embeddings.word_embeddings.weight).add_(F.embedding(places, from_embeddings.position_embeddings.weight))
-    x = from_embeddings.LayerNorm(x.add_(from_embeddings.token_type_embeddings.weight[0]))
+    x = from_embeddings.dropout(from_embeddings.LayerNorm(x.add_(from_embeddings.token_type_embeddings.weight[0])))
     found = {0: x} if 0 in wanted else {}
     for number, block in enumerate(model.encoder["layer"][: max(wanted)], start=1):
         x = _block(block, x, runs)
@@ -60,17 +60,16 @@ def _block(block: Block, x: Tensor, runs: list[Run]) -> Tensor:
 
 
 def _add_and_norm(part: AddAndNorm, x: Tensor, before: Tensor) -> Tensor:
-    return part.LayerNorm(linear(part.dense, x).add_(before))
+    return part.LayerNorm(part.dropout(linear(part.dense, x)).add_(before))
 
 
 def _attention(part: SelfAttention, x: Tensor, runs: list[Run]) -> Tensor:
-    q, k, v = (linear(layer, x) for layer in (part.query, part.key, part.value))
-    gathered = torch.empty_like(x)
-    for first, count, length in runs:
-        tokens = slice(first, first + count * length)
-        heads = (t[tokens].view(count, length, part.heads, -1).transpose(1, 2) for t in (q, k, v))
-        gathered[tokens] = F.scaled_dot_product_attention(*heads).transpose(1, 2).reshape(count * length, -1)
-    return gathered
+    sizes, dropout, gathered = [count * length for _, count, length in runs], part.p if part.training else 0.0, []
+    cut = (linear(layer, x).split(sizes) for layer in (part.query, part.key, part.value))       # the gradient of a split is one joining
+    for (_, count, length), *tokens in zip(runs, *cut, strict=True):
+        heads = (t.view(count, length, part.heads, -1).transpose(1, 2) for t in tokens)
+        gathered.append(attention(*heads, dropout=dropout).transpose(1, 2).reshape(count * length, -1))
+    return torch.cat(gathered)
 
 
 def padded_states(model: LessonBert, ids: Tensor, mask: Tensor, wanted: Collection[int]) -> dict[int, Tensor]:

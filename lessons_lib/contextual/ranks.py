@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,8 @@ from torch import Tensor, nn
 from ..core import torch_device
 
 __all__ = ["Ranks", "joined"]
+
+WAIT = timedelta(minutes=10)                      # for another process that does not answer; one that has ended is known at once
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def joined(device: str = "auto") -> Iterator[Ranks]:
         return
     if kind == "cuda":
         torch.cuda.set_device(place)
-    torch.distributed.init_process_group("nccl" if kind == "cuda" else "gloo")
+    torch.distributed.init_process_group("nccl" if kind == "cuda" else "gloo", timeout=WAIT)
     try:
         yield Ranks(rank, size, place)
     finally:

@@ -90,11 +90,12 @@ class BertReader(Reader):
             return
         ids, places = placed(numbered, rows, self.device)
         lengths = numbered.lengths[rows].tolist()
-        states, first = packed_states(self.model, ids, places, lengths, wanted), 0
-        for token, count, length in runs_of(lengths):
-            part, shape = slice(token, token + count * length), (count, length)
-            yield Group(rows[first : first + count], ids[part].view(shape), torch.ones(shape, dtype=torch.bool),
-                        {number: state[part].view(*shape, -1) for number, state in states.items()})
+        states, runs, first = packed_states(self.model, ids, places, lengths, wanted), runs_of(lengths), 0
+        cut = {number: state.split([count * length for _, count, length in runs]) for number, state in states.items()}
+        for i, (token, count, length) in enumerate(runs):
+            shape = (count, length)
+            yield Group(rows[first : first + count], ids[token : token + count * length].view(shape), torch.ones(shape, dtype=torch.bool),
+                        {number: parts[i].view(*shape, -1) for number, parts in cut.items()})
             first += count
 
 

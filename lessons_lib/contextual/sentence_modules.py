@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..core import DamagedFile, read_json, shown
+from ..core import DamagedFile, read_json, shown, write_json
+from .pooling import LAST_K, POOLINGS
 
-__all__ = ["FolderSettings", "folder_settings", "pooling_of"]
+if TYPE_CHECKING:
+    from .encoder import ContextualEncoder
+
+__all__ = ["FolderSettings", "folder_settings", "pooling_of", "write_settings"]
 
 MODES = {"pooling_mode_mean_tokens": "last", "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max"}
 BY_NAME = {"mean": "last", "cls": "cls", "max": "max"}
+OURS = "pooling of lessons_lib"                   # the key of a pooling for which sentence-transformers has no word
+TYPES = "sentence_transformers.models"
 WIDTHS = ("word_embedding_dimension", "embedding_dimension")
 
 
@@ -74,6 +80,11 @@ def _object(path: Path) -> dict[str, Any]:
 
 def pooling_of(config: dict[str, Any], where: object) -> str:
     """The name of a pooling that sentence-transformers describes. Raises ValueError for one that has no name here, or for several at once."""
+    ours = config.get(OURS)
+    if ours is not None:
+        if isinstance(ours, str) and (ours in POOLINGS or LAST_K.fullmatch(ours)):
+            return ours
+        raise ValueError(f"{where} asks for {shown(ours)}; expected one of {', '.join(POOLINGS)}")
     said = config.get("pooling_mode")
     chosen = [said] if isinstance(said, str) else list(said) if isinstance(said, (list, tuple)) else \
         [key for key, on in config.items() if key.startswith("pooling_mode_") and on is True]
@@ -89,3 +100,19 @@ def _longest(folder: Path) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
         raise DamagedFile(f"{path} says max_seq_length={shown(value)}; expected a whole number >= 1")
     return value
+
+
+def write_settings(encoder: ContextualEncoder, folder: Path) -> None:
+    """Write how an encoder reads texts into the folder of its model: pooling, normalising, and its limit of length.
+
+    A pooling that sentence-transformers has no word for is written under a name of ours, which only `folder_settings` understands.
+    """
+    module = lambda i, path, kind: {"idx": i, "name": str(i), "path": path, "type": f"{TYPES}.{kind}"}  # noqa: E731
+    modules = [module(0, "", "Transformer"), module(1, "1_Pooling", "Pooling")]
+    modules += [module(2, "2_Normalize", "Normalize")] if encoder.normalize else []
+    modes = {mode: BY_NAME[name] == encoder.pooling or encoder.pooling == name for mode, name in
+             (("pooling_mode_mean_tokens", "mean"), ("pooling_mode_cls_token", "cls"), ("pooling_mode_max_tokens", "max"))}
+    ours = {} if any(modes.values()) else {OURS: encoder.pooling}
+    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": encoder.dim} | modes | ours)
+    write_json(folder / "sentence_bert_config.json", {"max_seq_length": encoder.longest, "do_lower_case": False})
+    write_json(folder / "modules.json", modules)

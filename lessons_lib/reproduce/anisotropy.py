@@ -7,12 +7,13 @@ the same architecture are the control beside every number. Discussed in lesson `
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contextual import load_encoder
+from ..contextual.encoder import ContextualEncoder
 from ..core import generator
 from ..counts.named import sample_sentences
 from ..datasets import load
@@ -21,15 +22,16 @@ from ..plots import cone as draw_cone
 from ..plots import layer_lines, similarity_matrix
 from ..plots import singular_spectrum as draw_spectrum
 from .entry import Claim, Entry, Series
+from .models import COURSE, RANDOM, model_of, with_encoder
 
 __all__ = ["ENTRIES", "NAMES", "WordTable", "layer_measures", "released_measures", "token_table", "word_tables"]
 
 LEAST = 5                                         # occurrences of a piece that counts as a word
-MODELS = {"LessonBERT": "lesson-bert", "start weights": "lesson-bert-random"}
+MODELS = {"LessonBERT": "", "start weights": RANDOM}        # what stands after the name of the model
 NAMES = {"bert": "BERT", "gpt2": "GPT-2", "elmo": "ELMo"}
 MEASURES = ("mean cosine", "self-similarity", "intra-sentence similarity", "explained variance")
-SCALES: dict[str, dict[str, Any]] = {"smoke": {"sentences": 200, "points": 200}, "laptop": {"sentences": 1000, "points": 600},
-                                     "paper": {"sentences": 4000, "points": 1500}}
+SCALES = with_encoder({"smoke": {"sentences": 200, "points": 200}, "laptop": {"sentences": 1000, "points": 600},
+                       "paper": {"sentences": 4000, "points": 1500}})
 
 
 # ------------------------------------------------------------------------------------------------ tables of words
@@ -43,16 +45,26 @@ class WordTable(NamedTuple):
     words: list[str]
 
 
-def word_tables() -> dict[str, WordTable]:
-    """Words only: skip-gram of the course, LessonBERT's raw table, and the table it began with ("start weights")."""
+def word_tables(encoder: str = COURSE) -> dict[str, WordTable]:
+    """Words only: skip-gram of the course, LessonBERT's raw table or that of another ``encoder``, and a table of start weights.
+
+    Pieces of a model that does not say how often it read them are counted in the course's sample of Wikipedia. Raises DataMissing.
+    """
     vectors, frequencies = load("course-vectors"), load("course-frequencies")
     seen = dict(zip(frequencies.words, frequencies.counts.tolist(), strict=True))
     found = {"skip-gram": WordTable(vectors.matrix.astype(np.float64), np.array([seen[word] for word in vectors.tokens]), list(vectors.tokens))}
-    for name, model in MODELS.items():
-        encoder = load_encoder(model)
-        words = np.flatnonzero(_letters(encoder.pieces) & (encoder.piece_counts >= LEAST))
-        found[name] = WordTable(encoder.word_table[words].astype(np.float64), encoder.piece_counts[words], [encoder.pieces[i] for i in words])
+    for name, ending in MODELS.items():
+        model = model_of(encoder + ending)
+        counts = _counted(model) if model.piece_counts is None else model.piece_counts
+        words = np.flatnonzero(_letters(model.pieces) & (counts >= LEAST))
+        found[name] = WordTable(model.word_table[words].astype(np.float64), counts[words], [model.pieces[i] for i in words])
     return found
+
+
+def _counted(model: ContextualEncoder) -> np.ndarray:
+    """How often each piece stands in the course's sample of Wikipedia."""
+    numbered = model.tokenizer.number(sample_sentences().tolist(), longest=sys.maxsize, refuse=False)
+    return np.bincount(numbered.ids, minlength=model.reader.vocabulary)
 
 
 def _letters(pieces: Sequence[str]) -> np.ndarray:
@@ -63,7 +75,7 @@ def _letters(pieces: Sequence[str]) -> np.ndarray:
 def _measure_cones(settings: Mapping[str, Any], seed: int) -> Series:
     """Points by first and second coordinate."""
     found = {}
-    for name, (table, *_) in word_tables().items():
+    for name, (table, *_) in word_tables(settings["encoder"]).items():
         some = generator(seed).permutation(len(table))[: settings["points"]]
         points = cone(table).points[some].round(4)
         found[name] = {float(x): float(y) for x, y in points}
@@ -77,7 +89,8 @@ def _draw_cones(entry: Entry, measured: Series) -> Any:
 
 
 def _measure_spectra(settings: Mapping[str, Any], seed: int) -> Series:
-    return {name: {k + 1: float(share) for k, share in enumerate(singular_spectrum(table))} for name, (table, *_) in word_tables().items()}
+    tables = word_tables(settings["encoder"])
+    return {name: {k + 1: float(share) for k, share in enumerate(singular_spectrum(table))} for name, (table, *_) in tables.items()}
 
 
 def _draw_spectra(entry: Entry, measured: Series) -> Any:
@@ -90,7 +103,7 @@ def _draw_spectra(entry: Entry, measured: Series) -> Any:
 
 def _measure_frequency(settings: Mapping[str, Any], seed: int) -> Series:
     found: dict[str, dict[float, float]] = {}
-    for name, (table, counts, _) in word_tables().items():
+    for name, (table, counts, _) in word_tables(settings["encoder"]).items():
         bins = knn_by_frequency(table, counts)
         values = {"norm": bins.norms} | {f"distance, k = {k}": bins.distances[:, j] for j, k in enumerate(bins.ks)}
         values |= {f"dot product, k = {k}": bins.dots[:, j] for j, k in enumerate(bins.ks)}
@@ -112,9 +125,9 @@ def _draw_frequency(entry: Entry, measured: Series) -> Any:
 def token_table(model: str, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The tokens of sentences in every layer: vectors (layers + 1, tokens, dim) float32, ids of the pieces and numbers of the sentences (tokens,).
 
-    Parameters: model, a name for `load_encoder`; sentences. [CLS], [SEP] and punctuation have id -1.
+    Parameters: model, a name for `model_of`; sentences. [CLS], [SEP] and punctuation have id -1.
     """
-    encoder = load_encoder(model)
+    encoder = model_of(model)
     letters = _letters(encoder.pieces)
     vectors, ids, numbers = [], [], []
     for number, text in enumerate(encoder.hidden_states(sentences)):
@@ -125,11 +138,11 @@ def token_table(model: str, sentences: Sequence[str]) -> tuple[np.ndarray, np.nd
 
 
 @functools.lru_cache(maxsize=2)
-def _layers(n: int, seed: int) -> dict[str, list[Contextuality]]:
+def _layers(n: int, seed: int, encoder: str) -> dict[str, list[Contextuality]]:
     some = generator(seed).permutation(sample_sentences())[:n].tolist()
     found = {}
-    for name, model in MODELS.items():
-        vectors, ids, numbers = token_table(model, some)
+    for name, ending in MODELS.items():
+        vectors, ids, numbers = token_table(encoder + ending, some)
         found[name] = [contextuality(layer, ids, numbers, seed=seed) for layer in vectors]
     return found
 
@@ -156,7 +169,7 @@ def released_measures(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def _measure_layers(measure: str, settings: Mapping[str, Any], seed: int) -> Series:
-    own = {name: layer_measures(layers)[measure] for name, layers in _layers(settings["sentences"], seed).items()}
+    own = {name: layer_measures(layers)[measure] for name, layers in _layers(settings["sentences"], seed, settings["encoder"]).items()}
     found = {name: dict(enumerate(map(float, values))) for name, values in own.items()}
     for model, name in NAMES.items():
         layers, values = released_measures(model)[measure]
@@ -166,8 +179,8 @@ def _measure_layers(measure: str, settings: Mapping[str, Any], seed: int) -> Ser
 
 def _draw_layers(measure: str, entry: Entry, measured: Series) -> Any:
     lines = {name: (list(points), list(points.values())) for name, points in measured.items()}
-    return layer_lines({name: line for name, line in lines.items() if name in MODELS}, ylabel=measure,
-                       published={name: line for name, line in lines.items() if name not in MODELS},
+    released = {name: line for name, line in lines.items() if name.endswith(", released")}
+    return layer_lines({name: line for name, line in lines.items() if name not in released}, ylabel=measure, published=released,
                        title=f"{measure.capitalize()} by depth, here and in the models of the paper")
 
 
@@ -207,10 +220,13 @@ CLAIMS: dict[str, tuple[tuple[str, Callable[[Series], bool]], ...]] = {
 }
 
 
+HEADLINE = {"LessonBERT, layer 4": ("LessonBERT", 4), "start weights": ("start weights", 4), "BERT released, layer 12": ("BERT, released", 12)}
+
+
 def _layer_entry(number: int, measure: str, extra: str, alt: str) -> Entry:
     return Entry(id=f"ethayarajh2019_figure{number}", paper="ethayarajh2019contextual", item=f"Figure {number}", lesson="anisotropy",
                  setup=LAYERS + extra, printed={}, measure=functools.partial(_measure_layers, measure), draw=functools.partial(_draw_layers, measure),
-                 alt=alt, claims=tuple(Claim(*claim) for claim in CLAIMS[measure]), scales=SCALES)
+                 alt=alt, claims=tuple(Claim(*claim) for claim in CLAIMS[measure]), scales=SCALES, headline=HEADLINE)
 
 
 ENTRIES = (
@@ -219,6 +235,7 @@ ENTRIES = (
         setup=TABLES + "The paper shows a Transformer that translates, word2vec and a classifier; pictures and no numbers. Here x and y of a series "
                        "are the coordinates of a word along the first two right singular vectors, uncentred.",
         measure=_measure_cones, draw=_draw_cones, scales=SCALES,
+        headline={f"mean cosine, {name}": (f"mean cosine, {name}", 0) for name in (*MODELS, "skip-gram")},
         alt="Three panels of word vectors around the origin: skip-gram, LessonBERT, and its start weights. The origin and the narrowest sector with "
             "95 per cent of the words are marked.",
         claims=(Claim("the words of the language model have a mean cosine above 0.3", lambda m: m["mean cosine, LessonBERT"][0] > 0.3),
@@ -229,6 +246,7 @@ ENTRIES = (
         id="gao2019_spectrum", paper="gao2019representation", item="singular values beside Figure 1", lesson="anisotropy", printed={},
         setup=TABLES + "Singular values of the uncentred table divided by the largest; the widths of the tables differ.",
         measure=_measure_spectra, draw=_draw_spectra, scales=SCALES,
+        headline={f"second value, {name}": (name, 2) for name in (*MODELS, "skip-gram")},
         alt="Singular values divided by the largest one, log axes: skip-gram, LessonBERT and its start weights. The start weights fall slowest.",
         claims=(Claim("the second singular value of the language model is below half of the first", lambda m: m["LessonBERT"][2] < 0.5),
                 Claim("before training it is above 90 %", lambda m: m["start weights"][2] > 0.9),
@@ -247,7 +265,11 @@ ENTRIES = (
                 Claim("the rarer the words, the farther the 3 nearest neighbours",
                       lambda m: bool((np.diff(list(m["distance, k = 3"].values())) > 0).all())),
                 Claim("the rarer the words, the larger the 3 largest dot products",
-                      lambda m: bool((np.diff(list(m["dot product, k = 3"].values())) > 0).all())))),
+                      lambda m: bool((np.diff(list(m["dot product, k = 3"].values())) > 0).all()))),
+        headline={"length, frequent": ("norm", 0), "rare": ("norm", 3), "distance of 3, frequent": ("distance, k = 3", 0),
+                  "rare words": ("distance, k = 3", 3)},
+        why="It depends on the table: in LessonBERT's, rare words are long and lie close together all the same, as if pushed into one direction; in "
+            "that of skip-gram, measured beside it, the distance rises as printed."),
     _layer_entry(1, "mean cosine", "Mean cosine of random tokens.",
                  "Mean cosine of random words by relative depth: LessonBERT and its start weights in colour, BERT, GPT-2 and ELMo in grey."),
     _layer_entry(2, "self-similarity", "Less the mean cosine of as many random tokens.",

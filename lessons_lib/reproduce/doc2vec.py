@@ -90,6 +90,7 @@ ENTRIES = (
         printed={PAPER: {DIM: 7.42}, "repetition, PV-DBOW": {100: 10.52}, "repetition, PV-DM, mean": {100: 17.09},
                  "repetition, PV-DM, concat": {100: 30.92}, "repetition, DBOW + DM mean": {200: 10.46}},
         measure=_measure, draw=_draw, scales=SCALES,
+        headline={"error, PV-DBOW": ("PV-DBOW", 100), "PV-DM, mean": ("PV-DM, mean", 100), "PV-DM, concat": ("PV-DM, concat", 100)},
         alt="Bars of the accuracy on film reviews: the paper's number first, then PV-DBOW alone and together with PV-DM, and PV-DM alone last.",
         claims=(Claim("PV-DBOW has a lower error than PV-DM with the mean", lambda m: _error(m, "PV-DBOW") < _error(m, "PV-DM, mean")),
                 Claim("PV-DM with concatenation has a higher error than PV-DM with the mean",

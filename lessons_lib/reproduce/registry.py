@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from . import anisotropy, bert, doc2vec, flow, glove, rounding, sif, topics, word2vec
+from . import anisotropy, bert, cosent, doc2vec, flow, glove, outlook, rounding, sbert, sif, simcse, topics, word2vec
 from .entry import Entry
 
 __all__ = ["entries"]
 
-_MODULES = (topics, word2vec, glove, sif, doc2vec, bert, anisotropy, rounding, flow)
+_MODULES = (topics, word2vec, glove, sif, doc2vec, bert, anisotropy, sbert, rounding, flow, cosent, simcse, outlook)
 
 
 def entries() -> dict[str, Entry]:

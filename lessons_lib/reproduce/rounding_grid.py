@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ..contextual import Pooling, load_encoder
+from ..contextual import Pooling
 from ..core import DataWarning, generator
 from ..datasets import load
 from ..evaluation import pair_cosines, spearman
 from ..isotropy import Flow, Whitening, bert_flow
 from ..isotropy.principal import moments_of
 from .bert import CONTROL, SETS
+from .models import COURSE, RANDOM, model_of
 
 __all__ = ["FITS", "POOLINGS", "RAW", "SHARES", "Pairs", "Sentences", "beta_gamma_grid", "encoded", "gathered", "grid", "quiet",
            "score_against_k", "scored", "with_control"]
@@ -76,27 +77,31 @@ class _Numbers(dict):
 
 
 @functools.lru_cache(maxsize=1)
-def gathered(sets: tuple[str, ...], n_nli: int | None, seed: int) -> Sentences:
+def gathered(sets: tuple[str, ...], n_nli: int | None, seed: int, first: int | None = None) -> Sentences:
     """The sentences of sets and of NLI triplets, to be encoded together.
 
-    Parameters: sets, names; n_nli, triplets that are drawn, None for all; seed of that. Raises DataMissing.
+    Parameters: sets, names; n_nli, triplets that are drawn, None for all; seed of that; first, how many pairs of each part of a set are read, None
+    for all. Raises DataMissing.
     """
+    def part_of(name: str, split: str | None = None) -> Any:
+        pairs = load(name, split=split) if split else load(name)
+        return pairs if first is None else pairs.select(np.arange(min(first, len(pairs))))
+
     numbers = _Numbers()
-    tests = {name: numbers.pairs(load(name)) for name in sets}
-    parts = {name: [load(name, split=split) for split in PARTS.get(name, ("test",))] for name in sets}
+    tests = {name: numbers.pairs(part_of(name)) for name in sets}
+    parts = {name: [part_of(name, split) for split in PARTS.get(name, ("test",))] for name in sets}
     target = {name: np.concatenate([numbers.of([*part.sentence1, *part.sentence2]) for part in of_set]) for name, of_set in parts.items()}
     triplets = load("nli")
     some = triplets.select(generator(seed).permutation(len(triplets))[:n_nli])
     nli = numbers.of([*some.premise, *some.entailment, *some.contradiction])
-    return Sentences(list(numbers), tests, target, numbers.pairs(load("stsb", split="dev")), nli)
+    return Sentences(list(numbers), tests, target, numbers.pairs(part_of("stsb", "dev")), nli)
 
 
 class _Vectors:
     """Vectors of texts by pooling; a text that was encoded before is not encoded again."""
 
-    def __init__(self, model: str, seed: int):
-        self.encoder = load_encoder(model, seed=seed) if model == "lesson-bert-random" else load_encoder(model)
-        self.poolings = {"own": None} if model == "minilm" else POOLINGS
+    def __init__(self, model: str, seed: int, tuned: bool):
+        self.encoder, self.poolings = model_of(model, seed), {"own": None} if tuned else POOLINGS
         self.numbers, self.tables = _Numbers(), {name: np.zeros((0, self.encoder.dim), np.float32) for name in self.poolings}
 
     def of(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
@@ -116,14 +121,15 @@ class _Vectors:
 _vectors = functools.lru_cache(maxsize=KEPT)(_Vectors)
 
 
-def encoded(model: str, seed: int, sets: tuple[str, ...], n_nli: int | None) -> tuple[Sentences, dict[str, np.ndarray]]:
+def encoded(model: str, seed: int, sets: tuple[str, ...], n_nli: int | None, *, first: int | None = None,
+            tuned: bool = False) -> tuple[Sentences, dict[str, np.ndarray]]:
     """The sentences, and their vectors by pooling, (texts, dim) float32 each, from one run of the model.
 
-    Parameters: model, a name for `load_encoder`; seed, of the start weights of "lesson-bert-random"; others as `gathered`. A tuned encoder ("minilm")
-    has one pooling, "own". Vectors stay in memory for the next call. Raises DataMissing, BackendUnavailable.
+    Parameters: model, a name for `model_of`; seed, of start weights; tuned, whether it is read as it was tuned, by one pooling, "own"; others as
+    `gathered`. Vectors stay in memory for the next call. Raises DataMissing, BackendUnavailable.
     """
-    found = gathered(sets, n_nli, 0)
-    return found, _vectors(model, seed if model == "lesson-bert-random" else 0).of(found.texts)
+    found = gathered(sets, n_nli, 0, first)
+    return found, _vectors(model, seed if model.endswith(RANDOM) else 0, tuned).of(found.texts)
 
 
 # ------------------------------------------------------------------------------------------------ scores
@@ -176,14 +182,14 @@ def _by_file(x: np.ndarray, pairs: Pairs, fit: Callable[[np.ndarray, int], Any],
 
 
 def grid(model: str, methods: Sequence[str], *, sets: Sequence[str], pooling: str = "first-last", data: Sequence[str] = ("NLI", "target"),
-         n_nli: int | None = None, seed: int = 0, protocols: Sequence[str] = ("wmean",)) -> dict[str, dict[int, float]]:
+         n_nli: int | None = None, first: int | None = None, seed: int = 0, protocols: Sequence[str] = ("wmean",)) -> dict[str, dict[int, float]]:
     """Scores of one model's vectors as they are and after each method, by row and by place of the set in ``SETS``.
 
-    Parameters: model, a name for `load_encoder`; methods, keys of ``FITS``; sets; pooling; data, what is fitted on: "NLI", "target", or "each file"
-    (of a year, by itself); n_nli, triplets, None for all; seed; protocols, of `scored`: with several of them rows end in their names. Rows are
-    "as they are" and "method (data)". Raises DataMissing.
+    Parameters: model, a name for `model_of`; methods, keys of ``FITS``; sets; pooling, "own" for a tuned model; data, what is fitted on: "NLI",
+    "target", or "each file" (of a year, by itself); n_nli, triplets, and first, pairs of each part of a set, None for all; seed; protocols, of
+    `scored`: with several of them rows end in their names. Rows are "as they are" and "method (data)". Raises DataMissing.
     """
-    s, tables = encoded(model, seed, tuple(sets), n_nli)
+    s, tables = encoded(model, seed, tuple(sets), n_nli, first=first, tuned=pooling == "own")
     x, found = tables[pooling], {}
     fitted = {name: quiet(lambda name=name: FITS[name](x[s.nli], seed)) for name in methods if "NLI" in data}
     for dataset in sets:
@@ -201,14 +207,16 @@ def grid(model: str, methods: Sequence[str], *, sets: Sequence[str], pooling: st
     return found
 
 
-def with_control(rows: Callable[[str, int], Mapping[str, Mapping[float, float]]], seeds: int, seed: int) -> dict[str, dict[float, float]]:
+def with_control(rows: Callable[[str, int], Mapping[str, Mapping[float, float]]], seeds: int, seed: int,
+                 encoder: str = COURSE) -> dict[str, dict[float, float]]:
     """Rows of the trained model, and the mean over seeds of those of untrained ones, under names that end in ", untrained".
 
-    Parameters: rows(model, seed) gives the rows of "lesson-bert" or "lesson-bert-random"; seeds, how many of the latter; seed, the first.
+    Parameters: rows(model, seed) gives the rows of a model, a name for `model_of`; seeds, how many are untrained; seed, the first; encoder, the
+    trained one.
     """
-    found = {name: dict(row) for name, row in rows("lesson-bert", seed).items()}
-    drawn = [rows("lesson-bert-random", seed + k) for k in range(seeds)]
-    return found | {name + CONTROL: {x: float(np.mean([other[name][x] for other in drawn])) for x in row} for name, row in found.items()}
+    found = {name: dict(row) for name, row in rows(encoder, seed).items()}
+    drawn = [rows(encoder + RANDOM, seed + k) for k in range(seeds)]
+    return found | {name + CONTROL: {x: float(np.mean([other[name][x] for other in drawn])) for x in row} for name, row in found.items() if drawn}
 
 
 def score_against_k(x: np.ndarray, fitted_on: np.ndarray, pairs: Pairs, shares: Sequence[float] = SHARES) -> dict[float, float]:

@@ -132,6 +132,7 @@ ENTRIES = (
         id="arora2017_figure1", paper="arora2017simple", item="Figure 1a", lesson="sif_and_usif", printed={},
         setup=SETUP + "The paper draws curves and prints no numbers.",
         measure=_measure_a, draw=_draw_a, scales=SCALES,
+        headline={"GloVe, a = 0.000001": ("GloVe", 1e-6), "0.001": ("GloVe", 1e-3), "1": ("GloVe", 1.0)},
         alt="Line chart: Pearson on STS12 against a on a log axis, one line for each kind of vectors; a flat top around a thousandth.",
         claims=(Claim("a = 0.001 is within 2 points of the best a", lambda m: all(max(row.values()) - row[1e-3] < 2 for row in m.values())),
                 Claim("a very small a is worse than a = 0.001", lambda m: all(row[min(row)] < row[1e-3] - 1 for row in m.values())))),

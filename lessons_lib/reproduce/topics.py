@@ -137,6 +137,7 @@ ENTRIES = (
         printed={"mixture of unigrams": {2: 22266, 5: 2.20e8, 10: 1.93e17, 20: 1.20e22, 50: 4.19e106, 100: 2.39e150, 200: 3.51e264},
                  "pLSI": {2: 7052, 5: 17588, 10: 63800, 20: 2.52e5, 50: 5.04e6, 100: 1.72e7, 200: 1.31e7}},
         measure=_measure_overfitting, draw=_draw_overfitting, scales=SCALES,
+        headline={"perplexity, pLSI, 20 topics": ("pLSI", 20), "100 topics": ("pLSI", 100)},
         alt="Line chart: log10 of held-out perplexity against the number of topics. The paper's pLSI rises all the way; ours first falls and then "
             "rises.",
         claims=(Claim("pLSI with 100 topics predicts worse than with 20", lambda m: m["pLSI"][100] > m["pLSI"][20]),
@@ -147,6 +148,7 @@ ENTRIES = (
         setup=SETUP + "All models are scored by document completion; a hundredth of a word is added for pLSI, which is infinitely bad without. The "
               "paper prints curves and no numbers.",
         measure=_measure_order, draw=_draw_order, scales=SCALES,
+        headline={f"perplexity, 100 topics, {name}": (name, 100) for name in ("LDA", "folded-in pLSI", "mixture of unigrams")},
         alt="Line chart: held-out perplexity against the number of topics. LDA lies below folded-in pLSI, which lies below the unigram level.",
         claims=(Claim("LDA predicts better than folded-in pLSI at every K from 5 on",
                       lambda m: all(m["LDA"][k] < m["folded-in pLSI"][k] for k in m["LDA"] if k >= 5)),

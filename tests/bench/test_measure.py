@@ -140,7 +140,7 @@ def test_the_kernels_take_the_gpu_along_and_block_sizes_are_tried_only_when_name
     monkeypatch.setattr("lessons_lib.bench.suite._module", module)
     list(bench.run())
     assert ran == [("counts", True), ("topics", True), ("words", True), ("sentences", True), ("contextual", True), ("isotropy", True),
-                   ("kernels", True), ("kernels-gpu", False)]
+                   ("contrastive", True), ("kernels", True), ("kernels-gpu", False)]
     ran.clear()
     list(bench.run(["kernels-gpu", "blocks-gpu"]))
     assert ran == [("kernels-gpu", False), ("blocks-gpu", False)]

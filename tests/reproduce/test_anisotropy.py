@@ -27,7 +27,7 @@ def encoder(tmp_path_factory):
 
 @pytest.fixture
 def tiny(encoder, monkeypatch):
-    monkeypatch.setattr(anisotropy, "load_encoder", lambda name: encoder)
+    monkeypatch.setattr(anisotropy, "model_of", lambda name: encoder)
     vectors = SimpleNamespace(matrix=np.eye(3, 4, dtype=np.float32), tokens=["a", "b", "c"])
     frequencies = SimpleNamespace(words=["b", "a", "c"], counts=np.array([30, 20, 10]))
     monkeypatch.setattr(anisotropy, "load", {"course-vectors": vectors, "course-frequencies": frequencies}.__getitem__)
@@ -73,7 +73,7 @@ def test_released_similarities_less_the_mean_cosine_are_those_of_the_fact_sheet(
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_the_released_models_bear_out_what_is_claimed_of_them(lessons_data, monkeypatch, number):
     falling = dict(zip(anisotropy.MEASURES, np.linspace(0.9, 0.2, 5) * np.ones((4, 1)), strict=True))
-    monkeypatch.setattr(anisotropy, "_layers", lambda n, seed: {"LessonBERT": 0, "start weights": 0})
+    monkeypatch.setattr(anisotropy, "_layers", lambda n, seed, encoder: {"LessonBERT": 0, "start weights": 0})
     monkeypatch.setattr(anisotropy, "layer_measures", lambda layers: falling)
     entry = BY_ID[f"ethayarajh2019_figure{number}"]
     measured = entry.measure(entry.scales["smoke"], 0)
@@ -95,12 +95,12 @@ def test_the_cone_is_measured_on_the_three_tables_and_an_isotropic_one_fails_the
     rng = np.random.default_rng(1)
     tables = {name: anisotropy.WordTable(rng.normal(size=(400, 6)) + shift, np.arange(400, 0, -1), [""] * 400)
               for name, shift in (("skip-gram", 0.2), ("LessonBERT", 3.0), ("start weights", 0.0))}
-    monkeypatch.setattr(anisotropy, "word_tables", lambda: tables)
+    monkeypatch.setattr(anisotropy, "word_tables", lambda encoder: tables)
     for name in ("gao2019_figure1", "gao2019_spectrum"):
         entry = BY_ID[name]
         measured = entry.measure(entry.scales["smoke"], 0)
         assert all(claim.holds(measured) for claim in entry.claims)
         assert entry.draw(entry, measured).axes
-    monkeypatch.setattr(anisotropy, "word_tables", lambda: tables | {"LessonBERT": tables["start weights"]})
-    assert not BY_ID["gao2019_figure1"].claims[0].holds(BY_ID["gao2019_figure1"].measure({"points": 50}, 0))
-    assert not BY_ID["gao2019_spectrum"].claims[0].holds(BY_ID["gao2019_spectrum"].measure({}, 0))
+    monkeypatch.setattr(anisotropy, "word_tables", lambda encoder: tables | {"LessonBERT": tables["start weights"]})
+    assert not BY_ID["gao2019_figure1"].claims[0].holds(BY_ID["gao2019_figure1"].measure({"points": 50, "encoder": "any"}, 0))
+    assert not BY_ID["gao2019_spectrum"].claims[0].holds(BY_ID["gao2019_spectrum"].measure({"encoder": "any"}, 0))

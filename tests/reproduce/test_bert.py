@@ -38,8 +38,8 @@ def test_scores_stand_at_the_place_of_their_set(monkeypatch):
 
 def test_the_control_is_the_mean_over_its_seeds(monkeypatch):
     monkeypatch.setattr(bert, "load", lambda name: PAIRS)
-    monkeypatch.setattr(bert, "load_encoder", Turning)
-    found = bert._of_bert(READINGS, {"sets": ["stsb"], "seeds": 2}, 0)
+    monkeypatch.setattr(bert, "model_of", Turning)
+    found = bert._of_bert(READINGS, {"sets": ["stsb"], "seeds": 2, "encoder": "lesson-bert", "pairs": None}, 0)
     assert set(found) == {*READINGS, *(name + CONTROL for name in READINGS)}
     assert found["h0 + hL"][5] == pytest.approx(100) and found["h0 + hL" + CONTROL][5] == pytest.approx(0)
 

@@ -50,7 +50,7 @@ class Drawn:
 def drawn(monkeypatch):
     """Drawn vectors of toy sentences, kept in caches of this test: the real vectors, a minute's work, stay for the tests that read them."""
     monkeypatch.setattr(rounding_grid, "load", fake_load)
-    monkeypatch.setattr(rounding_grid, "load_encoder", Drawn)
+    monkeypatch.setattr(rounding_grid, "model_of", Drawn)
     for name in ("gathered", "_vectors"):
         kept = getattr(rounding_grid, name)
         monkeypatch.setattr(rounding_grid, name, functools.lru_cache(kept.cache_parameters()["maxsize"])(kept.__wrapped__))

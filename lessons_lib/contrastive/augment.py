@@ -1,0 +1,243 @@
+"""Ways to change a text a little without changing what it says, or so one hopes: deletion, insertion, swap, crop, synonyms, back-translation.
+
+Two changed texts, or one beside the original, make a positive pair; lesson ``14_simcse`` measures what is lost against dropout, which changes no
+word. Every function takes a text and a generator and returns a text; none keeps anything.
+
+What a word is. White space parts words; a character of Chinese or Japanese is a word by itself, as these scripts put no space between words. Words
+are joined by one space, but by none where both neighbours are such characters. For other words pass ``words=``, such as ``jieba.lcut``. A text
+that is not changed comes back as it was, spaces included.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ..core import check_float, check_int, shown
+from ..text.stop_words import ENGLISH
+from ..vectors import WordVectors
+
+__all__ = ["Change", "back_translation", "compose", "crop", "delete_one_word", "delete_words", "eda", "insert_words", "joined", "neighbour_synonyms",
+           "replace_synonyms", "swap_words", "words_of"]
+
+Change = Callable[[str, np.random.Generator], str]
+Words = Callable[[str], Sequence[str]]
+Synonyms = Mapping[str, Sequence[str]]
+
+# Chinese characters, kana, and the punctuation and full-width forms that go with them.
+UNSPACED = r"\u3001-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003134f"
+WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+NO_SPACE = re.compile(rf"[{UNSPACED}]")
+EDGES = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
+DRAWS = 10                                        # after which an insertion gives up, as EDA does
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text by the rule of this module.
+
+    >>> words_of("我爱 New York。")
+    ['我', '爱', 'New', 'York', '。']
+    """
+    return WORD.findall(text)
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words as a text again.
+
+    >>> joined(["我", "爱", "New", "York", "。"])
+    '我爱 New York 。'
+    """
+    found = []
+    for before, word in zip(["", *words], words, strict=False):
+        apart = before and not (NO_SPACE.match(before[-1]) and NO_SPACE.match(word[0]))
+        found.append(f" {word}" if apart else word)
+    return "".join(found)
+
+
+# ------------------------------------------------------------------------------------------------ without other words
+
+
+def delete_words(text: str, share: float = 0.1, *, rng: np.random.Generator, words: Words = words_of) -> str:
+    """Leave each word out with probability ``share``; where nothing would be left, one word of chance stays. A single word is never left out.
+    [wei2019eda]"""
+    check_float("share", share, low=0.0, high=1.0)
+    old = _cut(text, words)
+    if len(old) < 2:
+        return text
+    kept = [word for word, draw in zip(old, rng.random(len(old)), strict=True) if draw >= share]
+    return _new(text, old, kept or [old[rng.integers(len(old))]])
+
+
+def delete_one_word(text: str, *, rng: np.random.Generator, words: Words = words_of) -> str:
+    """Leave one word out, each with equal probability; a single word stays. [gao2021simcse]"""
+    old = _cut(text, words)
+    if len(old) < 2:
+        return text
+    at = int(rng.integers(len(old)))
+    return _new(text, old, [*old[:at], *old[at + 1 :]])
+
+
+def crop(text: str, share: float = 0.1, *, rng: np.random.Generator, words: Words = words_of) -> str:
+    """Keep a stretch of neighbouring words, ``1 - share`` of them (rounded, at least one), that begins anywhere. [gao2021simcse]"""
+    check_float("share", share, low=0.0, high=1.0)
+    old = _cut(text, words)
+    n = max(1, round((1 - share) * len(old)))
+    first = int(rng.integers(len(old) - n + 1)) if len(old) > n else 0
+    return _new(text, old, old[first : first + n])
+
+
+def swap_words(text: str, share: float = 0.1, *, rng: np.random.Generator, words: Words = words_of) -> str:
+    """Let two words change places, ``max(1, int(share · words))`` times; the words stay the same. ``share`` 0: nothing.
+
+    EDA draws the second place at most four times and may give up; here the two places always differ. [wei2019eda]
+    """
+    old = _cut(text, words)
+    new = list(old)
+    for _ in range(_times(share, len(old)) if len(old) > 1 else 0):
+        a, b = rng.choice(len(new), size=2, replace=False)
+        new[a], new[b] = new[b], new[a]
+    return _new(text, old, new)
+
+
+# ------------------------------------------------------------------------------------------------ with other words
+
+
+def insert_words(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.random.Generator, words: Words = words_of) -> str:
+    """Put the first synonym of some word anywhere before the last word, ``max(1, int(share · words))`` times.
+
+    Parameters: text; synonyms, see `replace_synonyms`; share, 0: nothing. After ten words without a synonym an insertion is given up. [wei2019eda]
+    """
+    _check_synonyms(synonyms)
+    old = _cut(text, words)
+    new = list(old)
+    for _ in range(_times(share, len(old))):
+        for _ in range(DRAWS):
+            found = _synonyms_of(new[rng.integers(len(new))], synonyms)
+            if found:
+                new.insert(int(rng.integers(len(new))), found[0])
+                break
+    return _new(text, old, new)
+
+
+def replace_synonyms(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.random.Generator, words: Words = words_of,
+                     keep: Collection[str] = ENGLISH) -> str:
+    """Replace ``max(1, int(share · words))`` different words, everywhere in the text, each by one of its synonyms.
+
+    Parameters: text; synonyms, lower-case word -> words that can stand for it; punctuation around a word stays, and so does a capital it begins with;
+    share, 0: nothing; words; keep, lower-case words that are never replaced. A text without a replaceable word comes back as it was. [wei2019eda]
+    """
+    _check_synonyms(synonyms)
+    old = _cut(text, words)
+    able = sorted({_core(word) for word in old if _core(word) not in keep and _synonyms_of(word, synonyms)})
+    chosen = [able[i] for i in rng.permutation(len(able))[: _times(share, len(old))]]
+    becomes = {word: synonyms[word][rng.integers(len(synonyms[word]))] for word in chosen}
+    return _new(text, old, [_dressed(becomes[_core(word)], word) if _core(word) in becomes else word for word in old])
+
+
+def neighbour_synonyms(vectors: WordVectors, texts: Iterable[str], *, n: int = 3, closest: float = 0.6) -> dict[str, list[str]]:
+    """A table for `replace_synonyms` without a dictionary: the nearest words of a word in a table of word vectors.
+
+    Parameters: vectors; texts, whose words are looked up; n, neighbours of a word at most; closest, the least cosine. Neighbours stand in the same
+    places, which antonyms do too: "buy" comes with "sell". Raises TypeError, ValueError.
+    """
+    check_int("n", n)
+    check_float("closest", closest, low=-1.0, high=1.0)
+    known = sorted({core for text in texts for word in words_of(text) if (core := _core(word)) in vectors and core not in ENGLISH})
+    near = {word: [other for other, cosine in vectors.most_similar(word, topn=n) if cosine >= closest] for word in known}
+    return {word: others for word, others in near.items() if others}
+
+
+def eda(text: str, synonyms: Synonyms, *, share: float = 0.1, n: int = 9, rng: np.random.Generator, words: Words = words_of) -> list[str]:
+    """EDA's driver: n changed texts by its four operations in turn, in an order of chance, and the original as the last.
+
+    Parameters: text; synonyms; share, the strength α of all four, 0: copies only; n; words. Of each operation ``int(n / 4) + 1`` candidates are made.
+    The authors' program lower-cases first and drops all but letters; here the text stays as it is. [wei2019eda]
+    """
+    check_int("n", n)
+    made = [change for _ in range(n // 4 + 1)
+            for change in (replace_synonyms(text, synonyms, share, rng=rng, words=words), insert_words(text, synonyms, share, rng=rng, words=words),
+                           swap_words(text, share, rng=rng, words=words), delete_words(text, share, rng=rng, words=words))]
+    return [*(made[i] for i in rng.permutation(len(made))[:n]), text]
+
+
+# ------------------------------------------------------------------------------------------------ changes as objects
+
+
+def compose(*changes: Change) -> Change:
+    """One change after the other as one: each takes ``(text, rng)``. Raises TypeError for what cannot be called."""
+    for i, change in enumerate(changes):
+        _check_callable(f"changes[{i}]", change)
+
+    def composed(text: str, rng: np.random.Generator) -> str:
+        for change in changes:
+            text = change(text, rng)
+        return text
+
+    return composed
+
+
+def back_translation(translate: Callable[[str], str], back: Callable[[str], str]) -> Change:
+    """A change that says the same in other words: into another language and back, by two functions of yours.
+
+    Parameters: translate, back, text -> text, such as those of two translation models. Nothing of the kind comes with the course. Raises TypeError
+    for what cannot be called, and, when a text is changed, for an answer that is no str. [sennrich2016improving]
+    """
+    _check_callable("translate", translate)
+    _check_callable("back", back)
+
+    def translated(text: str, rng: np.random.Generator) -> str:
+        for name, step in (("translate", translate), ("back", back)):
+            answer = step(text)
+            if not isinstance(answer, str):
+                raise TypeError(f"{name}({shown(text)}) gave {type(answer).__name__}; expected str")
+            text = answer
+        return text
+
+    return translated
+
+
+# ------------------------------------------------------------------------------------------------ parts
+
+
+def _cut(text: str, words: Words) -> list[str]:
+    if not isinstance(text, str):
+        raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected str")
+    return [word for word in words(text) if word.strip()]
+
+
+def _new(text: str, old: list[str], new: Sequence[str]) -> str:
+    """Words as a text; where they are the old ones, the text itself."""
+    return text if new == old else joined(new)
+
+
+def _times(share: float, n: int) -> int:
+    """How often something is done to n words: at least once, unless there is nothing to do."""
+    return max(1, int(check_float("share", share, low=0.0, high=1.0) * n)) if share and n else 0
+
+
+def _core(word: str) -> str:
+    """A word in lower case without the punctuation around it."""
+    return EDGES.match(word)[2].lower()
+
+
+def _dressed(word: str, like: str) -> str:
+    """A word with the punctuation and the first capital of another."""
+    before, core, after = EDGES.match(like).groups()
+    return f"{before}{word[:1].upper() + word[1:] if core[:1].isupper() else word}{after}"
+
+
+def _synonyms_of(word: str, synonyms: Synonyms) -> Sequence[str]:
+    return synonyms.get(_core(word), ())
+
+
+def _check_synonyms(synonyms: Synonyms) -> None:
+    if not isinstance(synonyms, Mapping):
+        raise TypeError(f"synonyms={shown(synonyms)} is {type(synonyms).__name__}; expected a mapping from a word to a list of words. Make one: "
+                        "augment.neighbour_synonyms(vectors, texts)")
+
+
+def _check_callable(name: str, value: object) -> None:
+    if not callable(value):
+        raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected a function")

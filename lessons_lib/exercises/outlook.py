@@ -1,0 +1,193 @@
+"""Exercises of lesson ``16_outlook``: cutting vectors short, nested losses, what a bag of words can tell a decoder, equal budgets, the last token, a
+causal mean, and who gets an instruction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .base import Exercise, judge_function, judge_value
+
+__all__ = ["EXERCISES"]
+
+# ------------------------------------------------------------------------------------------------ cut_short
+
+
+def _solve_cut_short(X: np.ndarray, k: int) -> np.ndarray:
+    first = X[:, :k]
+    lengths = np.linalg.norm(first, axis=1, keepdims=True)
+    return first / np.where(lengths > 0, lengths, 1)
+
+
+def _scaled_before(X: np.ndarray, k: int) -> np.ndarray:
+    return _solve_cut_short(X, X.shape[1])[:, :k]
+
+
+def _not_scaled(X: np.ndarray, k: int) -> np.ndarray:
+    return X[:, :k]
+
+
+def _last_numbers(X: np.ndarray, k: int) -> np.ndarray:
+    return _solve_cut_short(X[:, ::-1], k)[:, ::-1]
+
+
+def _zero_row_forgotten(X: np.ndarray, k: int) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return X[:, :k] / np.linalg.norm(X[:, :k], axis=1, keepdims=True)
+
+
+def _first_rows(X: np.ndarray, k: int) -> np.ndarray:
+    return _solve_cut_short(X, X.shape[1])[:k]
+
+
+_X = np.array([[3.0, 4.0, 12.0, 0.0], [0.0, 0.0, 1.0, 2.0], [-1.0, 2.0, 2.0, 4.0]])
+_CUT_CASES = [(_X, 2), (_X, 3), (_X, 4), (_X[:1], 1)]
+
+# ------------------------------------------------------------------------------------------------ nested_loss
+
+
+def _info_nce(u: np.ndarray, v: np.ndarray, tau: float) -> float:
+    u, v = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (u, v))
+    logits = u @ v.T / tau
+    return float(np.mean(np.log(np.exp(logits).sum(axis=1)) - np.diag(logits)))
+
+
+def _solve_nested_loss(U: np.ndarray, V: np.ndarray, sizes: list[int], tau: float) -> float:
+    total = 0.0
+    for m in sizes:
+        u, v = (X[:, :m] / np.linalg.norm(X[:, :m], axis=1, keepdims=True) for X in (U, V))
+        logits = u @ v.T / tau
+        total += np.mean(np.log(np.exp(logits).sum(axis=1)) - np.diag(logits))
+    return total
+
+
+def _in_slices(U: np.ndarray, V: np.ndarray, sizes: list[int], tau: float) -> float:
+    ends = [0, *sorted(sizes)]
+    return sum(_info_nce(U[:, a:b], V[:, a:b], tau) for a, b in pairwise(ends))
+
+
+def _scaled_once(U: np.ndarray, V: np.ndarray, sizes: list[int], tau: float) -> float:
+    u, v = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (U, V))
+    logits = [u[:, :m] @ v[:, :m].T / tau for m in sizes]
+    return float(sum(np.mean(np.log(np.exp(x).sum(axis=1)) - np.diag(x)) for x in logits))
+
+
+def _mean_of_sizes(U: np.ndarray, V: np.ndarray, sizes: list[int], tau: float) -> float:
+    return _solve_nested_loss(U, V, sizes, tau) / len(sizes)
+
+
+def _times_tau(U: np.ndarray, V: np.ndarray, sizes: list[int], tau: float) -> float:
+    return _solve_nested_loss(U, V, sizes, 1 / tau)
+
+
+def _only_the_smallest(U: np.ndarray, V: np.ndarray, sizes: list[int], tau: float) -> float:
+    return _solve_nested_loss(U, V, [min(sizes)], tau)
+
+
+_U = np.array([[1.0, 0.5, -0.2, 0.3], [-0.4, 1.0, 0.6, 0.1], [0.2, -0.7, 1.0, 0.9]])
+_V = np.array([[0.9, 0.6, 0.1, -0.3], [-0.5, 0.8, 0.7, 0.4], [0.1, -0.9, 0.6, 1.1]])
+_NESTED_CASES = [(_U, _V, [2, 4], 0.5), (_U, _V, [1, 2, 4], 0.2), (_U[:2], _V[:2], [4, 2], 1.0), (_V, _U, [3], 0.5)]
+
+# ------------------------------------------------------------------------------------------------ last_token
+
+
+def _solve_last_token(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    last = mask.shape[1] - 1 - np.argmax(mask[:, ::-1], axis=1)
+    return states[np.arange(len(states)), last]
+
+
+def _last_column(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return states[:, -1]
+
+
+def _length_less_one(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return states[np.arange(len(states)), mask.sum(axis=1) - 1]
+
+
+def _mean_of_all(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+
+
+def _first_token(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return states[np.arange(len(states)), np.argmax(mask, axis=1)]
+
+
+def _one_after(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return states[np.arange(len(states)), np.minimum(mask.sum(axis=1), mask.shape[1] - 1)]
+
+
+_STATES = np.arange(24.0).reshape(2, 4, 3)
+_RIGHT, _LEFT, _FULL = (np.array(m) for m in ([[1, 1, 0, 0], [1, 1, 1, 1]], [[0, 0, 1, 1], [0, 1, 1, 1]], [[1, 1, 1, 1], [1, 1, 1, 1]]))
+_LAST_CASES = [(_STATES, _RIGHT), (_STATES, _LEFT), (_STATES, _FULL), (_STATES[:1], np.array([[1, 0, 0, 0]]))]
+
+# ------------------------------------------------------------------------------------------------ who_is_told
+
+TEXTS = ("E5: the question of a search", "E5: the passages to be searched", "BGE: the short question of a search", "BGE: the passages to be searched",
+         "E5-mistral: the question of a search", "E5-mistral: the documents to be searched")
+TOLD = frozenset((TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[4]))
+_RULES = {TEXTS[0]: "E5 was trained with `query: ` before questions", TEXTS[1]: "E5 was trained with `passage: ` before passages",
+          TEXTS[2]: "BGE puts its instruction before short questions", TEXTS[3]: "with BGE only the question gets an instruction",
+          TEXTS[4]: "E5-mistral's template begins with `Instruct:` and ends in the query", TEXTS[5]: "with E5-mistral documents get none"}
+
+
+def _judge_who_is_told(answer: Any) -> str | None:
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
+    mine = {str(name) for name in answer}
+    if unknown := sorted(mine - set(TEXTS)):
+        return f"{unknown[0]!r} is none of the six: {', '.join(TEXTS)}"
+    wrong = [name for name in TEXTS if (name in mine) != (name in TOLD)]
+    return f"{len(wrong)} of six are wrong. Look at the table again: {_RULES[wrong[0]]}" if wrong else None
+
+
+def _values(*pairs: tuple[str, Any]) -> dict[str, Any]:
+    return dict(pairs)
+
+
+def _function(name: str, question: str, solution: Callable, cases: list[tuple], wrong: dict[str, Any], hints: tuple[str, ...]) -> Exercise:
+    return Exercise(name=name, question=question, judge=judge_function(solution, cases), solution=solution, wrong=wrong, hints=hints)
+
+
+EXERCISES = {
+    "cut_short": _function(
+        "cut_short", "The first k numbers of each vector, scaled to length 1", _solve_cut_short, _CUT_CASES,
+        {"scaled before the cut": _scaled_before, "not scaled": _not_scaled, "the last k": _last_numbers, "a zero row gives NaN": _zero_row_forgotten,
+         "the first k rows": _first_rows},
+        ("Cut first. What is the length of what is left?", "A row whose first k numbers are all 0 stays 0: divide it by 1.")),
+    "nested_loss": _function(
+        "nested_loss", "The sum of InfoNCE over nested sizes", _solve_nested_loss, _NESTED_CASES,
+        {"slices instead of beginnings": _in_slices, "scaled to length 1 once": _scaled_once, "mean over the sizes": _mean_of_sizes,
+         "multiplied by tau": _times_tau, "the smallest size alone": _only_the_smallest},
+        ("For every m: cut both tables to m columns, scale their rows to length 1, then InfoNCE as in lesson 14.",
+         "logits = u @ v.T / tau; a row's loss is log of the sum of its exponentials, less the entry on the diagonal.")),
+    "bag_floor": Exercise(
+        name="bag_floor", question="The least mean loss of a decoder that knows the bag and no order, for 12 different pieces",
+        judge=judge_value(math.log(12), rtol=1e-3, remark="At each place all 12 pieces are equally likely. What is minus the logarithm of that?"),
+        solution=math.log(12), wrong=_values(("answer A", 0.0), ("answer B", math.log2(12)), ("answer C", 12.0), ("answer D", math.log(8192)),
+                                             ("answer E", math.log(12) / 12)),
+        hints=("The decoder knows which 12 pieces there are, and not which stands where.", "-log(1/12), in nats.")),
+    "blocks_run": Exercise(
+        name="blocks_run", question="Blocks that a sentence goes through, forward, in a step of each way to learn",
+        judge=judge_value([8, 5], remark="How often is a sentence read by the encoder's four blocks, and what reads it besides?"), solution=[8, 5],
+        wrong=_values(("answer A", [4, 4]), ("answer B", [8, 8]), ("answer C", [4, 5]), ("answer D", [5, 8]), ("answer E", [8, 4])),
+        hints=("Two views of the sentence in one of them. One view and a decoder of one block in the other.",)),
+    "last_token": _function(
+        "last_token", "The vector of the last real token, wherever the padding is", _solve_last_token, _LAST_CASES,
+        {"last column": _last_column, "length less one": _length_less_one, "mean": _mean_of_all, "first token": _first_token,
+         "one after": _one_after},
+        ("mask[:, ::-1] read from the left is the mask read from the right.", "np.argmax of a row of zeros and ones is the place of its first one.")),
+    "first_weight": Exercise(
+        name="first_weight", question="Weight of the first of five tokens in the mean of causal averages",
+        judge=judge_value(137 / 300, rtol=2e-3, remark="Place i holds the mean of tokens 1 to i, so the first token has 1/i there. Average over i."),
+        solution=137 / 300, wrong=_values(("answer A", 0.2), ("answer B", 1.0), ("answer C", 137 / 60), ("answer D", 1 / 3), ("answer E", 0.04)),
+        hints=("Five places: 1, 1/2, 1/3, 1/4, 1/5 of the first token.",)),
+    "who_is_told": Exercise(
+        name="who_is_told", question="Which texts get a prefix or an instruction?", judge=_judge_who_is_told, solution=set(TOLD),
+        wrong={f"answer {letter}": answer for letter, answer in zip("ABCDE", (
+            set(TEXTS), set(TEXTS[::2]), set(TEXTS[:2]), set(TEXTS[:4]), set(TEXTS[1::2])), strict=True)},
+        hints=("Four of the six.", "E5 has a prefix for either side.")),
+}

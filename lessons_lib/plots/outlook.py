@@ -1,0 +1,134 @@
+"""Figures of the outlook: the whole course as one climb over its lessons, and a sentence squeezed through one vector.
+
+The climb keeps the order of the lessons, marks what every step can do without training, and draws how far the best so far had come; the diagram
+shows which pieces encoder and decoder are allowed to see. Seen in ``16_outlook``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core import shown
+from .labels import VEIL, new_figure
+from .leaderboard import _span
+from .style import GREY, MARKERS, PALETTE, plain, styled
+from .word2vec import arrow, box
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..evaluation import LeaderboardRow
+
+__all__ = ["bottleneck_diagram", "leaderboard_climb"]
+
+BLUE, VERMILLION, GREEN, PURPLE, BLACK = (PALETTE[name] for name in ("blue", "vermillion", "green", "purple", "black"))
+COLOURS = (BLUE, GREEN, VERMILLION, PURPLE, BLACK)
+INK = {PURPLE: "#8F3F6E"}                         # of words: dark enough on white
+MOST_STEPS = 30
+MOST_PIECES = 9
+
+
+@styled()
+def leaderboard_climb(families: Mapping[str, Mapping[str, LeaderboardRow]], *, dataset: str, title: str,
+                      controls: Mapping[str, LeaderboardRow] | None = None, apart: str | None = None) -> Figure:
+    """The course in one picture: a dot with its 95 % interval for each method, from top to bottom, and a line for the best so far.
+
+    Parameters: families, name -> label -> row of a leaderboard, one to five families in the course's order, 30 rows at most; dataset, measured in
+    every row; title, the finding; controls, label of a row -> the row of its untrained twin, a hollow mark on the same line; apart, the family that
+    is there to compare with and does not count for the best so far. Raises ValueError for a row without the set, or a control that belongs to none.
+    """
+    steps = [(label, row, k) for k, rows in enumerate(families.values()) for label, row in rows.items()]
+    twins = dict(controls or {})
+    _check_climb(families, steps, twins, dataset, apart)
+    fig, (ax,) = new_figure(title, size=(7.2, 1.5 + 0.34 * len(steps)))
+    counted = [k for k, name in enumerate(families) if name != apart]
+    _best_so_far(ax, [_span(row, dataset)[1] for _, row, k in steps if k in counted])
+    for place, (label, row, k) in enumerate(steps):
+        low, score, high = _span(row, dataset)
+        ax.plot([low, high], [place, place], "-", color=COLOURS[k], lw=6, alpha=0.3, solid_capstyle="butt")
+        ax.plot([score], [place], marker=MARKERS[k], ls="none", color=COLOURS[k], ms=8)
+        if label in twins:
+            untrained = _span(twins[label], dataset)[1]
+            high = max(high, untrained)
+            ax.plot([untrained], [place], marker="o", ls="none", mfc="white", mec=BLACK, mew=1.4, ms=7)
+        ax.annotate(f"{score:.0f}", (high, place), (8, 0), textcoords="offset points", va="center", color=INK.get(COLOURS[k], COLOURS[k]),
+                    fontweight="bold", bbox=VEIL)
+    _frame(ax, families, steps, dataset, twins)
+    return fig
+
+
+def _check_climb(families: Mapping, steps: Sequence[tuple], twins: Mapping, dataset: str, apart: str | None) -> None:
+    if not 1 <= len(families) <= len(COLOURS) or not 1 <= len(steps) <= MOST_STEPS:
+        raise ValueError(f"families holds {len(families)} families with {len(steps)} rows; expected 1 to {len(COLOURS)}, and 1 to {MOST_STEPS} rows")
+    labels = [label for label, _, _ in steps]
+    if len(set(labels)) < len(labels) or (unknown := [label for label in twins if label not in labels]):
+        raise ValueError(f"labels {shown(labels)} hold a name twice" if len(set(labels)) < len(labels) else
+                         f"controls[{shown(unknown[0])}] belongs to no row; expected one of {', '.join(labels)}")
+    for name, row in [*((label, row) for label, row, _ in steps), *twins.items()]:
+        if dataset not in row.scores:
+            raise ValueError(f"{shown(name)} was not measured on dataset={shown(dataset)}; it has {', '.join(row.scores)}")
+    if apart is not None and apart not in families:
+        raise ValueError(f"apart={shown(apart)} is no family; expected one of {', '.join(families)}")
+
+
+def _best_so_far(ax: Axes, scores: Sequence[float]) -> None:
+    """A staircase through the highest score up to each row."""
+    if scores:
+        best = np.maximum.accumulate(scores)
+        ax.plot(np.repeat(best, 2), np.ravel([(place - 0.5, place + 0.5) for place in range(len(best))]), "-", color=GREY, lw=1.4, zorder=0.5)
+
+
+def _frame(ax: Axes, families: Mapping, steps: Sequence[tuple], dataset: str, twins: Mapping) -> None:
+    """Names on the left, families on the right, axis below."""
+    spans = [_span(row, dataset) for _, row, _ in steps] + [_span(row, dataset) for row in twins.values()]
+    low, high = min(s[0] for s in spans), max(s[2] for s in spans)
+    low, right, first = low - 0.06 * (high - low), high + 0.14 * (high - low), 0
+    for k, (name, rows) in enumerate(families.items()):
+        middle, ink = first + (len(rows) - 1) / 2, INK.get(COLOURS[k], COLOURS[k])
+        ax.plot([right, right], [first - 0.35, first + len(rows) - 0.65], "-", color=COLOURS[k], lw=3, clip_on=False)
+        ax.annotate(plain(name, limit=24), (right, middle), (7, 0), textcoords="offset points", va="center", color=ink, fontweight="bold",
+                    annotation_clip=False)
+        first += len(rows)
+    ax.set_yticks(range(len(steps)), [plain(label, limit=34) for label, _, _ in steps])
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color="#DDDDDD", lw=0.8)
+    ax.set_axisbelow(True)
+    ax.set(xlim=(low, right), ylim=(len(steps) - 0.4, -0.6))
+    hollow = "; hollow: untrained" if twins else ""
+    ax.set_xlabel(f"Spearman × 100 on {plain(dataset)}; bars: 95% interval{hollow}; grey line: best so far")
+
+
+@styled()
+def bottleneck_diagram(pieces: Sequence[str], *, encoder_hides: Sequence[bool], decoder_hides: Sequence[bool], title: str) -> Figure:
+    """A text as the encoder of an auto-encoder sees it, the one vector that passes, and the text as the weak decoder sees it.
+
+    Parameters: pieces of the text, 2 to 9; encoder_hides, decoder_hides, which of them each of the two is not shown; title, the finding. Raises
+    ValueError for as many flags as there are no pieces, or a decoder from which nothing is hidden. [xiao2022retromae, Fig. 1]
+    """
+    n, hidden = len(pieces), np.asarray([encoder_hides, decoder_hides], dtype=bool) if len(encoder_hides) == len(decoder_hides) else np.zeros((2, 0))
+    if not 2 <= n <= MOST_PIECES or hidden.shape[1] != n or not hidden[1].any():
+        raise ValueError(f"pieces has {n} pieces and {len(encoder_hides)} and {len(decoder_hides)} flags; expected 2 to {MOST_PIECES}, a flag for "
+                         "each piece on both sides, and at least one piece that the decoder has to guess")
+    fig, (ax,) = new_figure(title, size=(7.2, 4.3))
+    middle = (n - 1) / 2
+    for row, (y, name) in enumerate(((4, "the encoder\nsees"), (0.9, "the decoder\nsees"))):
+        for i, piece in enumerate(pieces):
+            gone = bool(hidden[row, i])
+            box(ax, i, y, "?" if gone else plain(piece, limit=9), GREY if gone else (BLUE, GREEN)[row], filled=gone)
+        ax.annotate(name, (-0.75, y), ha="right", va="center", color=(BLUE, GREEN)[row], fontweight="bold")
+    box(ax, middle, 2.5, "one vector", VERMILLION, filled=True)
+    for i in range(n):
+        arrow(ax, (i, 3.66), (middle + 0.25 * (i - middle), 2.82), BLUE, lw=1.0)
+    for i in np.flatnonzero(hidden[1]):
+        arrow(ax, (middle + 0.25 * (i - middle), 2.18), (i, 1.28), VERMILLION, lw=1.0)
+        box(ax, i, -0.35, plain(pieces[i], limit=9), VERMILLION)
+        arrow(ax, (i, 0.55), (i, -0.02), GREY, lw=1.0)
+    for y, text, colour in ((3.2, "all blocks", BLUE), (1.7, "one block", GREEN), (-0.35, "and has\nto guess", VERMILLION)):
+        ax.annotate(text, (-0.75, y), ha="right", va="center", color=colour, fontweight="bold" if y < 0 else "normal")
+    ax.set(xlim=(-0.75 - 0.27 * n, n - 0.4), ylim=(-0.8, 4.5), xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    return fig

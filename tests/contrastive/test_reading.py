@@ -1,0 +1,230 @@
+"""A reading gives what the encoder gives, gradients that are those of transformers, and masks that one number decides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from lessons_lib.contextual import ContextualEncoder, Pooling
+from lessons_lib.contextual.readers import OtherReader
+from lessons_lib.contrastive.reading import Reading, derived_seed
+from lessons_lib.core import DataWarning
+
+POOLINGS = ("cls", "last", "max", "first-last", "static-last", "last-2", "all")
+
+
+@pytest.fixture(scope="module")
+def other(encoder):
+    """The same weights in the model of transformers, dropout .3."""
+    from transformers import BertConfig, BertModel
+
+    model = BertModel(BertConfig(**{k: v for k, v in encoder.reader.model.size.to_config().items() if k != "architectures"},
+                                 attn_implementation="eager"), add_pooling_layer=True)
+    model.load_state_dict(encoder.reader.model.state_dict())
+    for part in model.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.3
+    return ContextualEncoder(OtherReader(model.eval(), has_pooler=True), encoder.tokenizer, name="other")
+
+
+def rows_of(texts, repeats=1):
+    return np.tile(np.arange(len(texts)), repeats)
+
+
+def read(reading, texts, **options):
+    return reading(reading.number(texts), rows_of(texts), **options)
+
+
+# ------------------------------------------------------------------------------------------------ without dropout
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("kind", ["encoder", "other"])
+def test_without_dropout_vectors_are_those_of_the_encoder(request, texts, kind, pooling):
+    encoder = request.getfixturevalue(kind)
+    found = read(Reading(encoder, pooling=pooling, dropout=0.5), texts).detach().numpy()
+    assert np.abs(found - encoder.encode_each(texts, [pooling])[0]).max() <= 1e-6
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_gradients_are_those_of_transformers(encoder, other, texts, pooling):
+    found = []
+    for one in (encoder, other):
+        reading = Reading(one, pooling=pooling)
+        weights = torch.linspace(-1, 1, reading.dim)
+        (read(reading, texts) @ weights).square().sum().backward()
+        found.append({name: p.grad for name, p in reading.model.named_parameters() if p.grad is not None})
+    scale = max(g.abs().max() for g in found[1].values())
+    assert found[0].keys() == found[1].keys() and scale > 0.1
+    assert max((g - found[1][name]).abs().max() for name, g in found[0].items()) <= 2e-6 * scale
+
+
+def test_gradients_are_finite_differences(encoder, texts):
+    reading = Reading(encoder, dropout=0.3)
+    reading.model.double()
+    table, weights = reading.model.embeddings.word_embeddings.weight, torch.linspace(-1, 1, reading.dim)
+
+    def loss():
+        return (read(reading, texts[:6], seed=5).double() @ weights.double()).square().sum()
+
+    loss().backward()
+    piece, step = int(table.grad.abs().sum(1).argmax()), 1e-3
+    direction = torch.zeros_like(table)
+    direction[piece] = table.grad[piece] / table.grad[piece].norm()
+    with torch.no_grad():
+        ends = [loss() for table.data in (table.data + step * direction, table.data - step * direction)]
+    assert ((ends[0] - ends[1]) / (2 * step)).item() == pytest.approx((table.grad * direction).sum().item(), rel=1e-3)
+
+
+def test_rows_may_repeat_and_come_in_any_order(encoder, texts):
+    reading = Reading(encoder)
+    numbered, rows = reading.number(texts), np.array([7, 3, 3, 0, 11, 7])
+    assert torch.allclose(reading(numbered, rows), reading(numbered, rows_of(texts))[rows], atol=1e-6)
+
+
+@pytest.mark.parametrize("pooling", [Pooling("last", special_tokens=False), Pooling("mean", layer=1)])
+def test_a_pooling_with_settings_is_read_and_handed_on(encoder, texts, pooling):
+    reading = Reading(encoder, pooling=pooling)
+    expected = encoder.encode_each(texts, [pooling])[0]
+    assert np.abs(read(reading, texts).detach().numpy() - expected).max() <= 1e-6
+    assert np.abs(reading.encoder().encode(texts) - expected).max() <= 1e-6
+
+
+def test_a_text_without_a_piece_is_a_zero_vector_without_gradient(encoder):
+    reading = Reading(encoder)
+    numbered = reading.number(["sea", "ships"])
+    some = type(numbered)(numbered.ids, numbered.places, np.array([0, numbered.offsets[1], numbered.offsets[1], numbered.offsets[2]]))
+    found = reading(some, np.array([0, 1, 2, 1]))
+    assert not found[[1, 3]].any() and found[[0, 2]].abs().min() > 0
+    (found[1].sum() + reading(some, np.array([1])).sum()).backward()
+    assert not any(p.grad is not None and p.grad.any() for p in reading.parameters())
+
+
+# ------------------------------------------------------------------------------------------------ dropout
+
+
+@pytest.mark.parametrize("kind", ["encoder", "other"])
+def test_the_same_seed_gives_the_same_bits_and_another_gives_another_mask(request, texts, kind):
+    reading = Reading(request.getfixturevalue(kind), dropout=0.2)
+    a, b, c = (read(reading, texts, seed=seed) for seed in (3, 3, 4))
+    assert torch.equal(a, b) and (a - c).abs().max() > 1e-2
+
+
+def test_every_row_has_masks_of_its_own(encoder, texts):
+    reading = Reading(encoder, dropout=0.2)
+    numbered = reading.number(texts)
+    found = reading(numbered, rows_of(texts, 2), seed=0)
+    assert ((found[: len(texts)] - found[len(texts) :]).norm(dim=1) > 1e-2).all()
+
+
+@pytest.mark.parametrize("kind", ["encoder", "other"])
+def test_70_with_a_share_of_0_or_no_seed_both_views_are_equal(request, texts, kind):
+    encoder = request.getfixturevalue(kind)
+    none, full = Reading(encoder, dropout=0.0), Reading(encoder, dropout=0.2)
+    assert torch.equal(read(none, texts, seed=0), read(none, texts, seed=1))
+    assert torch.equal(read(none, texts, seed=0), read(full, texts, seed=None))
+
+
+def test_the_share_of_the_model_is_kept_unless_another_is_given(other, texts):
+    kept, set_so, changed = (Reading(other, dropout=dropout) for dropout in (None, 0.3, 0.1))
+    assert torch.equal(read(kept, texts, seed=1), read(set_so, texts, seed=1))
+    assert (read(kept, texts, seed=1) - read(changed, texts, seed=1)).abs().max() > 1e-2
+
+
+def test_units_are_left_out_with_the_share_that_was_asked_for(encoder):
+    reading, shares = Reading(encoder, pooling="static-last", dropout=0.25), []
+    reading.model.embeddings.LayerNorm.register_forward_hook(lambda part, given, out: torch.ones_like(out))
+    reading.model.embeddings.dropout.register_forward_hook(lambda part, given, out: shares.append((out == 0).float().mean()))
+    read(reading, ["sea ships sail " * 9] * 40, seed=0)
+    assert float(shares[0]) == pytest.approx(0.25, abs=0.015)
+
+
+def test_reading_touches_no_random_state_of_torch(encoder, texts):
+    reading, before = Reading(encoder, dropout=0.2), torch.get_rng_state()
+    read(reading, texts, seed=9)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_seeds_of_different_numbers_differ_and_are_repeated():
+    assert len({derived_seed(*numbers) for numbers in ((0,), (0, 0), (0, 1), (1, 0), (1, 1))}) == 5
+    assert derived_seed(4, 7) == derived_seed(4, 7) >= 0
+
+
+# ------------------------------------------------------------------------------------------------ what it is made of
+
+
+def test_the_encoder_is_never_changed(encoder, texts):
+    before, reading = encoder.encode(texts), Reading(encoder, dropout=0.5)
+    optimizer = torch.optim.SGD(reading.parameters(), lr=1.0)
+    read(reading, texts, seed=0).square().sum().backward()
+    optimizer.step()
+    assert np.array_equal(encoder.encode(texts), before) and encoder.reader.model.size.dropout == 0.0
+    assert np.abs(reading.encoder().encode(texts) - before).max() > 1e-2
+
+
+def test_the_encoder_with_the_weights_of_now_is_a_copy_unless_it_shall_go_along(encoder, texts):
+    reading = Reading(encoder, pooling="cls", dropout=0.5)
+    copy, along = reading.encoder(), reading.encoder(copy=False)
+    assert np.array_equal(copy.encode(texts), along.encode(texts)) and copy.pooling == "cls"
+    with torch.no_grad():
+        reading.model.embeddings.LayerNorm.bias += 1.0
+    assert np.abs(copy.encode(texts) - along.encode(texts)).max() > 1e-2
+    assert reading.model.training and not any(p.requires_grad for p in copy.reader.model.parameters())
+
+
+def test_a_frozen_model_learns_all_the_same(encoder, texts):
+    encoder.reader.model.requires_grad_(False)
+    try:
+        read(Reading(encoder), texts).sum().backward()
+    finally:
+        encoder.reader.model.requires_grad_(True)
+
+
+def test_bfloat16_is_near_and_gradients_stay_float32(encoder, texts):
+    exact, half = Reading(encoder), Reading(encoder, precision="bfloat16")
+    vectors = read(half, texts)
+    vectors.square().sum().backward()
+    assert vectors.dtype == torch.float32 == half.model.embeddings.word_embeddings.weight.grad.dtype
+    error = ((vectors - read(exact, texts)).norm(dim=1) / read(exact, texts).norm(dim=1)).max()
+    assert 1e-5 < error < 0.03
+
+
+def test_E09_a_text_that_is_too_long_is_cut_with_one_warning_or_refused(encoder):
+    long = ["sea ships sail harbour waves", "sea"]
+    with pytest.warns(DataWarning, match=r"1 of 2 texts .* max_length=5 .* texts\[0\]"):
+        assert Reading(encoder, max_length=5).number(long).lengths.tolist() == [5, 3]
+    strict = ContextualEncoder(**encoder.get_params() | {"truncation": "error"})
+    with pytest.raises(ValueError, match=r"texts\[0\] has 7 pieces"):
+        Reading(strict, max_length=5).number(long)
+
+
+@pytest.mark.parametrize(("options", "error", "message"), [
+    ({"max_length": 2}, ValueError, r"max_length=2.*in .3,"), ({"max_length": 1000}, ValueError, "max_length=1000"),
+    ({"max_length": 5.0}, TypeError, "max_length=5.0"), ({"dropout": 1.0}, ValueError, "dropout=1.0"), ({"dropout": "a"}, TypeError, "dropout"),
+    ({"precision": "float16"}, ValueError, "precision='float16'"), ({"pooling": "middle"}, ValueError, "pooling='middle'"),
+    ({"pooling": "last-9"}, ValueError, "last-9")])
+def test_E10_settings_that_cannot_be_are_refused(encoder, options, error, message):
+    with pytest.raises(error, match=message):
+        Reading(encoder, **options)
+
+
+def test_only_a_contextual_encoder_can_be_read():
+    with pytest.raises(TypeError, match="expected a ContextualEncoder"):
+        Reading("lesson-bert")
+
+
+# ------------------------------------------------------------------------------------------------ on a GPU
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_a_gpu_gives_the_vectors_and_gradients_of_the_processor_and_repeats_its_masks(encoder, texts):
+    here, there = Reading(encoder, dropout=0.2), Reading(encoder, dropout=0.2).to("cuda")
+    for reading in (here, there):
+        read(reading, texts).sin().sum().backward()
+    for (name, p), q in zip(here.model.named_parameters(), there.model.parameters(), strict=True):
+        assert p.grad is None or (p.grad - q.grad.cpu()).abs().max() <= 1e-3 * max(1.0, float(p.grad.abs().max())), name
+    before = torch.cuda.get_rng_state()
+    assert torch.equal(read(there, texts, seed=4), read(there, texts, seed=4)) and torch.equal(torch.cuda.get_rng_state(), before)
+    assert (read(there, texts, seed=4) - read(there, texts, seed=5)).abs().max() > 1e-2

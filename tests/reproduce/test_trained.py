@@ -1,0 +1,129 @@
+"""Entries that train: seeds, controls and standard deviations; what was finished is not trained again, and anything that decides it counts."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from lessons_lib.core import DataWarning
+from lessons_lib.datasets.records import SentencePairs
+from lessons_lib.reproduce import trained
+from lessons_lib.reproduce.trained import PLACES, SD, forget, kept_folder, spearman_by_set, trained_rows
+
+PAIRS = SentencePairs(name="toy", split="test", sentence1=["0"] * 4, sentence2=["10", "40", "80", "60"], score=np.array([5.0, 4.0, 1.0, 2.0]),
+                      subset=None, scale=(0, 5))
+
+
+class Start:
+    """An encoder to start from, with a weight."""
+
+    def __init__(self, weight: float):
+        self.weight, self.reader = weight, self
+        self.model = torch.nn.Linear(1, 1, bias=False)
+        with torch.no_grad():
+            self.model.weight.fill_(weight)
+
+
+class Trainer:
+    """Trains nothing: the score is the start weight and ten times the seed. Counts its trainings, and may fail in one."""
+
+    def __init__(self, fails_at: int | None = None):
+        self.trainings, self.fails_at = [], fails_at
+
+    def __call__(self, encoder, seed):
+        if len(self.trainings) == self.fails_at:
+            raise KeyboardInterrupt
+        self.trainings.append((encoder.weight, seed))
+        return encoder.weight + 10 * seed
+
+
+@pytest.fixture(autouse=True)
+def starts(monkeypatch):
+    """Start weight 1 of the trained model, 0.5 of the control."""
+    monkeypatch.setattr(trained, "load_encoder", lambda name: Start(1.0 if name == "lesson-bert" else 2.0))
+    monkeypatch.setattr(trained, "control_of", lambda name, seed: Start(0.5))
+
+
+def rows(train, settings=None, **changes):
+    given = {"entry": "euclid_1", "seeds": 3, "score": lambda model: {"": {5: model}, ", halved": {0: model / 2}}}
+    return trained_rows("row", train, settings={"steps": 2} if settings is None else settings, **given | changes)
+
+
+def test_means_and_standard_deviations_over_seeds_with_the_control_beside_them():
+    found = rows(Trainer(), seed=1)
+    assert found["row"] == {5: 21.0} and found["row" + SD] == {5: pytest.approx(10.0)}          # 11, 21, 31
+    assert found["row, untrained"] == {5: 20.5} and found["row, halved, untrained" + SD] == {0: pytest.approx(5.0)}
+    assert len(found) == 8
+
+
+def test_one_seed_has_no_standard_deviation_and_controls_can_be_left_out():
+    assert list(rows(Trainer(), seeds=1, controls=0)) == ["row", "row, halved"]
+
+
+def test_an_interrupted_record_goes_on_with_the_training_that_it_stopped_in():
+    stopped, goes_on, again = Trainer(fails_at=2), Trainer(), Trainer()
+    with pytest.raises(KeyboardInterrupt):
+        rows(stopped)
+    found = rows(goes_on)
+    assert stopped.trainings + goes_on.trainings == [(1.0, 0), (1.0, 1), (1.0, 2), (0.5, 0), (0.5, 1), (0.5, 2)]
+    assert rows(again) == found and not again.trainings
+
+
+@pytest.mark.parametrize("change", [{"settings": {"steps": 3}}, {"settings": {"steps": 2, "encoder": "another"}}, {"entry": "euclid_2"}, {"seed": 7}])
+def test_what_decides_a_training_decides_whether_it_is_known(change):
+    rows(Trainer(), seeds=1)
+    again = Trainer()
+    rows(again, **{"seeds": 1} | change)
+    assert len(again.trainings) == 2
+
+
+def test_other_code_trains_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(trained, "ROOM", tmp_path)
+    monkeypatch.setattr(trained, "_code", functools.lru_cache(trained._code.__wrapped__))
+    rows(Trainer())
+    (tmp_path / "losses.py").write_text("steps = 1\n")
+    same, again = Trainer(), Trainer()
+    rows(same)                                                                                # this process still trains by the code that it read
+    trained._code.cache_clear()
+    rows(again)
+    assert len(same.trainings) == 0 and len(again.trainings) == 6
+
+
+def test_a_cut_file_counts_as_none_and_forgetting_begins_anew():
+    rows(Trainer(), controls=0)
+    files = sorted(kept_folder("euclid_1").glob("*.json"))
+    files[0].write_text("{")
+    again, anew = Trainer(), Trainer()
+    rows(again, controls=0)
+    forget("euclid_1")
+    rows(anew, controls=0)
+    assert len(again.trainings) == 1 and len(anew.trainings) == 3 and len(files) == 3
+
+
+class Angles:
+    """Encodes a text that is an angle; warns, as models do of long sentences."""
+
+    dim, name = 2, "angles"
+
+    def encode(self, texts, *, batch_size=256, progress=False):
+        warnings.warn("too long", DataWarning, stacklevel=1)
+        t = np.radians([float(text) for text in texts])
+        return np.column_stack([np.cos(t), np.sin(t)])
+
+
+def test_scores_stand_at_the_place_of_their_set_and_a_split_can_be_named(monkeypatch):
+    asked = []
+    monkeypatch.setattr(trained, "load", lambda name, split=None: asked.append((name, split)) or PAIRS)
+    assert spearman_by_set(Angles(), ["stsb", "stsb dev"]) == {5: pytest.approx(100), PLACES.index("stsb dev"): pytest.approx(100)}
+    assert asked == [("stsb", None), ("stsb", "dev")]
+
+
+def test_an_unknown_set_is_refused_before_anything_is_trained():
+    train = Trainer()
+    with pytest.raises(ValueError, match="sets='stsb deb'.*stsb dev"):
+        rows(train, sets=["stsb deb"])
+    assert not train.trainings
