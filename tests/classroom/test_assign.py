@@ -46,7 +46,7 @@ def test_the_students_notebook_holds_no_solution_and_runs_nothing_but_stubs(less
             own = [line.strip() for line in solution_text(exercise).splitlines()[1:]]
             told = [line for line in own if len(line) > 25 and line in text and line not in stubs]
             assert told == [], exercise.name
-        else:
+        elif len(solution_text(exercise)) > 4:                     # a number of one digit may stand anywhere
             assert solution_text(exercise) not in text
 
 
