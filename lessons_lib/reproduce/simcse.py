@@ -242,7 +242,7 @@ ENTRIES = (
     Entry(
         id="gao2021_figure2", paper="gao2021simcse", item="Figure 2, trainings on the plane", lesson="simcse", printed={},
         setup=SETUP + "Series by step, on the dev part of STS-B; alignment of pairs graded above 4. The paper draws curves without numbers.",
-        measure=_measure_paths, draw=_draw_paths, scales=SCALES,
+        measure=_measure_paths, draw=_draw_paths, scales=SCALES, headline={"uniformity before": ("dropout of 0.1: uniformity", 0)},
         why="All paths lie on one line: in 40 steps alignment is the price of uniformity, with dropout or without. Longer trainings were not tried.",
         alt="Paths of four trainings and a control on the plane of uniformity and alignment, all from the same start to the left.",
         claims=(Claim("every training makes the sentences more even", lambda m: all(_rise(m, name, "uniformity") < 0 for name in PATHS)),
@@ -256,6 +256,7 @@ ENTRIES = (
         setup=SETUP + "x = 0: uniformity, 1: alignment of pairs graded above 4, 2: Spearman times 100, on the dev part of STS-B. Whitening is fitted "
                       "on sentences of the train part.",
         measure=_measure_plane, draw=_draw_plane, scales=SCALES,
+        headline={name: (name, 2) for name in (RAW, "SimCSE", "supervised SimCSE", "whitening")},
         alt="Encoders on the plane of uniformity and alignment, coloured by score: raw, whitened, SimCSE, supervised SimCSE, and start weights.",
         claims=(Claim("raw vectors align best and are least even", lambda m: m[RAW][1] < min(m[x][1] for x in (*PLANE, "whitening"))
                       and m[RAW][0] > max(m[x][0] for x in (*PLANE, "whitening"))),
@@ -265,6 +266,7 @@ ENTRIES = (
         id="gao2021_singular_values", paper="gao2021simcse", item="the figure of singular values (appendix)", lesson="simcse", printed={},
         setup=SETUP + "Singular values of 512 sentences of the dev part, vectors at length 1, divided by the largest; x is their number.",
         measure=_measure_spectrum, draw=_draw_spectrum, scales=SCALES,
+        headline={f"{name}, second": (name, 2) for name in (RAW, "SimCSE", "supervised SimCSE")},
         why="With labels the share falls by a quarter only, and the score rises more: hard negatives move a few directions instead of all.",
         alt="Singular values divided by the largest, log axes: raw vectors fall at once, SimCSE and supervised SimCSE fall later.",
         claims=(Claim("the largest singular value has a smaller share after SimCSE", lambda m: _share(m["SimCSE"]) < 0.7 * _share(m[RAW])),
