@@ -51,12 +51,12 @@ def leaderboard_climb(families: Mapping[str, Mapping[str, LeaderboardRow]], *, d
         low, score, high = _span(row, dataset)
         ax.plot([low, high], [place, place], "-", color=COLOURS[k], lw=6, alpha=0.3, solid_capstyle="butt")
         ax.plot([score], [place], marker=MARKERS[k], ls="none", color=COLOURS[k], ms=8)
+        untrained = _span(twins[label], dataset)[1] if label in twins else low
         if label in twins:
-            untrained = _span(twins[label], dataset)[1]
-            high = max(high, untrained)
             ax.plot([untrained], [place], marker="o", ls="none", mfc="white", mec=BLACK, mew=1.4, ms=7)
-        ax.annotate(f"{score:.0f}", (high, place), (8, 0), textcoords="offset points", va="center", color=INK.get(COLOURS[k], COLOURS[k]),
-                    fontweight="bold", bbox=VEIL)
+        left = untrained > score                      # the number stands where the hollow mark does not
+        ax.annotate(f"{score:.0f}", (low if left else high, place), (-8 if left else 8, 0), textcoords="offset points", va="center",
+                    ha="right" if left else "left", color=INK.get(COLOURS[k], COLOURS[k]), fontweight="bold", bbox=VEIL)
     _frame(ax, families, steps, dataset, twins)
     return fig
 
@@ -86,7 +86,7 @@ def _frame(ax: Axes, families: Mapping, steps: Sequence[tuple], dataset: str, tw
     """Names on the left, families on the right, axis below."""
     spans = [_span(row, dataset) for _, row, _ in steps] + [_span(row, dataset) for row in twins.values()]
     low, high = min(s[0] for s in spans), max(s[2] for s in spans)
-    low, right, first = low - 0.06 * (high - low), high + 0.14 * (high - low), 0
+    low, right, first = low - 0.1 * (high - low), high + 0.14 * (high - low), 0
     for k, (name, rows) in enumerate(families.items()):
         middle, ink = first + (len(rows) - 1) / 2, INK.get(COLOURS[k], COLOURS[k])
         ax.plot([right, right], [first - 0.35, first + len(rows) - 0.65], "-", color=COLOURS[k], lw=3, clip_on=False)

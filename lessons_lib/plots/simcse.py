@@ -58,11 +58,11 @@ def plane_of_encoders(points: Mapping[str, tuple[float, float, float]], *, title
 def _name_points(ax: Axes, places: np.ndarray, names: Sequence[str], marked: set[str]) -> None:
     """A name near each point where it covers no other, with a thin line where it had to move away."""
     ax.figure.draw_without_rendering()            # settles the layout, so that points of the page can be computed
-    texts = [plain(name, limit=30) for name in names]
+    texts = [plain(name, limit=34) for name in names]
     at = in_points(ax, places)
     frame = in_points(ax, np.array([[x, y] for x, y in zip(ax.get_xlim(), ax.get_ylim(), strict=True)]))
     widths = [LETTER * len(text) + 6 for text in texts]
-    wanted = at + np.column_stack([np.array(widths) / 2 + 8, np.zeros(len(at))])
+    wanted = at + np.column_stack([np.array(widths) / 2 + 11, np.zeros(len(at))])
     found = quiet_places(wanted, widths, np.repeat(at, 3, axis=0), frame, height=14)
     for text, name, place, start, end in zip(texts, names, places, at, found, strict=True):
         far = np.linalg.norm(end - start) > 40
@@ -95,7 +95,7 @@ def plane_of_trainings(paths: Mapping[str, tuple[Sequence[float], Sequence[float
         ax.annotate(plain(name, limit=26), (x, y), (8, 0), textcoords="offset points", va="center", color=GREY, bbox=VEIL)
     ax.set(**AXES)
     ax.grid(color="#DDDDDD", lw=0.8)
-    ax.margins(0.1)
+    ax.margins(x=0.3, y=0.1)                          # paths end on the left, and so do their names
     _name_ends(ax, walks)
     return fig
 
@@ -108,7 +108,7 @@ def _name_ends(ax: Axes, walks: Mapping[str, Sequence[np.ndarray]]) -> None:
     marks = in_points(ax, np.concatenate([np.column_stack(walk) for walk in walks.values()]))
     frame = in_points(ax, np.array([[x, y] for x, y in zip(ax.get_xlim(), ax.get_ylim(), strict=True)]))
     widths = [LETTER * 1.15 * len(text) + 8 for text in texts]
-    found = quiet_places(ends + np.array([0, 16]), widths, np.repeat(marks, 3, axis=0), frame)
+    found = quiet_places(ends - np.column_stack([np.array(widths) / 2 + 10, np.zeros(len(ends))]), widths, np.repeat(marks, 3, axis=0), frame)
     for text, (x, y), start, end, colour in zip(texts, walks.values(), ends, found, LINE_COLOURS, strict=False):
         ax.annotate(text, (x[-1], y[-1]), tuple(end - start), textcoords="offset points", ha="center", va="center", color=colour, bbox=VEIL,
-                    arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6} if np.linalg.norm(end - start) > 40 else None)
+                    arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6} if abs(end - start)[1] > 12 else None)

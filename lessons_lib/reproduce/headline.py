@@ -9,8 +9,10 @@ import math
 
 import numpy as np
 
+from .bert import CONTROL
 from .entry import Entry, Series, called
 from .recorded import Record
+from .trained import SD
 
 __all__ = ["headline"]
 
@@ -20,13 +22,16 @@ SHOWN = 3                                         # rows
 def headline(entry: Entry, record: Record) -> tuple[str, str]:
     """Printed and measured numbers in short: "" for the paper where it prints none.
 
-    A row's number is its mean over the places that paper and record both have; an entry may choose its numbers itself.
+    A row's number is its mean over the places that paper and record both have, or over its own where the paper prints none; an entry may choose its
+    numbers itself.
     """
     if entry.headline:
         pairs = [(_at(record.printed, row, x), _at(record.measured, row, x), name) for name, (row, x) in entry.headline.items()]
     else:
         both = [row for row in entry.printed if set(entry.printed[row]) & set(record.measured.get(row, ()))]
+        own = [] if both else [row for row in record.measured if not row.endswith((CONTROL, SD))]
         pairs = [(*_means(record.printed[row], record.measured[row]), row) for row in both[:SHOWN]]
+        pairs += [(None, float(np.mean(list(record.measured[row].values()))), row) for row in own[:SHOWN]]
     columns = zip(*((_short(printed, row), _short(measured, row)) for printed, measured, row in pairs), strict=True) if pairs else ((), ())
     printed, measured = ("; ".join(filter(None, column)) for column in columns)
     return called(printed, record.settings), called(measured, record.settings)

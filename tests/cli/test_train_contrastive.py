@@ -83,6 +83,24 @@ def test_a_stopped_run_goes_on_to_the_same_bits(monkeypatch, capsys, tmp_path, b
     assert np.array_equal(whole.encode(["a man is playing"]), cut.encode(["a man is playing"]))
 
 
+def test_what_was_learned_before_the_others_were_lost_is_kept(monkeypatch, capsys, tmp_path, bert):
+    common, plain = ("train", "simcse", "--encoder", bert, *QUICK, "--steps", 4, "--dev", "none"), Training.step
+
+    def step(self):
+        if self.record.step == 3:
+            raise ConnectionError("process 0 of 2 has lost the others")
+        plain(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Training, "step", step)
+        code, _, err = lessons(monkeypatch, capsys, *common, "--out", tmp_path / "cut")
+    assert code == 2 and "has lost the others" in err and SimCse.load(tmp_path / "cut").n_steps_ == 3
+    assert lessons(monkeypatch, capsys, *common, "--out", tmp_path / "cut", "--resume")[0] == 0
+    assert lessons(monkeypatch, capsys, *common, "--out", tmp_path / "whole")[0] == 0
+    whole, cut = (load_encoder(tmp_path / name, device="cpu") for name in ("whole", "cut"))
+    assert np.array_equal(whole.encode(["a man is playing"]), cut.encode(["a man is playing"]))
+
+
 def test_mistakes_come_out_as_one_line_before_any_work(monkeypatch, capsys, tmp_path, bert):
     out = tmp_path / "m"
     common = ("--encoder", bert, "--out", out, *QUICK)
@@ -174,10 +192,10 @@ def test_two_processes_give_what_one_gives(tmp_path, bert, command):
 
 @pytest.mark.slow
 def test_when_one_process_is_killed_the_other_says_so_and_the_run_goes_on(tmp_path, bert):
-    out, more = tmp_path / "m", ("--chunk", 4, "--steps", 400, "--evaluate-every", 5, "--checkpoint-minutes", 0)
+    out, more = tmp_path / "m", ("--chunk", 4, "--steps", 200, "--evaluate-every", 5, "--dev", "none", "--checkpoint-minutes", 0)
     done = torchrun(bert, out, 2, *more)
     deadline = time.monotonic() + 120
-    while not list(out.glob("run-*/model.json")) and time.monotonic() < deadline:
+    while not list(out.glob("run-*/model.json")) and done.poll() is None and time.monotonic() < deadline:
         time.sleep(0.2)
     workers = [int(pid) for pid in subprocess.run(["pgrep", "-P", str(done.pid)], capture_output=True, text=True).stdout.split()]
     assert len(workers) >= 2, done.communicate(timeout=60)
@@ -190,7 +208,7 @@ def test_when_one_process_is_killed_the_other_says_so_and_the_run_goes_on(tmp_pa
     assert done.returncode != 0 and ("has lost the others" in err or "stopped after step" in err), err[-3000:]
     card = max((json.loads(path.read_text())["extra"]["record"]["step"] for path in out.glob("run-*/model.json")), default=0)
     assert card > 0
-    again = torchrun(bert, out, 1, "--chunk", 4, "--resume")
+    again = torchrun(bert, out, 1, "--dev", "none", "--resume")
     _, err = again.communicate(timeout=240)
     assert again.returncode == 0, err[-3000:]
-    assert SimCse.load(out).n_steps_ == 400
+    assert SimCse.load(out).n_steps_ == 200

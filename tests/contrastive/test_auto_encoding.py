@@ -92,6 +92,14 @@ def test_an_interrupted_run_ends_bitwise_like_one_that_was_not(tiny):
     assert np.array_equal(cut.resume(some_texts()).encode(some_texts()), whole.encode(some_texts()))
 
 
+def test_a_folder_gives_back_the_encoder_and_what_rebuilds(tiny, tmp_path):
+    model = AutoEncoding(tiny, **FAST).fit(some_texts())
+    model.save(tmp_path / "model")
+    again = AutoEncoding.load(tmp_path / "model")
+    assert np.allclose(again.encode(some_texts()), model.encode(some_texts()), atol=1e-6)
+    assert np.allclose(again.rebuilt(some_texts()), model.rebuilt(some_texts()), atol=1e-4)
+
+
 def test_the_same_seed_gives_the_same_vectors_and_another_one_others(tiny):
     vectors = [AutoEncoding(tiny, seed=seed, **FAST).fit(some_texts()).encode(some_texts()) for seed in (0, 0, 1)]
     assert np.array_equal(vectors[0], vectors[1]) and not np.allclose(vectors[0], vectors[2])

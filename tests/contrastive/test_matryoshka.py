@@ -72,6 +72,14 @@ def test_training_makes_short_vectors_tell_texts_apart(tiny):
     assert loss(trained.encoder_) < loss(tiny) - 0.1
 
 
+def test_a_folder_gives_back_the_encoder_and_its_sizes(tiny, tmp_path):
+    model = Matryoshka(tiny, sizes=[16, 4], steps=2, batch_size=6).fit(TEXTS)
+    model.save(tmp_path / "model")
+    again = Matryoshka.load(tmp_path / "model")
+    assert list(again.sizes) == [16, 4] and np.allclose(again.encode(TEXTS), model.encode(TEXTS), atol=1e-6)
+    assert again.resume(TEXTS) is again
+
+
 def test_truncation_keeps_the_beginning_at_length_one_and_composes(tiny):
     x = np.array([[3.0, 4.0, 5.0], [0.0, 0.0, 2.0]])
     assert np.allclose(Truncation(2).transform(x), [[0.6, 0.8], [0, 0]]) and Truncation(2).transform(x).dtype == np.float32

@@ -11,6 +11,10 @@ from lessons_lib.reproduce.recorded import read_record
 FILES = sorted((PROJECT / "figures").glob("*.json"))
 
 
+def test_every_entry_is_recorded():
+    assert {file.stem for file in FILES} == set(entries())
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_record_is_of_an_entry_of_today_at_laptop_scale_with_its_picture(file):
     record = read_record(file)

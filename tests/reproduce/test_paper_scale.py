@@ -19,8 +19,10 @@ from scipy.stats import spearmanr
 from lessons_lib import cli
 from lessons_lib.core import external_data_folder
 from lessons_lib.datasets import load
-from lessons_lib.reproduce import anisotropy, entries, rounding_grid
+from lessons_lib.reproduce import anisotropy, entries, outlook, rounding_grid, run, trained
 from lessons_lib.reproduce.models import PAPER
+from lessons_lib.reproduce.settings import settings_of
+from lessons_lib.reproduce.trained import SD
 
 pytestmark = [pytest.mark.slow, pytest.mark.data]
 FEW = ("--set", "sets=stsb", "--set", "pairs=24", "--set", "seeds=1")
@@ -135,9 +137,40 @@ def test_the_tables_of_flow_and_whitening_are_measured(reproduce):
 def test_a_checkpoint_in_a_folder_is_the_one_that_the_name_finds(reproduce, cache, tmp_path):
     folder = next((cache / f"models--{PAPER}" / "snapshots").iterdir())
     by_name = rows(reproduce("gao2021_first_last")["gao2021_first_last"])
-    from lessons_lib.reproduce import run
-    from lessons_lib.reproduce.settings import settings_of
-
     entry = entries()["gao2021_first_last"]
     settings = settings_of(entry, "paper", {"encoder": str(folder), "sets": "stsb", "pairs": "24", "seeds": "0"})
     assert run(entry, scale="paper", folder=tmp_path / "by folder", settings=settings).measured["h1 + hL"] == pytest.approx(by_name["h1 + hL"])
+
+
+# ------------------------------------------------------------------------------------------------ entries that train
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Sets of 24 pairs for what is scored after a training."""
+    def cut(name, **options):
+        found = load(name, **options)
+        return found.select(np.arange(24)) if hasattr(found, "score") and len(found) > 24 else found
+
+    for module in (trained, outlook):
+        monkeypatch.setattr(module, "load", cut)
+
+
+TRAINING = {
+    "sbert": (("reimers2019_tables1_2",),
+              {"steps": 1, "batch": 4, "seeds": 1, "controls": 0, "words": 10, "sets": "stsb", "sources": "snli_devtest"}),
+    "cosent": (("cosent_stsb",), {"batch_size": 4, "epochs": 0.5, "n_train": 8, "n_dev": 12, "n_test": 24, "seeds": 1}),
+    "simcse": (("gao2021_temperature", "gao2021_table5"),
+               {"training.sentences": "STS-B, train", "training.n": 8, "training.batch_size": 4, "training.precision": "float32",
+                "supervised.batch_size": 4, "supervised.epochs": 1, "n_pairs": 24, "n_dev": 24, "seeds": 1, "sets": "stsb",
+                "only": "SimCSE,τ = 0.01,τ = 1"}),
+    "outlook": (("outlook_objectives",), {"steps": 2, "batch": 4, "seeds": 1, "sets": "stsb", "kinds": "STS-B sentences"})}
+
+
+@pytest.mark.parametrize("family", TRAINING)
+def test_what_is_trained_begins_with_the_paper_s_model(reproduce, short, family):
+    ids, few = TRAINING[family]
+    found = reproduce(*ids, few=tuple(word for key, value in few.items() for word in ("--set", f"{key}={value}")))
+    for id in ids:
+        values = [y for name, row in rows(found[id]).items() if not name.endswith(SD) for y in row.values()]
+        assert len(values) > 2 and np.isfinite(np.array(values, dtype=float)).all()
