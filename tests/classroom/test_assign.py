@@ -29,7 +29,8 @@ def test_each_exercise_of_a_lesson_becomes_a_task_with_text_stub_and_answer(less
     tasks = tasks_of(Course().card(lesson))
     assert {task.name for task in tasks} == set(for_lesson(lesson)) and len(tasks) == len(for_lesson(lesson))
     for task in tasks:
-        names = {node.name if isinstance(node, ast.FunctionDef) else ast.unparse(node.targets[0]) for node in ast.parse(task.stub).body}
+        names = {node.name if isinstance(node, ast.FunctionDef) else ast.unparse(node.targets[0]) for node in ast.parse(task.stub).body
+                 if isinstance(node, (ast.FunctionDef, ast.Assign))}
         assert task.variable in names and task.text.startswith(f"**`{task.name}`") and "lesson." not in task.stub and ".ipynb" not in task.text
     assert open_questions(Course().card(lesson))
 
