@@ -58,12 +58,14 @@ def plane_of_encoders(points: Mapping[str, tuple[float, float, float]], *, title
 def _name_points(ax: Axes, places: np.ndarray, names: Sequence[str], marked: set[str]) -> None:
     """A name near each point where it covers no other, with a thin line where it had to move away."""
     ax.figure.draw_without_rendering()            # settles the layout, so that points of the page can be computed
+    order = sorted(range(len(names)), key=lambda k: names[k] not in marked)                 # those that stand out choose first
+    names, places = [names[k] for k in order], places[order]
     texts = [plain(name, limit=34) for name in names]
     at = in_points(ax, places)
     frame = in_points(ax, np.array([[x, y] for x, y in zip(ax.get_xlim(), ax.get_ylim(), strict=True)]))
-    widths = [LETTER * len(text) + 6 for text in texts]
+    widths = [LETTER * (1.25 if name in marked else 1) * len(text) + 6 for name, text in zip(names, texts, strict=True)]
     wanted = at + np.column_stack([np.array(widths) / 2 + 11, np.zeros(len(at))])
-    found = quiet_places(wanted, widths, np.repeat(at, 3, axis=0), frame, height=14)
+    found = quiet_places(wanted, widths, at, frame, height=13)
     for text, name, place, start, end in zip(texts, names, places, at, found, strict=True):
         far = np.linalg.norm(end - start) > 40
         ax.annotate(text, tuple(place), tuple(end - start), textcoords="offset points", ha="center", va="center", fontsize=10,

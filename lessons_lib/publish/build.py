@@ -94,11 +94,16 @@ def _without_seconds(row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in row.items() if k not in ("seconds", "versions")} | {"scores": scores}
 
 
-def _keep_board(drawn: Path, target: Path, order: Sequence[str]) -> None:
-    """Commit the rows that the build measured, in the order of the lessons; rows that differ in their times alone keep the former line."""
+def _keep_board(drawn: Path, target: Path, order: Sequence[str], *, lesson: str | None = None) -> None:
+    """Commit the rows that the build measured, in the order of the lessons; rows that differ in their times alone keep the former line.
+
+    Parameters: lesson, whose rows were measured, None: all. Those of others stay as they are by now: another build may have written them meanwhile.
+    """
     if not drawn.exists():
         return
     new, old = read_json(drawn), read_json(target) if target.exists() else {"rows": []}
+    if lesson is not None and old["rows"]:
+        new["rows"] = [row for row in old["rows"] if row["lesson"] != lesson] + [row for row in new["rows"] if row["lesson"] == lesson]
     former = {(row["encoder"], row["lesson"]): row for row in old["rows"]}
     for i, row in enumerate(new["rows"]):
         before = former.get((row["encoder"], row["lesson"]))
@@ -124,7 +129,7 @@ def _run_and_write(course: Course, ids: Sequence[str], scale: str, timeout: floa
             if result.ok:
                 _written(clean(result.notebook, root=course.root), course.card(result.lesson).notebook)
                 _keep_figures(own["figures"], course.root / "figures")
-                _keep_board(own["leaderboard.json"], board, course.ids())
+                _keep_board(own["leaderboard.json"], board, course.ids(), lesson=result.lesson)
             results.append(result)
     return results
 

@@ -112,3 +112,15 @@ def test_the_committed_board_is_in_the_order_of_the_lessons(tmp_path):
     drawn.write_text(json.dumps({"format": 1, "rows": rows}), encoding="utf-8")
     _keep_board(drawn, target, ["one", "two"])
     assert [r["encoder"] for r in json.loads(target.read_text(encoding="utf-8"))["rows"]] == ["c", "a", "d", "b"]
+
+
+def test_rows_that_another_build_wrote_meanwhile_stay(tmp_path):
+    from lessons_lib.publish.build import _keep_board
+
+    drawn, target = tmp_path / "drawn.json", tmp_path / "board.json"
+    row = lambda encoder, lesson, spearman: {"encoder": encoder, "lesson": lesson, "scores": {"s": {"spearman": spearman}}, "seconds": 1.0}  # noqa: E731
+    target.write_text(json.dumps({"format": 1, "rows": [row("a", "one", 0.1), row("new", "two", 0.9)]}), encoding="utf-8")
+    drawn.write_text(json.dumps({"format": 1, "rows": [row("a", "one", 0.5), row("b", "one", 0.6), row("old", "two", 0.2)]}), encoding="utf-8")
+    _keep_board(drawn, target, ["one", "two"], lesson="one")
+    assert [(r["encoder"], r["scores"]["s"]["spearman"]) for r in json.loads(target.read_text(encoding="utf-8"))["rows"]] == [
+        ("a", 0.5), ("b", 0.6), ("new", 0.9)]
