@@ -63,7 +63,7 @@ def word_tables(encoder: str = COURSE) -> dict[str, WordTable]:
 
 def _counted(model: ContextualEncoder) -> np.ndarray:
     """How often each piece stands in the course's sample of Wikipedia."""
-    numbered = model.tokenizer.number(sample_sentences().tolist(), longest=sys.maxsize, refuse=False)
+    numbered = model.tokenizer.number(sample_sentences(), longest=sys.maxsize, refuse=False)
     return np.bincount(numbered.ids, minlength=model.reader.vocabulary)
 
 
@@ -220,7 +220,8 @@ CLAIMS: dict[str, tuple[tuple[str, Callable[[Series], bool]], ...]] = {
 }
 
 
-HEADLINE = {"LessonBERT, layer 4": ("LessonBERT", 4), "start weights": ("start weights", 4), "BERT released, layer 12": ("BERT, released", 12)}
+HEADLINE = {"last layer, LessonBERT": ("LessonBERT", np.inf), "start weights": ("start weights", np.inf),
+            "BERT released": ("BERT, released", np.inf)}
 
 
 def _layer_entry(number: int, measure: str, extra: str, alt: str) -> Entry:

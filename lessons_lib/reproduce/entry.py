@@ -43,8 +43,8 @@ class Entry:
     the id of the lesson that discusses it; printed, the paper's numbers (empty for a figure without printed numbers); setup, what differs from the
     paper and why numbers may; measure(scale's settings, seed), gives the series; draw(entry, measured), gives the figure; alt, its words; claims;
     scales, settings by the names "smoke", "laptop", "paper", plain numbers, words, and lists of them; why, the reason where a claim fails at laptop
-    scale, as strong as the evidence, "" where none does; headline, name -> (row, x), the numbers to show first, empty: means of the rows that the
-    paper prints. Raises ValueError when a scale is missing or there is no claim.
+    scale, as strong as the evidence, "" where none does; headline, name -> (row, x), the numbers to show first, x = inf for the last of a row;
+    empty: means of the rows that the paper prints. Raises ValueError when a scale is missing or there is no claim.
     """
 
     id: str

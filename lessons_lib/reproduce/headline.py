@@ -38,7 +38,8 @@ def headline(entry: Entry, record: Record) -> tuple[str, str]:
 
 
 def _at(series: Series, row: str, x: float) -> float | None:
-    return series.get(row, {}).get(x)
+    points = series.get(row, {})
+    return points.get(max(points, default=x) if x == math.inf else x)
 
 
 def _means(printed: Series, measured: Series) -> tuple[float, float]:

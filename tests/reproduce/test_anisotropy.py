@@ -43,6 +43,13 @@ def test_word_tables_hold_words_that_were_read_and_neither_punctuation_nor_speci
     assert dict(zip(tables["skip-gram"].words, tables["skip-gram"].counts.tolist(), strict=True)) == {"a": 20, "b": 30, "c": 10}
 
 
+def test_pieces_of_a_model_that_does_not_say_how_often_it_read_them_are_counted_in_the_course_s_text(tiny, monkeypatch):
+    monkeypatch.setattr(tiny, "piece_counts", None)
+    monkeypatch.setattr(anisotropy, "sample_sentences", lambda: ["sea ships."] * 6 + ["cow, sea"] * 2)
+    table = word_tables("any")["LessonBERT"]
+    assert dict(zip(table.words, table.counts.tolist(), strict=True)) == {"sea": 8, "ship": 6, "##s": 6}
+
+
 def test_tokens_of_all_layers_carry_their_word_and_sentence(tiny):
     vectors, ids, numbers = token_table("lesson-bert", ["sea ships.", "cow, sail"])
     assert [tiny.pieces[i] if i >= 0 else "-" for i in ids] == ["-", "sea", "ship", "##s", "-", "-", "-", "cow", "-", "sail", "-"]

@@ -27,7 +27,7 @@ def test_where_nothing_is_printed_rows_stand_alone_without_spread_and_control():
 
 
 def test_an_entry_chooses_its_numbers_and_the_model_that_was_read_is_named():
-    entry = dataclasses.replace(ENTRY, headline={"LessonBERT, first": ("LessonBERT", 1), "last": ("LessonBERT", 2)})
+    entry = dataclasses.replace(ENTRY, headline={"LessonBERT, first": ("LessonBERT", 1), "last": ("LessonBERT", math.inf)})
     found = told({"LessonBERT": {1: 5.0, 2: 6.0}}, {"LessonBERT": {2: 7.0}}, entry, encoder="/models/big-bert/")
     assert found == ("last: 7.00", "big-bert, first: 5.00; last: 6.00")
 

@@ -30,7 +30,7 @@ FEW = ("--set", "sets=stsb", "--set", "pairs=24", "--set", "seeds=1")
 
 def pieces(folder: Path) -> None:
     """The tokenizer of bert-base-uncased where it is here, else one of as many pieces, most of which stand for nothing."""
-    own = external_data_folder() / "models" / "bert-base-uncased-tokenizer"
+    own = (external_data_folder() or folder) / "models" / "bert-base-uncased-tokenizer"
     if own.is_dir():
         for name in ("vocab.txt", "tokenizer_config.json"):
             shutil.copy(own / name, folder / name)
