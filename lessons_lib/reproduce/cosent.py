@@ -188,7 +188,7 @@ def _draw_chinese(entry: Entry, measured: Series) -> Any:
     rows |= {f"here: {name}": row for name, row in measured.items() if not name.endswith(SD)}
     places = [place for place, _, _ in CHINESE.values()]
     values = np.array([[row[x] for x in places] for row in rows.values()])
-    return similarity_matrix(values, list(rows), columns=list(CHINESE), limits=None, form="{:.1f}",
+    return similarity_matrix(values, list(rows), columns=["ATEC / AFQMC", *list(CHINESE)[1:]], limits=None, form="{:.1f}",
                              title="Three objectives on Chinese pairs: BERT in the article, a BERT of characters here")
 
 
