@@ -32,20 +32,26 @@ AXES = {"xlabel": "uniformity (further left: more even)", "ylabel": "alignment (
 
 @styled()
 def plane_of_encoders(points: Mapping[str, tuple[float, float, float]], *, title: str, marked: Sequence[str] = (),
-                      score_name: str = "Spearman × 100") -> Figure:
+                      score_name: str = "Spearman × 100", score_limits: tuple[float, float] | None = None) -> Figure:
     """Encoders by uniformity and alignment, coloured by score, each with its name; good is down and to the left.
 
-    Parameters: points, name -> (uniformity, alignment, score), 2 to 36; title, the finding; marked, names that stand out; score_name, of the colours.
-    [wang2020understanding; gao2021simcse, Fig. 3]
+    Parameters: points, name -> (uniformity, alignment, score), 2 to 36; title, the finding; marked, names that stand out; score_name, of the colours;
+    score_limits, where the colours begin and end, None: at the lowest and the highest score. Scores beyond them have the last colour, and an
+    arrow at the scale says so. Raises ValueError. [wang2020understanding; gao2021simcse, Fig. 3]
     """
     if not 2 <= len(points) <= MOST_POINTS:
         raise ValueError(f"points holds {len(points)} encoders; expected 2 to {MOST_POINTS}, or nobody can read their names")
     if unknown := [name for name in marked if name not in points]:
         raise ValueError(f"marked holds {unknown[0]!r}, which is no point; expected names out of {', '.join(points)}")
     table = check_array("points", [points[name] for name in points], columns=3).astype(np.float64)
+    low, high = score_limits or (table[:, 2].min(), table[:, 2].max())
+    if score_limits and not low < high:
+        raise ValueError(f"score_limits={score_limits!r}; expected two numbers, the lower one first")
     fig, (ax,) = new_figure(title, size=(7.2, 6.2))
-    shown = ax.scatter(table[:, 0], table[:, 1], c=table[:, 2], s=64, cmap="cividis", edgecolors=BLACK, linewidths=0.8, zorder=3)
-    fig.colorbar(shown, ax=ax, location="bottom", shrink=0.6, aspect=40, label=score_name)
+    shown = ax.scatter(table[:, 0], table[:, 1], c=table[:, 2], s=64, cmap="cividis", vmin=low, vmax=high, edgecolors=BLACK, linewidths=0.8, zorder=3)
+    beyond = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
+    extend = beyond[bool((table[:, 2] < low).any()), bool((table[:, 2] > high).any())]
+    fig.colorbar(shown, ax=ax, location="bottom", shrink=0.6, aspect=40, label=score_name, extend=extend)
     for name in marked:
         ax.plot(*points[name][:2], "o", ms=13, mfc="none", mec=VERMILLION, mew=2, zorder=4)
     ax.set(**AXES)

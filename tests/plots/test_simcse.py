@@ -32,6 +32,13 @@ def test_names_do_not_cover_each_other_where_points_crowd():
     assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
 
 
+@pytest.mark.parametrize(("limits", "extend"), [(None, "neither"), ((50, 61), "neither"), ((50, 58), "max"), ((52, 70), "min"), ((52, 58), "both")])
+def test_scores_beyond_the_limits_of_the_colours_are_announced_at_the_scale(limits, extend):
+    fig = plots.plane_of_encoders(POINTS, title=FINDING, score_limits=limits)
+    bar = fig.axes[0].collections[0].colorbar
+    assert bar.extend == extend and (bar.vmin, bar.vmax) == (limits or (50, 61))
+
+
 def test_a_path_begins_hollow_and_ends_filled_with_its_name():
     fig = plots.plane_of_trainings(PATHS, title=FINDING, points={"start weights": (-0.2, 0.05)})
     lines = fig.axes[0].lines
@@ -43,6 +50,7 @@ def test_a_path_begins_hollow_and_ends_filled_with_its_name():
 @pytest.mark.parametrize(("call", "said"), [
     (lambda: plots.plane_of_encoders({"a": (0, 0, 0)}, title="x"), "points holds 1 encoders"),
     (lambda: plots.plane_of_encoders(POINTS, title="x", marked=["b"]), "marked holds 'b'"),
+    (lambda: plots.plane_of_encoders(POINTS, title="x", score_limits=(70, 40)), "score_limits=.70, 40.; expected two numbers, the lower one first"),
     (lambda: plots.plane_of_trainings({}, title="x"), "paths holds 0 trainings"),
     (lambda: plots.plane_of_trainings({"a": ([1, 2], [1, 2, 3])}, title="x"), "expected as many of each"),
 ])
