@@ -23,7 +23,7 @@ from .bert import CONTROL, SETS, averages
 from .entry import Claim, Entry, Series
 from .models import RANDOM, model_of
 from .rounding_grid import quiet
-from .simcse_training import DEV, LOOKS, dev_pairs, read_in_ways, runs, scores_of, texts_of
+from .simcse_training import DEV, LOOKS, dev_pairs, runs, scores_of, texts_of
 from .trained import SD
 
 __all__ = ["ENTRIES"]
@@ -95,17 +95,6 @@ def _measure_sets(settings: Mapping[str, Any], seed: int) -> Series:
     places = [SETS.index(name) for name in sets]
     return _raw_rows(settings, seed) | {row + ending: {x: found[name + ending][x] for x in places} for row, name in MAIN.items()
                                         for ending in ("", SD, CONTROL, CONTROL + SD) if name + ending in found}
-
-
-def _measure_poolings(settings: Mapping[str, Any], seed: int) -> Series:
-    chosen = {row: name for row, name in POOLED.items() if name in settings.get("only", list(POOLED.values()))}
-    found = read_in_ways(chosen.values(), settings, seed, poolings=READ)
-    series: dict[str, dict[float, float]] = {}
-    for ending, random in (("", ""), (CONTROL, RANDOM)):
-        model = model_of(settings["encoder"] + random, seed)
-        series |= {f"{RAW} → {p}{ending}": scores_of(model.set_params(pooling=p), ("stsb", "stsb dev"), settings["n_pairs"]) for p in READ}
-    return series | {f"{row} → {p}{ending}": found[f"{name}, read by {p}{ending}"] for row, name in chosen.items() for p in READ
-                     for ending in ("", SD, CONTROL, CONTROL + SD) if f"{name}, read by {p}{ending}" in found}
 
 
 def _raw_rows(settings: Mapping[str, Any], seed: int) -> dict[str, dict[float, float]]:
@@ -218,7 +207,6 @@ KINDS = {"STS-B, train": "SimCSE", "NLI": "on NLI", "Wikipedia": "on Wikipedia",
 PATHS = {"dropout of 0.1": "SimCSE", "no dropout": "no dropout", "one mask for both": "one mask for both", "delete one word": "delete one word"}
 PLANE = {"SimCSE": "SimCSE", "supervised SimCSE": "supervised"}
 SPECTRA, MAIN = PLANE, PLANE
-POOLED, READ = {"first-last": "SimCSE", "last": "last", "last, MLP": "last, MLP", "last, 200 × 64": "last, 200 steps"}, ("last", "first-last")
 
 SETUP = ("LessonBERT (all tokens, first block averaged with the last) instead of bert-base-uncased with [CLS], sentences of STS-B's train part "
          "without grades instead of Wikipedia, 40 steps of 32 at a rate of 0.0002 with warm-up, no head; the last weights, where the paper keeps the "
@@ -306,24 +294,6 @@ ENTRIES = (
         claims=(Claim("0.05 is better than 1 by more than 3 points", _above("τ = 0.05", "τ = 1", 3.0)),
                 Claim("0.01 is worse than 0.05, but better than 1",
                       lambda m: m["τ = 0.05"][DEV] > m["τ = 0.01"][DEV] > m["τ = 1"][DEV]))),
-    Entry(
-        id="gao2021_table6", paper="gao2021simcse", item="Table 6, pooling", lesson="simcse",
-        setup=SETUP + f"x = 5 and {DEV}: Spearman times 100 on the test and the dev part of STS-B, all pairs. A row names the pooling of "
-                      "the training and, after the arrow, that of the reading; \"200 × 64\" is the longest training here, of 200 steps of 64. The "
-                      "paper's rows have [CLS] but for the last.",
-        printed={"[CLS], MLP": {DEV: 81.7}, "[CLS], MLP in training only": {DEV: 82.5}, "[CLS]": {DEV: 80.9},
-                 "first-last → first-last": {DEV: 81.2}},
-        measure=_measure_poolings, draw=_dots("Train by one pooling, read by another"),
-        scales={"smoke": _SMOKE | {"only": ["SimCSE", "last"]}, "laptop": _LAPTOP | {"n_pairs": None},
-                "paper": _PAPER | {"only": [name for name in POOLED.values() if "200" not in name]}},
-        why="An MLP in training costs points here: it has to learn in 40 steps what the paper's learns in thousands.",
-        alt="Dot plot of Spearman times 100 on the dev part of STS-B, for trainings by the last layer or by first and last, read by either, and raw.",
-        claims=(Claim("an MLP that is there in training only makes it better",
-                      lambda m: m["last, MLP → first-last"][DEV] > m["last → first-last"][DEV] if "last, MLP → first-last" in m
-                      else False),
-                Claim("learning raises the best pooling of the vectors before by more than 4 points",
-                      lambda m: max(row[DEV] for name, row in m.items() if not name.startswith(RAW) and not name.endswith((CONTROL, SD)))
-                      > max(row[DEV] for name, row in m.items() if name.startswith(RAW) and not name.endswith(CONTROL)) + 4))),
     Entry(
         id="gao2021_sentences", paper="gao2021simcse", item="what it learns from (Section 6.1: sentences of Wikipedia)", lesson="simcse",
         setup=DEV_SETUP + "\"12 words\": the first twelve words of every longer sentence, so that no sentence can be told by its length.",

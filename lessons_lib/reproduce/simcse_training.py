@@ -21,7 +21,7 @@ from ..evaluation import evaluate
 from ..text import split_sentences
 from .trained import PLACES, trained_rows
 
-__all__ = ["DEV", "LOOKS", "SENTENCES", "VARIANTS", "dev_pairs", "kind_of", "looked_at", "read_in_ways", "runs", "scores_of", "some", "texts_of",
+__all__ = ["DEV", "LOOKS", "SENTENCES", "VARIANTS", "dev_pairs", "kind_of", "looked_at", "runs", "scores_of", "some", "texts_of",
            "variant"]
 
 SHARED = "simcse"                                 # the folder of trainings that several entries read
@@ -51,8 +51,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "delete one word, no dropout": {"augment": "delete one word", "dropout": 0.0, "views": "none"}, "supervised": {"supervised": True}}
 VARIANTS |= {f"dropout {share:g}": {"dropout": share} for share in (0.01, 0.05, 0.15, 0.2, 0.5)}
 VARIANTS |= {name: {"augment": name} for name in AUGMENTS}
-VARIANTS |= {"last": {"pooling": "last"}, "last, MLP": {"pooling": "last", "head": "mlp"},
-             "last, 200 steps": {"pooling": "last", "steps": 200, "batch_size": 64, "evaluate_every": 50}}
 VARIANTS |= {f"τ = {tau:g}": {"temperature": tau} for tau in (0.001, 0.01, 0.1, 1.0)}
 
 
@@ -123,7 +121,7 @@ def variant(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
     return dict(settings["training"]) | (dict(settings.get("supervised", {})) if own.get("supervised") else {}) | own
 
 
-def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int, dev: SentencePairs | None) -> SimCse:
+def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int, dev: SentencePairs) -> SimCse:
     options = {key: value for key, value in own.items() if key not in ("sentences", "n", "encoder", "augment")}
     data = load("nli") if own.get("supervised") else texts_of(own["sentences"])
     if own.get("n"):
@@ -139,13 +137,7 @@ def scores_of(encoder: Encoder, sets: Sequence[str], n: int | None) -> dict[floa
     """Spearman x 100 on sets by their place in ``PLACES``, over n pairs of each at most (None: all). Raises DataMissing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        return {PLACES.index(name): 100 * evaluate(encoder, {name: some(_pairs(name), n)}, bootstrap=0)[name].spearman for name in sets}
-
-
-def _pairs(place: str) -> SentencePairs:
-    """A set by its name in ``PLACES``, such as "stsb" and "stsb dev"."""
-    name, _, split = place.partition(" ")
-    return load(name, split=split) if split else load(name)
+        return {PLACES.index(name): 100 * evaluate(encoder, {name: some(load(name), n)}, bootstrap=0)[name].spearman for name in sets}
 
 
 def looked_at(model: Any, sets: Sequence[str] = (), n: int | None = None) -> dict[str, dict[float, float]]:
@@ -182,19 +174,3 @@ def runs(names: Iterable[str], settings: Mapping[str, Any], seed: int, *, contro
             score=lambda model, sets=sets: looked_at(model, sets, n))
     return found
 
-
-def read_in_ways(names: Iterable[str], settings: Mapping[str, Any], seed: int, *, poolings: Sequence[str]) -> dict[str, dict[float, float]]:
-    """Rows of trainings whose last weights are read by several poolings, "name, read by pooling": Spearman x 100 on STS-B, test (x = 5) and dev.
-
-    Parameters as in `runs`; poolings. Controls are trained for all but the longest training. Raises ValueError, DataMissing.
-    """
-    found: dict[str, dict[float, float]] = {}
-    places, n = ("stsb", "stsb dev"), settings["n_pairs"]
-    for name in names:
-        own = variant(settings, name)
-        found |= trained_rows(
-            name, lambda encoder, k, own=own: _train(encoder, own, k, None), entry=SHARED,
-            settings=own | {"encoder": settings["encoder"], "poolings": list(poolings), "pairs": n}, seeds=settings["seeds"], seed=seed,
-            controls=0 if own.get("steps", 0) >= 200 else settings["controls"],
-            score=lambda model: {f", read by {pooling}": scores_of(model.read_by(pooling), places, n) for pooling in poolings})
-    return found
