@@ -173,6 +173,11 @@ def _on_wikipedia(m: Series) -> bool:
     return rows[0] > rows[1]
 
 
+def _short(m: Series) -> float:
+    """The measured size that is nearest to 8 % of the largest: encoders have other widths than LessonBERT."""
+    return min(m["Matryoshka"], key=lambda k: abs(k / max(m["Matryoshka"]) - SHORT / 256))
+
+
 AUTO, CONTRAST, BOTH = (f"{way}, STS-B sentences" for way in WAYS)
 _BUDGET = {"sets": ["stsb dev", "stsb"], "kinds": list(KINDS)}
 OBJECTIVES = {"smoke": _BUDGET | {"sets": ["stsb"], "kinds": ["STS-B sentences"], "steps": 2, "batch": 4, "seeds": 1},
@@ -207,8 +212,8 @@ ENTRIES = (
         printed={"Matryoshka, % of the whole": {SHORT: 98.0}}, measure=_measure_sizes, draw=_draw_sizes, scales=with_encoder(SIZES),
         alt="Line chart of Spearman times 100 against the number of kept numbers, log axis: Matryoshka, CoSENT, SimCSE, whitened, as it is.",
         claims=(Claim("cut to 8 % of its size, a Matryoshka vector keeps 98 % of its score",
-                      lambda m: m["Matryoshka, % of the whole"][SHORT] >= 97.5),
-                Claim("cut to 8 %, it is better than a CoSENT vector cut to 8 %", _on(SHORT, "Matryoshka", "CoSENT")),
+                      lambda m: m["Matryoshka, % of the whole"][_short(m)] >= 97.5),
+                Claim("cut to 8 %, it is better than a CoSENT vector cut to 8 %", lambda m: m["Matryoshka"][_short(m)] > m["CoSENT"][_short(m)]),
                 Claim("as a whole it is at most a point worse than CoSENT",
                       lambda m: m["Matryoshka"][max(m["Matryoshka"])] > m["CoSENT"][max(m["CoSENT"])] - 1.0)),
         why="8 % are 20 numbers here and 61 of the 768 of a large encoder; at 64 numbers it keeps 97 % here, too. The two points that it is behind "

@@ -48,3 +48,12 @@ def test_an_entry_runs_at_the_smallest_scale_and_is_drawn(name, tmp_path, monkey
     outcome = run(entries()[name], scale="smoke", folder=tmp_path)
     assert all(0 < y < 101 for points in outcome.measured.values() for y in points.values())
     assert {path.suffix for path in outcome.files} == {".json", ".svg"} and set(outcome.verdicts) == {c.text for c in entries()[name].claims}
+
+
+def test_a_short_vector_is_the_nearest_to_8_per_cent_whatever_the_width():
+    claim = next(claim for entry in ENTRIES if entry.id == "outlook_sizes" for claim in entry.claims if "98 %" in claim.text)
+    for sizes, short in (((8, 20, 256), 20), ((24, 60, 96, 768), 60)):
+        rows = {name: {k: 100.0 for k in sizes} for name in ("Matryoshka", "Matryoshka, % of the whole")}
+        assert claim.holds(rows)
+        rows["Matryoshka, % of the whole"][short] = 97.0
+        assert not claim.holds(rows)
