@@ -18,11 +18,11 @@ PAIRS = (("A man is playing a guitar on the street.", "A man is making music.", 
          ("A man is playing a guitar on the street.", "A man is playing a guitar for money.", "neutral"),
          ("A man is playing a guitar on the street.", "A man is asleep in his bed.", "contradiction"),
          ("A man is making music.", "A man is playing a guitar on the street.", "neutral"),
-         ("Three children are eating ice cream.", "Two children are eating ice cream.", "entailment"),
+         ("Three children are eating ice cream.", "At least two children are eating ice cream.", "entailment"),
          ("Three children are eating ice cream.", "Nobody is eating.", "contradiction"))
 _KINDS = ("entailment", "neutral", "contradiction")
 _WHY = ("who plays the guitar makes music", "it may be for money, or not", "he cannot do both at once", "the other way round it may be a violin",
-        "where three children eat, two do", "three children eat")
+        "three are at least two", "three children eat")
 
 
 def _judge_labels(answer: Any) -> str | None:
@@ -212,8 +212,8 @@ EXERCISES = {
         hints=("Draw the pairs as points of the plane. A classifier of (u, v) is a straight cut through it.",
                "Same or different: two pairs with u = v, and two with u and v exchanged. The name of the puzzle is XOR.")),
     "weights": Exercise(
-        name="weights", question="How many numbers of the classifier does an encoder of 768 numbers keep after training with three classes?",
-        judge=judge_value(0, remark="Where is the classifier after training, and what compares two sentences then?"), solution=0,
-        wrong={"answer A": 6912, "answer B": 6915, "answer C": 2304, "answer D": 3, "answer E": 768},
-        hints=("W has 3 × 3 · 768 numbers while it learns.", "In use there are two vectors and a cosine.")),
+        name="weights", question="How many numbers are in the head that sees u, v, |u - v| and u * v, for vectors of 768 numbers and three classes?",
+        judge=judge_value(9219, remark="How many features has a pair, how many rows has W, and what else is in a head?"), solution=9219,
+        wrong={"without b": 9216, "three features": 6915, "three features, without b": 6912, "one class": 3073, "one b for each feature": 12288},
+        hints=("A pair has 4 · 768 features; W has a row of them for each class.", "3 · 4 · 768 numbers in W, and 3 in b.")),
 }

@@ -119,8 +119,8 @@ def _judge_same(answer: Any) -> str | None:
 
 def _judge_counterexample(answer: Any) -> str | None:
     x = np.asarray(answer, dtype=float)
-    if x.ndim != 2 or x.shape[1] != 2 or len(x) < 2 or not np.isfinite(x).all() or (np.linalg.norm(x, axis=1) < 1e-6).any():
-        return f"expected at least two directions of the plane, [[a, b], [c, d], ...], none of them zero; yours has shape {x.shape}"
+    if x.shape != (3, 2) or not np.isfinite(x).all() or (np.linalg.norm(x, axis=1) < 1e-6).any():
+        return f"expected three directions of the plane, [[a, b], [c, d], [e, f]], none of them zero; yours has shape {x.shape}"
     W = _unit(x)
     total, largest = float((W @ W.T).sum()), float(np.linalg.eigvalsh(W @ W.T)[-1])
     if largest > total + 1e-6:
@@ -149,7 +149,7 @@ EXERCISES = {
         hints=("Scale rows to length 1 first; s = u @ v.T / tau has the right candidate of sentence i at s[i, i].",
                "For each row: log of the sum of exponentials, less the diagonal. Then the mean.")),
     "pull": Exercise(
-        name="pull", question="The derivative of the loss by every cosine", judge=judge_function(_solve_pull, _PULL_CASES), solution=_solve_pull,
+        name="pull", question="The derivative of the mean loss by every cosine", judge=judge_function(_solve_pull, _PULL_CASES), solution=_solve_pull,
         wrong={"right candidate not subtracted": _pull(lambda s, t: softmax(s / t, axis=1) / (len(s) * t)),
                "not divided by τ": _pull(lambda s, t: (softmax(s / t, axis=1) - np.eye(len(s))) / len(s)),
                "not divided by n": _pull(lambda s, t: (softmax(s / t, axis=1) - np.eye(len(s))) / t),
@@ -165,10 +165,12 @@ EXERCISES = {
         hints=("Each sentence has 2n candidates: all positives and all negatives of the batch. Join two tables side by side.",
                "exp(t + log α) is α exp(t): add np.log(alpha) to the diagonal of the second table.")),
     "counterexample": Exercise(
-        name="counterexample", question="Vectors for which the largest eigenvalue exceeds the sum of all entries", judge=_judge_counterexample,
-        solution=np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
-        wrong={"the axes": np.eye(2), "one direction": np.array([[1.0, 0.0], [1.0, 0.0]]),
+        name="counterexample", question="Three directions for which the largest eigenvalue exceeds the sum of all entries",
+        judge=_judge_counterexample, solution=np.array([[1.0, 0.0], [-0.5, 0.75**0.5], [-0.5, -(0.75**0.5)]]),
+        wrong={"the cross": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), "one direction": np.array([[1.0, 0.0]] * 3),
                "a narrow cone": np.array([[1.0, 0.0], [1.0, 0.2], [1.0, -0.2]]),
-               "a wide cone": np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]), "a shape": np.ones((3, 3))},
-        hints=("The bound needs cosines that are ≥ 0. Which vectors have a sum of zero?", "A vector and its opposite.")),
+               "a wide cone": np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]),
+               "one negative cosine": np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]]), "a shape": np.ones((3, 3))},
+        hints=("The bound needs cosines that are ≥ 0. Which three directions have a sum of zero, or nearly?",
+               "A star with three rays; or a vector, its opposite, and any third one.")),
 }

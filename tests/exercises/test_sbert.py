@@ -65,7 +65,7 @@ def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answer
     ("labels", "neutral", "expected a list of six labels"),
     ("labels", ["maybe"] * 6, "'maybe'"),
     ("labels", ["neutral"] * 5, "5 labels"),
-    ("labels", ["entailment", "neutral", "contradiction", "neutral", "contradiction", "contradiction"], "pair 5: where three children eat, two do"),
+    ("labels", ["entailment", "neutral", "contradiction", "neutral", "contradiction", "contradiction"], "pair 5: three are at least two"),
     ("unseen", set(CHANGES[:4]), "1 of seven are wrong. Think about this: the absolute value does not see it"),
     ("unseen", "all", "expected a set of texts"),
     ("unseen", {"all"}, "is none of the seven"),
@@ -73,7 +73,7 @@ def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answer
     ("compare", [[0, 0, 1], [1, 1, 1]], "each at least once"),
     ("compare", [[0, 0, 1], [0, 1, 0]], "a classifier of (u, v) tells"),
     ("compare", [[0, 0, 1], [1, 1, 0], [2, 2, 1]], "neither"),
-    ("weights", 6912, "Where is the classifier after training"),
+    ("weights", 9216, "what else is in a head"),
 ])
 def test_a_wrong_answer_is_told_what_is_wrong_with_it(name, answer, said):
     assert said in verdict(EXERCISES[name], answer)

@@ -72,12 +72,13 @@ def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answer
     ("same_views", "all", "expected a set of texts"),
     ("same_views", {"all"}, "is none of the six"),
     ("pull", 3, "expected a function"),
-    ("counterexample", [[1, 0, 0]], "expected at least two directions"),
-    ("counterexample", [[1, 0], [1, 1]], "here the bound holds"),
+    ("counterexample", [[1, 0], [-1, 0]], "expected three directions"),
+    ("counterexample", [[1, 0], [1, 1], [0, 1]], "here the bound holds"),
 ])
 def test_a_wrong_answer_is_told_what_is_wrong_with_it(name, answer, said):
     assert said in verdict(EXERCISES[name], answer)
 
 
-def test_any_two_opposite_vectors_break_the_bound():
-    assert verdict(EXERCISES["counterexample"], [[3, 1], [-3, -1]]) == "correct"
+@pytest.mark.parametrize("third", [[3, 1], [0, 1], [-1, 5]])
+def test_two_opposite_vectors_break_the_bound_whatever_the_third_is(third):
+    assert verdict(EXERCISES["counterexample"], [[3, 1], [-3, -1], third]) == "correct"
