@@ -245,6 +245,8 @@ class Submission:
                     self.process.wait(5)
                     raise self._gone("ended its own process, or the system ended it for taking too much")
                 if "ask" not in reply:
+                    if reason := self._breach():         # what is written between two looks of the watch counts too
+                        raise self._gone(reason)
                     return reply
                 message = self._called(reply)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:        # a closed pipe, or bytes that are no message
