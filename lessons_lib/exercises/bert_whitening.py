@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import generator
+from ._which_of import judge_which
 from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
@@ -121,13 +122,7 @@ _REASONS = {CHANGES[0]: "a common factor is in Λ, and is divided out", CHANGES[
 
 
 def _judge_unseen(answer: Any) -> str | None:
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
-    mine = {str(name) for name in answer}
-    if unknown := sorted(mine - set(CHANGES)):
-        return f"{unknown[0]!r} is none of the seven: {', '.join(CHANGES)}"
-    wrong = [name for name in CHANGES if (name in mine) != (name in UNSEEN)]
-    return f"{len(wrong)} of seven are wrong. Think about this: {_REASONS[wrong[0]]}" if wrong else None
+    return judge_which(answer, _REASONS, UNSEEN)
 
 
 # ------------------------------------------------------------------------------------------------ parameterised

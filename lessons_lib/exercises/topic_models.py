@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..core import generator
+from ._which_of import judge_which
 from .base import Exercise, judge_function
 
 __all__ = ["EXERCISES"]
@@ -141,18 +141,9 @@ _REASONS = {CHANGES[0]: "look for the place of a word in the formulas; they know
 
 
 def _judge_unseen(answer: Any) -> str | None:
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
-    mine = {str(name) for name in answer}
-    if unknown := sorted(mine - set(CHANGES)):
-        return f"{unknown[0]!r} is none of the six: {', '.join(CHANGES)}"
-    wrong = [name for name in CHANGES if (name in mine) != (name in UNSEEN)]
-    if not wrong:
-        return None
-    return f"{len(wrong)} of six are wrong. Think about this: {_REASONS[wrong[0]]}"        # no name: six tries should not be enough
+    return judge_which(answer, _REASONS, UNSEEN)
 
 # ------------------------------------------------------------------------------------------------ inputs for a class, made anew
-
 
 def _fresh_shares(seed: int) -> list[tuple]:
     rng = generator(seed)
