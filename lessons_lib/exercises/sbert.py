@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core import generator
+from ._which_of import judge_which
 from .base import Exercise, judge_function, judge_value
 
 __all__ = ["CHANGES", "EXERCISES", "PAIRS", "UNSEEN", "separable"]
@@ -130,13 +132,7 @@ _REASONS = {CHANGES[0]: "W can be divided by 3", CHANGES[1]: "|su - sv| = |s| |u
 
 
 def _judge_unseen(answer: Any) -> str | None:
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
-    mine = {str(name) for name in answer}
-    if unknown := sorted(mine - set(CHANGES)):
-        return f"{unknown[0]!r} is none of the seven: {', '.join(CHANGES)}"
-    wrong = [name for name in CHANGES if (name in mine) != (name in UNSEEN)]
-    return f"{len(wrong)} of seven are wrong. Think about this: {_REASONS[wrong[0]]}" if wrong else None
+    return judge_which(answer, _REASONS, UNSEEN)
 
 
 # ------------------------------------------------------------------------------------------------ pairs that need a comparison
@@ -163,6 +159,31 @@ def _judge_compare(answer: Any) -> str | None:
     return None if separable(np.abs(u - v)[:, None], label) else "neither (u, v) nor |u - v| tells these labels apart"
 
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_features(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    names = ["u", "v", "|u-v|", "u*v"]
+    orders = ([names[i] for i in rng.permutation(4)], ["|u-v|", "u"], ["u*v", "v", "|u-v|"])
+    return [(*rng.normal(size=(2, n, d)), order) for (n, d), order in zip(((1, 2), (4, 3), (3, 5)), orders, strict=True)]
+
+
+def _fresh_triplets(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    cases = []
+    for n, d in ((2, 2), (4, 3), (7, 2)):
+        a, p, q = rng.normal(size=(3, n, d))
+        p[:2], q[:2] = [a[0] + 0.1, a[1] + 2], [a[0] + 2, a[1] + 0.1]           # one triplet is content, one is the wrong way round
+        cases.append((a, p, q, float(rng.uniform(0.2, 1.5))))
+    return cases
+
+
+def _fresh_pairs(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(*rng.normal(size=(2, d)), float(rng.uniform())) for d in (2, 3, 5)]
+
+
 EXERCISES = {
     "labels": Exercise(
         name="labels", question="What follows, what may be, what cannot be?", judge=_judge_labels, solution=[label for *_, label in PAIRS],
@@ -175,7 +196,7 @@ EXERCISES = {
                "Each label stands twice.")),
     "features": Exercise(
         name="features", question="What the classifier sees of a pair", judge=judge_function(_solve_features, _FEATURE_CASES),
-        solution=_solve_features,
+        solution=_solve_features, fresh=_fresh_features,
         wrong={"always in one order": _fixed_order, "difference with its sign": _with(lambda u, v: u - v, lambda u, v: u * v),
                "inner product": _with(lambda u, v: np.abs(u - v), lambda u, v: (u * v).sum(axis=1)),
                "length of the difference": _with(lambda u, v: np.linalg.norm(u - v, axis=1), lambda u, v: u * v),
@@ -183,7 +204,7 @@ EXERCISES = {
         hints=("A dict from name to array, then the arrays side by side, in the order of the names.", "np.hstack([...]) of arrays (n, dim).")),
     "triplet": Exercise(
         name="triplet", question="Mean over the triplets of max(‖a - p‖ - ‖a - n‖ + margin, 0)",
-        judge=judge_function(_solve_triplet, _TRIPLET_CASES), solution=_solve_triplet,
+        judge=judge_function(_solve_triplet, _TRIPLET_CASES), solution=_solve_triplet, fresh=_fresh_triplets,
         wrong={"squared lengths": _triplet_of(lambda near, far, m: np.maximum(near - far + m, 0), power=2), "hinge after the mean": _hinge_of_mean,
                "signs exchanged": _triplet_of(lambda near, far, m: np.maximum(far - near + m, 0)),
                "no hinge": _triplet_of(lambda near, far, m: near - far + m),
@@ -192,6 +213,7 @@ EXERCISES = {
     "cosine_gradient": Exercise(
         name="cosine_gradient", question="The gradient of (cos(u, v) - y)² with respect to u",
         judge=judge_function(_solve_cosine_gradient, _GRADIENT_CASES), solution=_solve_cosine_gradient,
+        fresh=_fresh_pairs,
         wrong={"not at right angles to u": _without_projection, "without the 2": _not_twice, "the other sign": _other_sign,
                "with respect to v": _of_the_other, "as if of length 1": _as_if_unit},
         hints=("The derivative of the cosine with respect to u is v / (‖u‖ ‖v‖) less its part along u.",

@@ -3,12 +3,14 @@ and a cloud for which the bound on the largest eigenvalue fails."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp, softmax
 
+from ..core import generator
+from ._which_of import judge_which
 from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
@@ -105,13 +107,7 @@ _REASONS = {WAYS[0]: "every pass draws its own mask", WAYS[1]: "the same units a
 
 
 def _judge_same(answer: Any) -> str | None:
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
-    mine = {str(name) for name in answer}
-    if unknown := sorted(mine - set(WAYS)):
-        return f"{unknown[0]!r} is none of the six: {', '.join(WAYS)}"
-    wrong = [name for name in WAYS if (name in mine) != (name in SAME)]
-    return f"{len(wrong)} of six are wrong. Think about this: {_REASONS[wrong[0]]}" if wrong else None
+    return judge_which(answer, _REASONS, SAME)
 
 
 # ------------------------------------------------------------------------------------------------ a cloud that breaks the bound
@@ -126,6 +122,25 @@ def _judge_counterexample(answer: Any) -> str | None:
     if largest > total + 1e-6:
         return None
     return f"the sum of all cosines is {total:.2f} and the largest eigenvalue {largest:.2f}: here the bound holds"
+
+
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_views(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(*rng.normal(size=(2, n, d)), float(tau)) for (n, d), tau in zip(((2, 2), (3, 4), (6, 3)), rng.uniform(0.1, 0.9, size=3), strict=True)]
+
+
+def _fresh_cosines(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.uniform(-1, 1, size=(n, n)), float(tau)) for n, tau in zip((2, 3, 5), rng.uniform(0.1, 0.9, size=3), strict=True)]
+
+
+def _fresh_hard(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    weights = zip((2, 3, 5), rng.uniform(0.1, 0.9, size=3), (0.3, 2.0, rng.uniform(3, 6)), strict=True)
+    return [(*rng.normal(size=(3, n, 3)), float(tau), float(alpha)) for n, tau, alpha in weights]
 
 
 EXERCISES = {
@@ -143,13 +158,14 @@ EXERCISES = {
         hints=("Ask of each: does the model read the same pieces twice, and are the same units missing both times?", "Four of the six.")),
     "simcse_loss": Exercise(
         name="simcse_loss", question="The loss of a batch, from the vectors of both views", judge=judge_function(_solve_simcse_loss, _LOSS_CASES),
-        solution=_solve_simcse_loss,
+        solution=_solve_simcse_loss, fresh=_fresh_views,
         wrong={"lengths are kept": _lengths_kept, "times τ": _times_tau, "own candidate left out below": _without_own, "sum, not mean": _summed,
                "first views with themselves": _first_views_only},
         hints=("Scale rows to length 1 first; s = u @ v.T / tau has the right candidate of sentence i at s[i, i].",
                "For each row: log of the sum of exponentials, less the diagonal. Then the mean.")),
     "pull": Exercise(
         name="pull", question="The derivative of the mean loss by every cosine", judge=judge_function(_solve_pull, _PULL_CASES), solution=_solve_pull,
+        fresh=_fresh_cosines,
         wrong={"right candidate not subtracted": _pull(lambda s, t: softmax(s / t, axis=1) / (len(s) * t)),
                "not divided by τ": _pull(lambda s, t: (softmax(s / t, axis=1) - np.eye(len(s))) / len(s)),
                "not divided by n": _pull(lambda s, t: (softmax(s / t, axis=1) - np.eye(len(s))) / t),
@@ -158,7 +174,7 @@ EXERCISES = {
         hints=("The derivative of log Σ exp(x_j) by x_j is softmax(x)_j.", "Softmax of each row of s / tau, less 1 on the diagonal, by n and by τ.")),
     "hard_negatives": Exercise(
         name="hard_negatives", question="The loss with hard negatives, the own one α times",
-        judge=judge_function(_solve_hard_negatives, _HARD_CASES), solution=_solve_hard_negatives,
+        judge=judge_function(_solve_hard_negatives, _HARD_CASES), solution=_solve_hard_negatives, fresh=_fresh_hard,
         wrong={"α on all negatives": _hard(lambda t, a: t + np.log(a)), "α, not log α": _hard(lambda t, a: t + (a - 1) * np.eye(len(t))),
                "times α": _hard(lambda t, a: t * (1 + (a - 1) * np.eye(len(t)))), "own negative only": _hard(lambda t, a: t + np.log(a), own=True),
                "no negatives": _hard(lambda t, a: t - np.inf)},
