@@ -3,12 +3,14 @@ grades, and cosines that a squared error and an order judge differently."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
+from ..core import generator
+from ._which_of import judge_which
 from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
@@ -28,13 +30,7 @@ _REASONS = {CHANGES[0]: "only differences of cosines are in the sum", CHANGES[1]
 
 
 def _judge_unseen(answer: Any) -> str | None:
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
-    mine = {str(name) for name in answer}
-    if unknown := sorted(mine - set(CHANGES)):
-        return f"{unknown[0]!r} is none of the seven: {', '.join(CHANGES)}"
-    wrong = [name for name in CHANGES if (name in mine) != (name in UNSEEN)]
-    return f"{len(wrong)} of seven are wrong. Think about this: {_REASONS[wrong[0]]}" if wrong else None
+    return judge_which(answer, _REASONS, UNSEEN)
 
 
 # ------------------------------------------------------------------------------------------------ shares
@@ -130,6 +126,25 @@ def _judge_disagree(answer: Any) -> str | None:
     return None if error[1] < error[0] else f"squared errors {error[0]:.3f} and {error[1]:.3f}: the second row should have the smaller one"
 
 
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_batches(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    batches = zip((3, 5, 7), rng.uniform(0.5, 6, size=3), strict=True)
+    return [(rng.uniform(-0.5, 1, size=n), np.array([2, 0, 2, *rng.integers(0, 4, size=n - 3)]), float(scale)) for n, scale in batches]
+
+
+def _fresh_classes(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(width * rng.normal(size=p), width * rng.normal(size=n)) for p, n, width in ((2, 2, 1), (4, 3, 2), (3, 5, 600))]
+
+
+def _fresh_grades(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    return [(rng.normal(size=n), np.array([2.5, 0.5, 2.5, *rng.integers(0, 4, size=n - 3)])) for n in (3, 6, 9)]
+
+
 EXERCISES = {
     "terms": Exercise(
         name="terms", question="How many exponentials does the loss of a batch with ten grades add up?",
@@ -143,13 +158,14 @@ EXERCISES = {
         hints=("In the formula a cosine stands in a difference, and a grade in a comparison.", "Five of the seven.")),
     "gradient": Exercise(
         name="gradient", question="∂L/∂s of CoSENT", judge=judge_function(_solve_gradient, _GRADIENT_CASES), solution=_solve_gradient,
+        fresh=_fresh_batches,
         wrong={"the 1 forgotten": _gradient(one=0.0), "uphill": _gradient(flip=True), "equal grades count": _gradient(ties=True),
                "without λ": _gradient(scaled=False), "lower pairs only": _gradient(higher=False)},
         hints=("terms[i, j] = exp(λ (s[j] - s[i])) where y[i] > y[j], else 0. Divide them by 1 + their sum: those are the shares.",
                "s[k] stands with + in column k and with - in row k: λ times column sums less row sums.")),
     "two_classes": Exercise(
         name="two_classes", question="log(1 + Σ exp(n - p)) over all positives and negatives, without a table of pairs",
-        judge=judge_function(_solve_two_classes, _TWO_CASES), solution=_solve_two_classes,
+        judge=judge_function(_solve_two_classes, _TWO_CASES), solution=_solve_two_classes, fresh=_fresh_classes,
         wrong={"the 1 forgotten": _two_classes(lambda p, n: logsumexp(n) + logsumexp(-p)),
                "positives not turned": _two_classes(lambda p, n: np.logaddexp(0.0, logsumexp(n) + logsumexp(p))),
                "difference of sums": _two_classes(lambda p, n: np.logaddexp(0.0, logsumexp(n) - logsumexp(p))),
@@ -159,7 +175,7 @@ EXERCISES = {
                "np.logaddexp(0, a) is log(1 + exp(a)); a = logsumexp(negative) + logsumexp(-positive).")),
     "below": Exercise(
         name="below", question="For each pair, the sum of exp(s) over the pairs with a strictly smaller grade, without a loop",
-        judge=judge_function(_solve_below, _BELOW_CASES), solution=_solve_below,
+        judge=judge_function(_solve_below, _BELOW_CASES), solution=_solve_below, fresh=_fresh_grades,
         wrong={"equal grades counted": _ties_counted, "by place, ties or not": _place_only, "left in sorted order": _not_put_back,
                "sums not sorted": _not_sorted, "the larger ones": _larger_ones},
         hints=("Sort by grade, take running sums with a 0 before the first; running[k] is the sum over the k smallest.",
