@@ -4,12 +4,14 @@ causal mean, and who gets an instruction."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ..core import generator
+from ._which_of import judge_which
 from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
@@ -135,21 +137,42 @@ _RULES = {TEXTS[0]: "E5 was trained with `query: ` before questions", TEXTS[1]: 
 
 
 def _judge_who_is_told(answer: Any) -> str | None:
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
-    mine = {str(name) for name in answer}
-    if unknown := sorted(mine - set(TEXTS)):
-        return f"{unknown[0]!r} is none of the six: {', '.join(TEXTS)}"
-    wrong = [name for name in TEXTS if (name in mine) != (name in TOLD)]
-    return f"{len(wrong)} of six are wrong. Look at the table again: {_RULES[wrong[0]]}" if wrong else None
+    return judge_which(answer, _RULES, TOLD, look="Look at the table again")
 
 
 def _values(*pairs: tuple[str, Any]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _function(name: str, question: str, solution: Callable, cases: list[tuple], wrong: dict[str, Any], hints: tuple[str, ...]) -> Exercise:
-    return Exercise(name=name, question=question, judge=judge_function(solution, cases), solution=solution, wrong=wrong, hints=hints)
+# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+
+def _fresh_vectors(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    tables = [(rng.normal(size=(n, d)), k) for n, d, k in ((2, 3, 1), (4, 5, 3), (6, 4, 2))]
+    for X, k in tables:
+        X[rng.integers(len(X)), :k] = 0                                          # a row of which nothing is left
+    return tables
+
+
+def _fresh_views(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    tables = zip((2, 3, 5), ([1, 2], [4, 2], [2, 3, 6]), rng.uniform(0.2, 0.9, size=3), strict=True)
+    return [(*rng.normal(size=(2, n, max(sizes))), sizes, float(tau)) for n, sizes, tau in tables]
+
+
+def _fresh_masks(seed: int) -> list[tuple]:
+    rng = generator(seed)
+    cases = []
+    for n, length in ((2, 4), (3, 5), (4, 7)):
+        right = (np.arange(length) < rng.integers(2, length, size=n)[:, None]).astype(int)
+        cases += [(rng.normal(size=(n, length, 2)), mask) for mask in (right, right[:, ::-1])]
+    return cases
+
+
+def _function(name: str, question: str, solution: Callable, cases: list[tuple], wrong: dict[str, Any], hints: tuple[str, ...], *,
+              fresh: Callable[[int], list[tuple]]) -> Exercise:
+    return Exercise(name=name, question=question, judge=judge_function(solution, cases), solution=solution, wrong=wrong, hints=hints, fresh=fresh)
 
 
 EXERCISES = {
@@ -157,13 +180,15 @@ EXERCISES = {
         "cut_short", "The first k numbers of each vector, scaled to length 1", _solve_cut_short, _CUT_CASES,
         {"scaled before the cut": _scaled_before, "not scaled": _not_scaled, "the last k": _last_numbers, "a zero row gives NaN": _zero_row_forgotten,
          "the first k rows": _first_rows},
-        ("Cut first. What is the length of what is left?", "A row whose first k numbers are all 0 stays 0: divide it by 1.")),
+        ("Cut first. What is the length of what is left?", "A row whose first k numbers are all 0 stays 0: divide it by 1."),
+        fresh=_fresh_vectors),
     "nested_loss": _function(
         "nested_loss", "The sum of InfoNCE over nested sizes", _solve_nested_loss, _NESTED_CASES,
         {"slices instead of beginnings": _in_slices, "scaled to length 1 once": _scaled_once, "mean over the sizes": _mean_of_sizes,
          "multiplied by tau": _times_tau, "the smallest size alone": _only_the_smallest},
         ("For every m: cut both tables to m columns, scale their rows to length 1, then InfoNCE as in lesson 14.",
-         "logits = u @ v.T / tau; a row's loss is log of the sum of its exponentials, less the entry on the diagonal.")),
+         "logits = u @ v.T / tau; a row's loss is log of the sum of its exponentials, less the entry on the diagonal."),
+        fresh=_fresh_views),
     "bag_floor": Exercise(
         name="bag_floor", question="The least mean loss of a decoder that knows the bag and no order, for 12 different pieces",
         judge=judge_value(math.log(12), rtol=1e-3, remark="At each place all 12 pieces are equally likely. What is minus the logarithm of that?"),
@@ -179,7 +204,8 @@ EXERCISES = {
         "last_token", "The vector of the last real token, wherever the padding is", _solve_last_token, _LAST_CASES,
         {"last column": _last_column, "length less one": _length_less_one, "mean": _mean_of_all, "first token": _first_token,
          "one after": _one_after},
-        ("mask[:, ::-1] read from the left is the mask read from the right.", "np.argmax of a row of zeros and ones is the place of its first one.")),
+        ("mask[:, ::-1] read from the left is the mask read from the right.", "np.argmax of a row of zeros and ones is the place of its first one."),
+        fresh=_fresh_masks),
     "first_weight": Exercise(
         name="first_weight", question="Weight of the first of five tokens in the mean of causal averages",
         judge=judge_value(137 / 300, rtol=2e-3, remark="Place i holds the mean of tokens 1 to i, so the first token has 1/i there. Average over i."),

@@ -34,13 +34,9 @@ def test_a_seed_makes_the_same_inputs_again_and_another_seed_others(lesson, name
     assert [written(case, 5000) for case in fresh(1)] != [written(case, 5000) for case in fresh(2)]
 
 
-BEING_WRITTEN = {"outlook"}          # lessons whose exercises get fresh inputs when they are done
-
-
 def test_every_exercise_that_asks_for_a_function_has_fresh_inputs():
     functions = {(lesson, name) for lesson in stems() for name, exercise in for_lesson(lesson).items() if callable(exercise.solution)}
-    lacking = functions - set(FRESH)
-    assert set(FRESH) <= functions and {lesson for lesson, _ in lacking} <= BEING_WRITTEN
+    assert functions == set(FRESH)
 
 
 def _solve_double(x: float) -> float:
