@@ -21,7 +21,7 @@ from ..evaluation import evaluate
 from ..text import split_sentences
 from .trained import PLACES, trained_rows
 
-__all__ = ["DEV", "LOOKS", "SENTENCES", "VARIANTS", "dev_pairs", "kind_of", "looked_at", "runs", "scores_of", "some", "texts_of",
+__all__ = ["DEV", "LONGEST", "LOOKS", "SENTENCES", "VARIANTS", "dev_pairs", "kind_of", "looked_at", "runs", "scores_of", "some", "texts_of",
            "variant"]
 
 SHARED = "simcse"                                 # the folder of trainings that several entries read
@@ -29,6 +29,7 @@ DEV = PLACES.index("stsb dev")
 LOOKS = ("dev", "alignment", "uniformity")        # at every look: Spearman x 100, and the two measures of the plane
 MAIN = ("SimCSE", "supervised")                   # what all tables share, and what is scored on all sets
 FEWEST, MOST = 5, 40                              # words of a sentence of Wikipedia
+LONGEST = "last, 200 steps"                       # the training that `lessons train simcse` does at laptop scale
 CUT = 12                                          # words that are left where all sentences shall be equally long
 
 
@@ -103,8 +104,11 @@ def some(pairs: SentencePairs, n: int | None) -> SentencePairs:
 
 
 def dev_pairs(settings: Mapping[str, Any]) -> SentencePairs:
-    """The pairs of STS-B's dev part that a scale looks at."""
-    return some(load("stsb", split="dev"), settings["n_dev"])
+    """The pairs of STS-B's dev part that a scale looks at. Raises ValueError where so few are wanted that none is close, so alignment has no meaning."""
+    dev = some(load("stsb", split="dev"), settings["n_dev"])
+    if not (dev.score > 4).any():
+        raise ValueError(f"n_dev={settings['n_dev']} leaves no pair graded above 4, and alignment is measured on those; take 60 or more, or None for all")
+    return dev
 
 
 # ------------------------------------------------------------------------------------------------ one training

@@ -162,7 +162,7 @@ TRAINING = {
     "cosent": (("cosent_stsb",), {"batch_size": 4, "epochs": 0.5, "n_train": 8, "n_dev": 12, "n_test": 24, "seeds": 1}),
     "simcse": (("gao2021_temperature", "gao2021_table5"),
                {"training.sentences": "STS-B, train", "training.n": 8, "training.batch_size": 4, "training.precision": "float32",
-                "supervised.batch_size": 4, "supervised.epochs": 1, "n_pairs": 24, "n_dev": 24, "seeds": 1, "sets": "stsb",
+                "supervised.batch_size": 4, "supervised.epochs": 1, "n_pairs": 24, "n_dev": 60, "seeds": 1, "sets": "stsb",
                 "only": "SimCSE,τ = 0.01,τ = 1"}),
     "outlook": (("outlook_objectives",), {"steps": 2, "batch": 4, "seeds": 1, "sets": "stsb", "kinds": "STS-B sentences"})}
 

@@ -145,3 +145,10 @@ def test_real_sentences_give_numbers_of_the_right_size_at_the_smallest_scale(nam
     except (DataMissing, BackendUnavailable) as error:
         pytest.skip(str(error))
     assert all(np.isfinite(list(row.values())).all() for row in outcome.measured.values())
+
+
+def test_too_few_dev_pairs_for_an_alignment_are_refused_by_name(monkeypatch):
+    pairs = SentencePairs(name="stsb", split="dev", sentence1=["a", "b"], sentence2=["c", "d"], score=np.array([1.0, 2.0]))
+    monkeypatch.setattr(simcse_training, "load", lambda *_, **__: pairs)
+    with pytest.raises(ValueError, match="n_dev=2 leaves no pair graded above 4"):
+        simcse_training.dev_pairs({"n_dev": 2})
