@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..core import DamagedFile, TrainingDiverged, atomic_open, existing_path, read_json, sha256, write_json
+from ..core import DamagedFile, TrainingDiverged, atomic_open, existing_path, sha256, write_json
 from .bert_files import check_sizes, plain_names, read_config
 from .lesson_bert import BertSize, LessonBertForPretraining
 from .tokenizer import WordPiece
-from .weights_file import CARD, WEIGHTS, check_names, check_sums, read_weights
+from .weights_file import CARD, WEIGHTS, announce, check_names, check_sums, read_weights
 
 __all__ = ["load_bert", "save_bert"]
 
@@ -44,7 +44,7 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
     if film is not None:
         content["film.safetensors"] = save({name: np.ascontiguousarray(array) for name, array in film.items()})
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
-    _announce(target / CARD, sums)
+    announce(target, sums)
     for name, data in content.items():
         with atomic_open(target / name, "wb") as file:
             file.write(data)
@@ -53,15 +53,6 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
     files = sums | {name: sha256(target / name) for name in KEPT}
     write_json(target / CARD, card | {"bytes": len(content[WEIGHTS]), "sha256": sums[WEIGHTS], "dtype": "float16", "files": files})
 
-
-def _announce(path: Path, sums: dict[str, str]) -> None:
-    """Say in the card of the model that is written over what its files are going to be."""
-    try:
-        former = read_json(path)
-    except (OSError, DamagedFile):
-        return
-    if isinstance(former, dict):
-        write_json(path, former | {"becomes": sums})
 
 
 def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, WordPiece]:

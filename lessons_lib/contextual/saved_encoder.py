@@ -11,10 +11,10 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core import DamagedFile, read_json, sha256, write_json
+from ..core import sha256, write_json
 from .interop import write_model
 from .sentence_modules import write_settings
-from .weights_file import CARD, WEIGHTS
+from .weights_file import CARD, WEIGHTS, announce
 
 if TYPE_CHECKING:
     from .encoder import ContextualEncoder
@@ -39,7 +39,7 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card:
         names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file())
         sums = {name: sha256(draft / name) for name in names}
         plain = {name: digest for name, digest in sums.items() if "/" not in name}
-        _announce(target / CARD, plain)
+        announce(target, plain)
         for name in names:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(draft / name, target / name)
@@ -47,13 +47,3 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card:
                                           "sha256": sums.get(WEIGHTS), "files": plain})
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-
-
-def _announce(path: Path, sums: dict[str, str]) -> None:
-    """Say in the card of the encoder that is written over what its files are going to be."""
-    try:
-        former = read_json(path)
-    except (OSError, DamagedFile):
-        return
-    if isinstance(former, dict):
-        write_json(path, former | {"becomes": sums})

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import torch
 
-from ..core import DamagedFile, read_json, sha256, shown
+from ..core import DamagedFile, read_json, sha256, shown, write_json
 
-__all__ = ["CARD", "WEIGHTS", "check_index", "check_kind", "check_names", "check_numbers", "check_sums", "read_weights"]
+__all__ = ["CARD", "WEIGHTS", "announce", "check_index", "check_kind", "check_names", "check_numbers", "check_sums", "read_weights"]
 
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _PICKLE = re.compile(rb"\x80[\x02-\x05]|PK\x03\x04")
@@ -74,6 +74,16 @@ def check_sums(folder: Path) -> None:
         if found not in (expected, becomes.get(name)):
             raise DamagedFile(f"{folder / name} was changed or damaged: checksum {found[:12]}…, {CARD} says {str(expected)[:12]}…. Get it again; if "
                               f"you changed it yourself, remove {CARD}")
+
+
+def announce(folder: Path, sums: dict[str, str]) -> None:
+    """Say in the card of a model that is about to be written over what its files become (name -> sha256), so that it stays readable meanwhile."""
+    try:
+        former = read_json(folder / CARD)
+    except (OSError, DamagedFile):
+        return
+    if isinstance(former, dict):
+        write_json(folder / CARD, former | {"becomes": sums})
 
 
 def check_index(folder: Path) -> None:
