@@ -137,7 +137,7 @@ _RULES = {TEXTS[0]: "E5 was trained with `query: ` before questions", TEXTS[1]: 
 
 
 def _judge_who_is_told(answer: Any) -> str | None:
-    return judge_which(answer, _RULES, TOLD, look="Look at the table again")
+    return judge_which(answer, _RULES, TOLD, look="Think of what each was trained with")
 
 
 def _values(*pairs: tuple[str, Any]) -> dict[str, Any]:
@@ -196,10 +196,10 @@ EXERCISES = {
                                              ("answer E", math.log(12) / 12)),
         hints=("The decoder knows which 12 pieces there are, and not which stands where.", "-log(1/12), in nats.")),
     "blocks_run": Exercise(
-        name="blocks_run", question="Blocks that a sentence goes through, forward, in a step of each way to learn",
-        judge=judge_value([8, 5], remark="How often is a sentence read by the encoder's four blocks, and what reads it besides?"), solution=[8, 5],
-        wrong=_values(("answer A", [4, 4]), ("answer B", [8, 8]), ("answer C", [4, 5]), ("answer D", [5, 8]), ("answer E", [8, 4])),
-        hints=("Two views of the sentence in one of them. One view and a decoder of one block in the other.",)),
+        name="blocks_run", question="Steps of auto-encoding that run as many blocks as 100 steps of contrastive learning",
+        judge=judge_value(2400 / 13, rtol=5e-3, remark="How often is a sentence read by the twelve blocks in either way, and what reads it besides?"),
+        solution=2400 / 13, wrong=_values(("answer A", 100), ("answer B", 200), ("answer C", 1200 / 13), ("answer D", 1300 / 24), ("answer E", 50)),
+        hints=("Two views of the sentence in one of them. One view and a decoder of one block in the other.", "100 · 2 · 12 = steps · (12 + 1).")),
     "last_token": _function(
         "last_token", "The vector of the last real token, wherever the padding is", _solve_last_token, _LAST_CASES,
         {"last column": _last_column, "length less one": _length_less_one, "mean": _mean_of_all, "first token": _first_token,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from lessons_lib.contextual import load_encoder
 from lessons_lib.contrastive.losses import in_batch_loss
+from lessons_lib.core import PROJECT
 from lessons_lib.evaluation import unit_rows
 from lessons_lib.exercises import audit, verdict
 from lessons_lib.exercises.outlook import EXERCISES, TEXTS, TOLD
@@ -35,9 +35,14 @@ def test_the_floor_of_a_bag_is_the_loss_of_the_best_guess_at_every_place():
     assert np.isclose(-np.log(places[np.arange(12), RNG.permutation(12)]).mean(), solution("bag_floor"))
 
 
-def test_the_blocks_are_those_of_the_course_s_encoder():
-    blocks = load_encoder("lesson-bert").layers
-    assert solution("blocks_run") == [2 * blocks, blocks + 1]
+def test_as_many_steps_of_auto_encoding_run_as_many_blocks_of_twelve_and_one():
+    assert np.isclose(solution("blocks_run") * (12 + 1), 100 * 2 * 12)
+    assert verdict(EXERCISES["blocks_run"], 185) == "correct"
+
+
+def test_the_stub_lists_the_texts_that_the_judge_knows():
+    lesson = (PROJECT / "notebooks" / "16_outlook.md").read_text(encoding="utf-8")
+    assert all(f'"{text}"' in lesson for text in TEXTS) and "lessons_lib.exercises" not in lesson
 
 
 def test_the_weight_of_the_first_token_is_what_averages_of_one_hot_vectors_show():
@@ -60,11 +65,11 @@ def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answer
 
 @pytest.mark.parametrize(("name", "answer", "said"), [
     ("cut_short", lambda X, k: X[:, :k], "expected 1 at [0, 0], yours is 3"),
-    ("who_is_told", set(TEXTS), "2 of six are wrong. Look at the table again: with BGE only the question"),
+    ("who_is_told", set(TEXTS), "2 of six are wrong. Think of what each was trained with: with BGE only the question"),
     ("who_is_told", "all", "expected a set of texts"),
     ("who_is_told", {"all"}, "is none of the six"),
-    ("who_is_told", TOLD - {TEXTS[1]}, "1 of six are wrong. Look at the table again: E5 was trained with `passage: `"),
-    ("blocks_run", [4, 4], "How often is a sentence read"),
+    ("who_is_told", TOLD - {TEXTS[1]}, "1 of six are wrong. Think of what each was trained with: E5 was trained with `passage: `"),
+    ("blocks_run", 100, "How often is a sentence read"),
     ("bag_floor", 12, "equally likely"),
     ("first_weight", 0.2, "the first token has 1/i there"),
 ])
