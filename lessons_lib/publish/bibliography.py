@@ -17,6 +17,7 @@ __all__ = ["Entry", "read_bibliography"]
 
 START = re.compile(r"@(\w+)\s*\{\s*([^,\s{}]+)\s*,")
 FIELD = re.compile(r"\s*(\w+)\s*=\s*\{")
+VENUES = ("journal", "booktitle", "publisher", "howpublished", "institution")        # where a paper came out: the first that an entry has
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Entry:
     def markdown(self) -> str:
         """The full entry for a list of papers, with a link where there is a DOI or an address."""
         f = self.fields
-        where = f.get("journal") or f.get("booktitle") or f.get("publisher", "")
+        where = next((f[name] for name in VENUES if f.get(name)), "")
         if f.get("volume"):
             where += f" {f['volume']}" + (f"({f['number']})" if f.get("number") else "")
         where = where.replace("*", "\\*")           # "*SEM" is a conference, not emphasis
@@ -49,7 +50,7 @@ class Entry:
         link = f"https://doi.org/{f['doi']}" if f.get("doi") else f.get("url", "")
         link = link.replace("<", "%3C").replace(">", "%3E").replace("(", "%28").replace(")", "%29")
         title = f"[*{f['title']}*]({link})" if link else f"*{f['title']}*"
-        return f"{', '.join(self._surnames())} ({f['year']}). {title}. {where}{pages}."
+        return f"{', '.join(self._surnames())} ({f['year']}). {title}." + (f" {where}{pages}." if where else "")
 
 
 def _braced(text: str, start: int) -> int:

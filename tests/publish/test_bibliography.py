@@ -25,7 +25,9 @@ def test_the_courses_own_bibliography_is_sound_and_has_what_the_first_lessons_ci
               "cer2017semeval", "agirre2012semeval", "shannon1948mathematical", "luhn1957statistical"}
     assert wanted <= set(papers)
     for entry in papers.values():
-        assert entry.fields["year"] in entry.key and entry.markdown.endswith("."), entry.key
+        assert entry.fields["year"] in entry.key and entry.markdown.endswith(".") and not entry.markdown.endswith(". ."), entry.key
+    assert papers["su2022cosent"].markdown.endswith("(https://kexue.fm/archives/8847). Scientific Spaces.")
+    assert papers["mesnil2014ensemble"].markdown.endswith("(https://arxiv.org/abs/1412.5335).")
 
 
 @pytest.mark.parametrize(("text", "message"), [
