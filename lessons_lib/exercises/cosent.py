@@ -112,6 +112,7 @@ _BELOW_CASES = [(np.array([0.5, 0.1]), np.array([1.0, 0.0])), (np.array([0.5, 0.
 # ------------------------------------------------------------------------------------------------ disagree
 
 GRADES = np.array([0.0, 0.5, 1.0])
+SAME = 0.01                                       # by how much the means of the two rows may differ
 
 
 def _judge_disagree(answer: Any) -> str | None:
@@ -123,6 +124,8 @@ def _judge_disagree(answer: Any) -> str | None:
         return f"the first row, {x[0].tolist()}, should rise as the grades do"
     if in_order[1]:
         return f"the second row, {x[1].tolist()}, rises as the grades do; it should have a pair out of order"
+    if abs(x[0].mean() - x[1].mean()) > SAME:
+        return f"the means are {x[0].mean():.2f} and {x[1].mean():.2f}; the rows should have the same mean, so that the level is no reason"
     return None if error[1] < error[0] else f"squared errors {error[0]:.3f} and {error[1]:.3f}: the second row should have the smaller one"
 
 
@@ -181,11 +184,13 @@ EXERCISES = {
         hints=("Sort by grade, take running sums with a 0 before the first; running[k] is the sum over the k smallest.",
                "np.searchsorted(sorted_grades, y) says how many grades are strictly smaller.")),
     "disagree": Exercise(
-        name="disagree", question="Two rows of cosines for the grades 0, 0.5, 1: the first in order, the second with the smaller squared error",
-        judge=_judge_disagree, solution=np.array([[0.80, 0.85, 0.90], [0.3, 0.25, 1.0]]),
+        name="disagree",
+        question="Two rows of cosines with one mean for the grades 0, 0.5, 1: the first in order, the second with the smaller squared error",
+        judge=_judge_disagree, solution=np.array([[0.49, 0.50, 0.51], [0.26, 0.25, 0.99]]),
         wrong={"both in order": np.array([[0.1, 0.5, 0.9], [0.0, 0.5, 1.0]]), "both out of order": np.array([[0.9, 0.5, 0.1], [0.1, 0.6, 0.5]]),
-               "the wrong way round": np.array([[0.3, 0.25, 1.0], [0.80, 0.85, 0.90]]),
+               "the wrong way round": np.array([[0.26, 0.25, 0.99], [0.49, 0.50, 0.51]]),
+               "as in the lesson, by the level": np.array([[0.80, 0.85, 0.90], [0.3, 0.25, 1.0]]),
                "error no smaller": np.array([[0.0, 0.5, 1.0], [1.0, 0.5, 0.0]]), "no cosines": np.array([[3.0, 4.0, 5.0], [0.1, 0.0, 1.0]])},
-        hints=("An order does not mind where the cosines lie; a squared error does.",
-               "Three cosines near 0.9 in the right order have an error above 0.2.")),
+        hints=("With the same mean the level is the same. What else is in a squared error that no ranking notices?",
+               "Three cosines close to 0.5 in the right order have an error near 0.17: their spread is wrong.")),
 }

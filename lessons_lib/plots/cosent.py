@@ -42,14 +42,18 @@ def pulls(grades: Sequence[float], cosines: Sequence[float], panels: Mapping[str
         raise ValueError(f"target={target!r} is none of the panels {', '.join(down)}")
     fig, axes = new_figure(title, size=(7.2, 4.2), panels=len(down), sharey=True)
     reach = 0.2
-    for ax, (name, move) in zip(axes, down.items(), strict=True):
+    steps = {name: reach * move / (np.abs(move).max() or 1.0) for name, move in down.items()}
+    ends = np.concatenate([s, *(s + step for step in steps.values())])
+    low = ends.min() - 0.1                       # the axis begins below the lowest arrow, not at 0, where no cosine is
+    for ax, (name, step) in zip(axes, steps.items(), strict=True):
+        ax.set_ylim(low, max(1.0, ends.max()) + 0.03)
         if name == target:
             ax.plot([0, y.max()], [0, 1], "--", color=GREY, lw=1.2, zorder=0)
-            ax.annotate("cosine = target", (0.45 * y.max(), 0.45), (6, -12), textcoords="offset points", color=GREY, fontsize=10)
-        _arrows(ax, y, s, reach * move / (np.abs(move).max() or 1.0), reach)
-        ax.set(xlabel="grade")
+            at = max(low, 0.0) + 0.04
+            ax.annotate("cosine = target", (at * y.max(), at), (8, -4), textcoords="offset points", color=GREY, fontsize=10)
+        _arrows(ax, y, s, step, reach)
+        ax.set(xlabel="grade", xlim=(y.min() - 0.06 * np.ptp(y), y.max() + 0.06 * np.ptp(y)) if np.ptp(y) else None)
         ax.set_title(plain(name, limit=28), loc="center", fontsize=12)
-        ax.margins(0.1)
     axes[0].set_ylabel("cosine")
     return fig
 
@@ -60,15 +64,14 @@ def _arrows(ax: Axes, x: np.ndarray, y: np.ndarray, step: np.ndarray, reach: flo
     for i in np.flatnonzero(pulled):
         colour = BLUE if step[i] > 0 else VERMILLION
         ax.annotate("", (x[i], y[i] + step[i]), (x[i], y[i]),
-                    arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8, "shrinkA": 0, "shrinkB": 0})
+                    arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 11})
     ax.plot(x[pulled], y[pulled], ls="none", marker="o", ms=5, color=BLACK)
     ax.plot(x[~pulled], y[~pulled], ls="none", marker="o", ms=5, mfc="white", mec=BLACK)
-    ax.set_ylim(min(0.0, (y + step).min(), y.min()) - 0.03, max(1.0, (y + step).max(), y.max()) + 0.03)
 
 
 @styled()
 def error_parts(bars: Mapping[str, Mapping[str, float]], *, title: str, xlabel: str = "mean squared error") -> Figure:
-    """What a squared error is made of, a bar for each model: parts laid end to end, each with its share.
+    """What a squared error is made of, a bar for each model: parts laid end to end, each with its share; that of a narrow last part stands outside.
 
     Parameters: bars, model -> {part: value >= 0}, the same parts for all, at most three, at most 10 models; title, the finding; xlabel.
     """
@@ -87,6 +90,10 @@ def error_parts(bars: Mapping[str, Mapping[str, float]], *, title: str, xlabel: 
             if width > 0.09 * values.sum(axis=1).max():
                 ax.annotate(f"{width / values[row].sum():.0%}", (left[row] + width / 2, row), ha="center", va="center", fontsize=10, bbox=VEIL)
         left += column
+    for row in np.flatnonzero(values[:, -1] <= 0.09 * left.max()):
+        ax.annotate(f"{parts[-1]} {values[row, -1] / left[row]:.0%}", (left[row], row), (5, 0), textcoords="offset points", va="center", fontsize=10)
+    ax.margins(x=0.16 if (values[left.argmax(), -1] <= 0.09 * left.max()) else 0.05)
+    ax.set_xlim(left=0)
     ax.set_yticks(range(len(bars)), [plain(name, limit=34) for name in bars])
     ax.invert_yaxis()
     ax.set(xlabel=xlabel)

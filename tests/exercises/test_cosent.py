@@ -74,6 +74,7 @@ def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answer
     ("disagree", [[1, 0]], "expected two rows"),
     ("disagree", [[0.9, 0.5, 0.1], [0.1, 0.6, 0.5]], "should rise"),
     ("disagree", [[0.1, 0.5, 0.9], [0.0, 0.5, 1.0]], "out of order"),
+    ("disagree", [[0.8, 0.85, 0.9], [0.3, 0.25, 1.0]], "the means are 0.85 and 0.52"),
     ("disagree", [[0.0, 0.5, 1.0], [1.0, 0.5, 0.0]], "the smaller one"),
 ])
 def test_a_wrong_answer_is_told_what_is_wrong_with_it(name, answer, said):
