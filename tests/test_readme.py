@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -127,6 +128,11 @@ def test_the_commands_of_the_readme_work_in_a_fresh_clone(tmp_path):
     assert call(clone, "data", "list").returncode == 0
     assert "su2021_table1" in call(clone, "reproduce").stdout
     assert call(clone, "train", "simcse", "--scale", "smoke", "--out", str(tmp_path / "my-simcse")).returncode == 0
+    assert "## Minutes" in call(clone, "guide", "one_hot").stdout
+    assert call(clone, "assign", "one_hot", "bag_of_words", "--out", "hw1").returncode == 0
+    shutil.copy(clone / "hw1" / "grading" / "01_one_hot_solved.ipynb", clone / "hw1" / "submissions" / "ada.ipynb")
+    graded = call(clone, "grade", "hw1", "--weak")
+    assert re.search(r"ada\W+3\W+7\W", graded.stdout) and (clone / "hw1" / "grades.csv").is_file(), graded.stdout + graded.stderr
     tests = call(clone, "test", "tests/core")
     assert tests.returncode == 0 and " passed" in tests.stdout, tests.stdout[-3000:]
     assert lab_answers(clone)

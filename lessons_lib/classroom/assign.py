@@ -44,7 +44,8 @@ TEACHER = """\
 Grade with `lessons grade {folder}`. It writes `grades.csv` (a row for each student) and `details.csv` (a row for each student and exercise).
 A file `students.txt` beside this one, a name in each line, adds those who handed in nothing.
 
-The course is open: its solutions can be found by who looks for them. What is yours alone are the inputs of the grading, and the open questions.
+The course is open: its solutions, and what its guides say to the open questions, can be found by who looks for them. What is yours alone are the
+inputs of the grading.
 """
 
 
