@@ -19,11 +19,11 @@ from pathlib import Path
 from . import bootstrap
 from .core import write_text
 
-__all__ = ["EXTRAS", "PYTHONS", "SYSTEMS", "extra_lock", "make_locks", "resolve"]
+__all__ = ["EXTRAS", "PYTHONS", "SYSTEMS", "extra_lock", "make_locks", "pins_of", "resolve"]
 
 PYTHONS = ("3.11", "3.12", "3.13")
 SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc")
-EXTRAS = ("classroom",)                          # extra sets with a lock of their own
+EXTRAS = ("classroom", "browser", "hub", "site")      # extra sets with a lock of their own
 # What torch's CUDA build adds on Linux is chosen by that build, not by the course. (Triton is pinned: the kernels need it without a GPU too.)
 SKIPPED = re.compile(r"(nvidia-|cuda-|setuptools$)")
 
@@ -34,7 +34,8 @@ def extra_lock(extra: str, version: tuple[int, int] | None = None) -> Path:
     return plain.with_name(f"{extra}_{plain.name}")
 
 
-def _pins_of(extra: str | None) -> list[str]:
+def pins_of(extra: str | None) -> list[str]:
+    """The pins of the course and, where an extra set is named, of that set too."""
     if extra is None:
         return bootstrap.pins()
     text = (bootstrap.ROOT / "pyproject.toml").read_text("utf-8")
@@ -45,7 +46,7 @@ def _kept(python: str, extra: str | None) -> list[str]:
     """Lines of the course's lock that hold for an extra set too: all but what the set itself pins."""
     if extra is None:
         return []
-    own = {re.match(r"[\w.\-]+", line)[0] for line in _pins_of(extra)}
+    own = {re.match(r"[\w.\-]+", line)[0] for line in pins_of(extra)}
     lines = bootstrap.lock_file(tuple(map(int, python.split(".")))).read_text("utf-8").splitlines()
     return [line for line in lines if not line.startswith("#") and line.split("==")[0] not in own]
 
@@ -57,7 +58,7 @@ def resolve(python: str, system: str, extra: str | None = None) -> dict[str, str
         raise RuntimeError("locks are resolved by uv, which is not installed: pip install uv")
     with tempfile.TemporaryDirectory() as folder:
         wanted = Path(folder, "pins.txt")
-        wanted.write_text("\n".join(_pins_of(extra)) + "\n", "utf-8")
+        wanted.write_text("\n".join(pins_of(extra)) + "\n", "utf-8")
         kept = Path(folder, "kept.txt")
         kept.write_text("\n".join(_kept(python, extra)) + "\n", "utf-8")
         command = ["uv", "pip", "compile", str(wanted), "--constraint", str(kept),

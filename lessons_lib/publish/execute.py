@@ -23,7 +23,7 @@ from ..lesson.threads import thread_environment
 from .bibliography import read_bibliography
 from .pair import notebook_of
 
-__all__ = ["Progress", "RunResult", "kernel_environment", "run_lesson", "run_lessons"]
+__all__ = ["PeakMemory", "Progress", "RunResult", "kernel_environment", "run_lesson", "run_lessons"]
 
 CELL_TIMEOUT = 300.0
 MEMORY_EVERY_SECONDS = 0.1
@@ -74,7 +74,7 @@ def kernel_environment(scale: str, folder: Path, *, extra: Mapping[str, str] | N
             | dict(extra or {}))
 
 
-class _PeakMemory:
+class PeakMemory:
     """Watches the memory of a process and its children from a thread of its own."""
 
     def __init__(self, pid: int):
@@ -93,7 +93,7 @@ class _PeakMemory:
             if self._stop.wait(MEMORY_EVERY_SECONDS):
                 return
 
-    def __enter__(self) -> _PeakMemory:
+    def __enter__(self) -> PeakMemory:
         self._thread.start()
         return self
 
@@ -164,7 +164,7 @@ def run_lesson(notebook: Any, lesson_id: str, *, scale: str | None = None, cwd: 
     scale = chosen_scale(scale)
     cells = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code" and cell.source.strip()]
     with _open_kernel(notebook, scale=scale, cwd=cwd or Course().notebooks, timeout=timeout, extra=extra) as client, \
-            _PeakMemory(client.km.provisioner.process.pid) as memory:
+            PeakMemory(client.km.provisioner.process.pid) as memory:
         seconds, failed, error = _run_cells(client, cells, tell)
     return RunResult(lesson_id, scale, round(sum(seconds), 3), round(memory.peak / 1e6, 1), len(cells), failed, error,
                      tuple(round(s, 3) for s in seconds), notebook)
