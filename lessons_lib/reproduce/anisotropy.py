@@ -56,8 +56,9 @@ def word_tables(encoder: str = COURSE) -> dict[str, WordTable]:
     for name, ending in MODELS.items():
         model = model_of(encoder + ending)
         counts = _counted(model) if model.piece_counts is None else model.piece_counts
-        words = np.flatnonzero(_letters(model.pieces) & (counts >= LEAST))
-        found[name] = WordTable(model.word_table[words].astype(np.float64), counts[words], [model.pieces[i] for i in words])
+        pieces = model.pieces
+        words = np.flatnonzero(_letters(pieces) & (counts >= LEAST))
+        found[name] = WordTable(model.word_table[words].astype(np.float64), counts[words], [pieces[i] for i in words])
     return found
 
 

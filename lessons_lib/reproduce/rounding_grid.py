@@ -154,9 +154,9 @@ def quiet(fit: Callable[[], Any]) -> Any:
         return fit()
 
 
-def _whitening(share: float | None = None, **settings: float) -> Callable[[np.ndarray, int], Whitening]:
+def _whitening(*, third: bool = False, **settings: float) -> Callable[[np.ndarray, int], Whitening]:
     def fit(x: np.ndarray, seed: int) -> Whitening:
-        return Whitening(None if share is None else max(1, round(share * x.shape[1])), **settings).fit(x)
+        return Whitening(max(1, round(THIRD * x.shape[1])) if third else None, **settings).fit(x)
 
     return fit
 
@@ -167,9 +167,9 @@ def _flow(**changes: Any) -> Callable[[np.ndarray, int], Flow]:
 
 FITS: dict[str, Callable[[np.ndarray, int], Any]] = {
     "standardised": _flow(epochs=0.0), "flow": _flow(), "flow, 10 epochs": _flow(epochs=10.0, held_out=0.1, patience=5),
-    "whitening": _whitening(), "whitening, a third": _whitening(THIRD),
-    "β = γ = 1": _whitening(), "β = γ = 1, a third": _whitening(THIRD),
-    "β = γ = 0": _whitening(beta=0.0, gamma=0.0), "β = γ = 0, a third": _whitening(THIRD, beta=0.0, gamma=0.0)}
+    "whitening": _whitening(), "whitening, a third": _whitening(third=True),
+    "β = γ = 1": _whitening(), "β = γ = 1, a third": _whitening(third=True),
+    "β = γ = 0": _whitening(beta=0.0, gamma=0.0), "β = γ = 0, a third": _whitening(third=True, beta=0.0, gamma=0.0)}
 
 
 def _by_file(x: np.ndarray, pairs: Pairs, fit: Callable[[np.ndarray, int], Any], seed: int) -> np.ndarray:
