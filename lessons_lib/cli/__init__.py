@@ -22,6 +22,7 @@ from .reproducing import reproduce
 from .show import show_table
 from .train import train_app
 from .training import Stopped
+from .web import site, slides
 
 app = typer.Typer(help="Embeddings, measured: a course on text embeddings, and the library under it.", no_args_is_help=True,
                   pretty_exceptions_enable=False, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
@@ -200,6 +201,8 @@ app.command()(encode)
 app.command()(evaluate)
 app.command()(pretrain)
 app.command()(reproduce)
+app.command()(site)
+app.command()(slides)
 
 
 @app.command()

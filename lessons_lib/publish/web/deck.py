@@ -1,0 +1,159 @@
+"""Which parts of a lesson are slides: chosen by a rule, corrected by marks.
+
+The rule: the question opens the deck; every cell with a picture is a slide, headed by its section, with the finding that its alt text states, and
+with the last "Predict" of the text as a question before the picture appears; a section without a picture shows its first displayed formula; the
+summary and the formula to keep close. The text between two slides goes to the speaker's notes of the first.
+
+The mark is ``slide`` in the metadata of a cell, which the lesson's text keeps: ``:slide: Rare words are longer.`` gives the sentence,
+``:slide: false`` leaves the cell out, and on a cell that the rule passes over it makes a slide of its picture, table, printed text or formula.
+Marks change no code, so no lesson need run again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...core import DamagedFile
+from ...lesson.course import LessonCard
+from ..pair import generated_tag
+from .outputs import alt_text, is_picture
+
+__all__ = ["MAX_SLIDES", "Slide", "blocks", "deck"]
+
+MAX_SLIDES = 20
+LAST_SECTIONS = ("exercises", "papers")                       # hold no slides
+BLOCK = re.compile(r"```.*?```|\$\$.*?\$\$|(?:(?!\n\s*\n|```|\$\$).)+", re.DOTALL)
+HEADING = re.compile(r"#{2,6}\s+(.+)")
+PREDICT = re.compile(r"\*\*Predict[^*]*\*\*")
+LIST = re.compile(r"(?:\d+\.|[-*])\s")
+
+
+@dataclass(frozen=True)
+class Slide:
+    """One slide: ``heading`` and ``sentence`` (Markdown), what to look at (``output`` of the notebook, or ``body`` in Markdown), the ``question``
+    that is shown before it, ``notes`` for the speaker, and ``cell``, the place in the notebook (from 0)."""
+
+    heading: str
+    cell: int
+    sentence: str = ""
+    output: Any = None
+    body: str = ""
+    question: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def blocks(text: str) -> list[str]:
+    """A text cell as headings, paragraphs, lists, displayed formulas and code blocks, in order."""
+    return [block.strip() for block in BLOCK.findall(text) if block.strip()]
+
+
+def _finding(alt: str) -> str:
+    """What an alt text states after it has said what kind of picture it is."""
+    for end in (r"(?<=\.)\s+", r":\s+"):
+        first, *rest = re.split(end, alt, maxsplit=1)
+        if rest and len(first.split()) > 2:
+            return rest[0][0].upper() + rest[0][1:]
+    return alt
+
+
+def _shown(cell: Any, *, marked: bool) -> Any:
+    """The output of a code cell that a slide shows: its last picture; on a marked cell else its last table, else its printed text."""
+    pictures = [output for output in cell.outputs if is_picture(output)]
+    tables = [output for output in cell.outputs if "text/html" in output.get("data", {})]
+    printed = [output for output in cell.outputs if output.output_type == "stream"]
+    found = pictures or ((tables or printed) if marked else [])
+    return found[-1] if found else None
+
+
+@dataclass
+class _Reader:
+    """Goes through the cells and keeps what it has seen: the section, whether it has a slide, a formula and a question in waiting."""
+
+    slides: list[Slide]
+    heading: str = ""
+    section: int = 0                                          # number of slides when the section began
+    formula: Slide | None = None
+    question: str = ""
+    before: str = ""                                          # the paragraph before a formula says what it is
+    taken: set[int] = field(default_factory=set)
+
+    def open(self, heading: str) -> None:
+        """Begin a section; one without a picture gets its formula."""
+        self.close()
+        self.heading, self.section, self.formula, self.question, self.before = heading, len(self.slides), None, "", ""
+
+    def close(self) -> None:
+        if self.formula is not None and len(self.slides) == self.section:
+            self.slides.append(self.formula)
+
+    def note(self, block: str) -> None:
+        """A paragraph becomes a note of the slide before it."""
+        self.slides[-1] = replace(self.slides[-1], notes=(*self.slides[-1].notes, block))
+
+    def read_text(self, number: int, cell: Any) -> None:
+        mark, formula = cell.metadata.get("slide"), None
+        for block in blocks(cell.source):
+            if found := HEADING.match(block):
+                self.open(found[1])
+                block = block[found.end() :].strip()
+            if not block or self.heading.lower() in LAST_SECTIONS:
+                continue
+            if self.heading.lower() == "summary":
+                self._read_summary(number, block)
+            elif block.startswith("$$"):
+                formula = formula or Slide(self.heading, number, sentence=_last_sentence(self.before), body=block)
+            elif PREDICT.match(block):
+                self.question = block
+            else:
+                self.before = block
+                self.note(block)
+        if mark and formula is None:
+            raise DamagedFile(f"cell {number + 1} is marked as a slide and shows no displayed formula; mark a cell with an output instead")
+        if mark:
+            self.slides.append(replace(formula, sentence=mark if isinstance(mark, str) else formula.sentence))
+        elif mark is None:
+            self.formula = self.formula or formula
+
+    def _read_summary(self, number: int, block: str) -> None:
+        if block.startswith("**The formula to keep"):
+            self.slides.append(Slide("The formula to keep", number, body=re.sub(r"^\*\*[^*]*\*\*:?\s*", "", block)))
+        elif LIST.match(block) and not any(slide.heading == self.heading for slide in self.slides):
+            self.slides.append(Slide(self.heading, number, body=block))
+
+    def read_code(self, number: int, cell: Any) -> None:
+        mark = cell.metadata.get("slide")
+        output = None if mark is False else _shown(cell, marked=bool(mark))
+        if mark and output is None:
+            raise DamagedFile(f"cell {number + 1} is marked as a slide and has no output to show")
+        if output is None or self.heading.lower() in LAST_SECTIONS:
+            return
+        sentence = mark if isinstance(mark, str) else _finding(alt_text(output))
+        self.slides.append(Slide(self.heading, number, sentence=sentence, output=output, question=self.question))
+        self.question = ""
+
+
+def _last_sentence(paragraph: str) -> str:
+    return re.split(r"(?<=[.!?:])\s+(?=[A-Z*`$])", " ".join(paragraph.split()))[-1]
+
+
+def _title(card: LessonCard) -> Slide:
+    aims = "\n".join(f"- {text}" for text in card.you_will)
+    return Slide(f"{card.number:02d} · {card.title}", 0, sentence=f"**{card.question}**", body=aims)
+
+
+def deck(card: LessonCard, notebook: Any) -> list[Slide]:
+    """The slides of one lesson.
+
+    Parameters: card, its front matter; notebook, its executed notebook. Raises DamagedFile for a mark on a cell that shows nothing, and for more
+    than 20 slides.
+    """
+    reader = _Reader([_title(card)])
+    for number, cell in enumerate(notebook.cells):
+        if generated_tag(cell) is None:
+            (reader.read_text if cell.cell_type == "markdown" else reader.read_code)(number, cell)
+    reader.close()
+    if len(reader.slides) > MAX_SLIDES:
+        raise DamagedFile(f"lesson {card.id} has {len(reader.slides)} slides, at most {MAX_SLIDES}; mark cells that need none with slide: false")
+    return reader.slides

@@ -1,0 +1,71 @@
+"""Makes the site: sources, Sphinx, then a look at every page that came out.
+
+Sphinx runs in a process of its own and starts no kernel; a warning of it is a problem of the site. The folder changes only when all is made.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...core import available_cores
+from ...lesson.course import Course
+from .assets import THEME, check_installed, check_out, keep
+from .pages import page_problems
+from .printing import print_pages
+from .sources import write_sources
+
+__all__ = ["Site", "build_site"]
+
+WARNING = re.compile(r"^(.*?): (WARNING|ERROR|CRITICAL): (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Site:
+    """What was made: ``folder`` with ``index.html``, its number of ``pages``, ``megabytes``, ``seconds``, what is wrong (``problems``), ``printed``
+    PDF files."""
+
+    folder: Path
+    pages: int
+    megabytes: float
+    seconds: float
+    problems: tuple[str, ...]
+    printed: tuple[Path, ...] = ()
+
+
+def _sphinx(sources: Path, target: Path) -> list[str]:
+    """Run Sphinx and return its warnings. Raises RuntimeError with its last words when it fails."""
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(THEME), "-D", f"html_static_path={sources / '_static'}",
+               "-d", str(target.with_name("doctrees")), "-j", str(available_cores()), "-q", "--no-color", str(sources), str(target)]
+    # The leaderboard's own settings must not reach a notebook reader, and nothing may be asked of a network.
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"})
+    if done.returncode != 0:
+        raise RuntimeError(f"Sphinx failed: {done.stderr[-2000:]}")
+    return [f"{place.removeprefix(str(sources) + os.sep)}: {text}" for place, _, text in WARNING.findall(done.stderr)]
+
+
+def build_site(out: Path, *, course: Course | None = None, pdf: bool = False) -> Site:
+    """Make the static site of a course.
+
+    Parameters: out, a new or empty folder, or one that an earlier call made; course, None for the one here; pdf, a PDF of each lesson too, which
+    needs Chromium or a relative of it. Raises ValueError for a folder with other files, BackendUnavailable without the extra set or without a
+    browser, DataMissing for a lesson that was never built, RuntimeError with Sphinx's message when it fails.
+    """
+    check_installed()
+    check_out(out, "site")
+    start, course = time.perf_counter(), course or Course()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        sources, made = Path(folder, "sources"), Path(folder, "site")
+        write_sources(sources, course)
+        problems = _sphinx(sources, made) + [str(problem) for problem in page_problems(made)]
+        keep(made, out, "site")
+    printed = print_pages([out / "notebooks" / f"{card.stem}.html" for card in course.cards()], out / "pdf") if pdf else []
+    files = [path for path in out.rglob("*") if path.is_file()]
+    return Site(out, sum(path.suffix == ".html" for path in files), sum(path.stat().st_size for path in files) / 1e6,
+                time.perf_counter() - start, tuple(problems), tuple(printed))
