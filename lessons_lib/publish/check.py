@@ -43,8 +43,8 @@ def _pair_problems(card: LessonCard, expected: Any, stored: Any) -> list[Problem
     if stored.metadata.get("lesson") != expected.metadata.get("lesson"):
         problems.append(Problem(card.id, "pair", "the notebook's front matter differs from the text's; run `lessons build`"))
     for i, (mine, wanted) in enumerate(zip(stored.cells, expected.cells, strict=False), start=1):
-        tags = [cell.metadata.get("tags", []) for cell in (mine, wanted)]
-        if (mine.cell_type, mine.source, tags[0]) != (wanted.cell_type, wanted.source, tags[1]):
+        found, expect = ((cell.cell_type, cell.source, cell.metadata.get("tags", []), cell.metadata.get("slide")) for cell in (mine, wanted))
+        if found != expect:
             return [*problems, Problem(card.id, "pair", "the notebook differs from its text from this cell on; run `lessons build`", i)]
     if len(stored.cells) != len(expected.cells):
         message = f"the notebook has {len(stored.cells)} cells, its text {len(expected.cells)}; run `lessons build`"

@@ -204,6 +204,10 @@ def other_front_matter(notebook) -> None:
     notebook.metadata.lesson.question = "Other?"
 
 
+def other_slide(notebook) -> None:
+    notebook.cells[2].metadata["slide"] = "Another sentence."
+
+
 def widget_state(notebook) -> None:
     notebook.metadata["widgets"] = {"state": 1}
 
@@ -214,7 +218,7 @@ def time_of_execution(notebook) -> None:
 
 @pytest.mark.parametrize(("change", "rule", "message"), [
     (drop_last, "pair", "cells, its text"), (change_prose, "pair", "cell 2: the notebook differs from its text"),
-    (unexecute, "unexecuted", "was not executed"),
+    (other_slide, "pair", "cell 3: the notebook differs from its text"), (unexecute, "unexecuted", "was not executed"),
     (disorder, "unexecuted", "execution count 5, expected 1"), (other_front_matter, "pair", "front matter differs"),
     (widget_state, "widget", "state of widgets"),
     (time_of_execution, "timestamp", "time of its execution")])
