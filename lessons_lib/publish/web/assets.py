@@ -16,7 +16,7 @@ __all__ = ["THEME", "check_installed", "check_out", "copy_scripts", "keep", "sit
 
 THEME = Path(__file__).with_name("theme")                     # what we wrote ourselves: settings, styles, one script
 MARK = ".made-by-lessons"
-PACKAGES = ("sphinx", "myst-nb", "sphinx-book-theme", "sphinx-mathjax-offline", "sphinx-revealjs")
+PACKAGES = ("sphinx", "myst-nb", "sphinx-book-theme", "sphinx-mathjax-offline", "sphinx-revealjs", "jupyterlab-slideshow")
 # Package and file there; the page finds it by its name alone. MathJax that draws SVG is one file: its letters are inside.
 SCRIPTS = {"plotly": [("plotly", "plotly/package_data/plotly.min.js")],
            "mathjax": [("sphinx-mathjax-offline", "sphinx-mathjax-offline/static/mathjax/tex-svg.js")],

@@ -80,8 +80,10 @@ class _Reader:
     taken: set[int] = field(default_factory=set)
 
     def open(self, heading: str) -> None:
-        """Begin a section; one without a picture gets its formula."""
+        """Begin a section; one without a picture gets its formula, and a question that no picture answered is one for the speaker."""
         self.close()
+        if self.question:
+            self.note(self.question)
         self.heading, self.section, self.formula, self.question, self.before = heading, len(self.slides), None, "", ""
 
     def close(self) -> None:

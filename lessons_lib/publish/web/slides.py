@@ -96,6 +96,8 @@ def live_notebook(card: LessonCard, notebook: Any) -> Any:
                 cell.metadata["slideshow"] = {"slide_type": "fragment" if slide.question else "-"}
                 cell.metadata["jupyter"] = {"source_hidden": True}
         cells.append(cell)
+        cells += [new_markdown_cell(slide.sentence, metadata={"slideshow": {"slide_type": "fragment"}})
+                  for _, slide in slides.get(number, []) if slide.question and slide.sentence]
     for number, cell in enumerate(cells):
         cell["id"] = f"slide-{number}"
     live.cells = cells

@@ -71,7 +71,7 @@ def _board_page(rows: Sequence[LeaderboardRow], cards: Sequence[LessonCard]) -> 
         for name in sets:
             score = row.scores.get(name)
             span = score and score.get("interval")
-            interval = f" ({100 * span[0]:.0f} to {100 * span[1]:.0f})" if span else ""
+            interval = f" ({100 * span[0]:.0f}\u00a0to\u00a0{100 * span[1]:.0f})" if span else ""
             cells.append(f"{100 * score['spearman']:.1f}{interval}" if score else "–")
         link = f"[{card.number:02d} · {card.title}](notebooks/{card.stem}.ipynb)" if card else row.lesson
         lines.append(f"| {link} | {row.encoder.replace('|', '/')} | {row.dim} | {' | '.join(cells)} |")

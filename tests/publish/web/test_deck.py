@@ -36,9 +36,14 @@ def test_question_pictures_formulas_and_summary_make_the_deck(card, notebook, pi
     assert summary.body == "1. One.\n2. Two." and keep.body == "$w$"
 
 
-def test_a_section_with_a_picture_keeps_its_formula_for_the_notes_of_nobody(card, notebook, picture):
+def test_a_section_with_a_picture_shows_no_formula(card, notebook, picture):
     slides = deck(card, notebook("## Words\n\n$$a$$", ("plot()", [picture()], {})))
     assert [slide.body for slide in slides[1:]] == [""]
+
+
+def test_a_question_that_no_picture_answers_is_one_for_the_speaker(card, notebook, picture):
+    slides = deck(card, notebook("## A", ("plot()", [picture()], {}), "**Predict.** And then?\n\n## B", ("plot()", [picture()], {})))
+    assert slides[1].notes == ("**Predict.** And then?",) and slides[2].question == ""
 
 
 def test_a_cell_with_two_pictures_shows_the_last(card, notebook, picture):

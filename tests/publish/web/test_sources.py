@@ -39,7 +39,7 @@ def test_the_first_page_has_the_readme_s_opening_the_map_and_all_pages(tree):
 def test_the_leaderboard_links_lessons_and_gives_intervals(tree):
     assert (tree / "leaderboard.md").read_text("utf-8").endswith(
         "| lesson | encoder | dim | stsb | course-sts |\n|---|---|--:|--:|--:|\n"
-        "| [01 · Counting](notebooks/01_counting.ipynb) | rose / counts | 9 | 51.2 (40 to 60) | 25.0 |\n")
+        "| [01 · Counting](notebooks/01_counting.ipynb) | rose / counts | 9 | 51.2 (40\u00a0to\u00a060) | 25.0 |\n")
 
 
 def test_the_gallery_comes_with_its_files_and_places(tree):
