@@ -16,7 +16,9 @@ from ..bootstrap import hand_over
 from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed, TrainingDiverged
 from .classroom import assign, grade, guide
 from .encoding import encode
+from .hub import hub_app
 from .measuring import evaluate
+from .npm import npm
 from .pretrain import pretrain
 from .reproducing import reproduce
 from .show import show_table
@@ -29,6 +31,7 @@ app = typer.Typer(help="Embeddings, measured: a course on text embeddings, and t
 data_app = typer.Typer(help="Datasets: what is here, how to get the rest, whether it is whole.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
+app.add_typer(hub_app, name="hub")
 
 LessonIds = Annotated[list[str] | None, typer.Argument(help="Lessons, such as one_hot; default: all.", show_default=False)]
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -199,6 +202,7 @@ app.command()(grade)
 app.command()(guide)
 app.command()(encode)
 app.command()(evaluate)
+app.command()(npm)
 app.command()(pretrain)
 app.command()(reproduce)
 app.command()(site)

@@ -1,0 +1,57 @@
+"""What starts in place of a student's server: lay out the home, set the limits, become JupyterHub's single-user server.
+
+The home gets ``lessons/``, a copy of the notebooks that is the student's own: what is there stays as it is, what is new is added. ``course`` leads to
+the originals, which nobody can change. Run as ``python -m lessons_lib.classroom.hub.server``; all settings come from the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+__all__ = ["lay_out", "limit"]
+
+
+def lay_out(home: Path, course: Path) -> list[str]:
+    """Copy to ``home/lessons`` the notebooks of the course that are not there yet, and return their names; link ``home/course`` to the originals."""
+    lessons, link = home / "lessons", home / "course"
+    lessons.mkdir(parents=True, exist_ok=True)
+    fresh = [path for path in sorted((course / "notebooks").glob("[0-9][0-9]_*.ipynb")) if not (lessons / path.name).exists()]
+    for path in fresh:
+        shutil.copyfile(path, lessons / path.name)         # the text alone: the original's read-only mode stays behind
+    if not link.is_symlink():
+        link.symlink_to(course / "notebooks", target_is_directory=True)
+    return [path.name for path in fresh]
+
+
+def limit(memory: int | None, file: int | None) -> None:
+    """Let no process of this server hold more than ``memory`` bytes or write a file longer than ``file``: Python raises MemoryError or OSError.
+
+    Where containers set limits, there is nothing to do; Windows and macOS have no such limit of memory.
+    """
+    import resource
+
+    if memory and sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    if file:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file, file))
+
+
+def _number(variable: str) -> int | None:
+    return int(os.environ[variable]) if os.environ.get(variable) else None
+
+
+def main() -> None:
+    """Become the server. The rest of the command line is JupyterHub's."""
+    home, course = Path.home(), Path(os.environ["LESSONS_COURSE"])
+    lay_out(home, course)
+    limit(_number("LESSONS_HUB_MEMORY"), _number("LESSONS_HUB_FILE"))
+    os.environ.setdefault("LESSONS_OUTPUT", str(home / "output"))
+    os.chdir(home)
+    os.execv(sys.executable, [sys.executable, "-m", "jupyterhub.singleuser", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

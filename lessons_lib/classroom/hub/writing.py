@@ -1,0 +1,125 @@
+"""A folder with everything a hub needs: settings, passwords, a read-only copy of the course, and what Docker and Kubernetes want to know."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from ...core import PROJECT, BackendUnavailable, atomic_folder, existing_path
+from ...locking import extra_lock, pins_of
+from ...npm import npm_missing
+from .accounts import new_accounts
+from .configuring import COURSE, FIRST, INSIDE, environment_of
+from .settings import Hub, read_hub
+from .sizing import measured
+
+__all__ = ["hub_missing", "names_from", "start_command", "write_hub"]
+
+FILES = Path(__file__).with_name("files")
+PARTS = ("lessons_lib", "notebooks", "data", "figures")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "benchmarks")
+OUTSIDE = ("jupyterhub-idle-culler", "dockerspawner")         # of the hub, which runs outside the containers
+READ_ONLY = ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
+
+
+def hub_missing() -> str | None:
+    """Why no hub can start here, and what to do; None where JupyterHub and its proxy are installed."""
+    if os.name != "posix":
+        return "JupyterHub runs on Linux and macOS only: start the hub there; students need a browser alone"
+    if any(importlib.util.find_spec(name) is None for name in ("jupyterhub", "jupyterhub_idle_culler")):
+        return f'JupyterHub is not installed: python -m pip install -c {extra_lock("hub").relative_to(PROJECT).as_posix()} -e ".[hub]"'
+    return npm_missing("hub")
+
+
+def start_command(folder: str | os.PathLike) -> list[str]:
+    """The command line of a hub that was written. Raises FileNotFoundError or DamagedFile as `read_hub`, BackendUnavailable where a part is missing,
+    PermissionError for the administrator: students' code would have all rights."""
+    hub, _ = read_hub(folder)
+    if reason := hub_missing():
+        raise BackendUnavailable(reason)
+    if hub.spawner == "simple" and os.geteuid() == 0:
+        raise PermissionError("the hub was started as root, and what students run would have all rights; start it as an ordinary user")
+    return [sys.executable, "-m", "jupyterhub", "-f", str(existing_path(Path(folder) / "jupyterhub_config.py").resolve())]
+
+
+def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
+    """Write the folder of a hub, whole or not at all, and return name -> password; they lie in ``passwords.csv`` too.
+
+    Raises ValueError for a folder that is there already.
+    """
+    target = Path(folder)
+    if target.exists():
+        raise ValueError(f"folder={str(target)!r} exists; expected a new one. To change a hub, edit its hub.json; a new term gets a new folder")
+    passwords, accounts = new_accounts([hub.teacher, *hub.students])
+    with atomic_folder(target) as made:
+        _copy_course(made / COURSE)
+        hub.save(made, accounts)
+        _write_passwords(made / "passwords.csv", passwords)
+        shutil.copyfile(FILES / "jupyterhub_config.py", made / "jupyterhub_config.py")
+        shutil.copyfile(FILES / "Dockerfile", made / "Dockerfile")
+        _write_requirements(made)
+        for name, values in {"README.md": _page(hub, target), "values.yaml": _chart(hub)}.items():
+            (made / name).write_text(Template((FILES / name).read_text("utf-8")).substitute(values), "utf-8")
+    _lock(target / COURSE)                        # at last: a folder without the right to write in it cannot be moved
+    return passwords
+
+
+def _copy_course(place: Path) -> None:
+    for part in PARTS:
+        shutil.copytree(PROJECT / part, place / part, ignore=LEFT_OUT)
+
+
+def _lock(place: Path) -> None:
+    for path in (place, *place.rglob("*")):
+        path.chmod(path.stat().st_mode & READ_ONLY)
+
+
+def _write_passwords(path: Path, passwords: dict[str, str]) -> None:
+    path.touch(mode=0o600)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("name", "password"), *passwords.items()])
+
+
+def _write_requirements(folder: Path) -> None:
+    """What a student's server needs, and the lock that holds for it, as pip reads them."""
+    wanted = [pin for pin in pins_of("hub") if not pin.startswith(OUTSIDE)]
+    (folder / "requirements.txt").write_text("\n".join(wanted) + "\n", "utf-8")
+    shutil.copyfile(extra_lock("hub", (3, 11)), folder / "constraints.txt")
+
+
+def _page(hub: Hub, target: Path) -> dict[str, Any]:
+    return {"n": len(hub.students), "memory": f"{hub.memory_gb:g}", "cores": f"{hub.cores:g}", "idle": hub.idle_minutes, "hours": f"{hub.hours:g}",
+            "folder": target, "address": hub.address}
+
+
+def _chart(hub: Hub) -> dict[str, Any]:
+    inside = environment_of(hub, INSIDE["course"], data=None, models=INSIDE["models"])
+    seconds, found = 60 * hub.idle_minutes, measured()
+    limit = int(1000 * hub.memory_gb)
+    return {"teacher": hub.teacher, "students": ", ".join(hub.students), "first": FIRST, "limit": limit, "models": INSIDE["models"],
+            "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}", "timeout": seconds, "every": max(10, seconds // 10),
+            "age": int(3600 * hub.hours), "environment": _as_yaml(inside)}
+
+
+def _as_yaml(environment: dict[str, str]) -> str:
+    return "\n".join(f'    {name}: "{value}"' for name, value in environment.items())
+
+
+def names_from(values: Sequence[str]) -> tuple[str, ...]:
+    """Names of students: each value is a name, or a text file with one name a line. Raises ValueError for an empty file."""
+    names: list[str] = []
+    for value in values:
+        path = Path(value)
+        found = path.read_text("utf-8").split() if path.is_file() else [value]
+        if not found:
+            raise ValueError(f"students={value!r} is an empty file; expected one name a line")
+        names += found
+    return tuple(names)

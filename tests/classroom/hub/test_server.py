@@ -1,0 +1,59 @@
+"""What starts in place of a student's server: the home, the copy that stays, the limits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from lessons_lib.classroom.hub.server import lay_out
+from lessons_lib.core import PROJECT
+
+LIMITED = "from lessons_lib.classroom.hub.server import limit; limit(400_000_000, 1_000_000)"
+
+
+@pytest.fixture
+def course(tmp_path):
+    (tmp_path / "course" / "notebooks").mkdir(parents=True)
+    for name in ("00_start_here.ipynb", "01_one_hot.ipynb", "01_one_hot.md", "references.bib"):
+        (tmp_path / "course" / "notebooks" / name).write_text(f"the course's {name}")
+        (tmp_path / "course" / "notebooks" / name).chmod(0o444)
+    return tmp_path / "course"
+
+
+def test_a_new_home_gets_the_notebooks_to_write_in_and_the_originals_to_read(tmp_path, course):
+    home = tmp_path / "anna"
+    assert lay_out(home, course) == ["00_start_here.ipynb", "01_one_hot.ipynb"]
+    copy = home / "lessons" / "01_one_hot.ipynb"
+    assert copy.read_text() == "the course's 01_one_hot.ipynb" and copy.stat().st_mode & 0o200
+    assert (home / "course" / "01_one_hot.md").read_text() == "the course's 01_one_hot.md"
+
+
+def test_what_a_student_wrote_stays_and_a_new_lesson_is_added(tmp_path, course):
+    home = tmp_path / "anna"
+    lay_out(home, course)
+    (home / "lessons" / "01_one_hot.ipynb").write_text("mine")
+    (course / "notebooks" / "02_bag_of_words.ipynb").write_text("new")
+    assert lay_out(home, course) == ["02_bag_of_words.ipynb"]
+    assert (home / "lessons" / "01_one_hot.ipynb").read_text() == "mine"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
+def test_a_process_that_wants_more_memory_gets_an_error_and_goes_on():
+    code = f"""{LIMITED}
+import numpy as np
+np.zeros(10_000_000)
+try:
+    np.ones(100_000_000)
+except MemoryError:
+    print("went on")"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT).stdout == "went on\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the hub runs on POSIX")
+def test_a_file_that_grows_too_long_is_an_error_too(tmp_path):
+    code = f"{LIMITED}\nopen({str(tmp_path / 'long')!r}, 'wb').write(bytes(2_000_000))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT)
+    assert "File too large" in done.stderr and (tmp_path / "long").stat().st_size <= 1_000_000

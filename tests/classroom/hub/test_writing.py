@@ -1,0 +1,103 @@
+"""The folder of a hub: whole, without secrets where others read, and the course in it is for reading only."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from lessons_lib.classroom import hub as room
+from lessons_lib.classroom.hub import Hub, measured, names_from, start_command, write_hub
+from lessons_lib.core import PROJECT, BackendUnavailable
+
+
+def test_everything_is_there_and_nothing_more_than_it_needs(written):
+    folder, _ = written
+    assert {path.name for path in folder.iterdir()} == {"README.md", "hub.json", "passwords.csv", "jupyterhub_config.py", "course", "Dockerfile",
+                                                        "requirements.txt", "constraints.txt", "values.yaml"}
+    assert {path.name for path in (folder / "course").iterdir()} == {"lessons_lib", "notebooks", "data", "figures"}
+
+
+def test_passwords_lie_in_one_file_that_only_its_owner_reads(written):
+    folder, passwords = written
+    rows = list(csv.reader((folder / "passwords.csv").read_text("utf-8").splitlines()))
+    assert rows == [["name", "password"], *map(list, passwords.items())] and set(passwords) == {"teacher", "anna", "bo"}
+    assert (folder / "passwords.csv").stat().st_mode & 0o077 == 0
+    for path in folder.glob("*"):
+        assert path.is_dir() or path.name == "passwords.csv" or not any(p in path.read_text("utf-8") for p in passwords.values()), path.name
+
+
+def test_the_course_can_be_read_and_not_written(written):
+    folder, _ = written
+    assert not any(path.stat().st_mode & 0o222 for path in (folder / "course").rglob("*"))
+    code = "import lessons_lib; print(lessons_lib.core.PROJECT)"
+    environment = os.environ | {"PYTHONPATH": str(folder / "course")}
+    done = subprocess.run([sys.executable, "-B", "-c", code], cwd=folder, env=environment, capture_output=True,
+                          text=True)
+    assert done.stdout.strip() == str(folder / "course"), done.stderr
+
+
+def test_the_page_beside_it_names_the_limits_and_the_command(written):
+    folder, _ = written
+    page = (folder / "README.md").read_text("utf-8")
+    assert "at most 1.5 GB" in page and "after 20 minutes" in page and f"lessons hub start {folder}" in page and "http://127.0.0.1:8123/" in page
+    assert "$" not in page
+
+
+def test_the_chart_has_the_same_limits_and_is_yaml(written):
+    values = yaml.safe_load((written[0] / "values.yaml").read_text("utf-8"))
+    server, cull = values["singleuser"], values["cull"]
+    assert server["memory"]["limit"] == "1500M" and server["cpu"]["limit"] == 1 and server["networkPolicy"] == {"egress": []}
+    assert server["memory"]["guarantee"] == f"{min(1500, round(measured().together_mb))}M"
+    assert (cull["timeout"], cull["every"], cull["maxAge"]) == (1200, 120, 10800) and values["proxy"]["https"]["enabled"] is True
+    assert all(mount["readOnly"] for mount in server["storage"]["extraVolumeMounts"])
+    assert server["extraEnv"]["LESSONS_COURSE"] == "/srv/course" and server["extraEnv"]["HF_HUB_OFFLINE"] == "1"
+    assert all(isinstance(value, str) for value in server["extraEnv"].values())
+
+
+def test_the_image_is_made_of_pins_alone(written):
+    lines = (written[0] / "requirements.txt").read_text("utf-8").splitlines()
+    assert all("==" in line for line in lines) and any(line.startswith("jupyterhub==") for line in lines)
+    assert not any(line.startswith(("dockerspawner", "jupyterhub-idle-culler")) for line in lines)
+    assert "USER student" in (written[0] / "Dockerfile").read_text("utf-8")
+
+
+def test_a_hub_is_never_written_over(written):
+    with pytest.raises(ValueError, match="exists; expected a new one"):
+        write_hub(Hub(("anna",)), written[0])
+
+
+def test_nothing_is_left_of_a_hub_that_could_not_be_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(room.writing, "_write_requirements", lambda folder: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write_hub(Hub(("anna",)), tmp_path / "class")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_come_one_by_one_or_from_a_file(tmp_path):
+    (tmp_path / "names.txt").write_text("anna\nbo\n\n")
+    assert names_from([str(tmp_path / "names.txt"), "chen"]) == ("anna", "bo", "chen")
+    (tmp_path / "empty.txt").touch()
+    with pytest.raises(ValueError, match="empty file"):
+        names_from([str(tmp_path / "empty.txt")])
+
+
+def test_a_hub_does_not_start_without_its_parts_or_with_all_rights(written, monkeypatch):
+    monkeypatch.setattr(room.writing, "hub_missing", lambda: "JupyterHub is not installed: …")
+    with pytest.raises(BackendUnavailable, match="not installed"):
+        start_command(written[0])
+    monkeypatch.setattr(room.writing, "hub_missing", lambda: None)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(PermissionError, match="as an ordinary user"):
+        start_command(written[0])
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert start_command(written[0])[1:4] == ["-m", "jupyterhub", "-f"]
+
+
+def test_what_is_missing_is_told_with_its_command(monkeypatch):
+    monkeypatch.setattr(room.writing.importlib.util, "find_spec", lambda name: None)
+    assert 'pip install -c lessons_lib/locks/hub_py' in room.hub_missing() and (PROJECT / "lessons_lib" / "locks" / "hub_py311.txt").exists()
