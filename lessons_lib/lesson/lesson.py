@@ -74,11 +74,16 @@ class Lesson:
         import matplotlib.pyplot as plt
         from IPython.display import display
 
+        from .explore import widgets_work
         from .figures import figure_bundle, is_plotly, save_figure
+        from .plotly_controls import has_controls, show_with_controls
 
         data, metadata, parts = figure_bundle(fig, id=id, alt=alt, static=static)
         plt.close(static if is_plotly(fig) else fig)
-        display(data, raw=True, metadata=metadata)
+        if is_plotly(fig) and has_controls(fig) and widgets_work():
+            show_with_controls(fig, data, metadata)
+        else:
+            display(data, raw=True, metadata=metadata)
         save_figure(id, parts)
 
     def explore(self, function: Callable, *, id: str, alt: str | Callable[..., str], **controls: Any) -> None:

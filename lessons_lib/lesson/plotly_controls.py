@@ -1,0 +1,70 @@
+"""The sliders and menus of a plotly figure as controls that the keyboard reaches: plotly draws its own as pictures, for a mouse alone.
+
+In a live kernel they take the place of plotly's own. A stored notebook keeps those of plotly, which need no kernel. Used by ``lesson.show``.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable
+from typing import Any
+
+from .figures import PLOTLY
+
+__all__ = ["has_controls", "show_with_controls"]
+
+
+def has_controls(fig: Any) -> bool:
+    """Whether a plotly figure has sliders or menus of its own."""
+    return bool(fig.layout.sliders or _menus(fig))
+
+
+def _menus(fig: Any) -> list[Any]:
+    """Menus to choose from; a button that plays frames does what the slider over them does."""
+    return [menu for menu in fig.layout.updatemenus if menu.type != "buttons"]
+
+
+def _do(fig: Any, step: Any) -> None:
+    """What plotly does when a step of a slider, or a line of a menu, is chosen."""
+    if step.method == "animate":
+        frame = next(frame for frame in fig.frames if frame.name == step.args[0][0])
+        for trace, moved in zip(fig.data, frame.data, strict=True):
+            trace.update(moved)
+    else:
+        {"restyle": fig.plotly_restyle, "relayout": fig.plotly_relayout, "update": fig.plotly_update}[step.method](*step.args)
+
+
+def _widgets(fig: Any, choose: Callable[[Any], None]) -> list[Any]:
+    """A slider or a list for each control of the figure, at the place where it stands."""
+    import ipywidgets as w
+
+    made = []
+    for control, steps, kind in [*((s, s.steps, w.SelectionSlider) for s in fig.layout.sliders), *((m, m.buttons, w.Dropdown) for m in _menus(fig))]:
+        named = (html.unescape(control.currentvalue.prefix or "") if kind is w.SelectionSlider else "") or "shown"
+        options = [(html.unescape(step.label), k) for k, step in enumerate(steps)]
+        widget = kind(options=options, value=control.active or 0, description=named.rstrip(" =:"), style={"description_width": "initial"},
+                      layout={"width": "max-content" if kind is w.Dropdown else "420px"})
+        widget.observe(lambda change, steps=steps: choose(steps[change["new"]]), names="value")
+        made.append(widget)
+    return made
+
+
+def show_with_controls(fig: Any, data: dict[str, Any], metadata: dict[str, Any]) -> None:
+    """Display a plotly figure without its own controls, and widgets that do the same below it.
+
+    Parameters: fig; data and metadata of its output, as `figure_bundle` makes them. The figure itself stays as it is.
+    """
+    import ipywidgets
+    import plotly.graph_objects as go
+    from IPython.display import display
+
+    live = go.Figure(fig)
+    widgets = _widgets(live, lambda step: (_do(live, step), handle.update(data | {PLOTLY: drawing()}, raw=True, metadata=metadata)))
+    live.layout.sliders = live.layout.updatemenus = ()
+
+    def drawing() -> dict[str, Any]:
+        return {key: value for key, value in json.loads(live.to_json()).items() if key != "frames"}
+
+    handle = display(data | {PLOTLY: drawing()}, raw=True, metadata=metadata, display_id=True)
+    display(ipywidgets.VBox(widgets))
