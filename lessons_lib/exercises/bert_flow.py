@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..core import generator
+from ._which_of import judge_which
 from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
@@ -25,13 +26,7 @@ _REASONS = {MAPS[0]: "its Jacobian is triangular; what stands on the diagonal?",
 
 
 def _judge_maps(answer: Any) -> str | None:
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
-    mine = {str(name) for name in answer}
-    if unknown := sorted(mine - set(MAPS)):
-        return f"{unknown[0]!r} is none of the seven: {', '.join(MAPS)}"
-    wrong = [name for name in MAPS if (name in mine) != (name in KEEPING)]
-    return f"{len(wrong)} of seven are wrong. Think about {wrong[0]}: {_REASONS[wrong[0]]}" if wrong else None
+    return judge_which(answer, _REASONS, KEEPING)
 
 
 # ------------------------------------------------------------------------------------------------ linear_log_density

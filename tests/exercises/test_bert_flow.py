@@ -89,7 +89,7 @@ def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answer
 
 
 @pytest.mark.parametrize(("name", "answer", "said"), [
-    ("keeps_volume", set(MAPS[:1]), "3 of seven are wrong. Think about a fixed order of the dimensions: nothing is stretched"),
+    ("keeps_volume", set(MAPS[:1]), "3 of seven are wrong. Think about this: nothing is stretched"),
     ("keeps_volume", "all", "expected a set of texts"),
     ("keeps_volume", {"all"}, "is none of the seven"),
     ("same_area", [[1, 0]], "expected shape (2, 2)"),
