@@ -21,8 +21,8 @@ from ..evaluation import evaluate
 from ..text import split_sentences
 from .trained import PLACES, trained_rows
 
-__all__ = ["DEV", "LONGEST", "LOOKS", "SENTENCES", "VARIANTS", "dev_pairs", "kind_of", "looked_at", "runs", "scores_of", "some", "texts_of",
-           "variant"]
+__all__ = ["DEV", "LONGEST", "LOOKS", "SENTENCES", "VARIANTS", "dev_pairs", "kind_of", "looked_at", "read_in_ways", "runs", "scores_of", "some",
+           "texts_of", "variant"]
 
 SHARED = "simcse"                                 # the folder of trainings that several entries read
 DEV = PLACES.index("stsb dev")
@@ -52,6 +52,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "delete one word, no dropout": {"augment": "delete one word", "dropout": 0.0, "views": "none"}, "supervised": {"supervised": True}}
 VARIANTS |= {f"dropout {share:g}": {"dropout": share} for share in (0.01, 0.05, 0.15, 0.2, 0.5)}
 VARIANTS |= {name: {"augment": name} for name in AUGMENTS}
+VARIANTS |= {"last": {"pooling": "last"}, "last, MLP": {"pooling": "last", "head": "mlp"},
+             LONGEST: {"pooling": "last", "steps": 200, "batch_size": 64, "evaluate_every": 50}}
 VARIANTS |= {f"τ = {tau:g}": {"temperature": tau} for tau in (0.001, 0.01, 0.1, 1.0)}
 
 
@@ -104,10 +106,10 @@ def some(pairs: SentencePairs, n: int | None) -> SentencePairs:
 
 
 def dev_pairs(settings: Mapping[str, Any]) -> SentencePairs:
-    """The pairs of STS-B's dev part that a scale looks at. Raises ValueError where so few are wanted that none is close, so alignment has no meaning."""
+    """The pairs of STS-B's dev part that a scale looks at. Raises ValueError where none of so few is close, so that alignment has no meaning."""
     dev = some(load("stsb", split="dev"), settings["n_dev"])
     if not (dev.score > 4).any():
-        raise ValueError(f"n_dev={settings['n_dev']} leaves no pair graded above 4, and alignment is measured on those; take 60 or more, or None for all")
+        raise ValueError(f"n_dev={settings['n_dev']} leaves no pair graded above 4, and alignment is measured on those; take 28 or more")
     return dev
 
 
@@ -125,7 +127,7 @@ def variant(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
     return dict(settings["training"]) | (dict(settings.get("supervised", {})) if own.get("supervised") else {}) | own
 
 
-def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int, dev: SentencePairs) -> SimCse:
+def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int, dev: SentencePairs | None) -> SimCse:
     options = {key: value for key, value in own.items() if key not in ("sentences", "n", "encoder", "augment")}
     data = load("nli") if own.get("supervised") else texts_of(own["sentences"])
     if own.get("n"):
@@ -141,7 +143,13 @@ def scores_of(encoder: Encoder, sets: Sequence[str], n: int | None) -> dict[floa
     """Spearman x 100 on sets by their place in ``PLACES``, over n pairs of each at most (None: all). Raises DataMissing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        return {PLACES.index(name): 100 * evaluate(encoder, {name: some(load(name), n)}, bootstrap=0)[name].spearman for name in sets}
+        return {PLACES.index(name): 100 * evaluate(encoder, {name: some(_pairs(name), n)}, bootstrap=0)[name].spearman for name in sets}
+
+
+def _pairs(place: str) -> SentencePairs:
+    """A set by its name in ``PLACES``, such as "stsb" and "stsb dev"."""
+    name, _, split = place.partition(" ")
+    return load(name, split=split) if split else load(name)
 
 
 def looked_at(model: Any, sets: Sequence[str] = (), n: int | None = None) -> dict[str, dict[float, float]]:
@@ -178,3 +186,20 @@ def runs(names: Iterable[str], settings: Mapping[str, Any], seed: int, *, contro
             score=lambda model, sets=sets: looked_at(model, sets, n))
     return found
 
+
+def read_in_ways(names: Iterable[str], settings: Mapping[str, Any], seed: int, *, poolings: Sequence[str]) -> dict[str, dict[float, float]]:
+    """Rows of trainings whose last weights are read by several poolings, "name, read by pooling": Spearman x 100 on STS-B, test (x = 5) and dev.
+
+    Parameters as in `runs`; poolings. ``settings["long_seeds"]``, where it is there, is the number of seeds of the longest training. Raises
+    ValueError, DataMissing.
+    """
+    found: dict[str, dict[float, float]] = {}
+    places, n = ("stsb", "stsb dev"), settings["n_pairs"]
+    for name in names:
+        own, seeds = variant(settings, name), settings["seeds"]
+        found |= trained_rows(
+            name, lambda encoder, k, own=own: _train(encoder, own, k, None), entry=SHARED,
+            settings=own | {"encoder": settings["encoder"], "poolings": list(poolings), "pairs": n},
+            seeds=settings.get("long_seeds", seeds) if name == LONGEST else seeds, seed=seed, controls=settings["controls"],
+            score=lambda model: {f", read by {pooling}": scores_of(model.read_by(pooling), places, n) for pooling in poolings})
+    return found
