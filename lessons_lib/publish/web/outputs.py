@@ -59,7 +59,8 @@ class Pictures:
         picture = f'<img src="{self.prefix}{self._written(kind, content)}" alt="{alt}" loading="lazy">'
         if not live or PLOTLY not in output["data"]:
             return f'<figure class="picture">{picture}</figure>'
-        drawing = json.dumps({key: output["data"][PLOTLY].get(key) for key in ("data", "layout")}, separators=(",", ":")).replace("<", "\\u003c")
+        figure = {key: output["data"][PLOTLY].get(key) for key in ("data", "layout", "frames")}
+        drawing = json.dumps(figure, separators=(",", ":")).replace("<", "\\u003c")
         return (f'<figure class="picture interactive" role="group" aria-label="{alt}">{picture}'
                 f'<script type="application/json">{drawing}</script></figure>')
 

@@ -16,6 +16,8 @@ from lessons_lib.publish import notebook_of, read_bibliography
 
 PLOTLY = "application/vnd.plotly.v1+json"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle cx="4" cy="4" r="3"/></svg>'
+SLIDER = {"steps": [{"method": "animate", "args": [[name]], "label": f"step {name}"} for name in "ab"], "currentvalue": {"prefix": "now: "}}
+PLAY = {"type": "buttons", "buttons": [{"method": "animate", "args": [None], "label": "play"}]}
 ALT = "Line chart of words against texts, log axes. The line is straight & rises."
 
 
@@ -23,7 +25,9 @@ def picture_output(alt: str = ALT, *, live: bool = False) -> Any:
     """An output as `lesson.show` makes it: SVG, PNG, perhaps plotly, each with its alt text."""
     data = {"image/svg+xml": SVG, "image/png": base64.b64encode(b"\x89PNG").decode(), "text/plain": alt}
     if live:
-        data[PLOTLY] = {"data": [{"y": [1, 2], "name": "</script><b>"}], "layout": {"title": {"text": "t"}}}
+        data[PLOTLY] = {"data": [{"y": [1, 2], "name": "</script><b>"}],
+                        "layout": {"title": {"text": "t"}, "sliders": [SLIDER], "updatemenus": [PLAY]},
+                        "frames": [{"name": name, "data": [{"y": [2, 1]}]} for name in "ab"]}
     return new_output("display_data", data=data, metadata={kind: {"alt": alt} for kind in data if kind != "text/plain"})
 
 

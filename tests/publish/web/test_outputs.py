@@ -28,7 +28,8 @@ def test_the_same_picture_is_one_file_and_png_serves_where_there_is_no_svg(tmp_p
 def test_an_interactive_figure_carries_its_data_and_cannot_end_its_script(tmp_path, picture):
     html = Pictures(tmp_path, "").html(picture(live=True))
     drawing = re.search(r'<script type="application/json">(.*?)</script>', html)[1]
-    assert json.loads(drawing)["data"][0]["name"] == "</script><b>" and html.count("</script>") == 1
+    drawn = json.loads(drawing)
+    assert drawn["data"][0]["name"] == "</script><b>" and [frame["name"] for frame in drawn["frames"]] == ["a", "b"] and html.count("</script>") == 1
     assert 'role="group" aria-label="Line chart' in html and "<img" in html
     assert "script" not in Pictures(tmp_path, "").html(picture(live=True), live=False)
 

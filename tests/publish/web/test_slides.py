@@ -83,3 +83,5 @@ def test_a_deck_comes_alive_without_a_network(built, folder):
                "--window-size=1280,800", "--dump-dom", (folder / "01_counting.html").resolve().as_uri() + "#/1"]
     page = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
     assert "js-plotly-plot" in page and 'class="picture interactive alive"' in page and re.search(r'<section[^>]*class="present"', page)
+    controls = re.search(r'<div class="turns">(.*?)</div>', page)[1]
+    assert '<button type="button">play</button>' in controls and 'type="range" min="0" max="1" aria-valuetext="step a"' in controls

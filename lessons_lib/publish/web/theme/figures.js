@@ -1,5 +1,6 @@
 // Brings interactive figures to life: beside each still picture lies the figure's data, and plotly draws it once it comes into view.
 // plotly lies beside this file and is loaded by the first figure that needs it. Without scripts the picture stays.
+// plotly's own sliders and menus are drawings that no keyboard reaches, so the page's own controls take their place.
 (() => {
   const here = document.currentScript.src.replace(/[^/]*$/, "");
   let plotly = null;
@@ -10,16 +11,60 @@
     script.onerror = failed;
     document.head.append(script);
   });
+
+  const element = (name, properties, ...children) => {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  };
+
+  const slider = (place, {steps, active = 0, currentvalue = {}}, run) => {
+    const value = element("output", {textContent: steps[active].label});
+    const range = element("input", {type: "range", min: 0, max: steps.length - 1, value: active});
+    const show = (position) => {
+      value.textContent = steps[position].label;
+      range.setAttribute("aria-valuetext", steps[position].label);
+    };
+    show(active);
+    range.addEventListener("input", () => { show(+range.value); run(steps[+range.value]); });
+    place.on("plotly_animatingframe", ({name}) => {            // the play button moves the slider along
+      const position = steps.findIndex((step) => step.args?.[0]?.[0] === name);
+      if (position >= 0) { range.value = position; show(position); }
+    });
+    return element("label", {}, `${(currentvalue.prefix || "step").replace(/[:\s]+$/, "")} `, range, " ", value);
+  };
+
+  const menu = ({type, buttons, active = 0}, run) => {
+    if (type === "buttons") {
+      return buttons.map((step) => {
+        const button = element("button", {type: "button", textContent: step.label});
+        button.addEventListener("click", () => run(step));
+        return button;
+      });
+    }
+    const select = element("select", {}, ...buttons.map((step) => element("option", {textContent: step.label})));
+    select.selectedIndex = active;
+    select.addEventListener("change", () => run(buttons[select.selectedIndex]));
+    return [element("label", {}, "show ", select)];
+  };
+
   const draw = async (figure) => {
-    const drawing = JSON.parse(figure.querySelector("script").textContent);
-    const place = document.createElement("div");
+    const {data, layout: {sliders = [], updatemenus = [], ...layout}, frames} = JSON.parse(figure.querySelector("script").textContent);
     const Plotly = await load();
-    const height = Math.max(figure.clientHeight, 380);
-    figure.querySelector("img").hidden = true;
-    figure.append(place);
-    await Plotly.newPlot(place, drawing.data, {...drawing.layout, width: undefined, height, autosize: true}, {responsive: true, displaylogo: false});
+    const [place, still, onSlide] = [element("div", {}), figure.querySelector("img"), figure.closest(".reveal")];
+    const controls = element("div", {className: "turns"});
+    const room = figure.clientHeight - (sliders.length + updatemenus.length ? 50 : 0);
+    still.hidden = true;
+    figure.append(place, controls);
+    const height = onSlide ? room : layout.height ?? 460;
+    const font = {...layout.font, size: (layout.font?.size ?? 12) * (onSlide ? 1.4 : 1)};
+    await Plotly.newPlot(place, {data, frames: frames ?? [], layout: {...layout, font, width: undefined, height, autosize: true},
+                                 config: {responsive: true, displaylogo: false}});
+    const run = ({method, args}) => Plotly[method](place, ...args);
+    controls.append(...updatemenus.flatMap((one) => menu(one, run)), ...sliders.map((one) => slider(place, one, run)));
     figure.classList.add("alive");
   };
+
   const ready = () => {
     const inView = new IntersectionObserver((seen) => seen.filter((s) => s.isIntersecting).forEach((s) => {
       inView.unobserve(s.target);
