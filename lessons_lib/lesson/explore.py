@@ -15,7 +15,7 @@ from typing import Any
 from ..core import shown, unknown_keyword
 from .figures import figure_bundle, is_plotly, save_figure
 
-__all__ = ["BUILD_VARIABLE", "defaults_of", "explore", "widgets_work"]
+__all__ = ["BUILD_VARIABLE", "choice_widget", "defaults_of", "explore", "widgets_work"]
 
 BUILD_VARIABLE = "LESSONS_BUILD"                 # set by `lessons build`: stored outputs hold no widgets
 
@@ -110,11 +110,21 @@ def _widget(name: str, control: Any, value: Any) -> Any:
         return w.Checkbox(value=value, description=name)
     if not _is_range(control):
         options = list(control.items()) if isinstance(control, Mapping) else control
-        return w.Dropdown(options=options, value=value, description=name)
+        return choice_widget(name, options, value)
     whole = all(isinstance(v, numbers.Integral) for v in (*control, value))
     step = control[2] if len(control) == 3 else 1 if whole else (control[1] - control[0]) / 100
     slider = w.IntSlider if whole else w.FloatSlider
     return slider(value=value, min=control[0], max=control[1], step=step, description=name, continuous_update=False)
+
+
+def choice_widget(name: str, options: Any, value: Any) -> Any:
+    """Buttons, one for each choice. Not a list that opens: JupyterLab takes the arrow keys and letters that are meant for it to itself.
+
+    Parameters: name, written before them; options, values or pairs (label, value); value, the one that is chosen.
+    """
+    import ipywidgets as w
+
+    return w.ToggleButtons(options=options, value=value, description=name, style={"button_width": "max-content"})
 
 
 def _connect(handle: Any, widgets: dict[str, Any], draw: Callable[[dict[str, Any]], tuple[dict, dict, dict]]) -> None:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from .explore import choice_widget
 from .figures import PLOTLY
 
 __all__ = ["has_controls", "show_with_controls"]
@@ -36,18 +37,21 @@ def _do(fig: Any, step: Any) -> None:
 
 
 def _widgets(fig: Any, choose: Callable[[Any], None]) -> list[Any]:
-    """A slider or a list for each control of the figure, at the place where it stands."""
+    """A slider or buttons for each control of the figure, at the place where it stands."""
     import ipywidgets as w
 
+    def options(steps: Any) -> list[tuple[str, int]]:
+        return [(html.unescape(step.label), k) for k, step in enumerate(steps)]
+
     made = []
-    for control, steps, kind in [*((s, s.steps, w.SelectionSlider) for s in fig.layout.sliders), *((m, m.buttons, w.Dropdown) for m in _menus(fig))]:
-        named = (html.unescape(control.currentvalue.prefix or "") if kind is w.SelectionSlider else "") or "shown"
-        options = [(html.unescape(step.label), k) for k, step in enumerate(steps)]
-        widget = kind(options=options, value=control.active or 0, description=named.rstrip(" =:"), style={"description_width": "initial"},
-                      layout={"width": "max-content" if kind is w.Dropdown else "420px"})
+    for slider in fig.layout.sliders:
+        name = html.unescape(slider.currentvalue.prefix or "").rstrip(" =:") or "shown"
+        made.append((slider.steps, w.SelectionSlider(options=options(slider.steps), value=slider.active or 0, description=name,
+                                                     style={"description_width": "initial"}, layout={"width": "420px"})))
+    made += [(menu.buttons, choice_widget("shown", options(menu.buttons), menu.active or 0)) for menu in _menus(fig)]
+    for steps, widget in made:
         widget.observe(lambda change, steps=steps: choose(steps[change["new"]]), names="value")
-        made.append(widget)
-    return made
+    return [widget for _, widget in made]
 
 
 def show_with_controls(fig: Any, data: dict[str, Any], metadata: dict[str, Any]) -> None:
