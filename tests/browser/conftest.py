@@ -1,0 +1,75 @@
+"""A browser for the tests that need one; where there is none, they are skipped with the reason."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lessons_lib.core import PROJECT
+from lessons_lib.locking import extra_lock
+from lessons_lib.publish.web.printing import BROWSERS, find_chromium
+
+from .lab import Lab
+from .pages import PATIENCE, Requests
+
+LESSONS = ("start_here", "word2vec", "anisotropy", "bert_whitening", "simcse")
+ONLY_HERE = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"       # whatever the browser does on its own, no name is looked up
+
+
+def browser_missing() -> str | None:
+    """Why there can be no test in a browser, and what to do; None where all is there."""
+    if find_chromium() is None:
+        return f"no browser: none of {', '.join(BROWSERS)} is on the path; install one, such as by apt-get install chromium"
+    if importlib.util.find_spec("playwright") is None:
+        return f'playwright is not installed: python -m pip install -c {extra_lock("browser").relative_to(PROJECT).as_posix()} -e ".[browser]"'
+    return None
+
+
+@pytest.fixture
+def browser() -> Iterator[Any]:
+    """Headless Chromium. It lives for one test only: Playwright's event loop must not meet that of another test in the same process."""
+    if reason := browser_missing():
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find_chromium(), headless=True, chromium_sandbox=not root, args=[ONLY_HERE])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def context(browser: Any) -> Iterator[Any]:
+    """A window without a past, of the size of a laptop's; ``context.requests`` is what its pages ask for."""
+    window = browser.new_context(viewport={"width": 1280, "height": 900})
+    window.set_default_timeout(PATIENCE)
+    window.requests = Requests(window)
+    yield window
+    window.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """One JupyterLab for all lessons; each opens with a kernel of its own."""
+    if reason := browser_missing():
+        pytest.skip(reason)
+    server = Lab(tmp_path_factory.mktemp("lab"), LESSONS)
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    """Where screenshots go: the folder that LESSONS_TEST_SCREENSHOTS names, else one that goes with the test."""
+    folder = Path(os.environ.get("LESSONS_TEST_SCREENSHOTS") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

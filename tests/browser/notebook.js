@@ -1,0 +1,37 @@
+// What the tests ask of a notebook that is open in JupyterLab. `mark` is a piece of the source of the cell that is meant.
+window.notebook = {
+  panel: () => window.jupyterapp?.shell?.currentWidget,
+  ready: () => notebook.panel()?.sessionContext?.session?.kernel?.status === "idle",
+  find: (mark) => notebook.panel().content.widgets.find((cell) => cell.model.sharedModel.source.includes(mark)),
+  cells: () => notebook.panel().content.widgets.filter((cell) => cell.model.type === "code").map((cell) => ({
+    count: cell.model.executionCount, source: cell.model.sharedModel.source, outputs: cell.model.outputs.toJSON(),
+  })),
+  clear: () => jupyterapp.commands.execute("notebook:clear-all-cell-outputs"),
+  // Told to run and asked later: a promise that is waited for from outside was seen to hang.
+  run: () => {
+    notebook.ran = null;
+    jupyterapp.commands.execute("notebook:run-all-cells").then(() => { notebook.ran = "done"; }, (error) => { notebook.ran = String(error); });
+  },
+  scroll: async (mark) => {
+    await notebook.panel().content.scrollToCell(notebook.find(mark));
+    notebook.find(mark).node.querySelector(".jp-OutputArea-output img, .js-plotly-plot")?.scrollIntoView({block: "center"});
+  },
+  // The picture of a cell as a text: what an image shows, or where a plotly figure has its marks and words.
+  picture: (mark) => {
+    const output = notebook.find(mark).node.querySelector(".jp-OutputArea"), drawn = output?.querySelector(".js-plotly-plot");
+    const part = (element) => [element.getAttribute("d"), element.getAttribute("transform"), element.textContent].join();
+    return drawn ? [...drawn.querySelectorAll(".plot path, .main-svg text")].map(part).join() : output?.querySelector("img")?.src;
+  },
+  // The cell is chosen as by the arrow keys: in command mode, where Tab goes on to what it has put out.
+  choose: (mark) => {
+    const {content} = notebook.panel();
+    content.activeCellIndex = content.widgets.indexOf(notebook.find(mark));
+    content.mode = "command";
+    content.activeCell.node.focus();
+  },
+  focused: (mark, controls) => {
+    const active = document.activeElement;
+    return active.matches(controls) && notebook.find(mark).node.contains(active) ? active.className || active.tagName : null;
+  },
+  changed: ([mark, before]) => { const now = notebook.picture(mark); return Boolean(now) && now !== before; },
+};

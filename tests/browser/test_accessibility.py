@@ -1,0 +1,55 @@
+"""The site for everybody: axe-core finds no serious problem, every control is reached by the keyboard, and no page asks another machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lessons_lib.npm import npm_missing
+from lessons_lib.publish.web.assets import site_missing
+from lessons_lib.publish.web.site import build_site
+
+from .axe import pages_of, problems
+
+SOUND = """<!doctype html><html lang="en"><head><title>A page</title></head><body><main><h1>A page</h1><p>Words that can be read.</p>
+<img alt="A line that rises" src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><a href="#x">on</a><button>go</button></main></body></html>"""
+FLAWS = {"image-alt": ('alt="A line that rises"', ""), "html-has-lang": (' lang="en"', ""), "link-name": (">on</a>", "></a>"),
+         "color-contrast": ("<p>", '<p style="color: #bbb">'), "keyboard": ("<button>", '<button tabindex="-1">')}
+
+
+@pytest.fixture
+def rules() -> None:
+    """Skip without axe-core."""
+    if reason := npm_missing("axe"):
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """The folder of the site that LESSONS_TEST_SITE names, else one that is made now."""
+    if folder := os.environ.get("LESSONS_TEST_SITE"):
+        return Path(folder)
+    if reason := site_missing():
+        pytest.skip(f"no site: {reason}")
+    return build_site(tmp_path / "site").folder
+
+
+def test_a_sound_page_has_no_problem_and_each_planted_flaw_is_found(rules, context, tmp_path):
+    (tmp_path / "sound.html").write_text(SOUND, "utf-8")
+    for rule, (right, wrong) in FLAWS.items():
+        assert right in SOUND
+        (tmp_path / f"{rule}.html").write_text(SOUND.replace(right, wrong), "utf-8")
+    found = problems(context, pages_of(tmp_path), root=tmp_path)
+    assert {(problem.page, problem.rule) for problem in found} == {(f"{rule}.html", rule) for rule in FLAWS}
+    assert all(problem.what and problem.first and str(problem).startswith(problem.page) for problem in found)
+
+
+@pytest.mark.slow
+def test_no_page_of_the_site_has_a_serious_problem(rules, context, site):
+    pages = pages_of(site)
+    assert pages, f"{site} holds no page"
+    found = problems(context, pages, root=site)
+    assert not found, "\n".join(map(str, found))
+    assert [url for url in context.requests.all if not url.startswith(("file:", "data:", "blob:"))] == []
