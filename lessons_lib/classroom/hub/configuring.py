@@ -16,6 +16,7 @@ from .settings import Hub, read_hub
 
 __all__ = ["COURSE", "configure", "environment_of"]
 
+BRIDGE = "172.17.0.1"                             # this machine, as seen from a container of Docker
 COURSE = "course"                                 # in the folder of the hub: what everybody reads and nobody writes
 INSIDE = {"course": "/srv/course", "home": "/home/student", "data": "/srv/data", "models": "/srv/models"}       # places in a container
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1"}
@@ -91,13 +92,12 @@ def _simple(c: Any, hub: Hub, place: Path) -> None:
 def _docker(c: Any, hub: Hub, place: Path) -> None:
     """A container for each student: its own files, and limits that the kernel of the system keeps."""
     c.JupyterHub.spawner_class = "docker"
-    c.JupyterHub.hub_ip = "0.0.0.0"               # containers reach the hub over Docker's network, which others do not
-    c.JupyterHub.hub_connect_ip = "172.17.0.1"
+    c.JupyterHub.hub_ip = BRIDGE                  # containers reach the hub over Docker's own network, and nobody else does
     c.DockerSpawner.image = "embeddings-measured"
     c.DockerSpawner.remove = True
     c.DockerSpawner.notebook_dir = INSIDE["home"]
     c.DockerSpawner.volumes = {"embeddings-{username}": INSIDE["home"]}
-    shared = {"course": str(place / COURSE), "data": hub.data, "models": hub.models}
+    shared = {"data": hub.data, "models": hub.models}
     c.DockerSpawner.read_only_volumes = {path: INSIDE[name] for name, path in shared.items() if path}
     c.DockerSpawner.extra_host_config = {"cap_drop": ["ALL"], "security_opt": ["no-new-privileges"], "pids_limit": 512}
     c.Spawner.cmd = ["python", "-m", "lessons_lib.classroom.hub.server"]
