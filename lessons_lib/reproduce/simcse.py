@@ -255,7 +255,8 @@ ENTRIES = (
         id="gao2021_figure2", paper="gao2021simcse", item="Figure 2, trainings on the plane", lesson="simcse", printed={},
         setup=SETUP + "Series by step, on the dev part of STS-B; alignment of pairs graded above 4. The paper draws curves without numbers.",
         measure=_measure_paths, draw=_draw_paths, scales=SCALES, headline={"uniformity before": ("dropout of 0.1: uniformity", 0)},
-        why="All paths lie on one line: in 40 steps alignment is the price of uniformity, with dropout or without. Longer trainings were not tried.",
+        why="All paths lie on one line: in 40 steps alignment is the price of uniformity, with dropout or without. Longer trainings without it "
+            "were not tried.",
         alt="Paths of four trainings and a control on the plane of uniformity and alignment, all from the same start to the left.",
         claims=(Claim("every training makes the sentences more even", lambda m: all(_rise(m, name, "uniformity") < 0 for name in PATHS)),
                 Claim("without dropout and with one mask alignment suffers more than with dropout",
@@ -325,7 +326,7 @@ ENTRIES = (
                       >= max(row[DEV] for name, row in m.items() if name.startswith(RAW) and not name.endswith(CONTROL)) + 6))),
     Entry(
         id="gao2021_sentences", paper="gao2021simcse", item="what it learns from (Section 6.1: sentences of Wikipedia)", lesson="simcse",
-        setup=DEV_SETUP + "\"12 words\": the first twelve words of every longer sentence, so that no sentence can be told by its length.",
+        setup=DEV_SETUP + "\"12 words\": the first twelve words of every sentence that has so many, so that words no longer tell the length.",
         printed={"Wikipedia": {DEV: 82.5}}, measure=_table_of(KINDS, controls=("SimCSE", "on Wikipedia")),
         draw=_dots("The sentences decide whether it helps"), scales=_scales(),
         why="LessonBERT learns to tell sentences of Wikipedia apart by their length, among other things: cut to twelve words each they cost two "
