@@ -183,10 +183,11 @@ EXERCISES = {
         ("Cut first. What is the length of what is left?", "A row whose first k numbers are all 0 stays 0: divide it by 1."),
         fresh=_fresh_vectors),
     "nested_loss": _function(
-        "nested_loss", "The sum of InfoNCE over nested sizes", _solve_nested_loss, _NESTED_CASES,
+        "nested_loss", "The sum of InfoNCE over nested sizes, each a mean over rows of U that search among the rows of V",
+        _solve_nested_loss, _NESTED_CASES,
         {"slices instead of beginnings": _in_slices, "scaled to length 1 once": _scaled_once, "mean over the sizes": _mean_of_sizes,
          "multiplied by tau": _times_tau, "the smallest size alone": _only_the_smallest},
-        ("For every m: cut both tables to m columns, scale their rows to length 1, then InfoNCE as in lesson 14.",
+        ("For every m: cut both tables to m columns, scale their rows to length 1, then the mean over rows of -log softmax.",
          "logits = u @ v.T / tau; a row's loss is log of the sum of its exponentials, less the entry on the diagonal."),
         fresh=_fresh_views),
     "bag_floor": Exercise(

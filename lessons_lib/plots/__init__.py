@@ -27,7 +27,7 @@ _HOME = {"anisotropy": ("cone", "knn_by_frequency", "norm_by_frequency", "singul
          "kernels": ("error_growth", "memory_growth", "roofline", "tile_lanes", "tile_map"),
          "layers": ("film", "layer_lines", "layer_pooling_heatmap", "similarity_histogram"),
          "leaderboard": ("leaderboard_bars", "leaderboard_explorer"),
-         "outlook": ("bottleneck_diagram", "leaderboard_climb"),
+         "outlook": ("bottleneck_diagram", "cut_curves", "leaderboard_climb", "race_dots"),
          "sbert": ("ablation_dots", "cosines_by_label", "siamese_diagram"),
          "sif": ("cone_panels", "frequency_weights", "share_bars", "tuning_curves", "walk_map"),
          "simcse": ("plane_of_encoders", "plane_of_trainings"),
@@ -36,17 +36,17 @@ _HOME = {"anisotropy": ("cone", "knn_by_frequency", "norm_by_frequency", "singul
          "whitening": ("covariance_maps", "parameter_map", "parameter_surface", "whitening_steps")}
 
 __all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "ablation_dots", "attention_map", "bottleneck_diagram", "checked_alt",
-           "code_tree", "cone", "cone_interactive", "cone_panels", "cosines_by_label", "cost_curves", "count_marks", "covariance_maps",
+           "code_tree", "cone", "cone_interactive", "cone_panels", "cosines_by_label", "cost_curves", "count_marks", "covariance_maps", "cut_curves",
            "deformed_plane", "density_maps", "density_panels", "document_map", "document_map_interactive", "error_growth", "error_parts", "film",
            "frequency_weights", "heaps", "inference_paths", "keep_curves", "knn_by_frequency", "layer_lines", "layer_pooling_heatmap",
            "leaderboard_bars", "leaderboard_climb", "leaderboard_explorer", "likelihood_and_score", "loss_bounds", "loss_curves", "matrix_memory",
            "memory_growth", "mixture_bars", "neighbour_grid", "ngram_growth", "ngram_ladder", "norm_by_frequency", "objective_curves",
            "offset_arrows", "paired_scores", "paragraph_diagram", "parameter_map", "parameter_surface", "plain", "plane_of_encoders",
            "plane_of_trainings", "pmi_scatter", "png_bytes", "polar_words", "pooling_maps", "posterior_simplex", "power_law", "probe_bars", "pulls",
-           "ratio_bars", "retrieval_bars", "roofline", "save", "score_curves", "sense_shares", "share_bars", "siamese_diagram", "signed_area",
-           "similarity_histogram", "similarity_matrix", "singular_spectrum", "sparsity", "spy_counts", "styled", "svg_text", "tile_lanes", "tile_map",
-           "topic_bars", "topic_explorer", "topic_simplex", "topic_words", "training_explorer", "training_panels", "tuning_curves", "use_style",
-           "walk_map", "weight_curves", "whitening_steps", "window_diagram", "zipf"]
+           "race_dots", "ratio_bars", "retrieval_bars", "roofline", "save", "score_curves", "sense_shares", "share_bars", "siamese_diagram",
+           "signed_area", "similarity_histogram", "similarity_matrix", "singular_spectrum", "sparsity", "spy_counts", "styled", "svg_text",
+           "tile_lanes", "tile_map", "topic_bars", "topic_explorer", "topic_simplex", "topic_words", "training_explorer", "training_panels",
+           "tuning_curves", "use_style", "walk_map", "weight_curves", "whitening_steps", "window_diagram", "zipf"]
 
 
 def __getattr__(name: str):

@@ -1,7 +1,8 @@
-"""Figures of the outlook: the whole course as one climb over its lessons, and a sentence squeezed through one vector.
+"""Figures of the outlook: the whole course as one climb over its lessons, a sentence squeezed through one vector, two races.
 
 The climb keeps the order of the lessons, marks what every step can do without training, and draws how far the best so far had come; the diagram
-shows which pieces encoder and decoder are allowed to see. Seen in ``16_outlook``.
+shows which pieces encoder and decoder are allowed to see; ways to learn stand on one scale, and lines of vectors that are cut short keep their colour
+from picture to picture. Seen in ``16_outlook``.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import shown
-from .labels import VEIL, new_figure
+from ..core import check_choice, shown
+from .labels import VEIL, in_points, new_figure, spread
 from .leaderboard import _span
+from .sbert import _dot
 from .style import GREY, MARKERS, PALETTE, plain, styled
 from .word2vec import arrow, box
 
@@ -23,10 +25,11 @@ if TYPE_CHECKING:
 
     from ..evaluation import LeaderboardRow
 
-__all__ = ["bottleneck_diagram", "leaderboard_climb"]
+__all__ = ["bottleneck_diagram", "cut_curves", "leaderboard_climb", "race_dots"]
 
 BLUE, VERMILLION, GREEN, PURPLE, BLACK = (PALETTE[name] for name in ("blue", "vermillion", "green", "purple", "black"))
 COLOURS = (BLUE, GREEN, VERMILLION, PURPLE, BLACK)
+SIDES = ("end", "start")
 INK = {PURPLE: "#8F3F6E"}                         # of words: dark enough on white
 MOST_STEPS = 30
 MOST_PIECES = 9
@@ -132,3 +135,75 @@ def bottleneck_diagram(pieces: Sequence[str], *, encoder_hides: Sequence[bool], 
     ax.set(xlim=(-0.75 - 0.27 * n, n - 0.4), ylim=(-0.8, 4.5), xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     return fig
+
+
+@styled()
+def race_dots(panels: Mapping[str, Mapping[str, tuple[float, float]]], *, title: str, controls: Mapping[str, Mapping[str, tuple[float, float]]],
+              xlabel: str, control: str = "start weights") -> Figure:
+    """Ways to learn, a row for each and a panel for each text, all on *one* scale; a dotted line goes through the first row. No row is painted as
+    the winner: where spreads overlap nobody won.
+
+    Parameters: panels, heading -> row -> (mean, standard deviation), one or two with the same rows; title, the finding; controls, in the same form,
+    drawn hollow; xlabel; control, what a hollow mark is. Raises ValueError.
+    """
+    tables = list(panels.values())
+    if not 1 <= len(panels) <= 2 or not tables[0] or any(list(table) != list(tables[0]) for table in tables) or not set(controls) <= set(panels):
+        raise ValueError(f"panels holds {len(panels)} panels with {[len(table) for table in tables]} rows, and controls {sorted(controls)}; expected "
+                         "one or two panels with the same rows, and controls for these panels")
+    fig, axes = new_figure(title, size=(7.2, 1.8 + 0.4 * len(tables[0])), panels=len(panels), sharex=True, sharey=True)
+    for ax, (heading, table) in zip(axes, panels.items(), strict=True):
+        ax.axvline(next(iter(table.values()))[0], color=GREY, ls=":", lw=1.5, zorder=0.5)
+        for place, (row, value) in enumerate(table.items()):
+            if row in controls.get(heading, {}):
+                _dot(ax, controls[heading][row], place, GREY, hollow=True)
+            _dot(ax, value, place, BLUE, named=True)
+        ax.set_yticks(range(len(table)), [plain(row, limit=26) for row in table])
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="x", color="#DDDDDD", lw=0.8)
+        ax.set_axisbelow(True)
+        ax.set_title(plain(heading, limit=34), loc="center", fontsize=12)
+        for text in ax.texts:
+            text.set_bbox(VEIL)                                   # the dotted line would go through it
+        ax.margins(x=0.1)
+        ax.set(ylim=(len(table) - 0.5, -0.7), xlabel=xlabel + (f"\nhollow: {plain(control)}" if controls.get(heading) else ""))
+    return fig
+
+
+@styled()
+def cut_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str, ylabel: str, like: Mapping[str, str] | None = None,
+               names: str = "end", xlabel: str = "numbers kept") -> Figure:
+    """What vectors are worth that are cut short, a line for each encoder, sizes on a log scale.
+
+    Parameters: curves, name -> (sizes, scores), the same sizes for all; title, the finding; ylabel; like, name -> name of the line whose colour it
+    takes, dashed with hollow marks, so that at most five colours are left; names, where lines have theirs: at the "end" of the whole vector or at the
+    "start", for lines that all end in one place; xlabel. Raises ValueError.
+    """
+    check_choice("names", names, SIDES)
+    like, sizes = dict(like or {}), [list(x) for x, _ in curves.values()]
+    own = [name for name in curves if name not in like]
+    if not 1 <= len(own) <= len(COLOURS) or any(x != sizes[0] for x in sizes) or not set(like) <= set(curves) or not set(like.values()) <= set(own):
+        raise ValueError(f"curves holds {len(own)} lines of their own colour, like names {sorted(like.items())}; expected 1 to {len(COLOURS)}, the "
+                         "same sizes in each line, and in like lines of curves, each like one that has a colour of its own")
+    fig, (ax,) = new_figure(title, size=(7.2, 4.8))
+    for name, (x, y) in curves.items():
+        place, twin = own.index(like.get(name, name)), name in like
+        ax.plot(x, y, "--" if twin else "-", color=COLOURS[place], marker=MARKERS[place], mfc="white" if twin else COLOURS[place])
+    low, high = sizes[0][0], sizes[0][-1]
+    ax.set(xscale="log", xlabel=f"{xlabel} (log scale)", ylabel=ylabel)
+    ax.set_xticks(sizes[0], [f"{size:g}" for size in sizes[0]])
+    ax.minorticks_off()
+    ax.margins(y=0.08)
+    if names == "start":
+        ax.set_xlim(low * (high / low) ** -0.28)                  # room for the names
+    _line_names(ax, curves, [COLOURS[own.index(like.get(name, name))] for name in curves], names)
+    return fig
+
+
+def _line_names(ax: Axes, curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], colours: Sequence[str], side: str) -> None:
+    """The name of each line beside its last point, or before its first one."""
+    at = -1 if side == "end" else 0
+    points = [(x[at], y[at]) for x, y in curves.values()]
+    heights = in_points(ax, np.array(points, dtype=float))[:, 1]
+    for name, point, shift, colour in zip(curves, points, spread(heights, 15) - heights, colours, strict=True):
+        ax.annotate(plain(name, limit=28), point, (8 if at else -8, shift), textcoords="offset points", va="center", ha="left" if at else "right",
+                    color=INK.get(colour, colour), annotation_clip=False)
