@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -27,11 +28,16 @@ QUIET = {"@jupyterlab/apputils-extension/notification.jupyterlab-settings":     
          {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}}
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def free_port(following: int = 0) -> int:
+    """A port that nobody listens on, nor on the ``following`` ones after it."""
+    while True:
+        with contextlib.ExitStack() as probes, contextlib.suppress(OSError, OverflowError):
+            first = probes.enter_context(socket.socket())
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            for k in range(1, following + 1):
+                probes.enter_context(socket.socket()).bind(("127.0.0.1", port + k))
+            return port
 
 
 def private_environment(folder: Path, **more: str) -> dict[str, str]:

@@ -48,8 +48,10 @@ def _door(c: Any, hub: Hub, place: Path) -> None:
     if hub.certificate:
         c.JupyterHub.ssl_cert, c.JupyterHub.ssl_key = hub.certificate, hub.key
     c.JupyterHub.hub_ip = "127.0.0.1"
+    c.JupyterHub.hub_port = hub.port + 2          # JupyterHub's own defaults are fixed, and a second hub on this machine would meet the first
     c.JupyterHub.db_url = f"sqlite:///{place / 'hub.sqlite'}"
     c.JupyterHub.cookie_secret_file = str(place / "cookie_secret")
+    c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{hub.port + 1}"
     c.ConfigurableHTTPProxy.pid_file = str(place / "proxy.pid")
     c.ConfigurableHTTPProxy.command = [str(installed("hub") / ".bin" / "configurable-http-proxy")]
 

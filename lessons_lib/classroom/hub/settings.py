@@ -25,10 +25,10 @@ class Hub:
     """One hub. A mistake raises ValueError or TypeError when it is made.
 
     Parameters: students, their names, each of lower-case letters, digits, - and _; teacher, who sees and stops servers; spawner, "simple"
-    (processes on this machine) or "docker"; host and port, where it listens; certificate and key, files for HTTPS, needed where others can reach
-    it; memory_gb, cores and disk_gb for each student (disk: the largest single file); idle_minutes, after which a server without work is stopped;
-    hours, after which any is; scale of the lessons; data, a folder for LESSONS_DATA, and models, one of Hugging Face's cache, both shared and
-    read only.
+    (processes on this machine) or "docker"; host and port, where it listens (the next two ports are for the hub itself); certificate and key,
+    files for HTTPS, needed where others can reach it; memory_gb, cores and disk_gb for each student (disk: the largest single file);
+    idle_minutes, after which a server without work is stopped; hours, after which any is; scale of the lessons; data, a folder for LESSONS_DATA,
+    and models, one of Hugging Face's cache, both shared and read only.
     """
 
     students: tuple[str, ...]
@@ -58,7 +58,7 @@ class Hub:
                              "expected >= 1, each of its own")
         check_choice("spawner", self.spawner, SPAWNERS)
         check_choice("scale", self.scale, SCALES)
-        check_int("port", self.port, low=1, high=65535)
+        check_int("port", self.port, low=1, high=65533)
         check_int("idle_minutes", self.idle_minutes, low=1)
         for name, low in (("memory_gb", 0.5), ("cores", 0.1), ("disk_gb", 0.1), ("hours", 0.1)):
             check_float(name, getattr(self, name), low=low)

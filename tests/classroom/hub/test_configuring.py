@@ -28,6 +28,7 @@ def test_only_listed_names_come_in_and_the_teacher_looks_after_them(written, mon
     assert c.Authenticator.allowed_users == {"anna", "bo", "teacher"} and c.Authenticator.admin_users == {"teacher"}
     assert set(c.ClassAuthenticator.accounts) == {"anna", "bo", "teacher"} and "allow_all" not in c.Authenticator
     assert c.JupyterHub.bind_url == "http://127.0.0.1:8123/" and c.JupyterHub.hub_ip == "127.0.0.1"
+    assert (c.ConfigurableHTTPProxy.api_url, c.JupyterHub.hub_port) == ("http://127.0.0.1:8124", 8125), "two hubs on one machine do not meet"
 
 
 def test_limits_of_memory_and_time_are_set_and_the_idle_are_stopped(written, monkeypatch):
