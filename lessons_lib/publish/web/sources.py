@@ -24,6 +24,7 @@ from .reference import write_reference
 __all__ = ["still_notebook", "write_sources"]
 
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
+LESSON_LINK = re.compile(r"\]\((\d\d_\w+)\.(?:md|ipynb)(#[^)\s]*)?\)")
 PICTURES = "pictures"
 BOARD = """# The leaderboard
 
@@ -34,8 +35,13 @@ lessons measure them again on your machine.
 
 
 def still_notebook(notebook: Any, pictures: Pictures) -> Any:
-    """A notebook whose pictures are files with alt texts, interactive figures beside their still ones. The given notebook is changed and returned."""
+    """A notebook whose pictures are files with alt texts, interactive figures beside their still ones, and whose links lead to pages of the site.
+
+    The given notebook is changed and returned.
+    """
     for cell in notebook.cells:
+        if cell.cell_type == "markdown":         # a link may name the text or the notebook, and write the heading as JupyterLab or GitHub does
+            cell.source = LESSON_LINK.sub(lambda link: f"]({link[1]}.ipynb{(link[2] or '').lower()})", cell.source)
         for output in cell.get("outputs", []):
             if is_picture(output):
                 output["data"], output["metadata"] = {"text/html": pictures.html(output)}, {}

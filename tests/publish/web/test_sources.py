@@ -30,6 +30,11 @@ def test_notebooks_show_files_and_need_no_kernel(tree):
     assert kinds == {"text/html"} and len(list((tree / "_static" / "pictures").glob("*.svg"))) == 1
 
 
+def test_links_between_lessons_lead_to_pages_and_their_headings(tree):
+    text = (tree / "notebooks" / "00_start_here.ipynb").read_text("utf-8")
+    assert "](01_counting.ipynb#where-words-come-from)" in text and ".md#" not in text
+
+
 def test_the_first_page_has_the_readme_s_opening_the_map_and_all_pages(tree):
     text = (tree / "index.md").read_text("utf-8")
     assert text.startswith("# Tiny") and "(notebooks/01_counting.ipynb)" in text
