@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core import shown, unknown_keyword
-from .figures import figure_bundle, is_plotly, save_figure
+from .figures import PLOTLY, figure_bundle, is_plotly, save_figure
 
-__all__ = ["BUILD_VARIABLE", "choice_widget", "defaults_of", "explore", "widgets_work"]
+__all__ = ["BUILD_VARIABLE", "choice_widget", "defaults_of", "explore", "put_in_place", "widgets_work"]
 
 BUILD_VARIABLE = "LESSONS_BUILD"                 # set by `lessons build`: stored outputs hold no widgets
 
@@ -127,13 +127,23 @@ def choice_widget(name: str, options: Any, value: Any) -> Any:
     return w.ToggleButtons(options=options, value=value, description=name, style={"button_width": "max-content"})
 
 
+def put_in_place(handle: Any, data: dict[str, Any], metadata: dict[str, Any]) -> None:
+    """Show another output where one stands. Plotly in JupyterLab keeps its first drawing whatever follows, unless something else stood there between.
+
+    Parameters: handle, of the output that is shown; data and metadata of the other.
+    """
+    if PLOTLY in data:
+        handle.update({"text/plain": data.get("text/plain", "")}, raw=True)
+    handle.update(data, raw=True, metadata=metadata)
+
+
 def _connect(handle: Any, widgets: dict[str, Any], draw: Callable[[dict[str, Any]], tuple[dict, dict, dict]]) -> None:
     def redraw(_: Any) -> None:
         try:
             data, metadata, _parts = draw({name: widget.value for name, widget in widgets.items()})
         except Exception as error:               # an error in a callback would vanish; here the learner sees it
             data, metadata = {"text/plain": f"{type(error).__name__}: {error}"}, {}
-        handle.update(data, raw=True, metadata=metadata)
+        put_in_place(handle, data, metadata)
 
     for widget in widgets.values():
         widget.observe(redraw, names="value")

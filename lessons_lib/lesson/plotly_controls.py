@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .explore import choice_widget
+from .explore import choice_widget, put_in_place
 from .figures import PLOTLY
 
 __all__ = ["has_controls", "show_with_controls"]
@@ -63,12 +63,17 @@ def show_with_controls(fig: Any, data: dict[str, Any], metadata: dict[str, Any])
     import plotly.graph_objects as go
     from IPython.display import display
 
-    live = go.Figure(fig)
-    widgets = _widgets(live, lambda step: (_do(live, step), handle.update(data | {PLOTLY: drawing()}, raw=True, metadata=metadata)))
+    live, words = go.Figure(fig), {"text/plain": data["text/plain"]}
+
+    def drawn() -> dict[str, Any]:
+        """The output without still pictures: where one comes along, JupyterLab shows it until a mouse passes, and no movement."""
+        return words | {PLOTLY: {key: value for key, value in json.loads(live.to_json()).items() if key != "frames"}}
+
+    def choose(step: Any) -> None:
+        _do(live, step)
+        put_in_place(handle, drawn(), metadata)
+
+    widgets = _widgets(live, choose)
     live.layout.sliders = live.layout.updatemenus = ()
-
-    def drawing() -> dict[str, Any]:
-        return {key: value for key, value in json.loads(live.to_json()).items() if key != "frames"}
-
-    handle = display(data | {PLOTLY: drawing()}, raw=True, metadata=metadata, display_id=True)
+    handle = display(drawn(), raw=True, metadata=metadata, display_id=True)
     display(ipywidgets.VBox(widgets))

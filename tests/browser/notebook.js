@@ -16,11 +16,10 @@ window.notebook = {
     await notebook.panel().content.scrollToCell(notebook.find(mark));
     notebook.find(mark).node.querySelector(".jp-OutputArea-output img, .js-plotly-plot")?.scrollIntoView({block: "center"});
   },
-  // The picture of a cell as a text: what an image shows, or where a plotly figure has its marks and words.
+  // The picture of a cell as a text: what an image shows, or what plotly has drawn.
   picture: (mark) => {
     const output = notebook.find(mark).node.querySelector(".jp-OutputArea"), drawn = output?.querySelector(".js-plotly-plot");
-    const part = (element) => [element.getAttribute("d"), element.getAttribute("transform"), element.textContent].join();
-    return drawn ? [...drawn.querySelectorAll(".plot path, .main-svg text")].map(part).join() : output?.querySelector("img")?.src;
+    return drawn ? drawn.data && JSON.stringify([drawn.data, drawn.layout.title]) : output?.querySelector("img")?.src;
   },
   // The cell is chosen as by the arrow keys: in command mode, where Tab goes on to what it has put out.
   choose: (mark) => {

@@ -49,10 +49,12 @@ def test_a_slider_over_frames_becomes_a_widget_and_moves_the_points_in_place(liv
     live.show(moving(), id="moving", alt=ALT, static=static())
     (first, _), (box, _) = displayed[:2]
     assert "sliders" not in first[PLOTLY]["layout"] and "updatemenus" not in first[PLOTLY]["layout"] and "frames" not in first[PLOTLY]
+    assert set(first) == {PLOTLY, "text/plain"}, "JupyterLab would show a still picture until a mouse passes over it"
     (slider,) = box.children
     assert [label for label, _ in slider.options] == ["none", "half", "all"] and slider.value == 0
     slider.value = 2
-    data, keywords = displayed[2]
+    (between, _), (data, keywords) = displayed[2:4]
+    assert set(between) == {"text/plain"}, "without it, plotly in JupyterLab would keep its first drawing"
     assert keywords["updated"] and data[PLOTLY]["data"][0]["x"] == FRAMES[2, :, 0].tolist() and data["text/plain"] == ALT
     assert data[PLOTLY]["data"][0]["mode"] == "markers", "what a frame does not name stays"
 
@@ -62,10 +64,10 @@ def test_a_menu_and_a_slider_do_what_plotly_does(live, displayed):
     slider, choice = displayed[1][0].children
     assert slider.description == "k" and slider.value == 1 and choice.options[0][0] == "<b>"
     choice.value = 1
-    drawn = displayed[2][0][PLOTLY]
+    drawn = displayed[3][0][PLOTLY]
     assert [trace["visible"] for trace in drawn["data"]] == [False, True] and drawn["layout"]["title"]["text"] == "c"
     slider.value = 2
-    assert [trace["y"] for trace in displayed[3][0][PLOTLY]["data"]] == [[3], [6]]
+    assert [trace["y"] for trace in displayed[5][0][PLOTLY]["data"]] == [[3], [6]]
 
 
 def test_the_figure_that_was_shown_stays_as_it_was(live, displayed):
