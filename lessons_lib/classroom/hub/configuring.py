@@ -28,7 +28,7 @@ def environment_of(hub: Hub, course: str, *, data: str | None, models: str | Non
     """The variables of a student's server: where the course, the data and the models lie, and how much may be used."""
     shared = {"LESSONS_DATA": data} if data else {}
     shared |= {"HF_HUB_CACHE": models} if models else {}
-    own = {"PYTHONPATH": course, "LESSONS_COURSE": course, "LESSONS_NO_VENV": "1", "LESSONS_SCALE": hub.scale}
+    own = {"PYTHONPATH": course, "LESSONS_COURSE": course, "LESSONS_NO_VENV": "1", "LESSONS_SCALE": hub.scale, "OMP_WAIT_POLICY": "PASSIVE"}
     return thread_environment() | OFFLINE | shared | own
 
 
