@@ -25,7 +25,7 @@ __all__ = ["hub_missing", "names_from", "start_command", "write_hub"]
 
 FILES = Path(__file__).with_name("files")
 PARTS = ("lessons_lib", "notebooks", "data", "figures")
-LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "benchmarks")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*")
 OUTSIDE = ("jupyterhub-idle-culler", "dockerspawner")         # of the hub, which runs outside the containers
 READ_ONLY = ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
 

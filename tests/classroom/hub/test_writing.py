@@ -20,6 +20,8 @@ def test_everything_is_there_and_nothing_more_than_it_needs(written):
     assert {path.name for path in folder.iterdir()} == {"README.md", "hub.json", "passwords.csv", "jupyterhub_config.py", "course", "Dockerfile",
                                                         "requirements.txt", "constraints.txt", "values.yaml"}
     assert {path.name for path in (folder / "course").iterdir()} == {"lessons_lib", "notebooks", "data", "figures"}
+    kept = [path.relative_to(PROJECT) for path in (PROJECT / "data").rglob("[!.]*") if path.is_file()]
+    assert kept and all((folder / "course" / path).is_file() for path in kept), "lessons read the benchmarks, too"
 
 
 def test_passwords_lie_in_one_file_that_only_its_owner_reads(written):
