@@ -18,6 +18,6 @@ class ClassAuthenticator(Authenticator):
     accounts = Dict(help="name -> salt and hash of the password").tag(config=True)
 
     async def authenticate(self, handler: Any, data: dict[str, str]) -> str | None:
-        """The name, where the password is right; JupyterHub slows down who guesses."""
+        """The name, where the password is right. Nothing but the cost of a try slows down who guesses."""
         name = self.normalize_username(data["username"])
         return name if right_password(self.accounts, name, data["password"]) else None

@@ -104,7 +104,8 @@ def _chart(hub: Hub) -> dict[str, Any]:
     inside = environment_of(hub, INSIDE["course"], data=None, models=INSIDE["models"])
     seconds, found = 60 * hub.idle_minutes, measured()
     limit = int(1000 * hub.memory_gb)
-    return {"teacher": hub.teacher, "students": ", ".join(hub.students), "first": FIRST, "limit": limit, "models": INSIDE["models"],
+    names = [f'"{name}"' for name in (hub.teacher, *hub.students)]           # YAML takes a plain no or on for a truth value
+    return {"teacher": names[0], "students": ", ".join(names[1:]), "first": FIRST, "limit": limit, "home": INSIDE["home"], "models": INSIDE["models"],
             "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}", "timeout": seconds, "every": max(10, seconds // 10),
             "age": int(3600 * hub.hours), "environment": _as_yaml(inside)}
 

@@ -53,12 +53,20 @@ def test_the_page_beside_it_names_the_limits_and_the_command(written):
 def test_the_chart_has_the_same_limits_and_is_yaml(written):
     values = yaml.safe_load((written[0] / "values.yaml").read_text("utf-8"))
     server, cull = values["singleuser"], values["cull"]
-    assert server["memory"]["limit"] == "1500M" and server["cpu"]["limit"] == 1 and server["networkPolicy"] == {"egress": []}
+    assert server["memory"]["limit"] == "1500M" and server["cpu"]["limit"] == 1
+    assert server["networkPolicy"]["egressAllowRules"] == {"nonPrivateIPs": False}, "the chart opens the way to the internet unless it is told"
     assert server["memory"]["guarantee"] == f"{min(1500, round(measured().together_mb))}M"
     assert (cull["timeout"], cull["every"], cull["maxAge"]) == (1200, 120, 10800) and values["proxy"]["https"]["enabled"] is True
     assert all(mount["readOnly"] for mount in server["storage"]["extraVolumeMounts"])
+    image = (written[0] / "Dockerfile").read_text("utf-8")
+    assert f"WORKDIR {server['storage']['homeMountPath']}\n" in image, "files outside the volume go with the server"
     assert server["extraEnv"]["LESSONS_COURSE"] == "/srv/course" and server["extraEnv"]["HF_HUB_OFFLINE"] == "1"
     assert all(isinstance(value, str) for value in server["extraEnv"].values())
+
+
+def test_a_name_that_yaml_takes_for_a_truth_value_stays_a_name():
+    chart = room.writing._chart(Hub(("no", "anna"), teacher="on"))
+    assert yaml.safe_load(f"[{chart['teacher']}, {chart['students']}]") == ["on", "no", "anna"]
 
 
 def test_the_image_is_made_of_pins_alone(written):
