@@ -52,10 +52,10 @@ class Hub:
         for name in names:
             if not isinstance(name, str) or not NAME.fullmatch(name):
                 raise ValueError(f"students holds {name!r}; expected a lower-case letter, then letters, digits, - or _, at most 32 in all")
-        if not self.students or len(set(names)) < len(names):
-            twice = sorted({name for name in names if names.count(name) > 1})
-            raise ValueError(f"students holds {len(self.students)} names, with {self.teacher!r} twice: {', '.join(twice) or 'none'}; "
-                             "expected >= 1, each of its own")
+        if not self.students:
+            raise ValueError("students is empty; expected >= 1 name")
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"students, with teacher={self.teacher!r}, hold names twice: {', '.join(twice)}; expected each once")
         check_choice("spawner", self.spawner, SPAWNERS)
         check_choice("scale", self.scale, SCALES)
         check_int("port", self.port, low=1, high=65533)
@@ -64,8 +64,10 @@ class Hub:
             check_float(name, getattr(self, name), low=low)
         self._check_door()
         for name in ("certificate", "key", "data", "models"):
-            if getattr(self, name) is not None:
-                existing_path(getattr(self, name))
+            if (given := getattr(self, name)) is not None:
+                existing_path(given)
+                # Absolute, for the hub reads its settings in a folder of its own; links stay, for a renewed certificate is another file behind one.
+                object.__setattr__(self, name, os.path.abspath(Path(given).expanduser()))
 
     def _check_door(self) -> None:
         if (self.certificate is None) != (self.key is None):

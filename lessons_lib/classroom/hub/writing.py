@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import os
+import re
 import shutil
 import stat
 import sys
@@ -115,11 +116,14 @@ def _as_yaml(environment: dict[str, str]) -> str:
 
 
 def names_from(values: Sequence[str]) -> tuple[str, ...]:
-    """Names of students: each value is a name, or a text file with one name a line. Raises ValueError for an empty file."""
+    """Names of students: each value is a name, or a text file with one name a line. Raises FileNotFoundError for what looks like a file and is none,
+    ValueError for an empty file."""
     names: list[str] = []
     for value in values:
-        path = Path(value)
-        found = path.read_text("utf-8").split() if path.is_file() else [value]
+        if not Path(value).is_file() and not re.search(r"[./\\]", value):       # no name has such a sign in it
+            names.append(value)
+            continue
+        found = [line.strip() for line in existing_path(value).read_text("utf-8-sig").splitlines() if line.strip()]
         if not found:
             raise ValueError(f"students={value!r} is an empty file; expected one name a line")
         names += found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -13,9 +14,9 @@ from lessons_lib.core import DamagedFile
 @pytest.mark.parametrize("wrong, message", [
     ({"students": ("Anna",)}, "students holds 'Anna'; expected a lower-case letter"),
     ({"students": ("../root",)}, "students holds '../root'"),
-    ({"students": ("anna", "anna")}, "twice: anna"),
+    ({"students": ("anna", "anna")}, "twice: anna; expected each once"),
     ({"students": ("teacher",)}, "twice: teacher"),
-    ({"students": ()}, "expected >= 1"),
+    ({"students": ()}, "students is empty; expected >= 1"),
     ({"spawner": "dokker"}, "Did you mean 'docker'"),
     ({"scale": "big"}, "scale='big'"),
     ({"memory_gb": 0.1}, "memory_gb=0.1"),
@@ -32,6 +33,15 @@ def test_a_mistake_names_the_argument_and_what_is_allowed(wrong, message):
 def test_a_folder_that_is_shared_has_to_exist():
     with pytest.raises(FileNotFoundError, match="nowhere"):
         Hub(("anna",), models="nowhere")
+
+
+def test_a_shared_folder_is_found_again_from_the_folder_of_the_hub(tmp_path, monkeypatch):
+    for name in ("models", "class"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    Hub(("anna",), models="models").save(tmp_path / "class", {})
+    monkeypatch.chdir("class")
+    assert read_hub(".")[0].models == os.path.abspath("../models")
 
 
 def test_others_are_let_in_by_https_alone(tmp_path):

@@ -89,11 +89,13 @@ def test_nothing_is_left_of_a_hub_that_could_not_be_written(tmp_path, monkeypatc
 
 
 def test_names_come_one_by_one_or_from_a_file(tmp_path):
-    (tmp_path / "names.txt").write_text("anna\nbo\n\n")
-    assert names_from([str(tmp_path / "names.txt"), "chen"]) == ("anna", "bo", "chen")
+    (tmp_path / "names.txt").write_text("\ufeffanna\n bo\r\n\nmary ann\n", "utf-8")
+    assert names_from([str(tmp_path / "names.txt"), "chen"]) == ("anna", "bo", "mary ann", "chen"), "a name in two words is one, for Hub to refuse"
     (tmp_path / "empty.txt").touch()
     with pytest.raises(ValueError, match="empty file"):
         names_from([str(tmp_path / "empty.txt")])
+    with pytest.raises(FileNotFoundError, match=r"name\.txt does not exist; nearest name: .*names\.txt"):
+        names_from([str(tmp_path / "name.txt")])
 
 
 def test_a_hub_does_not_start_without_its_parts_or_with_all_rights(written, monkeypatch):
