@@ -97,8 +97,9 @@ def _write_requirements(folder: Path) -> None:
 
 
 def _page(hub: Hub, target: Path) -> dict[str, Any]:
-    return {"n": len(hub.students), "memory": f"{hub.memory_gb:g}", "cores": f"{hub.cores:g}", "idle": hub.idle_minutes, "hours": f"{hub.hours:g}",
-            "folder": target, "address": hub.address}
+    release = next(pin.partition("==")[2].split(".")[0] for pin in pins_of("hub") if pin.startswith("jupyterhub=="))
+    return {"n": len(hub.students), "release": release, "memory": f"{hub.memory_gb:g}", "cores": f"{hub.cores:g}", "idle": hub.idle_minutes,
+            "hours": f"{hub.hours:g}", "folder": target, "address": hub.address}
 
 
 def _chart(hub: Hub) -> dict[str, Any]:
