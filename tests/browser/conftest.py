@@ -12,13 +12,12 @@ import pytest
 
 from lessons_lib.core import PROJECT
 from lessons_lib.locking import extra_lock
-from lessons_lib.publish.web.printing import BROWSERS, find_chromium
+from lessons_lib.publish.web.printing import BROWSERS, NO_NAMES, find_chromium
 
 from .lab import Lab
 from .pages import PATIENCE, Requests
 
 LESSONS = ("start_here", "word2vec", "anisotropy", "bert_whitening", "simcse")
-ONLY_HERE = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"       # whatever the browser does on its own, no name is looked up
 
 
 def browser_missing() -> str | None:
@@ -39,7 +38,7 @@ def browser() -> Iterator[Any]:
 
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find_chromium(), headless=True, chromium_sandbox=not root, args=[ONLY_HERE])
+        chromium = playwright.chromium.launch(executable_path=find_chromium(), headless=True, chromium_sandbox=not root, args=[NO_NAMES])
         yield chromium
         chromium.close()
 

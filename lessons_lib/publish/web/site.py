@@ -14,11 +14,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...core import available_cores
+from ...core import BackendUnavailable, available_cores
 from ...lesson.course import Course
 from .assets import THEME, check_installed, check_out, keep
 from .pages import page_problems
-from .printing import print_pages
+from .printing import print_missing, print_pages
 from .sources import write_sources
 
 __all__ = ["Site", "build_site"]
@@ -43,7 +43,7 @@ def _sphinx(sources: Path, target: Path) -> list[str]:
     """Run Sphinx and return its warnings. Raises RuntimeError with its last words when it fails."""
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(THEME), "-D", f"html_static_path={sources / '_static'}",
                "-d", str(target.with_name("doctrees")), "-j", str(available_cores()), "-q", "--no-color", str(sources), str(target)]
-    # The leaderboard's own settings must not reach a notebook reader, and nothing may be asked of a network.
+    # One order of sets makes the same pages twice; what a package says to its own developers is no problem of the site.
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"})
     if done.returncode != 0:
         raise RuntimeError(f"Sphinx failed: {done.stderr[-2000:]}")
@@ -59,6 +59,8 @@ def build_site(out: Path, *, course: Course | None = None, pdf: bool = False) ->
     """
     check_installed()
     check_out(out, "site")
+    if pdf and (reason := print_missing()):
+        raise BackendUnavailable(reason)          # before a minute of work
     start, course = time.perf_counter(), course or Course()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         sources, made = Path(folder, "sources"), Path(folder, "site")

@@ -10,6 +10,7 @@ import pytest
 
 from lessons_lib.publish.web import build_slides, deck, find_chromium, live_notebook, site_missing, slides
 from lessons_lib.publish.web.outputs import Pictures
+from lessons_lib.publish.web.printing import chromium_command
 from lessons_lib.publish.web.slides import _renderer, _section
 
 NEEDS_SITE = pytest.mark.skipif(site_missing() is not None, reason="the extra set `site` is not installed")
@@ -77,10 +78,10 @@ def test_an_unknown_lesson_is_refused_before_anything_is_written(built, folder, 
 @pytest.mark.slow
 @NEEDS_SITE
 @pytest.mark.skipif(find_chromium() is None, reason="no Chromium, Chrome or Edge is installed")
-def test_a_deck_comes_alive_without_a_network(built, folder):
+def test_a_deck_comes_alive_without_a_network(built, folder, tmp_path):
     build_slides(["counting"], folder, course=built)
-    command = [find_chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=20000",
-               "--window-size=1280,800", "--dump-dom", (folder / "01_counting.html").resolve().as_uri() + "#/1"]
+    command = chromium_command(tmp_path / "profile", "--virtual-time-budget=20000", "--window-size=1280,800", "--dump-dom",
+                               (folder / "01_counting.html").resolve().as_uri() + "#/1")
     page = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
     assert "js-plotly-plot" in page and 'class="picture interactive alive"' in page and re.search(r'<section[^>]*class="present"', page)
     controls = re.search(r'<div class="turns">(.*?)</div>', page)[1]
