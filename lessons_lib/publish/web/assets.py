@@ -53,18 +53,23 @@ def copy_scripts(folder: Path, *names: str) -> None:
         shutil.copy(metadata.distribution(package).locate_file(file), folder)
 
 
+def _mark(what: str) -> str:
+    return f"lessons {what}\n"
+
+
 def check_out(out: Path, what: str) -> None:
     """Raise ValueError where ``out`` is a file or holds files that ``lessons <what>`` did not make."""
     if out.exists() and not out.is_dir():
         raise ValueError(f"out={str(out)!r} is a file; expected a folder")
-    if out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file():
+    mark = out / MARK
+    if out.is_dir() and any(out.iterdir()) and not (mark.is_file() and mark.read_text("utf-8") == _mark(what)):
         raise ValueError(f"out={str(out)!r} holds other files; expected a new or empty folder, or one that `lessons {what}` made")
 
 
 def keep(made: Path, out: Path, what: str) -> None:
     """Move a finished folder to its place; what an earlier call left there goes. Raises as `check_out`."""
     check_out(out, what)
-    (made / MARK).write_text(f"lessons {what}\n", "utf-8")
+    (made / MARK).write_text(_mark(what), "utf-8")
     if out.exists():
         shutil.rmtree(out)
     out.parent.mkdir(parents=True, exist_ok=True)

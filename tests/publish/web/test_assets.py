@@ -50,6 +50,8 @@ def test_what_was_made_before_is_replaced(folder, tmp_path):
         (made / f"{text}.html").write_text(text, "utf-8")
         keep(made, folder, "site")
     assert [path.name for path in folder.glob("*.html")] == ["new.html"]
+    with pytest.raises(ValueError, match="one that `lessons slides` made"):
+        check_out(folder, "slides")
 
 
 @pytest.mark.parametrize("python", PYTHONS)
