@@ -45,19 +45,15 @@ class Pictures:
     folder: Path
     prefix: str
 
-    def html(self, output: Mapping[str, Any], *, live: bool = True) -> str:
-        """One picture output as a ``<figure>``.
-
-        Parameters: output, for which `is_picture` holds; live, whether an interactive figure may come alive. Raises DamagedFile for a picture
-        without alt text.
-        """
+    def html(self, output: Mapping[str, Any]) -> str:
+        """One picture output, for which `is_picture` holds, as a ``<figure>``. Raises DamagedFile for a picture without alt text."""
         alt = html.escape(alt_text(output))
         if not alt:
             raise DamagedFile("a picture of a notebook has no alt text; lessons build --check names the cell")
         kind = next(kind for kind in KINDS if kind in output["data"])
         content = _text(output["data"][kind])
         picture = f'<img src="{self.prefix}{self._written(kind, content)}" alt="{alt}" loading="lazy">'
-        if not live or PLOTLY not in output["data"]:
+        if PLOTLY not in output["data"]:
             return f'<figure class="picture">{picture}</figure>'
         figure = {key: output["data"][PLOTLY].get(key) for key in ("data", "layout", "frames")}
         drawing = json.dumps(figure, separators=(",", ":")).replace("<", "\\u003c")
