@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import sysconfig
@@ -30,6 +31,8 @@ LIBRARY = Path(__file__).parent.parent
 WATCH_EVERY_SECONDS = 0.1
 MAX_CALLBACKS = 10_000
 MAX_FILES = 500
+MAX_THREADS = 200
+MAX_NAMELESS_MAPPED = 20
 SYSTEM_FILES = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
                 "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
 GUARDS = {"network": "it could use the network", "processes": "it could start or end other processes", "files": "it could read and delete files",
@@ -110,6 +113,24 @@ def _bytes_in(folder: str) -> float:
     return total
 
 
+def _nameless_bytes(pid: int) -> float:
+    """Bytes of files that a process holds open after it removed them, which no folder shows; infinite where it holds many by their mappings.
+
+    0 where the system does not tell.
+    """
+    sizes = {}
+    try:
+        for entry in os.scandir(f"/proc/{pid}/fd"):
+            about = os.stat(entry.path)
+            if stat.S_ISREG(about.st_mode) and about.st_nlink == 0:
+                sizes[about.st_dev, about.st_ino] = about.st_size
+        with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
+            mapped = {tuple(line.split(maxsplit=5)[3:5]) for line in lines if line.endswith(" (deleted)\n")}
+    except OSError:
+        return sum(sizes.values())               # closed in the meantime, or no system that tells
+    return float("inf") if len(mapped) > MAX_NAMELESS_MAPPED else sum(sizes.values())
+
+
 def _remove(folder: tempfile.TemporaryDirectory) -> None:
     """Remove a folder, however deep it was made."""
     try:
@@ -137,7 +158,7 @@ class RemoteFunction:
 
 
 class Submission:
-    """A confined process; use it as a context. ``ended`` tells why it is gone, None while it lives.
+    """A confined process; use it as a context. ``ended`` tells why it is gone, None while it lives. On Linux it ends with the thread that opened it.
 
     Parameters: limits; until, the moment of ``time.monotonic`` at which its total is used up (default: from now on); hidden, files and folders that
     must not be read although they lie among Python's own; weak, run it where the system cannot confine it. Raises BackendUnavailable as
@@ -200,12 +221,15 @@ class Submission:
         if time.monotonic() > self._deadline:
             return "took too long and was ended"
         try:
-            if psutil.Process(self.process.pid).memory_info().rss > self.limits.memory:
+            process = psutil.Process(self.process.pid)
+            if process.memory_info().rss > self.limits.memory:
                 return f"took more than {self.limits.memory / 1e6:,.0f} MB of memory and was ended"
+            if process.num_threads() > MAX_THREADS:
+                return f"started more than {MAX_THREADS} threads and was ended"
         except psutil.Error:
             return None
         try:
-            if _bytes_in(self._folder.name) > self.limits.disk:
+            if _bytes_in(self._folder.name) + _nameless_bytes(self.process.pid) > self.limits.disk:
                 return f"wrote more than {self.limits.disk / 1e6:,.0f} MB, or {MAX_FILES} files, and was ended"
         except OSError:
             return "made folders that cannot be read and was ended"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -70,6 +71,20 @@ FORBIDDEN = {
     "owner": "os.chown(HERE, 1, 1)", "a device": "os.mknod('tty', 0o20600, os.makedev(5, 0))", "a link out": "os.link(HERE, 'here'); open('here')",
     "other limits": "import resource; resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))",
     "more memory": "import resource; resource.setrlimit(resource.RLIMIT_DATA, (2**40, 2**40))",
+    "a signal by way of a file": "import fcntl; fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, os.getppid())",
+    "which signal a file sends": "import fcntl, signal; fcntl.fcntl(os.pipe()[0], 10, signal.SIGKILL)",
+    "a signal by way of a socket": "import ctypes, fcntl\nends = (ctypes.c_int * 2)()\nctypes.CDLL(None).socketpair(1, 1, 0, ends)\n"
+                                   "fcntl.ioctl(ends[0], 0x8901, os.getppid().to_bytes(4, 'little'))",
+    "attributes of a file": "import fcntl; fcntl.ioctl(os.open(os.__file__, 0), 0x40086602, bytes(8))",
+    "memory that no folder shows": "os.memfd_create('a')",
+    "files in a socket": "import ctypes, errno; c = ctypes.CDLL(None, use_errno=True)\n"
+                         "assert c.sendmsg(-1, None, 0) == 0 or ctypes.get_errno() != errno.EPERM",
+    "processors of others": "os.sched_setaffinity(os.getppid(), {0})",
+    "turns of others": "os.sched_setscheduler(os.getppid(), os.SCHED_IDLE, os.sched_param(0))",
+    "hiding": "import ctypes; assert ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) == 0",
+    "outliving": "import ctypes; assert ctypes.CDLL(None).prctl(1, 0, 0, 0, 0) == 0",
+    "a call of tomorrow": "import ctypes, errno; c = ctypes.CDLL(None, use_errno=True)\n"
+                          "assert c.syscall(463, 0, 0, 0, 0, 0) == 0 or ctypes.get_errno() != errno.ENOSYS",
     "priority": "os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)",
     "a namespace": "import ctypes; assert ctypes.CDLL(None).unshare(0x10000000) == 0",
     "a ring of system calls": "import ctypes; assert ctypes.CDLL(None).syscall(425, 1, ctypes.create_string_buffer(200)) >= 0",
@@ -91,6 +106,7 @@ def test_security_what_an_answer_does_not_need_is_refused(process, tmp_path, wha
 
 def test_what_an_answer_may_need_works(process):
     assert process.run_cell("import numpy, scipy.linalg, threading, tempfile, json\nt = threading.Thread(target=print)\nt.start()\nt.join()\n"
+                            "import asyncio; asyncio.run(asyncio.sleep(0))\n"
                             "with tempfile.TemporaryFile('w') as f: f.write('a')\nopen('own.txt', 'w').write('a')") is None
 
 
@@ -101,10 +117,18 @@ def test_the_variables_of_the_teacher_stay_with_the_teacher(monkeypatch):
         assert "SECRET_TOKEN" not in process.answer("found") and process.answer("found")["HOME"] != os.environ.get("HOME")
 
 
+HOLDS = ("import os, mmap\nkeep = []\nfor i in range(40):\n"
+         "    f = os.open('a', os.O_RDWR | os.O_CREAT); os.unlink('a'); os.write(f, bytes(1_000_000))\n")
+
+
 @pytest.mark.parametrize("evil, reason", [
     ("import os\nfor i in range(10**6): open(f'f{i}', 'w')", "files"),
     ("for i in range(100): open(f'f{i}', 'wb').write(bytes(1_000_000))", "wrote more than"),
     ("import os\nwhile True:\n    os.mkdir('d'); os.chdir('d')", "folders|files"),
+    (HOLDS + "    keep.append(f)\nwhile True: x = 1", "wrote more than"),
+    (HOLDS + "    keep.append(mmap.mmap(f, 4096)); os.close(f)\nwhile True: x = 1", "wrote more than"),
+    ("import threading, time\nthreading.stack_size(32768)\nwhile True: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+     "more than 200 threads"),
     ("import os\nos._exit(0)", "ended its own process"), ("import signal\nsignal.setitimer(signal.ITIMER_PROF, 0)\nwhile True: x = 1", "too long"),
     ("import os\nfor fd in range(3, 60):\n    try: os.write(fd, bytes([255]) * 64)\n    except OSError: pass", "broke the line"),
     ("import signal, mmap\nsignal.setitimer(signal.ITIMER_PROF, 0)\nkeep = []\nwhile True:\n    m = mmap.mmap(-1, 50_000_000)\n"
@@ -129,6 +153,17 @@ def test_a_submission_of_ours_leaves_no_process_no_folder_and_no_open_file():
         with Submission() as process:
             process.run_cell("x = 1")
     assert (me.num_fds() if before else 0) == before and not psutil.pid_exists(process.process.pid)
+
+
+def test_a_grader_that_is_killed_takes_its_submissions_along():
+    code = ("import os, signal, threading\nfrom lessons_lib.classroom.runner import Submission\nprocess = Submission().__enter__()\n"
+            "print(process.process.pid, flush=True)\nthreading.Timer(0.5, os.kill, (os.getpid(), signal.SIGKILL)).start()\n"
+            "process.run_cell('import time; time.sleep(50)')")
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True)
+    gone = psutil.Process(int(done.stdout)) if psutil.pid_exists(int(done.stdout)) else None
+    if gone is not None:
+        psutil.wait_procs([gone], timeout=5)
+    assert gone is None or not gone.is_running() or gone.status() == psutil.STATUS_ZOMBIE
 
 
 def test_starting_takes_tenths_of_a_second():

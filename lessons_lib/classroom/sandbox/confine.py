@@ -106,8 +106,21 @@ REFUSED = {
     "chown": (92, None), "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None),
     "futimesat": (261, None), "utimensat": (280, 88), "truncate": (76, 45), "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
     "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16), "shmget": (29, 194), "semget": (64, 190),
-    "msgget": (68, 186), "mq_open": (240, 180),
+    "msgget": (68, 186), "mq_open": (240, 180), "swapoff": (168, 225), "clock_adjtime": (305, 266), "setdomainname": (171, 162),
+    "kexec_file_load": (320, 294), "quotactl": (179, 60), "acct": (163, 89), "syslog": (103, 116), "vhangup": (153, 58),
+    # The share of the processor that others get, and the memory of others.
+    "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119), "sched_setparam": (142, 118), "sched_setattr": (314, 274),
+    "setpgid": (109, 154), "migrate_pages": (256, 238), "move_pages": (279, 239), "process_madvise": (440, 440), "process_mrelease": (448, 448),
+    # Files that no watch sees: without a name from the start, or on their way through a socket.
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "sendmsg": (46, 211), "sendmmsg": (307, 269),
 }
+# Calls that one argument makes dangerous: the argument's offset, and the values that are refused.
+# A file may tell its owner by a signal that it can be read: F_SETOWN, F_SETSIG and F_SETOWN_EX would send it to any process of the user, and so
+# would FIOSETOWN and SIOCSPGRP. FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR change a file that is open for reading. PR_SET_PDEATHSIG and
+# PR_SET_DUMPABLE would undo that the process ends with the grader, and hide its open files from the watch.
+REFUSED_WITH = {"fcntl": ((72, 25), 24, (8, 10, 15)), "ioctl": ((16, 29), 24, (0x8901, 0x8902, 0x40086602, 0x401C5820)),
+                "prctl": ((157, 167), 16, (1, 4))}
+NEWER = 463                                      # calls from here on came after 2024, and nobody has looked at them
 CLONE, CLONE3, TGKILL, PRLIMIT = (56, 220), (435, 435), (234, 131), (302, 261)
 CLONE_THREAD = 0x00010000
 LOAD, JUMP_EQUAL, JUMP_SET, JUMP_GE, RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
@@ -119,15 +132,25 @@ def _line(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("=HBBI", code, yes, no, value & 0xFFFFFFFF)
 
 
+def _refused_with(number: int, offset: int, values: tuple[int, ...]) -> list[bytes]:
+    """Lines that refuse a call where an argument has one of these values, and allow it otherwise."""
+    compared = [_line(JUMP_EQUAL, value, len(values) - i, 0) for i, value in enumerate(values)]
+    inner = [_line(LOAD, offset), *compared, _line(RETURN, ALLOW), _line(RETURN, PERMISSION)]
+    return [_line(JUMP_EQUAL, number, 0, len(inner)), *inner]
+
+
 def _filter(machine: str, pid: int) -> bytes:
     """The program that the kernel runs before each system call."""
     side = 0 if machine == "x86_64" else 1
     lines = [_line(LOAD, ARCHITECTURE), _line(JUMP_EQUAL, ARCHITECTURES[machine], 1, 0), _line(RETURN, KILL), _line(LOAD, NUMBER)]
     if machine == "x86_64":
         lines += [_line(JUMP_GE, 0x40000000, 0, 1), _line(RETURN, PERMISSION)]        # the same calls under other numbers
+    lines += [_line(JUMP_GE, NEWER, 0, 1), _line(RETURN, NO_SUCH_CALL)]
     for numbers in REFUSED.values():
         if numbers[side] is not None:
             lines += [_line(JUMP_EQUAL, numbers[side], 0, 1), _line(RETURN, PERMISSION)]
+    for numbers, offset, values in REFUSED_WITH.values():
+        lines += _refused_with(numbers[side], offset, values)
     lines += [_line(JUMP_EQUAL, CLONE3[side], 0, 1), _line(RETURN, NO_SUCH_CALL)]      # the C library then takes clone
     # A new thread is allowed, a new process is not; a signal to this process only; limits of this process only.
     lines += [_line(JUMP_EQUAL, CLONE[side], 0, 4), _line(LOAD, FIRST_ARGUMENT), _line(JUMP_SET, CLONE_THREAD, 1, 0),
@@ -184,6 +207,7 @@ def confine(*, readable: list[str], writable: list[str], memory: int, cpu_second
     held["memory"] = _limits(memory, cpu_seconds, file_bytes)
     if sys.platform == "linux":
         libc = _libc()
+        libc.prctl(1, 9, 0, 0, 0)                # a grader that is killed takes this process along
         libc.prctl(38, 1, 0, 0, 0)               # no program can give privileges back; Landlock and seccomp ask for it
         held["files"] = _shut_files(readable, writable)
         held["network"] = held["processes"] = _shut_calls()
