@@ -6,6 +6,7 @@ import io
 import json
 import math
 import struct
+import time
 
 import numpy as np
 import pytest
@@ -74,10 +75,35 @@ def test_an_object_comes_as_a_name_and_is_equal_to_nothing():
     {"t": "array", "dtype": "f8", "shape": [-1], "v": ""}, {"t": "array", "dtype": "f8,f8", "shape": [1], "v": "AAAAAAAAAAA="},
     {"t": "array", "dtype": "f8", "shape": [1], "v": "§"}, {"t": "int", "v": "0x" + "f" * 10**6}, {"t": "int", "v": 5}, {"t": "set", "v": [[1]]},
     {"t": "dict", "v": [[1]]}, {"t": "dict", "v": [[[1], 2]]}, {"t": "exec", "v": "1"}, {"v": 1}, {"t": ["a"]}, {"t": "tuple", "v": 3},
-    {"t": "array", "dtype": "f8", "shape": "11", "v": "AAAA"}])
+    {"t": "array", "dtype": "f8", "shape": "11", "v": "AAAA"}, {"t": "array", "dtype": "f8", "shape": [math.inf], "v": ""},
+    {"t": "array", "dtype": "f8", "shape": [10**30], "v": ""}, {"t": "function", "id": math.inf, "name": "f", "text": ""}])
 def test_what_pack_does_not_write_is_refused(message):
     with pytest.raises(WireError):
-        unpack(message)
+        unpack(message, lambda *about: about)
+
+
+@pytest.mark.parametrize("keys", [[k * (2**61 - 1) for k in range(200_000)], [[k * (2**61 - 1), 0] for k in range(200_000)]], ids=["set", "dict"])
+def test_keys_with_one_hash_do_not_take_the_graders_time(keys):
+    start = time.perf_counter()
+    with pytest.raises(WireError, match="keys with one hash"):
+        unpack({"t": "set" if isinstance(keys[0], int) else "dict", "v": keys})
+    assert time.perf_counter() - start < 5
+    assert len(unpack({"t": "set", "v": [float(2**k) for k in range(100)] + list(range(-500, 0))})) == 600
+
+
+def test_a_small_message_cannot_become_a_large_value():
+    body = b'{"value": [' + b"[]," * 2_000_000 + b"[]]}"
+    with pytest.raises(WireError, match="4,000,003 values; at most"):
+        receive(io.BytesIO(struct.pack("<I", len(body)) + body))
+    with pytest.raises(WireError, match="values; at most 1,000,000"):
+        send(io.BytesIO(), {"value": [0] * 1_000_001})
+
+
+def test_the_name_of_a_type_is_short():
+    start = time.perf_counter()
+    with pytest.raises(WireError):
+        unpack({"t": "array", "dtype": "f8," * 3_000_000, "shape": [1], "v": ""})
+    assert time.perf_counter() - start < 2
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=5) | st.floats(), lambda x: st.lists(x, max_size=3) | st.dictionaries(
