@@ -19,7 +19,7 @@ from pathlib import Path
 from . import bootstrap
 from .core import write_text
 
-__all__ = ["EXTRAS", "PYTHONS", "SYSTEMS", "extra_lock", "make_locks", "pins_of", "resolve"]
+__all__ = ["EXTRAS", "PYTHONS", "SYSTEMS", "extra_lock", "install_line", "make_locks", "pins_of", "resolve"]
 
 PYTHONS = ("3.11", "3.12", "3.13")
 SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc")
@@ -32,6 +32,12 @@ def extra_lock(extra: str, version: tuple[int, int] | None = None) -> Path:
     """The lock of an extra set: the course's own packages and those of the set, for one Python version (default: the running one)."""
     plain = bootstrap.lock_file(version)
     return plain.with_name(f"{extra}_{plain.name}")
+
+
+def install_line(extra: str) -> str:
+    """The line that installs an extra set into the Python that runs, to be typed in the project's folder."""
+    python = bootstrap.venv_python().relative_to(bootstrap.ROOT) if bootstrap.in_own_venv() else "python"
+    return f'{python} -m pip install -c {extra_lock(extra).relative_to(bootstrap.ROOT).as_posix()} -e ".[{extra}]"'
 
 
 def pins_of(extra: str | None) -> list[str]:

@@ -105,6 +105,17 @@ def test_the_lock_is_complete_for_what_the_pins_need():
     assert len(seen) > 100
 
 
+@pytest.mark.parametrize("extra", locking.EXTRAS)
+def test_an_extra_set_goes_into_the_python_that_misses_it(extra, monkeypatch):
+    """Whoever types `python -m lessons_lib` outside of .venv has another `python`, and what goes there is missed again."""
+    monkeypatch.setattr(bootstrap, "in_own_venv", lambda: True)
+    inside = Path(locking.install_line(extra).split()[0])
+    assert bootstrap.ROOT / inside == bootstrap.venv_python() and not inside.is_absolute()
+    monkeypatch.setattr(bootstrap, "in_own_venv", lambda: False)
+    lock = re.fullmatch(rf'python -m pip install -c (\S+) -e "\.\[{extra}\]"', locking.install_line(extra))[1]
+    assert (bootstrap.ROOT / lock).is_file()
+
+
 def test_the_stamp_changes_with_the_pins(monkeypatch):
     before = bootstrap.stamp_key()
     monkeypatch.setattr(bootstrap, "pins", lambda: ["torch==0"])

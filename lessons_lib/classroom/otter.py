@@ -19,7 +19,7 @@ from typing import Any
 from ..core import PROJECT, BackendUnavailable
 from ..exercises import for_lesson
 from ..lesson.course import Course, LessonCard
-from ..locking import extra_lock
+from ..locking import install_line
 from .assign import Assignment
 from .solved import solved_cell
 from .tasks import Task, imports_of, open_questions, tasks_of
@@ -45,8 +45,7 @@ TIMEOUT = 600
 def otter_missing() -> str | None:
     """Why there can be no otter-grader version here, and what to do; None where otter is installed."""
     if importlib.util.find_spec("otter") is None:
-        lock = extra_lock("classroom").relative_to(PROJECT).as_posix()
-        return f'otter-grader is not installed: python -m pip install -c {lock} -e ".[classroom]"'
+        return f"otter-grader is not installed: {install_line('classroom')}"
     found = metadata.version("otter-grader")
     return None if found.split(".")[0] == MAJOR else f"otter-grader is {found}, the course needs {MAJOR}.x"
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from lessons_lib.core import PROJECT
-from lessons_lib.locking import extra_lock
+from lessons_lib.locking import install_line
 from lessons_lib.publish.web.printing import BROWSERS, NO_NAMES, find_chromium
 
 from .lab import Lab
@@ -25,7 +24,7 @@ def browser_missing() -> str | None:
     if find_chromium() is None:
         return f"no browser: none of {', '.join(BROWSERS)} is on the path; install one, such as by apt-get install chromium"
     if importlib.util.find_spec("playwright") is None:
-        return f'playwright is not installed: python -m pip install -c {extra_lock("browser").relative_to(PROJECT).as_posix()} -e ".[browser]"'
+        return f"playwright is not installed: {install_line('browser')}"
     return None
 
 

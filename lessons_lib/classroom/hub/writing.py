@@ -15,7 +15,7 @@ from string import Template
 from typing import Any
 
 from ...core import PROJECT, BackendUnavailable, atomic_folder, existing_path
-from ...locking import extra_lock, pins_of
+from ...locking import extra_lock, install_line, pins_of
 from ...npm import npm_missing
 from .accounts import new_accounts
 from .configuring import COURSE, FIRST, INSIDE, environment_of
@@ -36,7 +36,7 @@ def hub_missing() -> str | None:
     if os.name != "posix":
         return "JupyterHub runs on Linux and macOS only: start the hub there; students need a browser alone"
     if any(importlib.util.find_spec(name) is None for name in ("jupyterhub", "jupyterhub_idle_culler")):
-        return f'JupyterHub is not installed: python -m pip install -c {extra_lock("hub").relative_to(PROJECT).as_posix()} -e ".[hub]"'
+        return f"JupyterHub is not installed: {install_line('hub')}"
     return npm_missing("hub")
 
 

@@ -9,8 +9,8 @@ import shutil
 from importlib import metadata
 from pathlib import Path
 
-from ...core import PROJECT, BackendUnavailable
-from ...locking import extra_lock
+from ...core import BackendUnavailable
+from ...locking import install_line
 
 __all__ = ["THEME", "check_installed", "check_out", "copy_scripts", "keep", "site_missing"]
 
@@ -35,8 +35,7 @@ def _installed(package: str) -> bool:
 def site_missing() -> str | None:
     """Why no site and no slides can be made here, and what to do; None where the extra set is installed."""
     if missing := [package for package in PACKAGES if not _installed(package)]:
-        lock = extra_lock("site").relative_to(PROJECT).as_posix()
-        return f'{", ".join(missing)} {"is" if len(missing) == 1 else "are"} not installed: python -m pip install -c {lock} -e ".[site]"'
+        return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: {install_line('site')}"
     return None
 
 
