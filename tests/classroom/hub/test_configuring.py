@@ -9,7 +9,7 @@ import sys
 import pytest
 from traitlets.config import Config
 
-from lessons_lib.classroom.hub import configure
+from lessons_lib.classroom.hub import SPAWNERS, configure
 from lessons_lib.classroom.hub import configuring as room
 
 
@@ -71,7 +71,7 @@ def test_every_setting_is_one_that_the_spawners_have(written, monkeypatch):
     kinds = {"JupyterHub": JupyterHub, "DockerSpawner": DockerSpawner, "Spawner": DockerSpawner, "Authenticator": ClassAuthenticator,
              "ClassAuthenticator": ClassAuthenticator, "SimpleLocalProcessSpawner": SimpleLocalProcessSpawner,
              "ConfigurableHTTPProxy": ConfigurableHTTPProxy}
-    for spawner in room.Hub.__init__.__globals__["SPAWNERS"]:
+    for spawner in SPAWNERS:
         for name, settings in configured(written[0], monkeypatch, spawner=spawner).items():
             assert set(settings) <= set(kinds[name].class_traits(config=True)), name
 
