@@ -71,6 +71,7 @@ def _shown(cell: Any, *, marked: bool) -> Any:
 class _Reader:
     """Goes through the cells and keeps what it has seen: the section, whether it has a slide, a formula and a question in waiting."""
 
+    lesson: str
     slides: list[Slide]
     heading: str = ""
     section: int = 0                                          # number of slides when the section began
@@ -112,7 +113,8 @@ class _Reader:
                 self.before = block
                 self.note(block)
         if mark and formula is None:
-            raise DamagedFile(f"cell {number + 1} is marked as a slide and shows no displayed formula; mark a cell with an output instead")
+            raise DamagedFile(f"lesson {self.lesson}: cell {number + 1} is marked as a slide and shows no displayed formula; mark a cell with an "
+                              "output instead, or take the mark away")
         if mark:
             self.slides.append(replace(formula, sentence=mark if isinstance(mark, str) else formula.sentence))
         elif mark is None:
@@ -128,7 +130,7 @@ class _Reader:
         mark = cell.metadata.get("slide")
         output = None if mark is False else _shown(cell, marked=bool(mark))
         if mark and output is None:
-            raise DamagedFile(f"cell {number + 1} is marked as a slide and has no output to show")
+            raise DamagedFile(f"lesson {self.lesson}: cell {number + 1} is marked as a slide and has no output to show; take the mark away")
         if output is None or self.heading.lower() in LAST_SECTIONS:
             return
         sentence = mark if isinstance(mark, str) else _finding(alt_text(output))
@@ -151,7 +153,7 @@ def deck(card: LessonCard, notebook: Any) -> list[Slide]:
     Parameters: card, its front matter; notebook, its executed notebook. Raises DamagedFile for a mark on a cell that shows nothing, and for more
     than 20 slides.
     """
-    reader = _Reader([_title(card)])
+    reader = _Reader(card.id, [_title(card)])
     for number, cell in enumerate(notebook.cells):
         if generated_tag(cell) is None:
             (reader.read_text if cell.cell_type == "markdown" else reader.read_code)(number, cell)

@@ -44,7 +44,8 @@ def _sphinx(sources: Path, target: Path) -> list[str]:
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(THEME), "-D", f"html_static_path={sources / '_static'}",
                "-d", str(target.with_name("doctrees")), "-j", str(available_cores()), "-q", "--no-color", str(sources), str(target)]
     # One order of sets makes the same pages twice; what a package says to its own developers is no problem of the site.
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"})
+    environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore", "PYTHONUTF8": "1"}
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
     if done.returncode != 0:
         raise RuntimeError(f"Sphinx failed: {done.stderr[-2000:]}")
     return [f"{place.removeprefix(str(sources) + os.sep)}: {text}" for place, _, text in WARNING.findall(done.stderr)]

@@ -73,7 +73,7 @@ def test_marks_give_the_sentence_drop_a_picture_and_add_tables_prints_and_formul
 @pytest.mark.parametrize("cell, kind", [(("x = 1", [], {"slide": "Look."}), "no output"),
                                         (("Plain text.", {"slide": "Look."}), "no displayed formula")])
 def test_a_mark_on_a_cell_that_shows_nothing_is_refused(card, notebook, cell, kind):
-    with pytest.raises(DamagedFile, match=f"cell 2 is marked as a slide and .*{kind}"):
+    with pytest.raises(DamagedFile, match=f"lesson counting: cell 2 is marked as a slide and .*{kind}"):
         deck(card, notebook("## A", cell))
 
 
