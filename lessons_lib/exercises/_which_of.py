@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from ..core import shown
+from ._compare import written
+
 __all__ = ["judge_which"]
 
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -18,8 +21,10 @@ def judge_which(answer: Any, reasons: Mapping[str, str], right: Collection[str],
     """
     if isinstance(answer, str) or not isinstance(answer, Iterable):
         return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
-    mine, count = {str(name) for name in answer}, _NUMBERS[len(reasons)]
+    if (other := next((name for name in answer if not isinstance(name, str)), None)) is not None:
+        return f'expected a set of texts: {{"...", "..."}}, yours holds {type(other).__name__}: {written(other)}'
+    mine, count = set(answer), _NUMBERS[len(reasons)]
     if unknown := sorted(mine - set(reasons)):
-        return f"{unknown[0]!r} is none of the {count}: {', '.join(reasons)}"
+        return f"{shown(unknown[0])} is none of the {count}: {', '.join(reasons)}"
     wrong = [name for name in reasons if (name in mine) != (name in right)]
     return f"{len(wrong)} of {count} are wrong. {look}: {reasons[wrong[0]]}" if wrong else None         # no name: as many tries are not enough

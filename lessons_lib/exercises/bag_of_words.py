@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..core import generator
+from ..core import generator, shown
 from .base import Exercise, judge_function
 
 __all__ = ["EXERCISES"]
@@ -28,9 +28,9 @@ _REASONS = {"inner product": "what happens to a sum of counts when each count do
 def _judge_twice(answer: Any) -> str | None:
     if isinstance(answer, str) or not isinstance(answer, Iterable):
         return f'expected a set of names such as {{"cosine"}}, yours is {type(answer).__name__}'
-    mine = {str(name) for name in answer}
+    mine = {name if isinstance(name, str) else type(name).__name__ for name in answer}
     if unknown := sorted(mine - set(SCORES)):
-        return f"{unknown[0]!r} is none of the six names: {', '.join(SCORES)}"
+        return f"{shown(unknown[0])} is none of the six names: {', '.join(SCORES)}"
     wrong = [name for name in SCORES if (name in mine) != (name in UNCHANGED)]
     if not wrong:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import generator
+from ..core import generator, shown
 from ._which_of import judge_which
 from .base import Exercise, judge_function, judge_value
 
@@ -30,9 +30,9 @@ _WHY = ("who plays the guitar makes music", "it may be for money, or not", "he c
 def _judge_labels(answer: Any) -> str | None:
     if isinstance(answer, str) or not isinstance(answer, Iterable):
         return f"expected a list of six labels, yours is {type(answer).__name__}"
-    mine = [str(label) for label in answer]
-    if len(mine) != len(PAIRS) or (unknown := [label for label in mine if label not in _KINDS]):
-        found = f"{len(mine)} labels" if len(mine) != len(PAIRS) else repr(unknown[0])
+    mine = list(answer)
+    if len(mine) != len(PAIRS) or (unknown := [label for label in mine if not isinstance(label, str) or label not in _KINDS]):
+        found = f"{len(mine)} labels" if len(mine) != len(PAIRS) else shown(unknown[0])
         return f"expected six labels out of {', '.join(_KINDS)}; yours has {found}"
     wrong = [i for i, (label, pair) in enumerate(zip(mine, PAIRS, strict=True)) if label != pair[2]]
     return f"{len(wrong)} of six are wrong. Think about the first of these, pair {wrong[0] + 1}: {_WHY[wrong[0]]}" if wrong else None
