@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,7 @@ __all__ = ["Graded", "grade", "grade_notebook", "submissions_of"]
 
 MAX_NOTEBOOK_BYTES = 20_000_000
 MAX_CELLS = 2000
+MAX_REMARK_CHARS = 1000
 NOTHING = "nothing handed in"
 
 
@@ -58,12 +60,18 @@ def read_notebook(path: Path) -> dict[str, Any]:
             raise ValueError("is no file of its own but a link, a folder or a device")
         if about.st_size > MAX_NOTEBOOK_BYTES:
             raise ValueError(f"has {about.st_size / 1e6:,.0f} MB; at most {MAX_NOTEBOOK_BYTES / 1e6:,.0f}. Clear its outputs")
-        found = json.loads(path.read_bytes())
-    except (OSError, RecursionError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"cannot be read ({error.strerror})") from None
+    try:
+        found = json.loads(content)
+    except (RecursionError, ValueError) as error:                      # a number of 5000 digits is a plain ValueError
         raise ValueError(f"is no notebook ({type(error).__name__})") from None
     cells = found.get("cells") if isinstance(found, dict) else None
+    if cells is None and isinstance(found, dict) and isinstance(found.get("worksheets"), list):
+        raise ValueError("is a notebook of format 3; open and save it in Jupyter, which makes it format 4")
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells) or len(cells) > MAX_CELLS:
-        raise ValueError("is no notebook: it has no list of cells")
+        raise ValueError(f"is no notebook: it has no list of at most {MAX_CELLS} cells")
     return found
 
 
@@ -71,8 +79,8 @@ def _lesson_of(assignment: Assignment, path: Path, notebook: Mapping[str, Any] |
     """Which lesson a file is for: by its own mark, else by its name; the only lesson where there is but one."""
     metadata = notebook.get("metadata") if notebook else None
     mark = metadata.get("lessons_assignment") if isinstance(metadata, dict) else None
-    if isinstance(mark, dict) and mark.get("lesson") in assignment.lessons:
-        return str(mark["lesson"])
+    if isinstance(mark, dict) and isinstance(mark.get("lesson"), str) and mark["lesson"] in assignment.lessons:
+        return mark["lesson"]
     named = [lesson for lesson, entry in assignment.lessons.items() if entry["stem"] in path.stem or lesson in path.stem]
     if named:
         return max(named, key=len)
@@ -104,7 +112,7 @@ class _Run:
     """A submission that is begun again, without the cells that ended it, as long as there is time."""
 
     def __init__(self, cells: Sequence[str], limits: Limits, options: Mapping[str, Any]):
-        self.cells, self.limits, self.options = list(cells), limits, options
+        self.cells, self.limits, self.options, self.stop = list(cells), limits, options, options["stop"]
         self.until, self.process, self.errors = time.monotonic() + limits.total, None, {}
 
     def __enter__(self) -> _Run:
@@ -118,8 +126,8 @@ class _Run:
     def _started(self) -> Submission:
         """A process in which all cells ran that can be run. Raises Ended when there is no time left."""
         while True:
-            if time.monotonic() > self.until:
-                raise Ended(f"took more than {self.limits.total:g} s in all")
+            if time.monotonic() > self.until or self.stop.is_set():
+                raise Ended("stopped with the grader" if self.stop.is_set() else f"took more than {self.limits.total:g} s in all")
             self.process = Submission(self.limits, until=self.until, **self.options).__enter__()
             for number, source in enumerate(self.cells):
                 if self.errors.get(number) == "ended":
@@ -146,11 +154,11 @@ def _one(run: _Run, exercise: Exercise, variable: str, seed: int) -> str:
     """What the judge says about one answer of a running submission."""
     try:
         answer = run.living().answer(variable)
-    except BackendUnavailable:
+    except (BackendUnavailable, OSError):
         raise                                    # that is the system's fault, and costs no points
-    except (RuntimeError, ValueError) as error:
+    except Exception as error:
         return f"the answer cannot be read: {error}"
-    return verdict(replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)
+    return verdict(replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)[:MAX_REMARK_CHARS]
 
 
 def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
@@ -169,17 +177,18 @@ def _rows(assignment: Assignment, student: str, lesson: str, remark: str, points
     return [Graded(student, lesson, name, points, 1.0, remark) for name in assignment.lessons[lesson]["exercises"]]
 
 
-def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path, *, limits: Limits | None = None,
-                   weak: bool = False) -> list[Graded]:
-    """Grade one file of one student. Parameters: as `grade`; lesson, an id of the assignment. Returns one `Graded` for each exercise and open
-    question; whatever the file does, it raises only where the system cannot confine it (BackendUnavailable)."""
+def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path, *, limits: Limits | None = None, weak: bool = False,
+                   stop: threading.Event | None = None) -> list[Graded]:
+    """Grade one file of one student. Parameters: as `grade`; lesson, an id of the assignment; stop, ends the submission when it is set. Returns one
+    `Graded` for each exercise and open question; whatever the file does, it raises only where the system cannot start or confine it (OSError,
+    BackendUnavailable)."""
     try:
         notebook = read_notebook(path)
     except ValueError as error:
         return _rows(assignment, student, lesson, f"{path.name} {error}")
     cells = [_source(cell) for cell in notebook["cells"] if cell.get("cell_type") == "code"]
     exercises, rows = for_lesson(lesson), []
-    with _Run(cells, limits or Limits(), {"hidden": [assignment.folder], "weak": weak}) as run:
+    with _Run(cells, limits or Limits(), {"hidden": [assignment.folder], "weak": weak, "stop": stop or threading.Event()}) as run:
         for name, variable in assignment.lessons[lesson]["exercises"].items():
             remark = _one(run, exercises[name], variable, assignment.seed)
             rows.append(Graded(student, lesson, name, float(remark == "correct"), 1.0, remark))
@@ -217,7 +226,8 @@ def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Gra
 
 def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = False, jobs: int | None = None,
           on_done: Callable[[str, str, int, int], None] | None = None) -> Iterator[Graded]:
-    """Grade all submissions of an assignment; yields one `Graded` for each student and exercise, students in the order of their names.
+    """Grade all submissions of an assignment; yields one `Graded` for each student and exercise, students in the order of their names, each as soon
+    as all of theirs is graded. Who closes it, or Ctrl-C, ends the submissions that run within a second.
 
     Parameters: assignment, from `read_assignment`; limits of each submission; weak, run them where the system cannot confine them; jobs, how many
     at once (default: one for each core); on_done, called with student, lesson, how many notebooks are done and how many there are.
@@ -226,11 +236,20 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
     check_protections(weak)
     todo, rows = _jobs(assignment)
     n_jobs = available_cores() if jobs is None else check_int("jobs", jobs)
+    order, stop, done = {pair: i for i, pair in enumerate(assignment.exercises)}, threading.Event(), 0
+    students = sorted({job[0] for job in todo} | {row.student for row in rows}, key=lambda name: (name.casefold(), name))
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:
-        pending = [pool.submit(grade_notebook, assignment, *job, limits=limits, weak=weak) for job in todo]
-        for number, (job, result) in enumerate(zip(todo, pending, strict=True), start=1):
-            rows += result.result()
-            if on_done is not None:
-                on_done(job[0], job[1], number, len(todo))
-    order = {pair: i for i, pair in enumerate(assignment.exercises)}
-    yield from sorted(rows, key=lambda row: (row.student.casefold(), row.student, order.get((row.lesson, row.exercise), len(order)), row.lesson))
+        try:
+            pending = {student: [(job[1], pool.submit(grade_notebook, assignment, *job, limits=limits, weak=weak, stop=stop))
+                                 for job in todo if job[0] == student] for student in students}
+            for student in students:
+                own = [row for row in rows if row.student == student]
+                for lesson, result in pending.pop(student):
+                    own += result.result()
+                    done += 1
+                    if on_done is not None:
+                        on_done(student, lesson, done, len(todo))
+                yield from sorted(own, key=lambda row: (order.get((row.lesson, row.exercise), len(order)), row.lesson))
+        finally:                                 # nothing is left to stop where all went well
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)

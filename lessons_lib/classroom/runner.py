@@ -161,15 +161,16 @@ class Submission:
     """A confined process; use it as a context. ``ended`` tells why it is gone, None while it lives. On Linux it ends with the thread that opened it.
 
     Parameters: limits; until, the moment of ``time.monotonic`` at which its total is used up (default: from now on); hidden, files and folders that
-    must not be read although they lie among Python's own; weak, run it where the system cannot confine it. Raises BackendUnavailable as
-    `check_protections` does, or when a protection did not come up.
+    must not be read although they lie among Python's own; weak, run it where the system cannot confine it; stop, ends it when it is set. Raises
+    BackendUnavailable as `check_protections` does, or when a protection did not come up.
     """
 
-    def __init__(self, limits: Limits | None = None, *, until: float | None = None, hidden: Sequence[Path] = (), weak: bool = False):
+    def __init__(self, limits: Limits | None = None, *, until: float | None = None, hidden: Sequence[Path] = (), weak: bool = False,
+                 stop: threading.Event | None = None):
         check_protections(weak)
         self.limits, self.ended = limits or Limits(), None
         self.until = time.monotonic() + self.limits.total if until is None else until
-        self._hidden, self._weak = hidden, weak
+        self._hidden, self._weak, self._stop = hidden, weak, stop or threading.Event()
         self._deadline, self._done, self._functions = float("inf"), threading.Event(), {}
 
     # -------------------------------------------------------------------------------------------- life
@@ -216,6 +217,8 @@ class Submission:
         """Which limit is passed just now."""
         import psutil
 
+        if self._stop.is_set():
+            return "stopped with the grader"
         if time.monotonic() > self.until:
             return self._total
         if time.monotonic() > self._deadline:

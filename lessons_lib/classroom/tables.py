@@ -17,22 +17,32 @@ from ..core import atomic_open
 from .assign import Assignment
 from .grading import Graded
 
-__all__ = ["cell_text", "write_tables"]
+__all__ = ["cell_text", "printable", "write_tables"]
 
 FORMULA = re.compile(r"^[\s\x00-\x1f\x7f\u200b\ufeff]*[=+\-@|%\uff1d\uff0b\uff0d\uff20]")
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+INSIDE = re.compile(r"([\n\t;][\s\u200b\ufeff\"]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 MAX_CHARS = 5000
 
 
+def printable(text: str) -> str:
+    """A text that any terminal and any file takes: without control characters and turned directions, what is no UTF-8 in a file's name escaped."""
+    return CONTROL.sub(" ", text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
 def cell_text(value: object) -> str:
-    """A value as the text of a cell: numbers as they are, other text without control characters, with ``'`` before what looks like a formula."""
+    """A value as the text of a cell: numbers as they are, other text without control characters, with ``'`` before what looks like a formula, also
+    where a spreadsheet that separates cells by semicolons would begin one."""
     if value is None:
         return ""
     if isinstance(value, (int, float)):
         return f"{value:g}"
     text = str(value)
-    escaped = CONTROL.sub(" ", text)[:MAX_CHARS]
-    return f"'{escaped}" if FORMULA.match(text) or FORMULA.match(escaped) or text[:1] in ("\t", "\r", "\n") else escaped
+    escaped = printable(text[:MAX_CHARS])
+    start = FORMULA.match(escaped)
+    begun = start.end() if start else 0
+    escaped = escaped[:begun] + INSIDE.sub(r"\1'", escaped[begun:])
+    return f"'{escaped}" if start or FORMULA.match(text) or text[:1] in ("\t", "\r", "\n") else escaped
 
 
 def _write(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:

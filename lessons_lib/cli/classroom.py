@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ..core import BackendUnavailable
 from .show import show_table
+from .training import Stopped
 
 __all__ = ["assign", "grade", "guide"]
 
@@ -42,6 +45,7 @@ def grade(folder: Annotated[Path, typer.Argument(help="of the assignment", show_
     """Grade what lies in FOLDER/submissions and write grades.csv and details.csv."""
     from ..classroom import Limits, missing_protections, read_assignment, write_tables
     from ..classroom import grade as run
+    from ..classroom.tables import printable
     from ..core import check_float, check_int
 
     limits = Limits(total=check_float("seconds", seconds, low=1.0), memory=check_int("memory", memory, low=100) * 1_000_000)
@@ -50,17 +54,31 @@ def grade(folder: Annotated[Path, typer.Argument(help="of the assignment", show_
         print(f"not confined here: {'; '.join(missing.values())}", file=sys.stderr)
 
     def tell(student: str, lesson: str, done: int, of: int) -> None:
-        print(f"{done}/{of} {student}: {lesson}", file=sys.stderr, flush=True)
+        print(f"{done}/{of} {printable(student)}: {lesson}", file=sys.stderr, flush=True)
 
-    rows = list(run(assignment, limits=limits, weak=weak, jobs=jobs, on_done=tell))
+    rows: list[Any] = []
+    try:
+        with closing(run(assignment, limits=limits, weak=weak, jobs=jobs, on_done=tell)) as graded:
+            for row in graded:
+                rows.append(row)
+        written = write_tables(assignment, rows)
+    except (KeyboardInterrupt, OSError, BackendUnavailable) as error:
+        if not rows:
+            raise
+        kept = write_tables(assignment, rows, folder / "stopped")[0]
+        what = "stopped" if isinstance(error, KeyboardInterrupt) else f"stopped by {error}"
+        raise Stopped(f"{what}; who was graded until then is in {kept}, and former tables stay as they were. Again from the start: the same command"
+                      ) from None
     show_table("Grades", ["student", "points", "of"], _sums(rows, len(assignment.exercises)), right=("points", "of"))
-    for path in write_tables(assignment, rows):
+    for path in written:
         print(f"written: {path}")
 
 
 def _sums(rows: list[Any], possible: int) -> list[list[Any]]:
+    from ..classroom.tables import printable
+
     students = dict.fromkeys(row.student for row in rows)
-    return [[student, f"{sum(row.points or 0 for row in rows if row.student == student):g}", possible] for student in students]
+    return [[printable(student), f"{sum(row.points or 0 for row in rows if row.student == student):g}", possible] for student in students]
 
 
 def guide(lesson: Annotated[str, typer.Argument(help="such as one_hot", show_default=False)]) -> None:

@@ -127,6 +127,29 @@ def test_the_solutions_and_the_seed_cannot_be_read(hand_in, graded, right, assig
     assert "TypeError" in rows["eve", "words_needed"].remark or "PermissionError" in rows["eve", "words_needed"].remark
 
 
+FORGED = {"a shape without end": "{'t': 'array', 'dtype': 'f8', 'shape': [float('inf')], 'v': ''}",
+          "a number that is none": "{'t': 'function', 'id': float('inf'), 'name': 'f', 'text': 'f'}",
+          "keys with one hash": "{'t': 'set', 'v': [k * (2**61 - 1) for k in range(200_000)]}", "lists in millions": "[[]] * 3_000_000",
+          "no text": "{'t': ['array']}"}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_a_forged_message_costs_its_own_exercise_and_neither_the_class_nor_its_time(hand_in, graded, right, what):
+    forge = (f"import sys\nwire = sys.modules['wire']\npack, forged = wire.pack, {FORGED[what]}\n"
+             "wire.pack = lambda value, *a, **k: forged if value is my_points else pack(value, *a, **k)\nwire._check_values = lambda body: None")
+    hand_in("eve", before=[forge], **right | {"equidistant": "my_points = object()"})
+    hand_in("zoe", **right)
+    start = time.monotonic()
+    rows = graded()
+    assert points(rows, "eve")[2] == 0 and points(rows, "zoe") == [1, 1, 1] and time.monotonic() - start < 20
+
+
+@pytest.mark.parametrize("number", ["float('nan')", "float('inf')", "-float('inf')"])
+def test_what_is_no_number_is_no_answer(hand_in, graded, right, number):
+    hand_in("eve", **right | {"equidistant": f"my_points = [[{number}] * 3] * 4"})
+    assert points(graded(), "eve") == [1, 1, 0]
+
+
 # ------------------------------------------------------------------------------------------------ no notebook
 
 
@@ -137,6 +160,21 @@ def test_a_file_that_is_no_notebook_costs_only_itself(content, hand_in, graded, 
     (assignment.folder / "submissions" / "eve.ipynb").write_bytes(content)
     rows = graded()
     assert points(rows, "eve") == [0, 0, 0] and points(rows, "anna") == [1, 1, 1]
+
+
+@pytest.mark.parametrize("metadata", [{"lessons_assignment": {"lesson": ["one_hot"]}}, {"lessons_assignment": {"lesson": {}}}, [1], None, "text"])
+def test_metadata_of_any_kind_costs_nobody_anything(metadata, hand_in, graded, right):
+    path = hand_in("eve", **right)
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"metadata": metadata}))
+    assert points(graded(), "eve") == [1, 1, 1]
+
+
+def test_a_notebook_of_format_3_and_a_number_without_end_are_named(tmp_path):
+    for content, message in (
+            ('{"nbformat": 3, "worksheets": [{"cells": []}]}', "format 3; open and save it"), ("1" * 5000, r"no notebook \(ValueError")):
+        (tmp_path / "a.ipynb").write_text(content)
+        with pytest.raises(ValueError, match=message):
+            read_notebook(tmp_path / "a.ipynb")
 
 
 def test_links_pipes_and_huge_files_are_not_opened(assignment, graded, hand_in, right, monkeypatch):
@@ -186,6 +224,18 @@ def test_grading_again_gives_the_same(hand_in, graded, right, assignment):
     hand_in("ben", words_needed="def words_needed(counts, share):\n    return len(counts)")
     first = graded()
     assert first == graded(jobs=1) and read_assignment(assignment.folder).seed == assignment.seed
+
+
+def test_students_come_as_soon_as_they_are_graded_and_who_stops_ends_the_rest_at_once(hand_in, assignment, right):
+    hand_in("anna", **right)
+    for name in ("ben", "chen", "dora"):
+        hand_in(name, before=["import time; time.sleep(15)"], **right)
+    rows = grading.grade(assignment, limits=grading.Limits(), jobs=2)
+    first = [next(rows) for _ in range(4)]
+    start = time.monotonic()
+    rows.close()
+    assert {row.student for row in first} == {"anna"} and sum(row.points or 0 for row in first) == 3
+    assert time.monotonic() - start < 3 and [p for p in psutil.Process().children(recursive=True) if "sandbox" in " ".join(p.cmdline())] == []
 
 
 def test_another_seed_asks_other_inputs(hand_in, graded, assignment, right):

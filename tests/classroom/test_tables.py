@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 
 import pandas as pd
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.classroom import Graded, write_tables
-from lessons_lib.classroom.tables import cell_text
+from lessons_lib.classroom.tables import cell_text, printable
 
 
 @pytest.fixture
@@ -39,6 +40,23 @@ def test_what_looks_like_a_formula_stays_text(assignment, rows):
         assert [cell for cell in cells if cell[:1] in ("=", "+", "-", "@", "\t", "\r")] == []
     assert cell_text("=1+1") == "'=1+1" and cell_text(" \t=1") == "' \t=1" and cell_text("＝1") == "'＝1" and cell_text("a=1") == "a=1"
     assert cell_text(-0.5) == "-0.5" and cell_text(1.0) == "1" and cell_text(None) == "" and cell_text("\x00\x1b=1").startswith("'")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_no_cell_begins_as_a_formula_whatever_separates_cells(assignment, separator):
+    evil = "fine; =cmd|'/c calc'!A0\n=1+1\n\t@SUM(A1)\";\"=2"
+    rows = [Graded(evil, "one_hot", "overlap_cosine", 0.0, 1.0, evil, evil)]
+    for path in write_tables(assignment, rows):
+        for line in path.read_text("utf-8-sig").splitlines():
+            cells = line.split(separator) if separator != "," else next(csv.reader([line]))
+            assert [cell for cell in cells if cell.strip(' "')[:1] in tuple("=+@")] == []
+    assert cell_text("- names\n- places; about a-b") == "'- names\n'- places; about a-b"
+
+
+def test_a_name_that_is_no_utf8_or_steers_a_terminal_is_told_apart_and_printed():
+    names = [os.fsdecode(name) for name in (b"\xff", b"\xfe", b"\x1b[31mred\x9b2J")] + ["\u202efdp.exe"]
+    assert [printable(name) for name in names] == ["\\udcff", "\\udcfe", " [31mred\\udc9b2J", " fdp.exe"]
+    assert cell_text(names[0]) == "\\udcff"
 
 
 @given(st.text(max_size=30))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pytest
@@ -26,6 +27,31 @@ def test_from_assignment_to_grades(monkeypatch, capsys, tmp_path):
     code, out, err = run(monkeypatch, capsys, "grade", str(folder), "--jobs", "1")
     assert code == 0 and "anna" in out and "grades.csv" in out and "1/1 anna: one_hot" in err
     assert (folder / "grades.csv").read_text("utf-8-sig").splitlines()[1] == "anna,1,1,1,3,3,100"
+
+
+@pytest.mark.skipif(bool(missing_protections()), reason="this system cannot confine a submission")
+@pytest.mark.parametrize("error, said", [(KeyboardInterrupt(), "stopped; who was graded"), (OSError("no memory"), "stopped by no memory; who was")])
+def test_what_was_graded_before_it_was_stopped_is_kept_beside_the_former_tables(monkeypatch, capsys, tmp_path, error, said):
+    from lessons_lib.classroom import grading
+
+    folder, grade_notebook = tmp_path / "hw1", grading.grade_notebook
+    run(monkeypatch, capsys, "assign", "one_hot", "--out", str(folder), "--no-otter")
+    (folder / "grades.csv").write_text("former")
+    for name in (b"anna", b"ben\xff\x1b[31m"):
+        shutil.copy(folder / "grading" / "01_one_hot_solved.ipynb", folder / "submissions" / os.fsdecode(name + b".ipynb"))
+
+    def stopped(assignment, student, *rest, **options):
+        if student != "anna":
+            raise error
+        return grade_notebook(assignment, student, *rest, **options)
+
+    monkeypatch.setattr(grading, "grade_notebook", stopped)
+    code, _, err = run(monkeypatch, capsys, "grade", str(folder), "--jobs", "1")
+    assert code == 130 and said in err and (folder / "grades.csv").read_text() == "former"
+    assert (folder / "stopped" / "grades.csv").read_text("utf-8-sig").splitlines()[1:] == ["anna,1,1,1,3,3,100"]
+    monkeypatch.setattr(grading, "grade_notebook", grade_notebook)
+    code, out, err = run(monkeypatch, capsys, "grade", str(folder))
+    assert code == 0 and "ben\\udcff" in out and "\x1b" not in err and len((folder / "grades.csv").read_text("utf-8-sig").splitlines()) == 3
 
 
 def test_without_otter_the_rest_is_made_and_the_remedy_is_said(monkeypatch, capsys, tmp_path):
