@@ -153,9 +153,9 @@ class _Server:
         session = self.ask("sessions", {"path": notebook.name, "name": notebook.name, "type": "notebook", "kernel": {"name": "python3"}})
         client = BlockingKernelClient(connection_file=str(self._runtime / f"kernel-{session['kernel']['id']}.json"))
         client.load_connection_file()
-        client.start_channels()
+        client.start_channels(hb=False)           # a kernel of a busy machine answers late, and a heartbeat would call it dead after a second
         try:
-            client.wait_for_ready(timeout=60)
+            client.wait_for_ready(timeout=CELL_SECONDS)
             for number, cell in enumerate([cell for cell in nbformat.read(notebook, 4).cells if cell.cell_type == "code"], start=1):
                 said = client.execute(cell.source, reply=True, timeout=CELL_SECONDS)["content"]
                 if said["status"] != "ok":
@@ -178,7 +178,10 @@ def _server(folder: Path, scale: str) -> Iterator[_Server]:
         yield _ready(process, runtime, token)
     finally:
         process.terminate()                       # it ends its kernels, too
-        process.wait(60)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()                        # kernels end when nobody is left who started them
 
 
 def _ready(process: subprocess.Popen, runtime: Path, token: str) -> _Server:
