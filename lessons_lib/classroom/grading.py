@@ -20,6 +20,7 @@ from typing import Any
 from ..core import BackendUnavailable, available_cores, check_int, existing_path
 from ..exercises import Exercise, for_lesson, unseen_judge, verdict
 from .assign import Assignment
+from .roster import names_in
 from .runner import Ended, Limits, Submission, check_protections
 
 __all__ = ["Graded", "grade", "grade_notebook", "submissions_of"]
@@ -205,7 +206,7 @@ def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Gra
     """Files to grade as (student, lesson, path), and rows for what is for no lesson or was not handed in."""
     jobs, rows, files = [], [], submissions_of(assignment)
     roster = assignment.folder / "students.txt"
-    names = [line.strip() for line in roster.read_text("utf-8-sig").splitlines() if line.strip()] if roster.is_file() else []
+    names = names_in(roster) if roster.is_file() else []
     for student in dict.fromkeys([*files, *names]):
         latest: dict[str, Path] = {}
         for path in files.get(student, []):

@@ -203,6 +203,16 @@ def test_folders_files_and_a_roster_name_the_students(assignment, hand_in, grade
     assert points(rows, "late one") == [0, 0, 0] and rows["late one", "equidistant"].remark == "nothing handed in"
 
 
+def test_a_roster_that_is_not_utf8_is_named_with_its_line(assignment):
+    roster = assignment.folder / "students.txt"
+    roster.write_bytes("\ufeffkim\r\n\r\nJörg\r\n".encode())
+    assert [row.student for row in grading._jobs(assignment)[1]] == ["kim"] * 3 + ["Jörg"] * 3
+    for content, where in (("kim\nJörg\n".encode("latin-1"), "line 2, byte 5: f6"), ("kim\n".encode("utf-16"), "line 1, byte 0: ff")):
+        roster.write_bytes(content)
+        with pytest.raises(ValueError, match=rf"students\.txt, {where} is not UTF-8 .*save the file as UTF-8"):
+            next(grading.grade(assignment))
+
+
 def test_of_several_files_for_one_lesson_the_last_notebook_counts(assignment, hand_in, right):
     folder = assignment.folder / "submissions" / "kim"
     folder.mkdir()

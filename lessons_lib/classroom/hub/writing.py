@@ -6,6 +6,8 @@ import csv
 import importlib.util
 import os
 import re
+import secrets
+import shlex
 import shutil
 import stat
 import sys
@@ -17,6 +19,7 @@ from typing import Any
 from ...core import PROJECT, BackendUnavailable, atomic_folder, existing_path
 from ...locking import extra_lock, install_line, pins_of
 from ...npm import npm_missing
+from ..roster import names_in
 from .accounts import new_accounts
 from .configuring import COURSE, FIRST, INSIDE, environment_of
 from .settings import Hub, read_hub
@@ -68,6 +71,7 @@ def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
         shutil.copyfile(FILES / "Dockerfile", made / "Dockerfile")
         _write_requirements(made)
         for name, values in {"README.md": _page(hub, target), "values.yaml": _chart(hub)}.items():
+            (made / name).touch(mode=0o600)      # the chart holds two passwords
             (made / name).write_text(Template((FILES / name).read_text("utf-8")).substitute(values), "utf-8")
     _lock(target / COURSE)                        # at last: a folder without the right to write in it cannot be moved
     return passwords
@@ -99,7 +103,7 @@ def _write_requirements(folder: Path) -> None:
 def _page(hub: Hub, target: Path) -> dict[str, Any]:
     release = next(pin.partition("==")[2].split(".")[0] for pin in pins_of("hub") if pin.startswith("jupyterhub=="))
     return {"n": len(hub.students), "release": release, "memory": f"{hub.memory_gb:g}", "cores": f"{hub.cores:g}", "idle": hub.idle_minutes,
-            "hours": f"{hub.hours:g}", "folder": target, "address": hub.address}
+            "hours": f"{hub.hours:g}", "folder": shlex.quote(str(target)), "address": hub.address}
 
 
 def _chart(hub: Hub) -> dict[str, Any]:
@@ -107,9 +111,12 @@ def _chart(hub: Hub) -> dict[str, Any]:
     seconds, found = 60 * hub.idle_minutes, measured()
     limit = int(1000 * hub.memory_gb)
     names = [f'"{name}"' for name in (hub.teacher, *hub.students)]           # YAML takes a plain no or on for a truth value
-    return {"teacher": names[0], "students": ", ".join(names[1:]), "first": FIRST, "limit": limit, "home": INSIDE["home"], "models": INSIDE["models"],
-            "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}", "timeout": seconds, "every": max(10, seconds // 10),
-            "age": int(3600 * hub.hours), "environment": _as_yaml(inside)}
+    # Not those of passwords.csv: there is one for the class and one for the teacher, who can do everything.
+    secret = {"class_password": secrets.token_hex(8), "teacher_password": secrets.token_hex(16)}
+    times = {"timeout": seconds, "every": max(10, seconds // 10), "age": int(3600 * hub.hours)}
+    return secret | times | {"teacher": names[0], "students": ", ".join(names[1:]), "first": FIRST, "limit": limit, "home": INSIDE["home"],
+                             "models": INSIDE["models"], "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}",
+                             "environment": _as_yaml(inside)}
 
 
 def _as_yaml(environment: dict[str, str]) -> str:
@@ -118,13 +125,13 @@ def _as_yaml(environment: dict[str, str]) -> str:
 
 def names_from(values: Sequence[str]) -> tuple[str, ...]:
     """Names of students: each value is a name, or a text file with one name a line. Raises FileNotFoundError for what looks like a file and is none,
-    ValueError for an empty file."""
+    ValueError for an empty file and one that is not UTF-8."""
     names: list[str] = []
     for value in values:
         if not Path(value).is_file() and not re.search(r"[./\\]", value):       # no name has such a sign in it
             names.append(value)
             continue
-        found = [line.strip() for line in existing_path(value).read_text("utf-8-sig").splitlines() if line.strip()]
+        found = names_in(existing_path(value))
         if not found:
             raise ValueError(f"students={value!r} is an empty file; expected one name a line")
         names += found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import os
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from lessons_lib.classroom import hub as room
-from lessons_lib.classroom.hub import Hub, measured, names_from, start_command, write_hub
+from lessons_lib.classroom.hub import Hub, measured, names_from, read_hub, start_command, write_hub
 from lessons_lib.core import PROJECT, BackendUnavailable
 
 
@@ -29,6 +30,7 @@ def test_passwords_lie_in_one_file_that_only_its_owner_reads(written):
     rows = list(csv.reader((folder / "passwords.csv").read_text("utf-8").splitlines()))
     assert rows == [["name", "password"], *map(list, passwords.items())] and set(passwords) == {"teacher", "anna", "bo"}
     assert (folder / "passwords.csv").stat().st_mode & 0o077 == 0
+    assert (folder / "values.yaml").stat().st_mode & 0o077 == 0
     for path in folder.glob("*"):
         assert path.is_dir() or path.name == "passwords.csv" or not any(p in path.read_text("utf-8") for p in passwords.values()), path.name
 
@@ -69,6 +71,26 @@ def test_a_name_that_yaml_takes_for_a_truth_value_stays_a_name():
     assert yaml.safe_load(f"[{chart['teacher']}, {chart['students']}]") == ["on", "no", "anna"]
 
 
+def test_the_chart_lets_in_by_password_alone_and_the_teacher_by_another(written):
+    text = (written[0] / "values.yaml").read_text("utf-8")
+    found = yaml.safe_load(text)["hub"]["config"]
+    assert found["JupyterHub"]["authenticator_class"] == "shared-password" and "dummy" not in text
+    words = found["SharedPasswordAuthenticator"]
+    assert len(words["user_password"]) == 16 and len(words["admin_password"]) == 32 and words["user_password"] != words["admin_password"]
+    auth = pytest.importorskip("jupyterhub.authenticators.shared", reason="the extra set hub is not installed")
+    door = auth.SharedPasswordAuthenticator(**words, **{name: set(names) for name, names in found["Authenticator"].items()})
+
+    def opens(name: str, password: str) -> bool:
+        return asyncio.run(door.authenticate(None, {"username": name, "password": password})) is not None
+
+    assert opens("anna", words["user_password"]) and not opens("anna", "") and not opens("teacher", words["user_password"]) and not door.allow_all
+
+
+def test_a_command_with_a_folder_of_spaces_can_be_copied(written, tmp_path):
+    page = room.writing._page(read_hub(written[0])[0], tmp_path / "my class")
+    assert page["folder"] == f"'{tmp_path / 'my class'}'"
+
+
 def test_the_image_is_made_of_pins_alone(written):
     lines = (written[0] / "requirements.txt").read_text("utf-8").splitlines()
     assert all("==" in line for line in lines) and any(line.startswith("jupyterhub==") for line in lines)
@@ -96,6 +118,12 @@ def test_names_come_one_by_one_or_from_a_file(tmp_path):
         names_from([str(tmp_path / "empty.txt")])
     with pytest.raises(FileNotFoundError, match=r"name\.txt does not exist; nearest name: .*names\.txt"):
         names_from([str(tmp_path / "name.txt")])
+
+
+def test_names_that_are_not_utf8_are_told_with_their_line(tmp_path):
+    (tmp_path / "names.txt").write_bytes("anna\nmüller\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"names\.txt, line 2, byte 6: fc is not UTF-8 .*save the file as UTF-8"):
+        names_from([str(tmp_path / "names.txt")])
 
 
 def test_a_hub_does_not_start_without_its_parts_or_with_all_rights(written, monkeypatch):
