@@ -20,8 +20,9 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def locked(version: tuple[int, int]) -> dict[str, str]:
-    lines = bootstrap.lock_file(version).read_text("utf-8").splitlines()
+def locked(version: tuple[int, int], extra: str | None = None) -> dict[str, str]:
+    path = locking.extra_lock(extra, version) if extra else bootstrap.lock_file(version)
+    lines = path.read_text("utf-8").splitlines()
     return {normal(name): found for name, found in (line.split("==") for line in lines if not line.startswith("#"))}
 
 
@@ -114,6 +115,17 @@ def test_an_extra_set_goes_into_the_python_that_misses_it(extra, monkeypatch):
     monkeypatch.setattr(bootstrap, "in_own_venv", lambda: False)
     lock = re.fullmatch(rf'python -m pip install -c (\S+) -e "\.\[{extra}\]"', locking.install_line(extra))[1]
     assert (bootstrap.ROOT / lock).is_file()
+
+
+@pytest.mark.parametrize("python", locking.PYTHONS)
+@pytest.mark.parametrize("extra", locking.EXTRAS)
+def test_the_lock_of_an_extra_set_holds_its_pins_and_changes_nothing_else(extra, python):
+    version = tuple(map(int, python.split(".")))
+    found, plain = locked(version, extra), locked(version)
+    pins = (pin.split("==") for pin in set(locking.pins_of(extra)) - set(bootstrap.pins()))
+    own = {normal(name.partition("[")[0]): wanted for name, wanted in pins}
+    assert own and own.items() <= found.items()
+    assert {name: wanted for name, wanted in plain.items() if name not in own}.items() <= found.items()
 
 
 def test_the_stamp_changes_with_the_pins(monkeypatch):
