@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
+import pickle
 import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jaxtyping import install_import_hook
@@ -42,6 +44,23 @@ def lessons_data() -> Path:
     if folder is None or not folder.is_dir():
         pytest.skip("LESSONS_DATA names no folder with the real evaluation sets")
     return folder
+
+
+@pytest.fixture(scope="session")
+def course_site(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The site of the course, made once for all processes that test, because it takes a minute."""
+    from filelock import FileLock
+
+    from lessons_lib.publish.web import build_site, site_missing
+
+    if reason := site_missing():
+        pytest.skip(f"no site: {reason}")
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with FileLock(shared / "site.lock"):
+        if not (shared / "site.pickle").exists():
+            (shared / "site.pickle").write_bytes(pickle.dumps(build_site(shared / "site")))
+    return pickle.loads((shared / "site.pickle").read_bytes())
 
 
 @pytest.fixture(scope="session")

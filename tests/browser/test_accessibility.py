@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from lessons_lib.npm import npm_missing
-from lessons_lib.publish.web.assets import site_missing
-from lessons_lib.publish.web.site import build_site
 
 from .axe import pages_of, problems
 
@@ -27,13 +25,9 @@ def rules() -> None:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
-    """The folder of the site that LESSONS_TEST_SITE names, else one that is made now."""
-    if folder := os.environ.get("LESSONS_TEST_SITE"):
-        return Path(folder)
-    if reason := site_missing():
-        pytest.skip(f"no site: {reason}")
-    return build_site(tmp_path / "site").folder
+def site(request: pytest.FixtureRequest) -> Path:
+    """The folder of the site that LESSONS_TEST_SITE names, else of the one that is made once for all tests."""
+    return Path(os.environ.get("LESSONS_TEST_SITE") or request.getfixturevalue("course_site").folder)
 
 
 def test_a_sound_page_has_no_problem_and_each_planted_flaw_is_found(rules, context, tmp_path):
