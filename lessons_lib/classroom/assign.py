@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core import DamagedFile, atomic_folder, check_seed, existing_path, read_json, write_json, write_text
-from ..exercises import for_lesson
+from ..exercises import for_lesson, stems
 from ..lesson.course import Course, LessonCard
 from .solved import solved_cell
 from .tasks import Task, imports_of, open_questions, tasks_of
@@ -108,16 +108,18 @@ def assign(ids: Sequence[str], out: str | os.PathLike, *, seed: int | None = Non
 
     Parameters: ids, lessons with exercises; out, a folder that does not exist or is empty; seed of the hidden inputs (default: drawn by the
     system's secret generator); course. Returns the `Assignment`. Raises ValueError for no or unknown lessons, FileExistsError for a folder that
-    holds something; nothing is written then.
+    holds something or that you are in; nothing is written then.
     """
     import nbformat
 
-    course, folder = course or Course(), Path(out)
+    course, folder = course or Course(), Path(out).expanduser().resolve()
     if not ids:
         raise ValueError("ids holds 0 lessons; expected >= 1, such as one_hot")
     cards = sorted({course.card(i).id: course.card(i) for i in ids}.values(), key=lambda card: card.number)
+    if folder == Path.cwd():                     # it would have to be replaced under your feet
+        raise FileExistsError(f"out={str(out)!r} is the folder you are in; name a new one, such as {folder.name}-1")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileExistsError(f"out={str(folder)!r} holds something already; name a new folder: an assignment never overwrites another")
+        raise FileExistsError(f"out={str(out)!r} holds something already; name a new folder: an assignment never overwrites another")
     seed, name = check_seed(secrets.randbelow(2**31) if seed is None else seed), secrets.token_hex(4)
     lessons = {card.id: {"stem": card.stem, "title": card.title, "exercises": {task.name: task.variable for task in tasks_of(card)},
                          "open": len(open_questions(card))} for card in cards}
@@ -136,17 +138,37 @@ def assign(ids: Sequence[str], out: str | os.PathLike, *, seed: int | None = Non
         entries = [{"id": lesson} | entry | {"exercises": list(entry["exercises"].items())} for lesson, entry in lessons.items()]
         write_json(inside / "grading" / "assignment.json", {"format": FORMAT, "id": name, "seed": seed, "lessons": entries})
         write_text(inside / "README.md", TEACHER.format(title=title, folder=folder.name))
-    return Assignment(folder, name, seed, lessons)
+    return Assignment(Path(out), name, seed, lessons)
+
+
+def _entry(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A lesson of an assignment as it was written. Raises KeyError, TypeError or ValueError where something is missing or of another kind."""
+    pairs = [(name, variable) for name, variable in entry["exercises"]]
+    texts, number = [entry["id"], entry["stem"], entry["title"], *(text for pair in pairs for text in pair)], entry["open"]
+    if not all(isinstance(text, str) for text in texts) or not pairs or isinstance(number, bool) or not isinstance(number, int):
+        raise TypeError("texts, pairs of texts and a number")
+    return entry["id"], {"stem": entry["stem"], "title": entry["title"], "exercises": dict(pairs), "open": number}
 
 
 def read_assignment(folder: str | os.PathLike) -> Assignment:
-    """The assignment in a folder that `assign` wrote. Raises FileNotFoundError, DamagedFile, ValueError for a newer format."""
+    """The assignment in a folder that `assign` wrote. Raises FileNotFoundError, DamagedFile, ValueError for a newer format and for exercises that
+    the course here does not have."""
     file = existing_path(Path(folder) / "grading" / "assignment.json")
     found = read_json(file)
     if not isinstance(found, dict) or not {"format", "id", "seed", "lessons"} <= set(found):
         raise DamagedFile(f"{file} is no assignment; make one: lessons assign one_hot --out FOLDER")
     if found["format"] != FORMAT:
-        raise ValueError(f"{file} has format {found['format']}, this library reads {FORMAT}; upgrade it")
-    lessons = {entry["id"]: {"stem": entry["stem"], "title": entry["title"], "exercises": dict(entry["exercises"]), "open": entry["open"]}
-               for entry in found["lessons"]}
-    return Assignment(Path(folder), found["id"], found["seed"], lessons)
+        raise ValueError(f"{file} has format {found['format']!r}, this library reads {FORMAT}; upgrade it")
+    try:
+        seed, lessons = check_seed(found["seed"]), dict(map(_entry, found["lessons"]))
+        if not lessons:
+            raise ValueError("0 lessons")
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedFile(f"{file} was changed and is no assignment any more ({type(error).__name__}: {error}); take it from your backup, or copy "
+                          "submissions/ into a new assignment, whose hidden inputs are others") from None
+    made = Assignment(Path(folder), str(found["id"]), seed, lessons)
+    strange = [f"{lesson}.{name}" for lesson, name in made.exercises if lesson not in stems() or name not in for_lesson(lesson)]
+    if strange:
+        raise ValueError(f"{file} has the exercise {strange[0]}, which the course here has not: grade with the version that made the assignment, and "
+                         "with the same extras")
+    return made

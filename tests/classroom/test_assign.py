@@ -108,6 +108,29 @@ def test_what_is_no_assignment_is_named(tmp_path, assignment):
     file.write_text("[]")
     with pytest.raises(DamagedFile, match="is no assignment"):
         read_assignment(assignment.folder)
+    (lesson,) = good["lessons"]
+    for change in ({"seed": "a"}, {"seed": -5}, {"lessons": []}, {"lessons": 5}, {"lessons": [{}]}, {"lessons": [lesson | {"exercises": 5}]},
+                   {"lessons": [lesson | {"exercises": []}]}, {"lessons": [lesson | {"open": "x"}]}, {"lessons": [lesson | {"stem": 5}]}):
+        file.write_text(json.dumps(good | change))
+        with pytest.raises(DamagedFile, match=r"assignment\.json was changed .* backup"):
+            read_assignment(assignment.folder)
+    for change in ({"id": "gone"}, {"exercises": [["gone", "x"]]}):
+        file.write_text(json.dumps(good | {"lessons": [lesson | change]}))
+        with pytest.raises(ValueError, match=r"has the exercise .*gone.*, which the course here has not"):
+            read_assignment(assignment.folder)
+
+
+def test_a_folder_may_be_a_link_or_empty_but_not_the_one_you_are_in(tmp_path, monkeypatch):
+    for name in ("empty", "here"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to("empty")
+    assert assign(["one_hot"], tmp_path / "link").folder == tmp_path / "link" and (tmp_path / "empty" / "student").is_dir()
+    (tmp_path / "nowhere").symlink_to("later")
+    assert (assign(["one_hot"], tmp_path / "nowhere").folder / "student").is_dir() and (tmp_path / "later").is_dir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(FileExistsError, match="out='.' is the folder you are in; name a new one"):
+        assign(["one_hot"], ".")
+    assert list((tmp_path / "here").iterdir()) == []
 
 
 def test_checks_and_hints_in_the_students_notebook(capsys, monkeypatch):
