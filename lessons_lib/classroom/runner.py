@@ -6,7 +6,6 @@ prints or claims is a verdict. `Limits` says how much time, memory and disk it m
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import subprocess
@@ -179,13 +178,13 @@ class Submission:
         self._folder = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
         settings = {"readable": readable_paths(self._hidden), "writable": [os.path.realpath(self._folder.name)], "memory": self.limits.memory,
                     "cpu_seconds": int(self.limits.total) + 10, "file_bytes": self.limits.disk}
-        self.process = subprocess.Popen([sys.executable, "-s", "-P", "-B", "-X", "utf8", str(SANDBOX), json.dumps(settings)], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([sys.executable, "-s", "-P", "-B", "-X", "utf8", str(SANDBOX)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self._folder.name, env=self._environment(),
                                         start_new_session=os.name == "posix")
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
         try:
-            held = self._reply(30.0, None).get("held", {})
+            held = self._reply(30.0, settings).get("held", {})              # a command line has no room for all packages of a large Python
             if not self._weak and not all(held.values()):
                 raise BackendUnavailable(f"this system refused to confine a submission: {', '.join(k for k, v in held.items() if not v)} stayed open")
         except BaseException:
@@ -256,7 +255,7 @@ class Submission:
         self.process.kill()
         return Ended(self.ended)
 
-    def _reply(self, seconds: float, message: dict | None) -> dict:
+    def _reply(self, seconds: float, message: dict) -> dict:
         """Send a message and wait for the answer; calls for functions of ours are answered meanwhile."""
         if self.ended:
             raise Ended(self.ended)
@@ -265,8 +264,7 @@ class Submission:
         self._deadline = time.monotonic() + seconds
         try:
             for _ in range(MAX_CALLBACKS):
-                if message is not None:
-                    wire.send(self.process.stdin, message)
+                wire.send(self.process.stdin, message)
                 reply = wire.receive(self.process.stdout)
                 if reply is None:
                     self.process.wait(5)

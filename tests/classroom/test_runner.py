@@ -110,6 +110,14 @@ def test_what_an_answer_may_need_works(process):
                             "with tempfile.TemporaryFile('w') as f: f.write('a')\nopen('own.txt', 'w').write('a')") is None
 
 
+def test_a_python_with_thousands_of_packages_can_be_opened_to_a_submission(monkeypatch):
+    many = [f"/nowhere/lib/python3.11/site-packages/package_number_{number}" for number in range(4000)]
+    opened = readable_paths([])
+    monkeypatch.setattr(runner, "readable_paths", lambda hidden: opened + many)        # 250 kB, and a command line takes 128
+    with Submission() as process:
+        assert process.run_cell("import sys; found = [sys.argv, len(str(sys.orig_argv)) < 1000]") is None and process.answer("found") == [[""], True]
+
+
 def test_the_variables_of_the_teacher_stay_with_the_teacher(monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "abc")
     with Submission() as process:

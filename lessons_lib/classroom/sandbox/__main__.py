@@ -8,7 +8,6 @@ from __future__ import annotations
 import builtins
 import code
 import contextlib
-import json
 import linecache
 import os
 import signal
@@ -162,7 +161,9 @@ def _main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nowhere, stream)
-    settings = json.loads(sys.argv[1])
+    settings = wire.receive(incoming)
+    if settings is None:
+        return                                   # the grader has gone
     sys.argv = [""]
     held = confine.confine(**settings)
     sys.modules["lessons_lib"] = _stand_in()
