@@ -232,10 +232,13 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
 
     Parameters: assignment, from `read_assignment`; limits of each submission; weak, run them where the system cannot confine them; jobs, how many
     at once (default: one for each core); on_done, called with student, lesson, how many notebooks are done and how many there are.
-    Raises BackendUnavailable where submissions cannot be confined, before the first one runs.
+    Raises BackendUnavailable where submissions cannot be confined, before the first one runs, and ValueError where there are none.
     """
     check_protections(weak)
     todo, rows = _jobs(assignment)
+    if not todo and not rows:
+        raise ValueError(f"{assignment.folder / 'submissions'} holds 0 submissions; put NAME.ipynb there, or a folder NAME with notebooks. "
+                         "Tables of a former grading stay as they are")
     n_jobs = available_cores() if jobs is None else check_int("jobs", jobs)
     order, stop, done = {pair: i for i, pair in enumerate(assignment.exercises)}, threading.Event(), 0
     students = sorted({job[0] for job in todo} | {row.student for row in rows}, key=lambda name: (name.casefold(), name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Annotated, Any
 
 import typer
@@ -33,8 +34,11 @@ def assign(ids: Annotated[list[str], typer.Argument(help="lessons, such as one_h
     if reason := otter_missing():
         print(f"no otter-grader version: {reason}")
         return
-    for path in write_otter(made):
-        print(f"otter-grader: {path}")
+    try:
+        for path in write_otter(made):
+            print(f"otter-grader: {path}")
+    except (RuntimeError, TimeoutExpired) as error:
+        raise ValueError(f"{out} is whole but for its otter-grader version: {error}") from error
 
 
 def grade(folder: Annotated[Path, typer.Argument(help="of the assignment", show_default=False)],

@@ -213,6 +213,11 @@ def test_a_roster_that_is_not_utf8_is_named_with_its_line(assignment):
             next(grading.grade(assignment))
 
 
+def test_no_submission_at_all_is_a_mistake_and_no_empty_table(assignment):
+    with pytest.raises(ValueError, match=r"submissions holds 0 submissions; put NAME\.ipynb there"):
+        next(grading.grade(assignment))
+
+
 def test_of_several_files_for_one_lesson_the_last_notebook_counts(assignment, hand_in, right):
     folder = assignment.folder / "submissions" / "kim"
     folder.mkdir()

@@ -60,6 +60,16 @@ def test_without_otter_the_rest_is_made_and_the_remedy_is_said(monkeypatch, caps
     assert code == 0 and "no otter-grader version: otter-grader is not installed" in out and (tmp_path / "hw" / "student").is_dir()
 
 
+def test_an_otter_that_fails_leaves_the_assignment_and_one_line(monkeypatch, capsys, tmp_path):
+    def fails(made):
+        raise RuntimeError("otter assign failed for 00_start_here: no kernel")
+
+    monkeypatch.setattr("lessons_lib.classroom.otter_missing", lambda: None)
+    monkeypatch.setattr("lessons_lib.classroom.write_otter", fails)
+    code, _, err = run(monkeypatch, capsys, "assign", "start_here", "--out", str(tmp_path / "hw"))
+    assert code == 2 and "hw is whole but for its otter-grader version: otter assign failed" in err and (tmp_path / "hw" / "student").is_dir()
+
+
 @pytest.mark.parametrize("arguments, text", [(("assign", "one_hat", "--out", "x"), "Did you mean 'one_hot'"),
                                              (("grade", "nowhere"), "assignment.json"), (("guide", "one_hat"), "Did you mean 'one_hot'")])
 def test_a_mistake_is_one_line(monkeypatch, capsys, tmp_path, arguments, text):
