@@ -47,12 +47,25 @@ def write(folder: Annotated[Path, typer.Argument(help="a new folder", show_defau
 
 
 @hub_app.command()
+def password(folder: Annotated[Path, typer.Argument(help="made by `lessons hub write`", show_default=False)],
+             names: Annotated[list[str], typer.Argument(help="students, or a text file with one name a line", show_default=False)]) -> None:
+    """Draw new passwords: for who lost one, and for who comes late."""
+    from ..classroom.hub import draw_passwords, names_from
+
+    rows = [[name, word] for name, word in draw_passwords(folder, names_from(names)).items()]
+    show_table("Passwords", ["name", "password"], rows)
+    print(f"They are in {folder / 'passwords.csv'}, too. The hub takes them when it starts again.")
+
+
+@hub_app.command()
 def start(folder: Annotated[Path, typer.Argument(help="made by `lessons hub write`", show_default=False)]) -> None:
     """Start a hub on this machine; Ctrl-C stops it and all its servers."""
-    from ..classroom.hub import read_hub, start_command
+    from ..classroom.hub import read_hub, start_command, without_password
     from ..core import PROJECT
 
     command = start_command(folder)
+    if shut_out := without_password(folder):
+        print(f"no password, so nobody logs in as {', '.join(shut_out)}: lessons hub password {folder} {' '.join(shut_out)}", file=sys.stderr)
     print(f"The hub opens at {read_hub(folder)[0].address}")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     os.chdir(folder)

@@ -28,6 +28,15 @@ def test_a_hub_is_written_with_the_measured_limit_and_what_to_do_next(monkeypatc
     assert hub.memory_gb == room_for(3, measured()).limit_gb
 
 
+def test_a_new_password_is_shown_and_said_to_need_a_start(monkeypatch, capsys, tmp_path):
+    from lessons_lib.classroom.hub import Hub
+
+    Hub(("anna",)).save(tmp_path, {})
+    code, out, _ = run(monkeypatch, capsys, "hub", "password", str(tmp_path), "anna", "bo")
+    assert code == 0 and "anna" in out and "when it starts again" in out and read_hub(tmp_path)[0].students == ("anna", "bo")
+    assert sum(word in out for word in (tmp_path / "passwords.csv").read_text().replace("\n", ",").split(",")[3::2]) == 2
+
+
 def test_the_size_of_a_machine_is_told_with_the_measurement_it_comes_from(monkeypatch, capsys):
     code, out, _ = run(monkeypatch, capsys, "hub", "size", "--students", "12")
     room = room_for(12, measured())

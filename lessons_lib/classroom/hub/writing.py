@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import importlib.util
 import os
 import re
@@ -25,7 +26,7 @@ from .configuring import COURSE, FIRST, INSIDE, environment_of
 from .settings import Hub, read_hub
 from .sizing import measured
 
-__all__ = ["hub_missing", "names_from", "start_command", "write_hub"]
+__all__ = ["draw_passwords", "hub_missing", "names_from", "start_command", "without_password", "write_hub"]
 
 FILES = Path(__file__).with_name("files")
 PARTS = ("lessons_lib", "notebooks", "data", "figures")
@@ -77,6 +78,30 @@ def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
     return passwords
 
 
+def draw_passwords(folder: str | os.PathLike, names: Sequence[str]) -> dict[str, str]:
+    """Draw new passwords for names of a hub; a name that it does not have becomes a student. Returns name -> password.
+
+    They are in ``passwords.csv``, too, beside those that it still holds; the hub takes them when it starts again. Raises as `read_hub` and `Hub` do,
+    before anything is changed.
+    """
+    place, (hub, accounts) = Path(folder), read_hub(folder)
+    known = {hub.teacher, *hub.students}
+    grown = dataclasses.replace(hub, students=(*hub.students, *(name for name in names if name not in known)))
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"names holds {len(names)} names, {len(names) - len(set(names))} of them twice; expected >= 1, each once")
+    file, (passwords, made) = place / "passwords.csv", new_accounts(names)
+    kept = dict(list(csv.reader(file.read_text("utf-8").splitlines()))[1:]) if file.is_file() else {}
+    _write_passwords(file, kept | passwords)
+    grown.save(place, accounts | made)
+    return passwords
+
+
+def without_password(folder: str | os.PathLike) -> list[str]:
+    """Names of a hub that cannot log in, because somebody wrote them into its ``hub.json`` by hand."""
+    hub, accounts = read_hub(folder)
+    return [name for name in (hub.teacher, *hub.students) if name not in accounts]
+
+
 def _copy_course(place: Path) -> None:
     for part in PARTS:
         shutil.copytree(PROJECT / part, place / part, ignore=LEFT_OUT)
@@ -89,6 +114,7 @@ def _lock(place: Path) -> None:
 
 def _write_passwords(path: Path, passwords: dict[str, str]) -> None:
     path.touch(mode=0o600)
+    path.chmod(0o600)                            # it may have been there
     with open(path, "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("name", "password"), *passwords.items()])
 

@@ -12,7 +12,18 @@ import pytest
 import yaml
 
 from lessons_lib.classroom import hub as room
-from lessons_lib.classroom.hub import Hub, measured, names_from, read_hub, start_command, write_hub
+from lessons_lib.classroom.hub import (
+    Hub,
+    draw_passwords,
+    measured,
+    names_from,
+    new_accounts,
+    read_hub,
+    right_password,
+    start_command,
+    without_password,
+    write_hub,
+)
 from lessons_lib.core import PROJECT, BackendUnavailable
 
 
@@ -89,6 +100,26 @@ def test_the_chart_lets_in_by_password_alone_and_the_teacher_by_another(written)
 def test_a_command_with_a_folder_of_spaces_can_be_copied(written, tmp_path):
     page = room.writing._page(read_hub(written[0])[0], tmp_path / "my class")
     assert page["folder"] == f"'{tmp_path / 'my class'}'"
+
+
+def test_who_lost_a_password_or_comes_late_gets_one_and_the_others_keep_theirs(tmp_path):
+    first, accounts = new_accounts(["teacher", "anna", "bo"])
+    hub = Hub(("anna", "bo"))
+    hub.save(tmp_path, accounts)
+    (tmp_path / "passwords.csv").write_text("name,password\nbo,old\n")
+    drawn = draw_passwords(tmp_path, ["anna", "chen"])
+    found, kept = read_hub(tmp_path)
+    assert found.students == ("anna", "bo", "chen") and set(drawn) == {"anna", "chen"}
+    assert [right_password(kept, name, word) for name, word in [*drawn.items(), ("bo", first["bo"]), ("anna", first["anna"])]] == [True] * 3 + [False]
+    assert (tmp_path / "passwords.csv").read_text().splitlines() == ["name,password", "bo,old", *map(",".join, drawn.items())]
+    assert all((tmp_path / name).stat().st_mode & 0o077 == 0 for name in ("hub.json", "passwords.csv"))
+    before = (tmp_path / "hub.json").read_bytes()
+    for wrong in (["Dora"], [], ["dora", "dora"]):
+        with pytest.raises(ValueError):
+            draw_passwords(tmp_path, wrong)
+    assert (tmp_path / "hub.json").read_bytes() == before
+    (tmp_path / "hub.json").write_text(before.decode().replace('"chen"\n', '"chen", "eve"\n'))
+    assert without_password(tmp_path) == ["eve"] and list(draw_passwords(tmp_path, ["eve"])) == ["eve"] and without_password(tmp_path) == []
 
 
 def test_the_image_is_made_of_pins_alone(written):
