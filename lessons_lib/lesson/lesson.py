@@ -16,7 +16,7 @@ import numpy as np
 from .. import __version__
 from ..core import check_choice, check_seed, generator
 from .course import SCALES, Course, LessonCard, chosen_scale
-from .threads import THREADS, fix_threads
+from .threads import fix_threads, lesson_threads
 
 if TYPE_CHECKING:
     import torch
@@ -50,7 +50,7 @@ class Lesson:
         if "_generator" not in self.__dict__:
             import torch
 
-            torch.set_num_threads(THREADS)
+            torch.set_num_threads(lesson_threads())
             self._generator = torch.Generator().manual_seed(self.seed)
         return self._generator
 
@@ -216,7 +216,8 @@ def start(lesson_id: str, *, scale: str | None = None, seed: int = 0, notebooks:
 
     Parameters: lesson_id, without its number (``one_hot``); scale, ``smoke``, ``laptop`` or ``paper`` (default: ``LESSONS_SCALE``, else
     laptop); seed, int >= 0; notebooks, the folder of the lesson texts (default: the course's). Returns a `Lesson`.
-    Raises ValueError for an unknown lesson or scale (nearest name, all names), TypeError or ValueError for a bad seed.
+    Raises ValueError for an unknown lesson or scale (nearest name, all names) or a bad ``LESSONS_THREADS``, TypeError or ValueError for a bad
+    seed.
     """
     from ..plots import use_style
 
@@ -225,6 +226,6 @@ def start(lesson_id: str, *, scale: str | None = None, seed: int = 0, notebooks:
     lesson = Lesson(card, scale=scale, seed=seed, order=course.ids())
     threads = fix_threads()
     use_style()
-    print(f"lesson {card.id} | lessons_lib {__version__} | numpy {np.__version__} | {scale} scale | seed {seed} | {threads} threads | "
-          f"{_device(scale)}")
+    print(f"lesson {card.id} | lessons_lib {__version__} | numpy {np.__version__} | {scale} scale | seed {seed} | "
+          f"{threads} thread{'s' if threads > 1 else ''} | {_device(scale)}")
     return lesson

@@ -1,6 +1,8 @@
 """Two threads for everything, so that sums come out the same on a laptop and on a server, and a class shares one machine fairly.
 
-Libraries that are loaded already are told directly; those that come later read the environment of this process. Done by ``ll.start``.
+``LESSONS_THREADS`` asks for another number: one where many lessons run side by side, since threads without a core of their own wait for each
+other and take the cores while they wait. Libraries that are loaded already are told directly; those that come later read the environment of
+this process. Done by ``ll.start``.
 """
 
 from __future__ import annotations
@@ -8,27 +10,38 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["THREADS", "fix_threads", "thread_environment"]
+__all__ = ["THREADS", "fix_threads", "lesson_threads", "thread_environment"]
 
 THREADS = 2
-POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS")
+POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
-def thread_environment() -> dict[str, str]:
-    """The variables that fix the number of threads in a process that is yet to start."""
-    return {name: str(THREADS) for name in POOLS} | {"TOKENIZERS_PARALLELISM": "false"}
+def lesson_threads() -> int:
+    """``LESSONS_THREADS``, else 2. Raises ValueError for what is no number of threads."""
+    value = os.environ.get("LESSONS_THREADS") or str(THREADS)
+    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= 1024):
+        raise ValueError(f"LESSONS_THREADS={value!r} is no number of threads; expected 1 to 1024, or leave it out for {THREADS}")
+    return int(value)
+
+
+def thread_environment(threads: int | None = None) -> dict[str, str]:
+    """The variables that fix the number of threads (default: `lesson_threads`) in a process that is yet to start."""
+    n = lesson_threads() if threads is None else threads
+    # Numba refuses more threads than it began with, and lessons ask some kernels for two.
+    return {name: str(n) for name in POOLS} | {"NUMBA_NUM_THREADS": str(max(n, THREADS)), "TOKENIZERS_PARALLELISM": "false"}
 
 
 def fix_threads() -> int:
-    """Fix the number of threads of this process, without importing what was not imported. Returns the number."""
+    """Fix the number of threads of this process, without importing what was not imported. Returns the number. Raises as `lesson_threads`."""
     from threadpoolctl import threadpool_limits
 
-    for name, value in thread_environment().items():
+    threads = lesson_threads()
+    for name, value in thread_environment(threads).items():
         if name != "NUMBA_NUM_THREADS" or "numba" not in sys.modules:      # numba refuses a change of its maximum
             os.environ[name] = value
-    threadpool_limits(limits=THREADS)
+    threadpool_limits(limits=threads)
     if numba := sys.modules.get("numba"):
-        numba.set_num_threads(min(THREADS, numba.config.NUMBA_NUM_THREADS))
+        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
     if torch := sys.modules.get("torch"):
-        torch.set_num_threads(THREADS)
-    return THREADS
+        torch.set_num_threads(threads)
+    return threads

@@ -25,6 +25,12 @@ Text.
 """
 
 
+@pytest.fixture(autouse=True)
+def usual_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two, as a reader has them, though tests side by side ask for one."""
+    monkeypatch.delenv("LESSONS_THREADS", raising=False)
+
+
 @pytest.fixture
 def notebooks(tmp_path: Path) -> Path:
     folder = tmp_path / "notebooks"

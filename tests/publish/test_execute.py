@@ -23,6 +23,7 @@ def notebook(*sources: str) -> object:
 
 
 def test_a_notebook_runs_in_this_python_offline_with_two_threads_at_its_scale(course, monkeypatch):
+    monkeypatch.delenv("LESSONS_THREADS", raising=False)
     monkeypatch.setenv("IPYTHONDIR", str(course.root / "users"))
     run = run_lesson(notebook("import sys, os\nsys.executable",
                               "print(os.environ['HF_HUB_OFFLINE'], os.environ['OMP_NUM_THREADS'], os.environ['LESSONS_SCALE'])",

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ...lesson.threads import thread_environment
+from ...lesson.threads import THREADS, thread_environment
 from ...npm import installed
 from .settings import Hub, read_hub
 
@@ -29,7 +29,8 @@ def environment_of(hub: Hub, course: str, *, data: str | None, models: str | Non
     shared = {"LESSONS_DATA": data} if data else {}
     shared |= {"HF_HUB_CACHE": models} if models else {}
     own = {"PYTHONPATH": course, "LESSONS_COURSE": course, "LESSONS_NO_VENV": "1", "LESSONS_SCALE": hub.scale, "OMP_WAIT_POLICY": "PASSIVE"}
-    return thread_environment() | OFFLINE | shared | own
+    threads = max(1, min(THREADS, int(hub.cores)))         # two on one core would wait for each other
+    return thread_environment(threads) | {"LESSONS_THREADS": str(threads)} | OFFLINE | shared | own
 
 
 def configure(c: Any, folder: str | os.PathLike) -> None:

@@ -40,12 +40,18 @@ def test_limits_of_memory_and_time_are_set_and_the_idle_are_stopped(written, mon
     assert "--allow-root" not in c.Spawner.args and not any("token" in a.lower() for a in c.Spawner.args)
 
 
+@pytest.mark.parametrize(("cores", "threads"), [(0.5, "1"), (1.9, "1"), (2, "2"), (8, "2")])
+def test_a_lesson_takes_no_more_threads_than_a_student_has_cores(written, monkeypatch, cores, threads):
+    environment = configured(written[0], monkeypatch, cores=cores).Spawner.environment
+    assert environment["LESSONS_THREADS"] == environment["OPENBLAS_NUM_THREADS"] == threads
+
+
 def test_a_server_of_this_machine_limits_itself_and_reads_the_shared_course(written, monkeypatch, tmp_path):
     c = configured(written[0], monkeypatch, models=str(tmp_path), data=str(tmp_path))
     environment = c.Spawner.environment
     assert c.Spawner.cmd == [sys.executable, "-m", "lessons_lib.classroom.hub.server"]
     assert environment["PYTHONPATH"] == environment["LESSONS_COURSE"] == str(written[0] / "course")
-    assert environment["LESSONS_HUB_MEMORY"] == "1500000000" and environment["OMP_NUM_THREADS"] == "2"
+    assert environment["LESSONS_HUB_MEMORY"] == "1500000000" and environment["OMP_NUM_THREADS"] == environment["LESSONS_THREADS"] == "1"
     assert environment["HF_HUB_CACHE"] == environment["LESSONS_DATA"] == str(tmp_path) and environment["HF_HUB_OFFLINE"] == "1"
 
 
