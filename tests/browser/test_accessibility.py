@@ -10,11 +10,15 @@ import pytest
 from lessons_lib.npm import npm_missing
 
 from .axe import pages_of, problems
+from .pages import PATIENCE
 
-SOUND = """<!doctype html><html lang="en"><head><title>A page</title></head><body><main><h1>A page</h1><p>Words that can be read.</p>
-<img alt="A line that rises" src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><a href="#x">on</a><button>go</button></main></body></html>"""
+SOUND = """<!doctype html><html lang="en"><head><title>A page</title><style>.k { color: #060; }</style></head>
+<body><main><h1>A page</h1><p>Words that can be read.</p>
+<img alt="A line that rises" src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><a href="#x">on</a><button>go</button>
+<pre class="highlight"><span class="k">for</span> <span class="k">if</span></pre></main></body></html>"""
 FLAWS = {"image-alt": ('alt="A line that rises"', ""), "html-has-lang": (' lang="en"', ""), "link-name": (">on</a>", "></a>"),
-         "color-contrast": ("<p>", '<p style="color: #bbb">'), "keyboard": ("<button>", '<button tabindex="-1">')}
+         "color-contrast": ("#060", "#bbb"), "keyboard": ("<button>", '<button tabindex="-1">')}
+EACH_KIND = ("index.html", "leaderboard.html", "figures/README.html", "notebooks/02_bag_of_words.html", "reference/words.html")
 
 
 @pytest.fixture
@@ -41,9 +45,11 @@ def test_a_sound_page_has_no_problem_and_each_planted_flaw_is_found(rules, conte
 
 
 @pytest.mark.slow
-def test_no_page_of_the_site_has_a_serious_problem(rules, context, site):
+def test_no_page_of_the_site_has_a_serious_problem_in_the_light_and_each_kind_in_the_dark(rules, browser, context, site):
     pages = pages_of(site)
     assert pages, f"{site} holds no page"
-    found = problems(context, pages, root=site)
+    dark = browser.new_context(color_scheme="dark")
+    dark.set_default_timeout(PATIENCE)
+    found = problems(context, pages, root=site) + problems(dark, [site / name for name in EACH_KIND], root=site)
     assert not found, "\n".join(map(str, found))
     assert [url for url in context.requests.all if not url.startswith(("file:", "data:", "blob:"))] == []
