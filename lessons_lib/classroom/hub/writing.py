@@ -10,7 +10,6 @@ import re
 import secrets
 import shlex
 import shutil
-import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from string import Template
 from typing import Any
 
 from ...core import PROJECT, BackendUnavailable, atomic_folder, existing_path
+from ...lesson.course import Course
 from ...locking import extra_lock, install_line, pins_of
 from ...npm import npm_missing
 from ..roster import names_in
@@ -29,10 +29,12 @@ from .sizing import measured
 __all__ = ["draw_passwords", "hub_missing", "names_from", "start_command", "without_password", "write_hub"]
 
 FILES = Path(__file__).with_name("files")
-PARTS = ("lessons_lib", "notebooks", "data", "figures")
+# What the course brings, by name: beside it may lie solved notebooks, sets with other owners, and whatever else is nobody's business.
+BROUGHT = ("notebooks/references.bib", "data/README.md", "data/manifest.toml", "data/leaderboard.json", "data/course_*.tsv", "data/benchmarks/*.csv",
+           "data/benchmarks/*.json", "data/models/lesson-bert/*", "data/vectors/*.tsv", "data/vectors/*.json", "data/vectors/*.safetensors",
+           "figures/README.md", "figures/*.svg", "figures/*.png", "figures/*.json")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*")
 OUTSIDE = ("jupyterhub-idle-culler", "dockerspawner")         # of the hub, which runs outside the containers
-READ_ONLY = ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
 
 
 def hub_missing() -> str | None:
@@ -102,14 +104,25 @@ def without_password(folder: str | os.PathLike) -> list[str]:
     return [name for name in (hub.teacher, *hub.students) if name not in accounts]
 
 
-def _copy_course(place: Path) -> None:
-    for part in PARTS:
-        shutil.copytree(PROJECT / part, place / part, ignore=LEFT_OUT)
+def _brought(root: Path) -> list[Path]:
+    """Files of the course beside its library: texts and notebooks of the lessons, and what `BROUGHT` names."""
+    lessons = [path for text in Course(root).notebooks.glob("[0-9][0-9]_*.md") for path in (text, text.with_suffix(".ipynb"))]
+    named = [path for pattern in BROUGHT for path in root.glob(pattern)]
+    return [path for path in [*lessons, *named] if path.is_file() and not path.name.startswith(".")]
+
+
+def _copy_course(place: Path, root: Path = PROJECT) -> None:
+    shutil.copytree(root / "lessons_lib", place / "lessons_lib", ignore=LEFT_OUT)
+    for path in _brought(root):
+        copy = place / path.relative_to(root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
 
 
 def _lock(place: Path) -> None:
+    """Everybody reads, nobody writes: also where the clone was made for its owner alone, for a container's student is another user."""
     for path in (place, *place.rglob("*")):
-        path.chmod(path.stat().st_mode & READ_ONLY)
+        path.chmod(0o555 if path.is_dir() else 0o444)
 
 
 def _write_passwords(path: Path, passwords: dict[str, str]) -> None:

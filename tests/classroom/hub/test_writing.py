@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import os
+import shutil
 import subprocess
 import sys
 
@@ -32,8 +33,29 @@ def test_everything_is_there_and_nothing_more_than_it_needs(written):
     assert {path.name for path in folder.iterdir()} == {"README.md", "hub.json", "passwords.csv", "jupyterhub_config.py", "course", "Dockerfile",
                                                         "requirements.txt", "constraints.txt", "values.yaml"}
     assert {path.name for path in (folder / "course").iterdir()} == {"lessons_lib", "notebooks", "data", "figures"}
-    kept = [path.relative_to(PROJECT) for path in (PROJECT / "data").rglob("[!.]*") if path.is_file()]
-    assert kept and all((folder / "course" / path).is_file() for path in kept), "lessons read the benchmarks, too"
+
+
+@pytest.mark.skipif(shutil.which("git") is None or not (PROJECT / ".git").exists(), reason="no clone, or no git")
+def test_the_course_is_what_is_committed_and_nothing_else(written):
+    """Told by names and not by git, which a downloaded course does not have."""
+    listed = subprocess.run(["git", "ls-files", "-z", "notebooks", "data", "figures"], cwd=PROJECT, capture_output=True, text=True, check=True)
+    course = written[0] / "course"
+    copied = {path.relative_to(course).as_posix() for part in ("notebooks", "data", "figures") for path in (course / part).rglob("*") if path.is_file()}
+    new = subprocess.run(["git", "ls-files", "-z", "--others", "--exclude-standard"], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert set(listed.stdout.split("\0")) - {""} == copied - set(new.stdout.split("\0")), "BROUGHT in writing.py names what the course brings"
+
+
+def test_a_solved_notebook_and_what_else_lies_about_goes_to_nobody(tmp_path):
+    mine = ("lessons_lib/__init__.py", "notebooks/01_one_hot.md", "notebooks/01_one_hot.ipynb", "notebooks/references.bib", "data/course_sts.tsv",
+            "figures/a.svg")
+    strays = ("notebooks/hw1/one_hot.ipynb", "notebooks/01_one_hot_solved.ipynb", "notebooks/01_one_hot-Copy1.ipynb", "notebooks/grades.csv",
+              "data/names.csv", "data/sts/stsb_en_test.tsv", "data/models/bert/model.safetensors", "figures/hw1/a.svg", "notebooks/.secret",
+              "notebooks/.ipynb_checkpoints/01_one_hot-checkpoint.ipynb", "data/vectors/.old.json")
+    for name in (*mine, *strays):
+        (tmp_path / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "clone" / name).write_text(name)
+    room.writing._copy_course(tmp_path / "course", tmp_path / "clone")
+    assert {path.relative_to(tmp_path / "course").as_posix() for path in (tmp_path / "course").rglob("*") if path.is_file()} == set(mine)
 
 
 def test_passwords_lie_in_one_file_that_only_its_owner_reads(written):
@@ -49,6 +71,7 @@ def test_passwords_lie_in_one_file_that_only_its_owner_reads(written):
 def test_the_course_can_be_read_and_not_written(written):
     folder, _ = written
     assert not any(path.stat().st_mode & 0o222 for path in (folder / "course").rglob("*"))
+    assert all(path.stat().st_mode & 0o444 == 0o444 for path in (folder / "course").rglob("*")), "a container's student is another user"
     code = "import lessons_lib; print(lessons_lib.core.PROJECT)"
     environment = os.environ | {"PYTHONPATH": str(folder / "course")}
     done = subprocess.run([sys.executable, "-B", "-c", code], cwd=folder, env=environment, capture_output=True,
