@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .core import PROJECT, BackendUnavailable, check_choice
+from .core import PROJECT, BackendUnavailable, ProgramFailed, check_choice
 
 __all__ = ["SETS", "install", "installed", "npm_missing"]
 
@@ -46,7 +46,7 @@ def installed(name: str) -> Path:
 def install(name: str) -> Path:
     """Install a set as its lock says, whole or not at all; at once where it is there already. Returns its folder ``node_modules``.
 
-    Raises BackendUnavailable without npm, RuntimeError with npm's last words when it fails.
+    Raises BackendUnavailable without npm, ProgramFailed with npm's last words when it fails.
     """
     if npm_missing(name) is None:
         return installed(name)
@@ -60,7 +60,7 @@ def install(name: str) -> Path:
         command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
         done = subprocess.run(command, cwd=fresh, capture_output=True, text=True, timeout=60 * MINUTES)
         if done.returncode != 0:
-            raise RuntimeError(f"npm could not install the set {name!r}: {(done.stderr or done.stdout)[-1000:]}")
+            raise ProgramFailed(f"npm could not install the set {name!r}: {(done.stderr or done.stdout)[-1000:]}")
         shutil.rmtree(place, ignore_errors=True)
         fresh.rename(place)
     return place / "node_modules"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core import DamagedFile, DataMissing, check_choice
+from ..core import DamagedFile, DataMissing
 
 __all__ = ["SECTIONS", "Guide", "guide", "guide_ids"]
 
@@ -41,18 +41,16 @@ def guide_ids() -> list[str]:
 
 
 def guide(lesson_id: str) -> Guide:
-    """The guide of one lesson, by id (``one_hot``; the number may stand before it).
+    """The guide of one lesson, named as for `Course.card`.
 
     Raises ValueError for an unknown lesson (nearest id, all ids), DataMissing for a lesson without a guide, DamagedFile for a guide that lacks a
     section.
     """
     from ..lesson.course import Course
 
-    plain = re.sub(r"^\d\d_", "", lesson_id) if isinstance(lesson_id, str) else lesson_id
-    known = guide_ids()
-    if plain not in known and plain in Course().ids():
+    plain, known = Course().plain_id(lesson_id), guide_ids()
+    if plain not in known:
         raise DataMissing(f"lesson {plain!r} has no guide yet; there are guides for {', '.join(known)}")
-    check_choice("lesson_id", plain, known)
     text = (FOLDER / f"{plain}.md").read_text("utf-8")
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
     found = {head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2], strict=True)}

@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ..core import PROJECT, BackendUnavailable
+from ..core import PROJECT, BackendUnavailable, ProgramFailed
 from ..exercises import for_lesson
 from ..lesson.course import Course, LessonCard
 from ..locking import install_line
@@ -94,7 +94,7 @@ def write_otter(assignment: Assignment, *, course: Course | None = None, run_tes
     """Write ``otter/<lesson>/`` with a student version and an autograder, and return these folders.
 
     Parameters: assignment; course; run_tests, try the solutions on all tests (seconds for each lesson). Raises BackendUnavailable without
-    otter-grader, RuntimeError with otter's message when it fails.
+    otter-grader, ProgramFailed with otter's message when it fails.
     """
     import nbformat
 
@@ -110,6 +110,6 @@ def write_otter(assignment: Assignment, *, course: Course | None = None, run_tes
             done = subprocess.run(command + ([] if run_tests else ["--no-run-tests"]), capture_output=True, text=True, timeout=TIMEOUT,
                                   env=_environment(folder), cwd=folder)
         if done.returncode != 0:
-            raise RuntimeError(f"otter assign failed for {entry['stem']}: {(done.stderr or done.stdout)[-1500:]}")
+            raise ProgramFailed(f"otter assign failed for {entry['stem']}: {(done.stderr or done.stdout)[-1500:]}")
         written.append(target)
     return written

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ..bootstrap import hand_over
-from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed, TrainingDiverged
+from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed, ProgramFailed, TrainingDiverged
 from .classroom import assign, grade, guide
 from .encoding import encode
 from .hub import hub_app
@@ -275,7 +275,7 @@ def main() -> int:
     """Run one command; the caller's mistakes and missing things end as one line on standard error and status 2."""
     try:
         code = app(standalone_mode=False)
-    except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, TrainingDiverged, OSError) as error:
+    except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, ProgramFailed, TrainingDiverged, OSError) as error:
         print(f"lessons: {error}", file=sys.stderr)
         return 2
     except Stopped as stop:

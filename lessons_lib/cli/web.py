@@ -43,7 +43,7 @@ def slides(ids: Annotated[list[str] | None, typer.Argument(help="lessons, such a
     counts = build_slides(ids, folder)
     for name, count in counts.items():
         print(f"{name}: {count} slides")
-    print(f"open {folder / 'index.html'}; to run cells in class: lessons slides LESSON --live, then Start Deck")
+    print(f"open {folder / 'index.html'}; to run cells in class: python -m lessons_lib slides LESSON --live, then Start Deck")
     if live:
         notebook = Course().card(next(iter(counts))).notebook.name
         # The kernel starts beside the deck, where nothing tells it where the library is.

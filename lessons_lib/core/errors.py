@@ -37,6 +37,10 @@ class BackendUnavailable(RuntimeError):
     """A backend or device was asked for by name and cannot be used here."""
 
 
+class ProgramFailed(RuntimeError):
+    """A program that was started for a task ended without its result; the message has its last words."""
+
+
 class TrainingDiverged(FloatingPointError):
     """A loss or a weight stopped being finite."""
 

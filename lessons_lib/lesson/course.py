@@ -124,16 +124,23 @@ class Course:
         return [path.stem[3:] for path in sorted(self.notebooks.glob("[0-9][0-9]_*.md"))]
 
     def card(self, lesson_id: str) -> LessonCard:
-        """One lesson's front matter, by id (``one_hot``; the number may stand before it).
+        """One lesson's front matter, by id (``one_hot``), number (``1``, ``01``) or both (``01_one_hot``).
 
         Raises DataMissing when the course has no lessons, ValueError for an unknown id (nearest id, all ids).
         """
         ids = self.ids()
         if not ids:
             raise DataMissing("no lesson texts (notebooks/NN_id.md) found; the lessons need a clone of the course, not its wheel alone")
-        plain = re.sub(r"^\d\d_", "", lesson_id) if isinstance(lesson_id, str) else lesson_id
-        position = ids.index(check_choice("lesson_id", plain, ids))
-        return read_card(sorted(self.notebooks.glob("[0-9][0-9]_*.md"))[position])
+        return read_card(next(self.notebooks.glob(f"[0-9][0-9]_{self.plain_id(lesson_id)}.md")))
+
+    def plain_id(self, lesson_id: object) -> str:
+        """The id alone of a lesson that was named as for `card`. Raises ValueError for an unknown one (nearest id, all ids)."""
+        stems = [path.stem for path in sorted(self.notebooks.glob("[0-9][0-9]_*.md"))]
+        plain = lesson_id
+        if isinstance(plain, str):
+            numbered = {str(int(stem[:2])): stem for stem in stems} | {stem[:2]: stem for stem in stems}
+            plain = re.sub(r"^\d\d_", "", numbered.get(plain, plain))
+        return check_choice("lesson_id", plain, [stem[3:] for stem in stems])
 
 
 def chosen_scale(scale: str | None) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lessons_lib import cli
+from lessons_lib.core import ProgramFailed
 from lessons_lib.publish import web
 from lessons_lib.publish.web import Site
 
@@ -43,3 +44,11 @@ def test_somebody_s_folder_is_refused_in_one_line(monkeypatch, capsys, tmp_path,
     (tmp_path / "thesis.txt").write_text("x", "utf-8")
     code, out, err = run(monkeypatch, capsys, command, "--out", str(tmp_path))
     assert code == 2 and "holds other files" in err and "Traceback" not in out + err and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_program_that_fails_is_quoted_without_a_traceback(monkeypatch, capsys, tmp_path):
+    def failing(out: Path, pdf: bool) -> Site:
+        raise ProgramFailed("Sphinx failed: no space left")
+
+    monkeypatch.setattr(web, "build_site", failing)
+    assert run(monkeypatch, capsys, "site", "--out", str(tmp_path)) == (2, "", "lessons: Sphinx failed: no space left\n")

@@ -34,6 +34,17 @@ def test_a_course_without_texts_says_what_it_needs(tmp_path):
         Course(tmp_path).card("one_hot")
 
 
+@pytest.mark.parametrize("name", ["one_hot", "01_one_hot", "1", "01"])
+def test_a_lesson_is_named_by_its_id_its_number_or_both(notebooks, name):
+    assert Course(notebooks.parent).card(name).id == Course(notebooks.parent).plain_id(name) == "one_hot"
+
+
+@pytest.mark.parametrize("name", ["17", "one_hat", "001", "²", 1, None])
+def test_another_name_of_a_lesson_is_unknown(notebooks, name):
+    with pytest.raises(ValueError, match="is unknown.*Allowed: 'start_here', 'one_hot'"):
+        Course(notebooks.parent).card(name)
+
+
 def test_settings_are_a_frozen_dataclass_per_scale(notebooks):
     card = Course(notebooks.parent).card("one_hot")
     assert card.settings("smoke").n_documents == 3 and card.settings("paper").sizes == (100, 200)

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...core import BackendUnavailable
+from ...core import BackendUnavailable, ProgramFailed
 
 __all__ = ["BROWSERS", "chromium_command", "find_chromium", "print_missing", "print_pages"]
 
@@ -54,7 +54,7 @@ def chromium_command(profile: str | os.PathLike, *options: str) -> list[str]:
 def print_pages(pages: Sequence[Path], folder: Path) -> list[Path]:
     """Print HTML files to PDF files of the same names in a folder, and give their paths.
 
-    Raises BackendUnavailable where no browser is found, RuntimeError with its last words when it prints nothing.
+    Raises BackendUnavailable where no browser is found, ProgramFailed with its last words when it prints nothing.
     """
     if reason := print_missing():
         raise BackendUnavailable(reason)
@@ -72,5 +72,5 @@ def _printed(page: Path, target: Path) -> Path:
         except subprocess.TimeoutExpired:
             said = f"it was not done after {SECONDS} seconds"
     if not target.is_file():
-        raise RuntimeError(f"{Path(command[0]).name} printed no {target.name}: {said[-500:]}")
+        raise ProgramFailed(f"{Path(command[0]).name} printed no {target.name}: {said[-500:]}")
     return target

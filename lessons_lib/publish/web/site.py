@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...core import BackendUnavailable, available_cores
+from ...core import BackendUnavailable, ProgramFailed, available_cores
 from ...lesson.course import Course
 from .assets import THEME, check_installed, check_out, keep
 from .pages import page_problems
@@ -40,14 +40,14 @@ class Site:
 
 
 def _sphinx(sources: Path, target: Path) -> list[str]:
-    """Run Sphinx and return its warnings. Raises RuntimeError with its last words when it fails."""
+    """Run Sphinx and return its warnings. Raises ProgramFailed with its last words when it fails."""
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(THEME), "-D", f"html_static_path={sources / '_static'}",
                "-d", str(target.with_name("doctrees")), "-j", str(available_cores()), "-q", "--no-color", str(sources), str(target)]
     # One order of sets makes the same pages twice; what a package says to its own developers is no problem of the site.
     environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore", "PYTHONUTF8": "1"}
     done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
     if done.returncode != 0:
-        raise RuntimeError(f"Sphinx failed: {done.stderr[-2000:]}")
+        raise ProgramFailed(f"Sphinx failed: {done.stderr[-2000:]}")
     return [f"{place.removeprefix(str(sources) + os.sep)}: {text}" for place, _, text in WARNING.findall(done.stderr)]
 
 
@@ -56,7 +56,7 @@ def build_site(out: Path, *, course: Course | None = None, pdf: bool = False) ->
 
     Parameters: out, a new or empty folder, or one that an earlier call made; course, None for the one here; pdf, a PDF of each lesson too, which
     needs Chromium or a relative of it. Raises ValueError for a folder with other files, BackendUnavailable without the extra set or without a
-    browser, DataMissing for a lesson that was never built, RuntimeError with Sphinx's message when it fails.
+    browser, DataMissing for a lesson that was never built, ProgramFailed with Sphinx's message when it fails.
     """
     check_installed()
     check_out(out, "site")

@@ -29,7 +29,7 @@ PICTURES = "pictures"
 BOARD = """# The leaderboard
 
 Spearman correlation × 100 with the grades of sentence pairs, and its 95 % interval where it was drawn. Each row is made by the lesson beside it; the
-lessons measure them again on your machine.
+lessons measure them again on your machine. *course-sts* are pairs written for this course, *stsb* is the test part of STS-B.
 
 """
 
