@@ -28,6 +28,17 @@ from .sizing import measured
 
 __all__ = ["draw_passwords", "hub_missing", "names_from", "start_command", "without_password", "write_hub"]
 
+VOLUMES = """\
+    extraVolumes:                 # asked for by --models: without this claim no server starts
+      - name: models
+        persistentVolumeClaim:
+          claimName: models
+          readOnly: true
+    extraVolumeMounts:
+      - name: models
+        mountPath: {place}
+        readOnly: true
+"""
 FILES = Path(__file__).with_name("files")
 # What the course brings, by name: beside it may lie solved notebooks, sets with other owners, and whatever else is nobody's business.
 BROUGHT = ("notebooks/references.bib", "data/README.md", "data/manifest.toml", "data/leaderboard.json", "data/course_*.tsv", "data/benchmarks/*.csv",
@@ -142,20 +153,21 @@ def _write_requirements(folder: Path) -> None:
 def _page(hub: Hub, target: Path) -> dict[str, Any]:
     release = next(pin.partition("==")[2].split(".")[0] for pin in pins_of("hub") if pin.startswith("jupyterhub=="))
     return {"n": len(hub.students), "release": release, "memory": f"{hub.memory_gb:g}", "cores": f"{hub.cores:g}", "idle": hub.idle_minutes,
-            "hours": f"{hub.hours:g}", "folder": shlex.quote(str(target)), "address": hub.address}
+            "hours": f"{hub.hours:g}", "folder": shlex.quote(str(target)), "address": hub.address,
+            "claim": " Put the models into a volume that is claimed as `models`: without the claim no server starts." if hub.models else ""}
 
 
 def _chart(hub: Hub) -> dict[str, Any]:
-    inside = environment_of(hub, INSIDE["course"], data=None, models=INSIDE["models"])
+    models = INSIDE["models"] if hub.models else None
+    inside = environment_of(hub, INSIDE["course"], data=None, models=models)
     seconds, found = 60 * hub.idle_minutes, measured()
     limit = int(1000 * hub.memory_gb)
     names = [f'"{name}"' for name in (hub.teacher, *hub.students)]           # YAML takes a plain no or on for a truth value
     # Not those of passwords.csv: there is one for the class and one for the teacher, who can do everything.
     secret = {"class_password": secrets.token_hex(8), "teacher_password": secrets.token_hex(16)}
     times = {"timeout": seconds, "every": max(10, seconds // 10), "age": int(3600 * hub.hours)}
-    return secret | times | {"teacher": names[0], "students": ", ".join(names[1:]), "first": FIRST, "limit": limit, "home": INSIDE["home"],
-                             "models": INSIDE["models"], "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}",
-                             "environment": _as_yaml(inside)}
+    return secret | times | {"teacher": names[0], "students": ", ".join(names[1:]), "first": FIRST, "limit": limit, "home": INSIDE["home"], "environment": _as_yaml(inside),
+                             "volumes": VOLUMES.format(place=models) if models else "", "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}"}
 
 
 def _as_yaml(environment: dict[str, str]) -> str:

@@ -8,6 +8,8 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+from string import Template
 
 import pytest
 import yaml
@@ -40,7 +42,8 @@ def test_the_course_is_what_is_committed_and_nothing_else(written):
     """Told by names and not by git, which a downloaded course does not have."""
     listed = subprocess.run(["git", "ls-files", "-z", "notebooks", "data", "figures"], cwd=PROJECT, capture_output=True, text=True, check=True)
     course = written[0] / "course"
-    copied = {path.relative_to(course).as_posix() for part in ("notebooks", "data", "figures") for path in (course / part).rglob("*") if path.is_file()}
+    parts = [course / part for part in ("notebooks", "data", "figures")]
+    copied = {path.relative_to(course).as_posix() for part in parts for path in part.rglob("*") if path.is_file()}
     new = subprocess.run(["git", "ls-files", "-z", "--others", "--exclude-standard"], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert set(listed.stdout.split("\0")) - {""} == copied - set(new.stdout.split("\0")), "BROUGHT in writing.py names what the course brings"
 
@@ -94,11 +97,35 @@ def test_the_chart_has_the_same_limits_and_is_yaml(written):
     assert server["networkPolicy"]["egressAllowRules"] == {"nonPrivateIPs": False}, "the chart opens the way to the internet unless it is told"
     assert server["memory"]["guarantee"] == f"{min(1500, round(measured().together_mb))}M"
     assert (cull["timeout"], cull["every"], cull["maxAge"]) == (1200, 120, 10800) and values["proxy"]["https"]["enabled"] is True
-    assert all(mount["readOnly"] for mount in server["storage"]["extraVolumeMounts"])
     image = (written[0] / "Dockerfile").read_text("utf-8")
     assert f"WORKDIR {server['storage']['homeMountPath']}\n" in image, "files outside the volume go with the server"
     assert server["extraEnv"]["LESSONS_COURSE"] == "/srv/course" and server["extraEnv"]["HF_HUB_OFFLINE"] == "1"
     assert all(isinstance(value, str) for value in server["extraEnv"].values())
+
+
+def chart_of(hub: Hub) -> tuple[dict, str]:
+    """The chart's values and the page of a hub, without its folder."""
+    fill = {name: Template((room.writing.FILES / name).read_text("utf-8")) for name in ("values.yaml", "README.md")}
+    page = fill["README.md"].substitute(room.writing._page(hub, Path("class")))
+    return yaml.safe_load(fill["values.yaml"].substitute(room.writing._chart(hub))), page
+
+
+def test_a_claim_is_made_only_for_models_that_were_asked_for(tmp_path):
+    """Without the volume that it claims no server of the chart starts."""
+    (values, page), (asked, told) = chart_of(Hub(("anna",))), chart_of(Hub(("anna",), models=str(tmp_path)))
+    assert "models" not in str(values) and "HF_HUB_CACHE" not in values["singleuser"]["extraEnv"] and "claimed as" not in page
+    storage = asked["singleuser"]["storage"]
+    assert storage["extraVolumes"][0]["persistentVolumeClaim"] == {"claimName": "models", "readOnly": True} and "claimed as `models`" in told
+    assert storage["extraVolumeMounts"][0]["mountPath"] == asked["singleuser"]["extraEnv"]["HF_HUB_CACHE"] and storage["capacity"] == "1Gi"
+
+
+def test_what_a_school_has_to_fill_in_stands_out(written):
+    values = yaml.safe_load((written[0] / "values.yaml").read_text("utf-8"))
+    https = values["proxy"]["https"]
+    places = [*https["hosts"], https["letsencrypt"]["contactEmail"], values["singleuser"]["image"]["name"]]
+    assert len(places) == 3 and all(place.startswith("CHANGE-ME") for place in places)
+    page = (written[0] / "README.md").read_text("utf-8")
+    assert "CHANGE-ME" in page and "**Passwords are others here, and `passwords.csv` and `hub password` are not used" in page
 
 
 def test_a_name_that_yaml_takes_for_a_truth_value_stays_a_name():
