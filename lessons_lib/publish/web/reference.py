@@ -141,14 +141,15 @@ def _described(items: Sequence[Item]) -> Iterator[str]:
 
 
 def room_items(folder: Path) -> dict[str, list[Item]]:
-    """Module -> what it offers, for every module of a room, in the order of their names."""
+    """Module -> what it offers, for every module of a room: first those with names that the room itself offers, each part in the order of names."""
     room = f"lessons_lib.{folder.name}"
     homes, found = _homes(ast.parse((folder / "__init__.py").read_text("utf-8")), room), {}
     for path in sorted(folder.rglob("*.py")):
         module = ".".join((room, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
         if items := items_of(ast.parse(path.read_text("utf-8")), module, homes):
             found[module] = items
-    return found
+    inner = {module: all(item.name.rpartition(".")[0] != room for item in items) for module, items in found.items()}
+    return dict(sorted(found.items(), key=lambda entry: inner[entry[0]]))
 
 
 def room_page(folder: Path) -> str:

@@ -75,6 +75,11 @@ def test_every_room_has_a_page_and_every_name_stands_once(tmp_path):
         assert len(named) == len(set(named)) > 0
 
 
+def test_modules_that_readers_import_from_stand_before_those_that_work_for_them():
+    modules = list(room_items(LIBRARY / "isotropy"))
+    assert modules.index("lessons_lib.isotropy.whitening") < modules.index("lessons_lib.isotropy.affine")
+
+
 def test_an_exported_name_stands_under_its_room():
     page = room_page(LIBRARY / "words")
     assert "{py:currentmodule} lessons_lib.words\n:::\n\n::::{py:class} Word2Vec(" in page and ":::{py:method} fit(" in page
