@@ -58,6 +58,15 @@ def password(folder: Annotated[Path, typer.Argument(help="made by `lessons hub w
 
 
 @hub_app.command()
+def update(folder: Annotated[Path, typer.Argument(help="made by `hub write`", show_default=False)]) -> None:
+    """Bring the course of a hub up to this one; settings, homes and what was handed out stay."""
+    from ..classroom.hub import update_course
+
+    update_course(folder)
+    print(f"{folder / 'course'} is up to date. Students keep their copies; new lessons come when their servers start.")
+
+
+@hub_app.command()
 def start(folder: Annotated[Path, typer.Argument(help="made by `lessons hub write`", show_default=False)]) -> None:
     """Start a hub on this machine; Ctrl-C stops it and all its servers."""
     from ..classroom.hub import read_hub, start_command, without_password

@@ -37,6 +37,15 @@ def test_a_new_password_is_shown_and_said_to_need_a_start(monkeypatch, capsys, t
     assert sum(word in out for word in (tmp_path / "passwords.csv").read_text().replace("\n", ",").split(",")[3::2]) == 2
 
 
+def test_a_course_is_brought_up_to_date(monkeypatch, capsys, tmp_path):
+    from lessons_lib.classroom import hub
+
+    asked = []
+    monkeypatch.setattr(hub, "update_course", asked.append)
+    code, out, _ = run(monkeypatch, capsys, "hub", "update", str(tmp_path))
+    assert code == 0 and asked == [tmp_path] and "is up to date" in out
+
+
 def test_the_size_of_a_machine_is_told_with_the_measurement_it_comes_from(monkeypatch, capsys):
     code, out, _ = run(monkeypatch, capsys, "hub", "size", "--students", "12")
     room = room_for(12, measured())

@@ -1,7 +1,8 @@
 """What starts in place of a student's server: lay out the home, set the limits, become JupyterHub's single-user server.
 
-The home gets ``lessons/``, a copy of the notebooks that is the student's own: what is there stays as it is, what is new is added. ``course`` leads to
-the originals, which nobody can change. Run as ``python -m lessons_lib.classroom.hub.server``; all settings come from the environment.
+The home gets ``lessons/``, a copy of the notebooks that is the student's own: what is there stays as it is, what is new is added. Folders beside the
+lessons, assignments, are handed out in the same way. ``course`` leads to the originals, which nobody can change. Run as
+``python -m lessons_lib.classroom.hub.server``; all settings come from the environment.
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ __all__ = ["lay_out", "limit"]
 
 
 def lay_out(home: Path, course: Path) -> list[str]:
-    """Copy to ``home/lessons`` the notebooks of the course that are not there yet, and return their names; link ``home/course`` to the originals."""
+    """Copy to ``home/lessons`` the notebooks of the course and of assignments that are not there yet, and return their names; link ``home/course`` to
+    the originals."""
     lessons, link = home / "lessons", home / "course"
     lessons.mkdir(parents=True, exist_ok=True)
-    fresh = [path for path in sorted((course / "notebooks").glob("[0-9][0-9]_*.ipynb")) if not (lessons / path.name).exists()]
-    for path in fresh:
-        shutil.copyfile(path, lessons / path.name)         # the text alone: the original's read-only mode stays behind
+    found = [path for pattern in ("[0-9][0-9]_*.ipynb", "[!.]*/*.ipynb") for path in sorted((course / "notebooks").glob(pattern))]
+    fresh = [name for path in found if not os.path.lexists(lessons / (name := path.relative_to(course / "notebooks")))]
+    for name in fresh:
+        (lessons / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(course / "notebooks" / name, lessons / name)         # the text alone: the original's read-only mode stays behind
     if not link.is_symlink():
         link.symlink_to(course / "notebooks", target_is_directory=True)
-    return [path.name for path in fresh]
+    return [name.as_posix() for name in fresh]
 
 
 def limit(memory: int | None, file: int | None) -> None:

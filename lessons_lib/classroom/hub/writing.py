@@ -26,7 +26,7 @@ from .configuring import COURSE, FIRST, INSIDE, environment_of
 from .settings import Hub, read_hub
 from .sizing import measured
 
-__all__ = ["draw_passwords", "hub_missing", "names_from", "start_command", "without_password", "write_hub"]
+__all__ = ["draw_passwords", "hub_missing", "names_from", "start_command", "update_course", "without_password", "write_hub"]
 
 VOLUMES = """\
     extraVolumes:                 # asked for by --models: without this claim no server starts
@@ -84,11 +84,38 @@ def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
         shutil.copyfile(FILES / "jupyterhub_config.py", made / "jupyterhub_config.py")
         shutil.copyfile(FILES / "Dockerfile", made / "Dockerfile")
         _write_requirements(made)
+        (made / ".gitignore").write_text("*\n", "utf-8")        # passwords and keys, perhaps within a clone
         for name, values in {"README.md": _page(hub, target), "values.yaml": _chart(hub)}.items():
             (made / name).touch(mode=0o600)      # the chart holds two passwords
             (made / name).write_text(Template((FILES / name).read_text("utf-8")).substitute(values), "utf-8")
     _lock(target / COURSE)                        # at last: a folder without the right to write in it cannot be moved
     return passwords
+
+
+def update_course(folder: str | os.PathLike) -> None:
+    """Put the course as it is now into the folder of a hub; folders that were handed out beside its lessons stay. Raises as `read_hub`."""
+    read_hub(folder)
+    course = Path(folder) / COURSE
+    fresh, old = (course.with_name(f"{COURSE}.{word}") for word in ("new", "old"))
+    for path in (fresh, old):                     # of an update that was cut off
+        _remove(path)
+    _copy_course(fresh)
+    for path in sorted((course / "notebooks").glob("[!.]*/")):
+        shutil.copytree(path, fresh / "notebooks" / path.name)
+    if course.exists():
+        course.chmod(0o755)                       # or it could not be moved
+        course.rename(old)
+    fresh.rename(course)
+    _lock(course)
+    _remove(old)
+
+
+def _remove(course: Path) -> None:
+    for path in [course, *course.rglob("*")] if course.exists() else []:
+        if path.is_dir():
+            path.chmod(0o755)
+    if course.exists():
+        shutil.rmtree(course)
 
 
 def draw_passwords(folder: str | os.PathLike, names: Sequence[str]) -> dict[str, str]:
@@ -166,8 +193,9 @@ def _chart(hub: Hub) -> dict[str, Any]:
     # Not those of passwords.csv: there is one for the class and one for the teacher, who can do everything.
     secret = {"class_password": secrets.token_hex(8), "teacher_password": secrets.token_hex(16)}
     times = {"timeout": seconds, "every": max(10, seconds // 10), "age": int(3600 * hub.hours)}
-    return secret | times | {"teacher": names[0], "students": ", ".join(names[1:]), "first": FIRST, "limit": limit, "home": INSIDE["home"], "environment": _as_yaml(inside),
-                             "volumes": VOLUMES.format(place=models) if models else "", "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}"}
+    room = {"limit": limit, "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}"}
+    places = {"first": FIRST, "home": INSIDE["home"], "volumes": VOLUMES.format(place=models) if models else "", "environment": _as_yaml(inside)}
+    return secret | times | room | places | {"teacher": names[0], "students": ", ".join(names[1:])}
 
 
 def _as_yaml(environment: dict[str, str]) -> str:

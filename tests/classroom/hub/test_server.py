@@ -40,6 +40,16 @@ def test_what_a_student_wrote_stays_and_a_new_lesson_is_added(tmp_path, course):
     assert (home / "lessons" / "01_one_hot.ipynb").read_text() == "mine"
 
 
+def test_an_assignment_is_handed_out_once_and_what_a_student_made_of_it_stays(tmp_path, course):
+    home = tmp_path / "anna"
+    lay_out(home, course)
+    (course / "notebooks" / "hw1").mkdir()
+    (course / "notebooks" / "hw1" / "01_one_hot.ipynb").write_text("stubs")
+    assert lay_out(home, course) == ["hw1/01_one_hot.ipynb"] and (home / "lessons" / "01_one_hot.ipynb").read_text() != "stubs"
+    (home / "lessons" / "hw1" / "01_one_hot.ipynb").write_text("mine")
+    assert lay_out(home, course) == [] and (home / "lessons" / "hw1" / "01_one_hot.ipynb").read_text() == "mine"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
 def test_a_process_that_wants_more_memory_gets_an_error_and_goes_on():
     code = f"""{LIMITED}
