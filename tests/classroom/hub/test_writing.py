@@ -211,6 +211,12 @@ def test_the_image_is_made_of_pins_alone(written):
     assert "USER student" in (written[0] / "Dockerfile").read_text("utf-8")
 
 
+def test_the_image_is_made_from_anywhere_and_small_where_there_is_no_card(written):
+    image, page = ((written[0] / name).read_text("utf-8") for name in ("Dockerfile", "README.md"))
+    assert f"docker build -t embeddings-measured {written[0]}\n" in page and "--build-arg PIP_EXTRA_INDEX_URL=" in page
+    assert image.index("\nARG PIP_EXTRA_INDEX_URL\n") < image.index("RUN pip install") and "`start` refuses root" in page
+
+
 def test_a_hub_is_never_written_over(written):
     with pytest.raises(ValueError, match="exists; expected a new one"):
         write_hub(Hub(("anna",)), written[0])
