@@ -22,11 +22,17 @@ from .tasks import Task, imports_of, open_questions, tasks_of
 __all__ = ["Assignment", "assign", "read_assignment", "solved_notebook", "student_notebook"]
 
 FORMAT = 1
+OPEN_STUB = "*Your answer: replace this line.*"
+IGNORED = """\
+# Seed, solutions and names of students do not belong into a repository that others read; what students get may.
+/*
+!/student/
+"""
 RULES = """\
 # Exercises · {title}
 
 Fill in the answers below and hand in this notebook. Keep the names of functions and variables. Each `check` tries your answer on a few examples;
-you are graded on these and on others that you have not seen. `sheet.hint("name")` nudges.
+functions are graded on these and on others that you have not seen. `sheet.hint("name")` nudges.
 
 Graded answers run without the network, without files, and without the course's library: use Python, NumPy, and what you write yourself in this
 notebook. A cell may take {cell:g} seconds, an answer {call:g} for each input. The texts are those of the lesson: where one speaks of formulas or
@@ -42,7 +48,8 @@ TEACHER = """\
 | `otter/` | the same for otter-grader, a student version and an autograder for each lesson; only where it is installed | whoever uses it |
 
 Grade with `lessons grade {folder}`. It writes `grades.csv` (a row for each student) and `details.csv` (a row for each student and exercise).
-A file `students.txt` beside this one, a name in each line, adds those who handed in nothing.
+A file `students.txt` beside this one, a name in each line, adds those who handed in nothing. Points that you write into the rows of the open
+questions of `details.csv` are counted by the next `lessons grade`. `.gitignore` keeps all but `student/` out of a repository.
 
 The course is open: its solutions, and what its guides say to the open questions, can be found by who looks for them. What is yours alone are the
 inputs of the grading.
@@ -82,7 +89,7 @@ def _notebook(card: LessonCard, tasks: Sequence[Task], answers: Mapping[str, str
         cells += [new_markdown_cell(task.text), new_code_cell(code, metadata={"exercise": task.name})]
     for number, question in enumerate(open_questions(card), start=1):
         cells += [new_markdown_cell(f"**Open question.** {question}"),
-                  new_markdown_cell("*Your answer: replace this line.*", metadata={"open_question": number})]
+                  new_markdown_cell(OPEN_STUB, metadata={"open_question": number})]
     for number, cell in enumerate(cells):
         cell["id"] = f"{card.id.replace('_', '-')[:50]}-{number}"         # the same notebook from the same lesson
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
@@ -137,6 +144,7 @@ def assign(ids: Sequence[str], out: str | os.PathLike, *, seed: int | None = Non
         # Lists, because the keys of a JSON object are written in the order of the alphabet.
         entries = [{"id": lesson} | entry | {"exercises": list(entry["exercises"].items())} for lesson, entry in lessons.items()]
         write_json(inside / "grading" / "assignment.json", {"format": FORMAT, "id": name, "seed": seed, "lessons": entries})
+        write_text(inside / ".gitignore", IGNORED)
         write_text(inside / "README.md", TEACHER.format(title=title, folder=folder.name))
     return Assignment(Path(out), name, seed, lessons)
 

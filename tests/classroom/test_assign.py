@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 
 import nbformat
 import pytest
@@ -65,12 +66,23 @@ def test_the_solved_copy_gets_all_points_and_the_stubs_none(lesson, confined, tm
 
 def test_the_folder_holds_what_the_teacher_needs_and_the_seed_stays_there(assignment):
     names = sorted(path.relative_to(assignment.folder).as_posix() for path in assignment.folder.rglob("*") if path.is_file())
-    assert names == ["README.md", "grading/01_one_hot_solved.ipynb", "grading/assignment.json", "student/01_one_hot.ipynb"]
+    assert names == [".gitignore", "README.md", "grading/01_one_hot_solved.ipynb", "grading/assignment.json", "student/01_one_hot.ipynb"]
     assert (assignment.folder / "submissions").is_dir() and "lessons grade hw1" in (assignment.folder / "README.md").read_text("utf-8")
     if os.name == "posix":
         assert stat.S_IMODE((assignment.folder / "grading").stat().st_mode) == 0o700
     assert str(assignment.seed) not in (assignment.folder / "student" / "01_one_hot.ipynb").read_text("utf-8")
     assert read_assignment(assignment.folder) == assignment
+
+
+def test_git_add_takes_what_students_get_and_neither_seed_nor_solutions_nor_names(assignment):
+    for path in ("grades.csv", "submissions/anna.ipynb", "otter/01_one_hot/autograder/01_one_hot.ipynb"):
+        (assignment.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (assignment.folder / path).write_text("anna")
+    above = assignment.folder.parent
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *command], cwd=above, check=True)
+    listed = subprocess.run(["git", "ls-files"], cwd=above, capture_output=True, text=True, check=True).stdout
+    assert listed.split() == ["hw1/student/01_one_hot.ipynb"]
 
 
 def test_two_assignments_have_other_seeds_and_the_same_notebook(tmp_path):
