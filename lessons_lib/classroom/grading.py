@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import threading
 import time
@@ -19,7 +20,9 @@ from typing import Any
 
 from ..core import BackendUnavailable, available_cores, check_int, existing_path
 from ..exercises import Exercise, for_lesson, unseen_judge, verdict
-from .assign import Assignment
+from ..exercises.base import NOT_ATTEMPTED
+from ..lesson.course import Course
+from .assign import OPEN_STUB, Assignment, student_notebook
 from .roster import names_in
 from .runner import Ended, Limits, Submission, check_protections
 
@@ -27,14 +30,19 @@ __all__ = ["Graded", "grade", "grade_notebook", "submissions_of"]
 
 MAX_NOTEBOOK_BYTES = 20_000_000
 MAX_CELLS = 2000
+PACKED = (".zip", ".gz", ".tar", ".7z", ".rar")
 MAX_REMARK_CHARS = 1000
 NOTHING = "nothing handed in"
+NOT_ANSWERED = "not answered"
+HAND_IN = "hand-in"
+OPEN = "open question "
 
 
 @dataclass(frozen=True)
 class Graded:
     """One exercise of one student: ``points`` of ``possible``, and ``remark``: ``correct``, or what is wrong. An open question has no points
-    yet (None) and carries the ``answer`` for a person to read."""
+    yet (None) and carries the ``answer`` for a person to read. Rows with 0 possible tell about files: which of several was graded (``exercise``
+    is ``hand-in``), or what cannot be used (``lesson`` is empty)."""
 
     student: str
     lesson: str
@@ -67,7 +75,7 @@ def read_notebook(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(content)
     except (RecursionError, ValueError) as error:                      # a number of 5000 digits is a plain ValueError
-        raise ValueError(f"is no notebook ({type(error).__name__})") from None
+        raise ValueError(f"cannot be read: it is no JSON ({type(error).__name__})") from None
     cells = found.get("cells") if isinstance(found, dict) else None
     if cells is None and isinstance(found, dict) and isinstance(found.get("worksheets"), list):
         raise ValueError("is a notebook of format 3; open and save it in Jupyter, which makes it format 4")
@@ -80,8 +88,8 @@ def _lesson_of(assignment: Assignment, path: Path, notebook: Mapping[str, Any] |
     """Which lesson a file is for: by its own mark, else by its name; the only lesson where there is but one."""
     metadata = notebook.get("metadata") if notebook else None
     mark = metadata.get("lessons_assignment") if isinstance(metadata, dict) else None
-    if isinstance(mark, dict) and isinstance(mark.get("lesson"), str) and mark["lesson"] in assignment.lessons:
-        return mark["lesson"]
+    if isinstance(mark, dict) and isinstance(mark.get("lesson"), str):
+        return mark["lesson"] if mark["lesson"] in assignment.lessons else None
     named = [lesson for lesson, entry in assignment.lessons.items() if entry["stem"] in path.stem or lesson in path.stem]
     if named:
         return max(named, key=len)
@@ -97,7 +105,7 @@ def submissions_of(assignment: Assignment) -> dict[str, list[Path]]:
         if path.is_dir() and not path.is_symlink():
             inside = [file for file in sorted(path.rglob("*")) if not file.is_dir() and not file.name.startswith(".")
                       and ".ipynb_checkpoints" not in file.parts]
-            found.setdefault(path.name, []).extend([file for file in inside if file.suffix == ".ipynb"] or inside)
+            found.setdefault(path.name, []).extend(inside)
             continue
         name = path.stem if path.suffix in (".ipynb", ".zip", ".py", ".txt", ".pdf") else path.name
         for entry in assignment.lessons.values():
@@ -109,12 +117,19 @@ def submissions_of(assignment: Assignment) -> dict[str, list[Path]]:
 # ------------------------------------------------------------------------------------------------ one notebook
 
 
+def _answers(cell: Mapping[str, Any], exercise: str, variable: str) -> bool:
+    """Whether a code cell is to answer an exercise: by its mark, or because it makes the variable."""
+    metadata = cell.get("metadata")
+    marked = metadata.get("exercise") == exercise if isinstance(metadata, dict) else False
+    return marked or re.search(rf"^\s*(def\s+{variable}\b|{variable}\s*(:[^=\n]*)?=(?!=))", _source(cell), re.MULTILINE) is not None
+
+
 class _Run:
     """A submission that is begun again, without the cells that ended it, as long as there is time."""
 
-    def __init__(self, cells: Sequence[str], limits: Limits, options: Mapping[str, Any]):
+    def __init__(self, cells: Sequence[Mapping[str, Any]], limits: Limits, options: Mapping[str, Any]):
         self.cells, self.limits, self.options, self.stop = list(cells), limits, options, options["stop"]
-        self.until, self.process, self.errors = time.monotonic() + limits.total, None, {}
+        self.until, self.process, self.errors, self.fatal = time.monotonic() + limits.total, None, {}, set()
 
     def __enter__(self) -> _Run:
         return self
@@ -130,13 +145,14 @@ class _Run:
             if time.monotonic() > self.until or self.stop.is_set():
                 raise Ended("stopped with the grader" if self.stop.is_set() else f"took more than {self.limits.total:g} s in all")
             self.process = Submission(self.limits, until=self.until, **self.options).__enter__()
-            for number, source in enumerate(self.cells):
-                if self.errors.get(number) == "ended":
+            for number, cell in enumerate(self.cells):
+                if number in self.fatal:
                     continue
                 try:
-                    error = self.process.run_cell(source)
-                except Ended:
-                    self.errors[number] = "ended"            # not again
+                    error = self.process.run_cell(_source(cell))
+                except Ended as ended:
+                    self.errors[number] = str(ended)
+                    self.fatal.add(number)                   # not again
                     self.__exit__()
                     break
                 if error:
@@ -150,6 +166,11 @@ class _Run:
             self.__exit__()
         return self.process or self._started()
 
+    def stopped(self, exercise: str, variable: str) -> str | None:
+        """The error of the last cell that was to answer an exercise, None where it ran."""
+        own = [number for number, cell in enumerate(self.cells) if _answers(cell, exercise, variable)]
+        return self.errors.get(own[-1]) if own else None
+
 
 def _one(run: _Run, exercise: Exercise, variable: str, seed: int) -> str:
     """What the judge says about one answer of a running submission."""
@@ -159,17 +180,25 @@ def _one(run: _Run, exercise: Exercise, variable: str, seed: int) -> str:
         raise                                    # that is the system's fault, and costs no points
     except Exception as error:
         return f"the answer cannot be read: {error}"
-    return verdict(replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)[:MAX_REMARK_CHARS]
+    remark = verdict(replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)
+    if remark == NOT_ATTEMPTED and (reason := run.stopped(exercise.name, variable)) and not reason.startswith("NotImplementedError"):
+        remark = f"the cell stopped: {reason}"
+    # The classes of errors are those of the line to the submission; the text names the submission's own.
+    return re.sub(r"^(your code stopped[^:]*?) with (RuntimeError|Ended): ", r"\1: ", remark)[:MAX_REMARK_CHARS]
 
 
 def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
     """The texts below the open questions, by number."""
-    found = {}
+    found, number = {}, None
     for cell in notebook["cells"]:
-        metadata = cell.get("metadata")
-        number = metadata.get("open_question") if isinstance(metadata, dict) else None
-        if isinstance(number, int) and not isinstance(number, bool):
-            found[number] = _source(cell)[:5000]
+        metadata, source = cell.get("metadata"), _source(cell)
+        mark = metadata.get("open_question") if isinstance(metadata, dict) else None
+        if isinstance(mark, int) and not isinstance(mark, bool):
+            number = mark
+        elif cell.get("cell_type") != "markdown" or source.startswith("**Open question.**"):
+            number = None
+        if number is not None:                   # also cells that were added below
+            found[number] = (found.get(number, "") + "\n" + source.replace(OPEN_STUB, "")).strip()[:5000]
     return found
 
 
@@ -187,7 +216,7 @@ def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path
         notebook = read_notebook(path)
     except ValueError as error:
         return _rows(assignment, student, lesson, f"{path.name} {error}")
-    cells = [_source(cell) for cell in notebook["cells"] if cell.get("cell_type") == "code"]
+    cells = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"]
     exercises, rows = for_lesson(lesson), []
     with _Run(cells, limits or Limits(), {"hidden": [assignment.folder], "weak": weak, "stop": stop or threading.Event()}) as run:
         for name, variable in assignment.lessons[lesson]["exercises"].items():
@@ -195,33 +224,73 @@ def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path
             rows.append(Graded(student, lesson, name, float(remark == "correct"), 1.0, remark))
     answers = _open_answers(notebook)
     for number in range(1, assignment.lessons[lesson]["open"] + 1):
-        rows.append(Graded(student, lesson, f"open question {number}", None, 1.0, "to be read by a person", answers.get(number, "")))
+        answer = answers.get(number, "")
+        rows.append(Graded(student, lesson, f"{OPEN}{number}", None, 1.0, "to be read by a person" if answer else NOT_ANSWERED, answer))
     return rows
 
 
 # ------------------------------------------------------------------------------------------------ the class
 
 
+def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
+    """How many exercises and open questions of a notebook hold something else than what was handed out."""
+    entry, notebook = assignment.lessons[lesson], read_notebook(path)
+    try:
+        out = read_notebook(assignment.folder / "student" / f"{entry['stem']}.ipynb")
+    except ValueError:
+        out = student_notebook(Course().card(lesson))
+    blank = {_source(cell).strip() for cell in out["cells"]}
+    own = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code" and _source(cell).strip() not in blank]
+    tried = [name for name, variable in entry["exercises"].items() if any(_answers(cell, name, variable) for cell in own)]
+    return len(tried) + sum(bool(answer) for answer in _open_answers(notebook).values())
+
+
+def _chosen(assignment: Assignment, student: str, lesson: str, paths: Sequence[Path]) -> tuple[Path, list[Graded]]:
+    """Of several notebooks of a student for a lesson the one with the most attempts, of these the newest, of these the last by name; and a row
+    that says so."""
+    if len(paths) == 1:
+        return paths[0], []
+    best = max(paths, key=lambda path: (_attempts(assignment, lesson, path), path.stat().st_mtime_ns, path.name))
+    left = " and ".join(_shown(assignment, path) for path in paths if path != best)
+    often = "twice" if len(paths) == 2 else f"{len(paths)} times"
+    return best, [Graded(student, lesson, HAND_IN, None, 0.0, f"handed in {often}: graded {_shown(assignment, best)}, left {left}")]
+
+
+def _shown(assignment: Assignment, path: Path) -> str:
+    return path.relative_to(assignment.folder / "submissions").as_posix()
+
+
+def _use(assignment: Assignment, path: Path) -> str:
+    """The lesson that a file is for. Raises ValueError with the reason where it is for none or cannot be used."""
+    if path.suffix.lower() != ".ipynb":
+        raise ValueError("is no notebook (.ipynb)" + ("; unpack it" if path.suffix.lower() in PACKED else ""))
+    lesson = _lesson_of(assignment, path, read_notebook(path))
+    if lesson is None:
+        raise ValueError("is a notebook for no lesson of this assignment")
+    return lesson
+
+
 def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Graded]]:
-    """Files to grade as (student, lesson, path), and rows for what is for no lesson or was not handed in."""
+    """Files to grade as (student, lesson, path), and rows for what cannot be used, was handed in twice or not at all."""
     jobs, rows, files = [], [], submissions_of(assignment)
     roster = assignment.folder / "students.txt"
     names = names_in(roster) if roster.is_file() else []
     for student in dict.fromkeys([*files, *names]):
-        latest: dict[str, Path] = {}
+        good: dict[str, list[Path]] = {}
+        wrong: dict[str | None, str] = {}
         for path in files.get(student, []):
             try:
-                notebook = read_notebook(path)
-            except ValueError:
-                notebook = None
-            lesson = _lesson_of(assignment, path, notebook)
-            if lesson is None:
-                rows.append(Graded(student, "", path.name, 0.0, 0.0, "for no lesson of this assignment"))
-            elif lesson not in latest or notebook is not None:
-                latest[lesson] = path            # of several the last by name
-        jobs += [(student, lesson, path) for lesson, path in latest.items()]
+                good.setdefault(_use(assignment, path), []).append(path)
+            except ValueError as error:
+                wrong[_lesson_of(assignment, path, None)] = f"{path.name} {error}"
+                rows.append(Graded(student, "", _shown(assignment, path), None, 0.0, str(error)))
         for lesson in assignment.lessons:
-            rows += _rows(assignment, student, lesson, NOTHING) if lesson not in latest else []
+            if lesson in good:
+                path, said = _chosen(assignment, student, lesson, good[lesson])
+                jobs.append((student, lesson, path))
+                rows += said
+            else:
+                rows += _rows(assignment, student, lesson, wrong.get(lesson, NOTHING))
     return jobs, rows
 
 
@@ -240,7 +309,7 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
         raise ValueError(f"{assignment.folder / 'submissions'} holds 0 submissions; put NAME.ipynb there, or a folder NAME with notebooks. "
                          "Tables of a former grading stay as they are")
     n_jobs = available_cores() if jobs is None else check_int("jobs", jobs)
-    order, stop, done = {pair: i for i, pair in enumerate(assignment.exercises)}, threading.Event(), 0
+    order, stop, done = {lesson: i for i, lesson in enumerate(assignment.lessons)}, threading.Event(), 0
     students = sorted({job[0] for job in todo} | {row.student for row in rows}, key=lambda name: (name.casefold(), name))
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:
         try:
@@ -253,7 +322,7 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
                     done += 1
                     if on_done is not None:
                         on_done(student, lesson, done, len(todo))
-                yield from sorted(own, key=lambda row: (order.get((row.lesson, row.exercise), len(order)), row.lesson))
+                yield from sorted(own, key=lambda row: order.get(row.lesson, len(order)))
         finally:                                 # nothing is left to stop where all went well
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)

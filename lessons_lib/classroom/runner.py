@@ -32,6 +32,7 @@ MAX_CALLBACKS = 10_000
 MAX_FILES = 500
 MAX_THREADS = 200
 MAX_NAMELESS_MAPPED = 20
+OUT_OF_REACH = "lessons_lib is out of reach while grading; write it with NumPy and the standard library"
 SYSTEM_FILES = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
                 "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
 GUARDS = {"network": "it could use the network", "processes": "it could start or end other processes", "files": "it could read and delete files",
@@ -52,6 +53,19 @@ class Limits:
 
 class Ended(RuntimeError):
     """The process of a submission is gone; the message says why."""
+
+
+def _said(error: Any, *, with_line: bool = False) -> str:
+    """An error over there, [kind, text, line], in one line; the other side may have written anything."""
+    if not isinstance(error, list) or len(error) != 3:
+        return "Error"
+    kind, text, line = str(error[0])[:60], str(error[1])[:300], error[2]
+    if kind == "OutOfTime":
+        return text
+    if "lessons_lib" in text and kind in ("AttributeError", "ImportError", "ModuleNotFoundError"):
+        return OUT_OF_REACH
+    place = f", line {line}" if with_line and isinstance(line, int) else ""
+    return f"{kind}{place}: {text}" if text else f"{kind}{place}"
 
 
 def missing_protections() -> dict[str, str]:
@@ -292,17 +306,17 @@ class Submission:
         the answer, `Ended` when the process is gone."""
         reply = self._reply(_by_the_clock(self.limits.call), message | {"seconds": self.limits.call})
         if (error := reply.get("error")) is not None:
-            kind, text = (str(part)[:300] for part in (error if isinstance(error, list) and len(error) == 2 else ("Error", "")))
-            raise NotImplementedError if kind == "NotImplementedError" else RuntimeError(f"{kind}: {text}" if text else kind)
+            unwritten = isinstance(error, list) and error[:1] == ["NotImplementedError"]
+            raise NotImplementedError if unwritten else RuntimeError(_said(error))
         return wire.unpack(reply.get("value"))
 
     # -------------------------------------------------------------------------------------------- jobs
 
     def run_cell(self, source: str) -> str | None:
-        """Run the code of one cell. Returns the error in one line, None without one. Raises `Ended`."""
+        """Run the code of one cell. Returns the error in one line, with the line of the cell, None without one. Raises `Ended`."""
         reply = self._reply(_by_the_clock(self.limits.cell), {"op": "cell", "source": source, "seconds": self.limits.cell})
         error = reply.get("error")
-        return None if error is None else ": ".join(str(part)[:300] for part in error) if isinstance(error, list) else "Error"
+        return None if error is None else _said(error, with_line=True)
 
     def answer(self, name: str) -> Any:
         """The value of a variable as plain data, a function as `RemoteFunction`; None where there is no such variable. Raises as `request`."""
@@ -310,7 +324,7 @@ class Submission:
         if reply.get("missing"):
             return None
         if reply.get("error") is not None:
-            raise RuntimeError(f"{name} cannot be read: {str(reply['error'])[:300]}")
+            raise RuntimeError(_said(reply["error"]))
         return wire.unpack(reply.get("value"), lambda number, known_as, text: RemoteFunction(self, name))
 
     def call(self, name: str, args: tuple, keywords: dict[str, Any]) -> Any:

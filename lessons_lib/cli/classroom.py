@@ -49,11 +49,12 @@ def grade(folder: Annotated[Path, typer.Argument(help="of the assignment", show_
     """Grade what lies in FOLDER/submissions and write grades.csv and details.csv."""
     from ..classroom import Limits, missing_protections, read_assignment, write_tables
     from ..classroom import grade as run
-    from ..classroom.tables import printable
+    from ..classroom.tables import given_points, printable, with_points
     from ..core import check_float, check_int
 
     limits = Limits(total=check_float("seconds", seconds, low=1.0), memory=check_int("memory", memory, low=100) * 1_000_000)
     assignment = read_assignment(folder)
+    given = given_points(assignment)
     if weak and (missing := missing_protections()):
         print(f"not confined here: {'; '.join(missing.values())}", file=sys.stderr)
 
@@ -65,6 +66,7 @@ def grade(folder: Annotated[Path, typer.Argument(help="of the assignment", show_
         with closing(run(assignment, limits=limits, weak=weak, jobs=jobs, on_done=tell)) as graded:
             for row in graded:
                 rows.append(row)
+        rows = with_points(rows, given)
         written = write_tables(assignment, rows)
     except (KeyboardInterrupt, OSError, BackendUnavailable) as error:
         if not rows:
@@ -73,16 +75,33 @@ def grade(folder: Annotated[Path, typer.Argument(help="of the assignment", show_
         what = "stopped" if isinstance(error, KeyboardInterrupt) else f"stopped by {error}"
         raise Stopped(f"{what}; who was graded until then is in {kept}, and former tables stay as they were. Again from the start: the same command"
                       ) from None
-    show_table("Grades", ["student", "points", "of"], _sums(rows, len(assignment.exercises)), right=("points", "of"))
+    _tell_files(rows)
+    show_table("Grades", ["student", "points", "of"], _sums(assignment, rows), right=("points", "of"))
+    if unread := sum(row.points is None and bool(row.answer) for row in rows):
+        waits = "answer waits" if unread == 1 else "answers wait"
+        print(f"open questions: {unread} {waits} for your points in details.csv; the same command then counts them")
     for path in written:
         print(f"written: {path}")
 
 
-def _sums(rows: list[Any], possible: int) -> list[list[Any]]:
+def _tell_files(rows: list[Any]) -> None:
+    """Files that were left out, and files of which one was chosen."""
     from ..classroom.tables import printable
 
-    students = dict.fromkeys(row.student for row in rows)
-    return [[printable(student), f"{sum(row.points or 0 for row in rows if row.student == student):g}", possible] for student in students]
+    files = [row for row in rows if row.possible == 0]
+    if left := [row for row in files if not row.lesson]:
+        print(f"{len(left)} {'file' if len(left) == 1 else 'files'} could not be used:")
+        for row in left:
+            print(printable(f"  {row.exercise}: {row.remark}"))
+    for row in files:
+        if row.lesson:
+            print(printable(f"{row.student}, {row.lesson}: {row.remark}"))
+
+
+def _sums(assignment: Any, rows: list[Any]) -> list[list[Any]]:
+    from ..classroom.tables import printable, totals
+
+    return [[printable(line[0]), f"{line[-2]:g}", f"{line[-1]:g}"] for line in totals(assignment, rows)[1]]
 
 
 def guide(lesson: Annotated[str, typer.Argument(help="such as one_hot", show_default=False)]) -> None:

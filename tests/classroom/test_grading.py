@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from dataclasses import replace
 
 import psutil
 import pytest
 
-from lessons_lib.classroom import grading, read_assignment
-from lessons_lib.classroom.grading import read_notebook, submissions_of
+from lessons_lib.classroom import assign, grading, read_assignment
+from lessons_lib.classroom.grading import read_notebook
 from lessons_lib.core import BackendUnavailable
 
 EXERCISES = ("overlap_cosine", "words_needed", "equidistant")
@@ -29,7 +30,8 @@ def test_all_right_gets_all_points(hand_in, graded, right):
     hand_in("anna", **right)
     rows = graded()
     assert points(rows, "anna") == [1, 1, 1] and {rows["anna", name].remark for name in EXERCISES} == {"correct"}
-    assert rows["anna", "open question 1"].points is None and "replace this line" in rows["anna", "open question 1"].answer
+    assert rows["anna", "open question 1"].points is None and rows["anna", "open question 1"].remark == "not answered"
+    assert rows["anna", "open question 1"].answer == ""
 
 
 def test_half_right_gets_what_is_right_and_is_told_the_smallest_case(hand_in, graded, right):
@@ -106,6 +108,23 @@ def test_a_submission_that_ignores_its_limits_ends_after_its_total(hand_in, grad
     assert "took more than 7 s in all" in rows["eve", "overlap_cosine"].remark
 
 
+def test_a_cell_that_stops_is_told_with_its_error_and_its_line_and_is_not_called_unattempted(hand_in, graded, right):
+    hand_in("anna", overlap_cosine="%matplotlib inline\ndef overlap_cosine(a, b)\n    return 1", words_needed="x = 1\n" * 2 + "share = counts + 1",
+            equidistant="my_points = [1")
+    hand_in("ben", **right | {"overlap_cosine": "from lessons_lib.counts import TfIdf\n" + right["overlap_cosine"],
+                              "words_needed": "from lessons_lib import TfIdf\n" + right["words_needed"], "equidistant": "while True: pass"})
+    hand_in("chen", before=["while True:\n    try:\n        while True: x = 1\n    except BaseException: pass"],
+            words_needed="def words_needed(counts, share):\n    while True: pass", overlap_cosine="overlap_cosine = lambda a, b: 1 / 0")
+    rows, out_of_reach = graded(), "the cell stopped: lessons_lib is out of reach while grading"
+    assert [rows["anna", name].remark for name in EXERCISES] == [
+        "the cell stopped: SyntaxError, line 2: expected ':'", "the cell stopped: NameError, line 3: name 'counts' is not defined",
+        "the cell stopped: SyntaxError, line 1: '[' was never closed"]
+    assert [rows["ben", name].remark.split(";")[0] for name in EXERCISES] == [out_of_reach] * 2 + ["the cell stopped: took longer than 1.5 s"]
+    assert rows["chen", "words_needed"].remark.startswith("your code stopped: took longer than 1.5 s (called as ")
+    assert rows["chen", "overlap_cosine"].remark.startswith("your code stopped: ZeroDivisionError: division by zero (called as ")
+    assert rows["chen", "equidistant"].remark == "not attempted yet"
+
+
 def test_an_answer_learned_by_heart_fails_on_inputs_it_has_not_seen(hand_in, graded, right):
     table = ("def words_needed(counts, share):\n    known = {(4, 3, 2, 1, .5): 2, (4, 3, 2, 1, .7): 2, (1, 2, 3, 4, .7): 2,\n"
              "             (10, 1, 1, 1, 1, .5): 1, (5, 5, 5, 5, 1.): 4}\n    return known.get((*counts, share), 15)")
@@ -113,7 +132,7 @@ def test_an_answer_learned_by_heart_fails_on_inputs_it_has_not_seen(hand_in, gra
             "    return x.EXERCISES['overlap_cosine'].solution(a, b)")
     rows = graded()
     assert points(rows, "parrot") == [0, 0, 0]
-    assert "expected" in rows["parrot", "words_needed"].remark and "ModuleNotFoundError" in rows["parrot", "overlap_cosine"].remark
+    assert "expected" in rows["parrot", "words_needed"].remark and "lessons_lib is out of reach" in rows["parrot", "overlap_cosine"].remark
 
 
 def test_the_solutions_and_the_seed_cannot_be_read(hand_in, graded, right, assignment):
@@ -171,7 +190,7 @@ def test_metadata_of_any_kind_costs_nobody_anything(metadata, hand_in, graded, r
 
 def test_a_notebook_of_format_3_and_a_number_without_end_are_named(tmp_path):
     for content, message in (
-            ('{"nbformat": 3, "worksheets": [{"cells": []}]}', "format 3; open and save it"), ("1" * 5000, r"no notebook \(ValueError")):
+            ('{"nbformat": 3, "worksheets": [{"cells": []}]}', "format 3; open and save it"), ("1" * 5000, r"no JSON \(ValueError")):
         (tmp_path / "a.ipynb").write_text(content)
         with pytest.raises(ValueError, match=message):
             read_notebook(tmp_path / "a.ipynb")
@@ -218,15 +237,47 @@ def test_no_submission_at_all_is_a_mistake_and_no_empty_table(assignment):
         next(grading.grade(assignment))
 
 
-def test_of_several_files_for_one_lesson_the_last_notebook_counts(assignment, hand_in, right):
+def chosen(assignment) -> tuple[list[str], list[str]]:
+    """The files that are graded, and what is said about files."""
+    jobs, rows = grading._jobs(assignment)
+    return [path.name for *_, path in jobs], [row.remark for row in rows]
+
+
+def test_of_several_files_for_one_lesson_the_newest_with_the_most_attempts_counts_and_it_is_said(assignment, hand_in, right):
     folder = assignment.folder / "submissions" / "kim"
     folder.mkdir()
-    for name in ("a.ipynb", "b.ipynb"):
-        hand_in("kim", **right).rename(folder / name)
-    (folder / "c.ipynb").write_text("no notebook")
-    assert [path.name for path in submissions_of(assignment)["kim"]] == ["a.ipynb", "b.ipynb", "c.ipynb"]
-    jobs, _ = grading._jobs(assignment)
-    assert [(student, lesson, path.name) for student, lesson, path in jobs] == [("kim", "one_hot", "b.ipynb")]
+    for age, name in enumerate(("b.ipynb", "a.ipynb", "a_v2.ipynb")):
+        path = hand_in("kim", **({} if name == "a_v2.ipynb" else right)).rename(folder / name)
+        os.utime(path, (10**9 + age, 10**9 + age))
+    assert chosen(assignment) == (["a.ipynb"], ["handed in 3 times: graded kim/a.ipynb, left kim/a_v2.ipynb and kim/b.ipynb"])
+    (folder / "a.ipynb").unlink()
+    assert chosen(assignment) == (["b.ipynb"], ["handed in twice: graded kim/b.ipynb, left kim/a_v2.ipynb"])
+    outside = hand_in("kim", **{name: code for name, code in right.items() if name != "equidistant"})
+    (assignment.folder / "student" / "01_one_hot.ipynb").unlink()            # what was handed out can be made again
+    assert chosen(assignment)[0] == ["b.ipynb"] and outside.is_file()        # one exercise less, though it is newer
+
+
+def test_files_that_cannot_be_used_are_named_with_the_reason(assignment, hand_in, graded, right):
+    folder = assignment.folder / "submissions" / "kim"
+    folder.mkdir()
+    hand_in("kim", **right).rename(folder / "one.ipynb")
+    for name, content in (("all.zip", "PK"), ("mine.py", "x = 1"), ("bad.ipynb", '{"cells": ['),
+                          ("other.ipynb", '{"cells": [], "metadata": {"lessons_assignment": {"lesson": "pmi"}}}')):
+        (folder / name).write_text(content)
+    rows = graded()
+    assert points(rows, "kim") == [1, 1, 1]
+    assert {key[1]: row.remark for key, row in rows.items() if not row.lesson} == {
+        "kim/all.zip": "is no notebook (.ipynb); unpack it", "kim/mine.py": "is no notebook (.ipynb)",
+        "kim/bad.ipynb": "cannot be read: it is no JSON (JSONDecodeError)", "kim/other.ipynb": "is a notebook for no lesson of this assignment"}
+
+
+def test_rows_come_in_the_order_of_the_lessons(tmp_path, confined):
+    made = assign(["one_hot", "bag_of_words"], tmp_path / "hw")
+    (made.folder / "submissions" / "anna").mkdir()
+    shutil.copy(made.folder / "grading" / "02_bag_of_words_solved.ipynb", made.folder / "submissions" / "anna")
+    (made.folder / "submissions" / "anna" / "notes.txt").write_text("hello")
+    lessons = [row.lesson for row in grading.grade(made)]
+    assert list(dict.fromkeys(lessons)) == ["one_hot", "bag_of_words", ""] and lessons == sorted(lessons, key=["one_hot", "bag_of_words", ""].index)
 
 
 def test_a_renamed_answer_or_a_missing_one_is_not_attempted(hand_in, graded, right):
@@ -271,6 +322,11 @@ def test_an_open_answer_is_kept_for_a_person(hand_in, graded, assignment):
     notebook["cells"][-1]["source"] = ["Names suffer most, ", "and search for them."]
     path.write_text(json.dumps(notebook))
     assert graded()["anna", "open question 1"].answer == "Names suffer most, and search for them."
+    notebook["cells"][-1]["source"] = "*Your answer: replace this line.*"
+    notebook["cells"].append({"cell_type": "markdown", "metadata": {}, "source": "Names."})
+    path.write_text(json.dumps(notebook))
+    row = graded()["anna", "open question 1"]
+    assert (row.answer, row.remark) == ("Names.", "to be read by a person")
 
 
 # ------------------------------------------------------------------------------------------------ other systems

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.classroom import Graded, write_tables
-from lessons_lib.classroom.tables import cell_text, printable
+from lessons_lib.classroom.tables import cell_text, given_points, printable, with_points
 
 
 @pytest.fixture
@@ -40,6 +41,47 @@ def test_what_looks_like_a_formula_stays_text(assignment, rows):
         assert [cell for cell in cells if cell[:1] in ("=", "+", "-", "@", "\t", "\r")] == []
     assert cell_text("=1+1") == "'=1+1" and cell_text(" \t=1") == "' \t=1" and cell_text("＝1") == "'＝1" and cell_text("a=1") == "a=1"
     assert cell_text(-0.5) == "-0.5" and cell_text(1.0) == "1" and cell_text(None) == "" and cell_text("\x00\x1b=1").startswith("'")
+
+
+def table(path) -> list[list[str]]:
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_points_that_a_person_wrote_are_kept_and_counted(assignment, rows, separator):
+    rows += [Graded("ben", "one_hot", "overlap_cosine", 1.0, 1.0, "correct"), Graded("ben", "one_hot", "open question 1", None, 1.0, "", "Names")]
+    _, details = write_tables(assignment, rows)
+    assert with_points(rows, given_points(assignment)) == rows
+    lines = table(details)
+    lines[6][3:5] = ["1,5", "2"]
+    with open(details, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(lines)
+    for _ in range(2):                           # and again
+        again = with_points(rows, given_points(assignment))
+        grades, _ = write_tables(assignment, again)
+        assert [row.remark for row in again if row.points == 1.5] == ["read by a person"]
+        head, *found = table(grades)
+        assert head[4:] == ["01_one_hot.open question 1", "total", "possible", "percent"]
+        assert [line[4:] for line in found] == [["1.5", "4.5", "5", "90"], ["0", "0", "5", "0"], ["0", "1", "5", "20"]]
+    changed = [replace(row, answer="other") for row in rows]
+    assert {row.remark for row in with_points(changed, given_points(assignment)) if row.points == 1.5} == {
+        "read by a person; the answer changed since"}
+    gone = with_points(rows[3:5], given_points(assignment))[-1]
+    assert (gone.student, gone.points, gone.remark) == ("Müller, Jörg", 1.5, "read by a person; nothing handed in for it now")
+
+
+@pytest.mark.parametrize("points, said", [("good", r"details\.csv, line 2: points is 'good'; expected a number >= 0"), ("-1", "points is '-1'"),
+                                          ("nan", "points is 'nan'"), ("3", "line 2: points is 3, possible 1; expected points <= possible")])
+def test_points_that_are_none_are_named_with_their_line(assignment, points, said):
+    _, details = write_tables(assignment, [Graded("ben", "one_hot", "open question 1", None, 1.0, "", "Names")])
+    details.write_text(details.read_text("utf-8-sig").replace("question 1,,", f"question 1,{points},"), "utf-8")
+    with pytest.raises(ValueError, match=said):
+        given_points(assignment)
+    for content, text in ((b"a,b\n", "has not the columns student, lesson"), (b"\xff", "is not UTF-8; save it as CSV UTF-8")):
+        details.write_bytes(content)
+        with pytest.raises(ValueError, match=text):
+            given_points(assignment)
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])

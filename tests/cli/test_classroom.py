@@ -30,6 +30,26 @@ def test_from_assignment_to_grades(monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.skipif(bool(missing_protections()), reason="this system cannot confine a submission")
+def test_the_screen_names_files_and_the_points_of_a_person_count_the_next_time(monkeypatch, capsys, tmp_path):
+    folder = tmp_path / "hw1"
+    run(monkeypatch, capsys, "assign", "one_hot", "--out", str(folder), "--no-otter")
+    (folder / "submissions" / "anna").mkdir()
+    solved = (folder / "grading" / "01_one_hot_solved.ipynb").read_text("utf-8")
+    (folder / "submissions" / "anna.ipynb").write_text(solved.replace("*Your answer: replace this line.*", "Names"), "utf-8")
+    for name, content in (("mine.ipynb", (folder / "student" / "01_one_hot.ipynb").read_text("utf-8")), ("all.zip", "PK"), ("bad.ipynb", "{")):
+        (folder / "submissions" / "anna" / name).write_text(content, "utf-8")
+    _, out, _ = run(monkeypatch, capsys, "grade", str(folder))
+    assert "2 files could not be used:\n  anna/all.zip: is no notebook (.ipynb); unpack it\n  anna/bad.ipynb: cannot be read" in out or (
+        "2 files could not be used:\n  anna/bad.ipynb: cannot be read" in out)
+    assert "anna, one_hot: handed in twice: graded anna.ipynb, left anna/mine.ipynb" in out and "1 answer waits for your points" in out
+    details = folder / "details.csv"
+    details.write_text(details.read_text("utf-8-sig").replace("question 1,,", "question 1,0.5,"), "utf-8")
+    code, out, _ = run(monkeypatch, capsys, "grade", str(folder))
+    assert code == 0 and (folder / "grades.csv").read_text("utf-8-sig").splitlines()[1] == "anna,1,1,1,0.5,3.5,4,87.5" and "waits for" not in out
+    assert "3.5" in out and "open question 1,0.5,1,read by a person,Names" in details.read_text("utf-8-sig")
+
+
+@pytest.mark.skipif(bool(missing_protections()), reason="this system cannot confine a submission")
 @pytest.mark.parametrize("error, said", [(KeyboardInterrupt(), "stopped; who was graded"), (OSError("no memory"), "stopped by no memory; who was")])
 def test_what_was_graded_before_it_was_stopped_is_kept_beside_the_former_tables(monkeypatch, capsys, tmp_path, error, said):
     from lessons_lib.classroom import grading
