@@ -14,6 +14,8 @@ from pathlib import Path
 
 __all__ = ["lay_out", "limit"]
 
+NOTICES = ".jupyter/lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+
 
 def lay_out(home: Path, course: Path) -> list[str]:
     """Copy to ``home/lessons`` the notebooks of the course and of assignments that are not there yet, and return their names; link ``home/course`` to
@@ -27,6 +29,9 @@ def lay_out(home: Path, course: Path) -> list[str]:
         shutil.copyfile(course / "notebooks" / name, lessons / name)         # the text alone: the original's read-only mode stays behind
     if not link.is_symlink():
         link.symlink_to(course / "notebooks", target_is_directory=True)
+    if not (home / NOTICES).exists():            # or the first thing that a student sees is JupyterLab's question about its news
+        (home / NOTICES).parent.mkdir(parents=True, exist_ok=True)
+        (home / NOTICES).write_text('{"fetchNews": "false"}\n', "utf-8")
     return [name.as_posix() for name in fresh]
 
 

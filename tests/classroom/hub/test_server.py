@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 
 import pytest
 
-from lessons_lib.classroom.hub.server import lay_out
+from lessons_lib.classroom.hub.server import NOTICES, lay_out
 from lessons_lib.core import PROJECT
 
 LIMITED = "from lessons_lib.classroom.hub.server import limit; limit(400_000_000, 1_000_000)"
@@ -38,6 +39,15 @@ def test_what_a_student_wrote_stays_and_a_new_lesson_is_added(tmp_path, course):
     (course / "notebooks" / "02_bag_of_words.ipynb").write_text("new")
     assert lay_out(home, course) == ["02_bag_of_words.ipynb"]
     assert (home / "lessons" / "01_one_hot.ipynb").read_text() == "mine"
+
+
+def test_nobody_is_asked_about_news_and_who_wants_them_keeps_that(tmp_path, course):
+    home = tmp_path / "anna"
+    lay_out(home, course)
+    assert json.loads((home / NOTICES).read_text("utf-8")) == {"fetchNews": "false"}
+    (home / NOTICES).write_text('{"fetchNews": "true"}')
+    lay_out(home, course)
+    assert json.loads((home / NOTICES).read_text("utf-8")) == {"fetchNews": "true"}
 
 
 def test_an_assignment_is_handed_out_once_and_what_a_student_made_of_it_stays(tmp_path, course):
