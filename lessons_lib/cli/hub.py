@@ -84,7 +84,7 @@ def start(folder: Annotated[Path, typer.Argument(help="made by `lessons hub writ
 @hub_app.command()
 def size(students: Annotated[int, typer.Option(help="how many")] = 30) -> None:
     """Say what machine a class needs, from the committed measurement of one student's server."""
-    from ..classroom.hub import measured, room_for
+    from ..classroom.hub import measured, room_for, rule_of
     from ..core import check_int
 
     found = measured()
@@ -92,9 +92,14 @@ def size(students: Annotated[int, typer.Option(help="how many")] = 30) -> None:
     rows = [["the server alone", f"{found.server_mb:,.0f}", ""],
             *([f"and {lesson}, run whole", f"{after:,.0f}", f"{peak:,.0f}"] for lesson, after, peak in found.in_order())]
     columns = ["open", "MB after", "MB at most"]
-    show_table(f"One student, {found.scale} scale ({found.date}, {found.system})", columns, rows, right=columns[1:])
-    print(f"{students} students: {room.cores} cores, and {room.memory_gb:g} GB of memory if all of these stay open, {room.one_gb:g} GB with one "
-          f"lesson at a time; a limit of {room.limit_gb:g} GB for each student")
+    show_table(f"One student, {found.scale} scale ({found.date}, {found.system.replace(' 1 cores', ' 1 core')})", columns, rows, right=columns[1:])
+    print(f"{_counted(students, 'student')}: {_counted(room.cores, 'core')}, and {room.memory_gb:g} GB of memory if all of these stay open, "
+          f"{room.one_gb:g} GB with one lesson at a time; a limit of {room.limit_gb:g} GB for each student")
+    print(*rule_of(students, found), sep="\n")
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
 @hub_app.command()

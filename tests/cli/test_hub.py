@@ -50,6 +50,9 @@ def test_the_size_of_a_machine_is_told_with_the_measurement_it_comes_from(monkey
     code, out, _ = run(monkeypatch, capsys, "hub", "size", "--students", "12")
     room = room_for(12, measured())
     assert code == 0 and f"12 students: 6 cores, and {room.memory_gb:g} GB" in out and "simcse" in out and measured().date in out
+    assert "12 x 0.5" in out and f"12 x {measured().together_mb:,.0f} MB" in out
+    alone = run(monkeypatch, capsys, "hub", "size", "--students", "1")[1]
+    assert "1 student: 1 core, and" in alone and "1 cores" not in alone
 
 
 def test_a_measurement_is_shown_and_kept_only_when_asked_to(monkeypatch, capsys, tmp_path):

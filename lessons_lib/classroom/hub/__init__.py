@@ -8,8 +8,8 @@ Kubernetes. `draw_passwords` is for who lost one or comes late, `update_course` 
 from .accounts import new_accounts, right_password
 from .configuring import configure
 from .settings import SPAWNERS, Hub, read_hub
-from .sizing import Measured, Room, measure, measured, room_for, write_measured
+from .sizing import Measured, Room, measure, measured, room_for, rule_of, write_measured
 from .writing import draw_passwords, hub_missing, names_from, start_command, update_course, without_password, write_hub
 
 __all__ = ["SPAWNERS", "Hub", "Measured", "Room", "configure", "draw_passwords", "hub_missing", "measure", "measured", "names_from", "new_accounts",
-           "read_hub", "right_password", "room_for", "start_command", "update_course", "without_password", "write_hub", "write_measured"]
+           "read_hub", "right_password", "room_for", "rule_of", "start_command", "update_course", "without_password", "write_hub", "write_measured"]

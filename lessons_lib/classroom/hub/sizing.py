@@ -28,7 +28,7 @@ from ...core import PROJECT, DamagedFile, device_report, read_json, write_json
 from ...lesson.course import Course, chosen_scale
 from ...publish.execute import PeakMemory, kernel_environment
 
-__all__ = ["LESSONS", "Measured", "Room", "measure", "measured", "room_for", "write_measured"]
+__all__ = ["LESSONS", "Measured", "Room", "measure", "measured", "room_for", "rule_of", "write_measured"]
 
 RECORD = PROJECT / "data" / "benchmarks" / "hub.json"
 LESSONS = ("word2vec", "simcse")                  # the largest that a student leaves open: trained vectors, and a BERT that learns
@@ -100,6 +100,15 @@ def room_for(students: int, found: Measured) -> Room:
     limit = math.ceil(2 * SPARE * max(found.peak_mb.values()) / 1000) / 2
     memory, one = (float(math.ceil(HUB_GB + max(limit, students * each / 1000))) for each in (found.together_mb, found.largest_mb))
     return Room(students, limit, memory, one, math.ceil(CORES * students))
+
+
+def rule_of(students: int, found: Measured) -> list[str]:
+    """How `room_for` comes to its numbers: what was measured, what it is multiplied by, and what is a guess."""
+    room, peak = room_for(students, found), max(found.peak_mb.values())
+    return [f"limit of each student: {SPARE:g} x {peak:,.0f} MB, the most that was measured, up to the next half GB = {room.limit_gb:g} GB",
+            f"memory: {HUB_GB:g} GB for the hub and the system + {students} x {found.together_mb:,.0f} MB with all lessons open, measured, or "
+            f"{students} x {found.largest_mb:,.0f} MB with the largest one; up to the next GB, and never less than one limit",
+            f"cores: {students} x {CORES:g}, up to the next whole; a rule of thumb, not measured: most of a lesson is reading"]
 
 
 # ------------------------------------------------------------------------------------------------ measuring

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lessons_lib.classroom.hub import Measured, measure, measured, room_for, write_measured
+from lessons_lib.classroom.hub import Measured, measure, measured, room_for, rule_of, write_measured
 from lessons_lib.core import DamagedFile
 
 MADE_UP = Measured(100, {"simcse": 1400, "word2vec": 600}, {"word2vec": 900, "simcse": 1500}, 1400, "laptop", "2026-01-01", "a machine")
@@ -21,6 +21,12 @@ def test_there_is_room_for_all_lessons_of_all_students_or_for_one_each(students,
     room = room_for(students, MADE_UP)
     assert (room.memory_gb, room.one_gb, room.cores, room.limit_gb) == (memory, one, cores, 2.0)
     assert room.memory_gb * 1000 >= students * MADE_UP.together_mb and room.limit_gb * 1000 >= 1.25 * 1500
+
+
+def test_the_rule_is_told_with_what_was_measured_and_what_was_not():
+    limit, memory, cores = rule_of(30, MADE_UP)
+    assert "1.25 x 1,500 MB" in limit and "= 2 GB" in limit and "30 x 1,400 MB" in memory and "30 x 900 MB" in memory
+    assert "30 x 0.5" in cores and "not measured" in cores
 
 
 def test_lessons_come_in_the_order_in_which_they_were_opened():
