@@ -257,7 +257,7 @@ def _chosen(assignment: Assignment, student: str, lesson: str, paths: Sequence[P
 
 
 def _shown(assignment: Assignment, path: Path) -> str:
-    return path.relative_to(assignment.folder / "submissions").as_posix()
+    return path.relative_to(existing_path(assignment.folder / "submissions")).as_posix()
 
 
 def _use(assignment: Assignment, path: Path) -> str:

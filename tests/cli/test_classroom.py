@@ -38,7 +38,8 @@ def test_the_screen_names_files_and_the_points_of_a_person_count_the_next_time(m
     (folder / "submissions" / "anna.ipynb").write_text(solved.replace("*Your answer: replace this line.*", "Names"), "utf-8")
     for name, content in (("mine.ipynb", (folder / "student" / "01_one_hot.ipynb").read_text("utf-8")), ("all.zip", "PK"), ("bad.ipynb", "{")):
         (folder / "submissions" / "anna" / name).write_text(content, "utf-8")
-    _, out, _ = run(monkeypatch, capsys, "grade", str(folder))
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = run(monkeypatch, capsys, "grade", "hw1")
     assert "2 files could not be used:\n  anna/all.zip: is no notebook (.ipynb); unpack it\n  anna/bad.ipynb: cannot be read" in out or (
         "2 files could not be used:\n  anna/bad.ipynb: cannot be read" in out)
     assert "anna, one_hot: handed in twice: graded anna.ipynb, left anna/mine.ipynb" in out and "1 answer waits for your points" in out
