@@ -121,7 +121,7 @@ def _answers(cell: Mapping[str, Any], exercise: str, variable: str) -> bool:
     """Whether a code cell is to answer an exercise: by its mark, or because it makes the variable."""
     metadata = cell.get("metadata")
     marked = metadata.get("exercise") == exercise if isinstance(metadata, dict) else False
-    return marked or re.search(rf"^\s*(def\s+{variable}\b|{variable}\s*(:[^=\n]*)?=(?!=))", _source(cell), re.MULTILINE) is not None
+    return marked or re.search(rf"^[ \t]*(def[ \t]+{variable}\b|{variable}[ \t]*(:[^=\n]*)?=(?!=))", _source(cell), re.MULTILINE) is not None
 
 
 class _Run:

@@ -92,10 +92,10 @@ def _tell_files(rows: list[Any]) -> None:
     if left := [row for row in files if not row.lesson]:
         print(f"{len(left)} {'file' if len(left) == 1 else 'files'} could not be used:")
         for row in left:
-            print(printable(f"  {row.exercise}: {row.remark}"))
+            print("  " + printable(" ".join(f"{row.exercise}: {row.remark}".split())))
     for row in files:
         if row.lesson:
-            print(printable(f"{row.student}, {row.lesson}: {row.remark}"))
+            print(printable(" ".join(f"{row.student}, {row.lesson}: {row.remark}".split())))
 
 
 def _sums(assignment: Any, rows: list[Any]) -> list[list[Any]]:

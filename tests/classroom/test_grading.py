@@ -257,6 +257,17 @@ def test_of_several_files_for_one_lesson_the_newest_with_the_most_attempts_count
     assert chosen(assignment)[0] == ["b.ipynb"] and outside.is_file()        # one exercise less, though it is newer
 
 
+def test_a_cell_answers_an_exercise_by_its_mark_or_by_the_name_that_it_makes_and_long_ones_are_searched_in_no_time():
+    for source, answers in (("x = 1\n  def f(a): pass", True), ("f = 3", True), ("f: int = 3", True), ("f == 3", False), ("f(1)", False),
+                            ("def ff(a): pass", False), ("g = f = 1", False)):
+        assert grading._answers({"source": source}, "name", "f") is answers, source
+    assert grading._answers({"source": "", "metadata": {"exercise": "name"}}, "name", "f")
+    start = time.monotonic()
+    for source in ("\n" * 10**6, "f\n" * 10**6, "f:" * 10**6, " " * 10**6):
+        assert not grading._answers({"source": source}, "name", "f")
+    assert time.monotonic() - start < 5
+
+
 def test_files_that_cannot_be_used_are_named_with_the_reason(assignment, hand_in, graded, right):
     folder = assignment.folder / "submissions" / "kim"
     folder.mkdir()

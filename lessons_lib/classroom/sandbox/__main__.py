@@ -100,7 +100,8 @@ def _told(error: BaseException) -> list[Any]:
     """Kind, text and line of an error."""
     try:
         text = error.msg if isinstance(error, SyntaxError) else error
-        return [type(error).__name__[:60], " ".join(str(text).split())[:300], _line(error)]
+        line = _line(error)
+        return [type(error).__name__[:60], " ".join(str(text).split())[:300], line if type(line) is int else None]
     except BaseException:
         return ["Error", "", None]               # an error whose text fails, too
 
