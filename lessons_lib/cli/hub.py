@@ -41,13 +41,13 @@ def write(folder: Annotated[Path, typer.Argument(help="a new folder", show_defau
               idle_minutes=idle, hours=hours, scale=scale, data=data, models=models)
     write_hub(hub, folder)
     print(f"{folder}: a hub for {len(names)} students. Read {folder / 'README.md'} and hand out {folder / 'passwords.csv'}, "
-          f"then: lessons hub start {folder}")
+          f"then: python -m lessons_lib hub start {folder}")
     if reason := hub_missing():
         print(f"before that: {reason}")
 
 
 @hub_app.command()
-def password(folder: Annotated[Path, typer.Argument(help="made by `lessons hub write`", show_default=False)],
+def password(folder: Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub write`", show_default=False)],
              names: Annotated[list[str], typer.Argument(help="students, or a text file with one name a line", show_default=False)]) -> None:
     """Draw new passwords: for who lost one, and for who comes late."""
     from ..classroom.hub import draw_passwords, names_from
@@ -58,7 +58,7 @@ def password(folder: Annotated[Path, typer.Argument(help="made by `lessons hub w
 
 
 @hub_app.command()
-def update(folder: Annotated[Path, typer.Argument(help="made by `hub write`", show_default=False)]) -> None:
+def update(folder: Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub write`", show_default=False)]) -> None:
     """Bring the course of a hub up to this one; settings, homes and what was handed out stay."""
     from ..classroom.hub import update_course
 
@@ -67,14 +67,15 @@ def update(folder: Annotated[Path, typer.Argument(help="made by `hub write`", sh
 
 
 @hub_app.command()
-def start(folder: Annotated[Path, typer.Argument(help="made by `lessons hub write`", show_default=False)]) -> None:
+def start(folder: Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub write`", show_default=False)]) -> None:
     """Start a hub on this machine; Ctrl-C stops it and all its servers."""
     from ..classroom.hub import read_hub, start_command, without_password
     from ..core import PROJECT
 
     command = start_command(folder)
     if shut_out := without_password(folder):
-        print(f"no password, so nobody logs in as {', '.join(shut_out)}: lessons hub password {folder} {' '.join(shut_out)}", file=sys.stderr)
+        print(f"no password, so nobody logs in as {', '.join(shut_out)}: python -m lessons_lib hub password {folder} {' '.join(shut_out)}",
+              file=sys.stderr)
     print(f"The hub opens at {read_hub(folder)[0].address}")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     os.chdir(folder)

@@ -23,7 +23,7 @@ def test_a_hub_is_written_with_the_measured_limit_and_what_to_do_next(monkeypatc
     hub, accounts = read_hub(tmp_path / "class")
     for path in (tmp_path / "class" / "course", *(tmp_path / "class" / "course").rglob("*")):            # or pytest could not remove it
         path.chmod(path.stat().st_mode | stat.S_IWUSR)
-    assert code == 0 and "a hub for 3 students" in out and f"lessons hub start {tmp_path / 'class'}" in out
+    assert code == 0 and "a hub for 3 students" in out and f"python -m lessons_lib hub start {tmp_path / 'class'}" in out
     assert hub.students == ("anna", "bo", "chen") and hub.idle_minutes == 45 and set(accounts) == {"anna", "bo", "chen", "teacher"}
     assert hub.memory_gb == room_for(3, measured()).limit_gb
 

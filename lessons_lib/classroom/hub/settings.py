@@ -95,6 +95,6 @@ def read_hub(folder: str | os.PathLike) -> tuple[Hub, dict[str, Any]]:
     values = read_json(existing_path(Path(folder) / FILE))
     known = {field.name for field in dataclasses.fields(Hub)}
     if not isinstance(values, dict) or not isinstance(values.get("accounts"), dict) or set(values) - known - {"accounts"}:
-        raise DamagedFile(f"{Path(folder) / FILE} holds no settings of a hub; make them again: lessons hub write FOLDER")
+        raise DamagedFile(f"{Path(folder) / FILE} holds no settings of a hub; make them again: python -m lessons_lib hub write FOLDER")
     accounts = values.pop("accounts")
     return Hub(**values | {"students": tuple(values.get("students", ()))}), accounts

@@ -81,7 +81,7 @@ def measured(path: Path = RECORD) -> Measured:
     try:
         return Measured(**read_json(path))
     except TypeError:
-        raise DamagedFile(f"{path.name} is no measurement of a hub; make it again: lessons hub measure --keep") from None
+        raise DamagedFile(f"{path.name} is no measurement of a hub; make it again: python -m lessons_lib hub measure --keep") from None
 
 
 def write_measured(found: Measured, path: Path = RECORD) -> Path:

@@ -36,7 +36,7 @@ def test_lessons_come_in_the_order_in_which_they_were_opened():
 def test_a_measurement_comes_back_as_it_was_kept(tmp_path):
     assert measured(write_measured(MADE_UP, tmp_path / "hub.json")) == MADE_UP
     (tmp_path / "other.json").write_text('{"server": 3}')
-    with pytest.raises(DamagedFile, match="lessons hub measure --keep"):
+    with pytest.raises(DamagedFile, match="python -m lessons_lib hub measure --keep"):
         measured(tmp_path / "other.json")
 
 

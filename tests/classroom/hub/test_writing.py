@@ -89,7 +89,8 @@ def test_the_course_can_be_read_and_not_written(written):
 def test_the_page_beside_it_names_the_limits_and_the_command(written):
     folder, _ = written
     page = (folder / "README.md").read_text("utf-8")
-    assert "at most 1.5 GB" in page and "after 20 minutes" in page and f"lessons hub start {folder}" in page and "http://127.0.0.1:8123/" in page
+    assert "at most 1.5 GB" in page and "after 20 minutes" in page and "http://127.0.0.1:8123/" in page
+    assert f"python -m lessons_lib hub start {folder}" in page and "lessons hub " not in page, "outside of .venv there is no command lessons"
     assert "nothing\nkeeps one student from the files of another, or from those of this folder" in page
     assert not re.search(r"\$(?!home\b|name\b|\()", page), "what is left is the shell's"
 
