@@ -239,8 +239,8 @@ def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
         out = read_notebook(assignment.folder / "student" / f"{entry['stem']}.ipynb")
     except ValueError:
         out = student_notebook(Course().card(lesson))
-    blank = {_source(cell).strip() for cell in out["cells"]}
-    own = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code" and _source(cell).strip() not in blank]
+    blank = {" ".join(_source(cell).split()) for cell in out["cells"]}           # other editors space otherwise
+    own = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code" and " ".join(_source(cell).split()) not in blank]
     tried = [name for name, variable in entry["exercises"].items() if any(_answers(cell, name, variable) for cell in own)]
     return len(tried) + sum(bool(answer) for answer in _open_answers(notebook).values())
 
