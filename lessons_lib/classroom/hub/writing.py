@@ -85,6 +85,7 @@ def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
         shutil.copyfile(FILES / "Dockerfile", made / "Dockerfile")
         _write_requirements(made)
         (made / ".gitignore").write_text("*\n", "utf-8")        # passwords and keys, perhaps within a clone
+        (made / ".dockerignore").write_text("*\n!course\n!requirements.txt\n!constraints.txt\n", "utf-8")        # nor do these go to a builder
         for name, values in {"README.md": _page(hub, target), "values.yaml": _chart(hub)}.items():
             (made / name).touch(mode=0o600)      # the chart holds two passwords
             (made / name).write_text(Template((FILES / name).read_text("utf-8")).substitute(values), "utf-8")

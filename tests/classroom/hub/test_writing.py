@@ -36,7 +36,7 @@ from lessons_lib.core import PROJECT, BackendUnavailable
 def test_everything_is_there_and_nothing_more_than_it_needs(written):
     folder, _ = written
     assert {path.name for path in folder.iterdir()} == {"README.md", "hub.json", "passwords.csv", "jupyterhub_config.py", "course", "Dockerfile",
-                                                        "requirements.txt", "constraints.txt", "values.yaml", ".gitignore"}
+                                                        "requirements.txt", "constraints.txt", "values.yaml", ".gitignore", ".dockerignore"}
     assert (folder / ".gitignore").read_text() == "*\n", "passwords, perhaps within a clone"
     assert {path.name for path in (folder / "course").iterdir()} == {"lessons_lib", "notebooks", "data", "figures"}
 
@@ -215,6 +215,8 @@ def test_the_image_is_made_of_pins_alone(written):
 def test_the_image_is_made_from_anywhere_and_small_where_there_is_no_card(written):
     image, page = ((written[0] / name).read_text("utf-8") for name in ("Dockerfile", "README.md"))
     assert f"docker build -t embeddings-measured {written[0]}\n" in page and "--build-arg PIP_EXTRA_INDEX_URL=" in page
+    needed = {word for line in image.splitlines() if line.startswith("COPY") for word in line.split()[1:-1]}
+    assert {line[1:] for line in (written[0] / ".dockerignore").read_text("utf-8").splitlines()[1:]} == needed, "no password goes to a builder"
     assert image.index("\nARG PIP_EXTRA_INDEX_URL\n") < image.index("RUN pip install") and "`start` refuses root" in page
 
 
