@@ -54,9 +54,10 @@ def test_the_picture_and_the_links_exist():
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """The user's environment without anything of this project or of a virtual environment."""
+    """The user's environment without anything of this project or of a virtual environment, but for the threads: other tests run beside it."""
     skip = ("LESSONS_", "VIRTUAL_ENV", "CONDA", "PYTHON", "PYTEST")
-    return {k: v for k, v in os.environ.items() if not k.startswith(skip)} | {"LESSONS_CACHE": str(home / "cache")}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(skip) or k == "LESSONS_THREADS"}
+    return kept | {"LESSONS_CACHE": str(home / "cache")}
 
 
 def call(clone: Path, *arguments: str, limit: float = 900) -> subprocess.CompletedProcess:
