@@ -93,7 +93,8 @@ def live_notebook(card: LessonCard, notebook: Any) -> Any:
         for first, slide in slides.get(number, []):
             cells.append(new_markdown_cell(_markdown(slide, first), metadata={"slideshow": {"slide_type": "slide"}}))
             if slide.output is not None:
-                cell.metadata["slideshow"] = {"slide_type": "fragment" if slide.question else "-"}
+                # A cell without a type belongs to the slide before it; jupyterlab-slideshow hides the "-" that other tools write for that.
+                cell.metadata["slideshow"] = {"slide_type": "fragment"} if slide.question else {}
                 cell.metadata["jupyter"] = {"source_hidden": True}
         cells.append(cell)
         cells += [new_markdown_cell(slide.sentence, metadata={"slideshow": {"slide_type": "fragment"}})
