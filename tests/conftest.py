@@ -22,7 +22,7 @@ if not Path("/dev/nvidia0").exists():
 if "PYTEST_XDIST_WORKER" in os.environ:
     for pool in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(pool, "1")
-    os.environ.setdefault("LESSONS_THREADS", "1")             # of lessons too: two of two threads each took six times as long side by side
+    os.environ.setdefault("LESSONS_THREADS", "1")             # of lessons too: threads of two side by side take the cores while they wait
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")       # some kernels have two threads all the same
 FORMULAS = sorted((Path(__file__).parents[1] / "lessons_lib" / "kernels").glob("*/reference.py"))
 install_import_hook([f"lessons_lib.kernels.{path.parent.name}.reference" for path in FORMULAS], "beartype.beartype")
