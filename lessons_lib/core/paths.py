@@ -16,7 +16,12 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 
 def _from_environment(variable: str, default: Path) -> Path:
     value = os.environ.get(variable)
-    return Path(value).expanduser().resolve() if value else default
+    try:
+        return Path(value).expanduser().resolve() if value else default
+    except RuntimeError as error:               # links in a circle, or a user that there is not
+        raise ValueError(
+            f"{variable}={value[:60]!r} leads nowhere: {error}. Set it to a folder"
+        ) from error
 
 
 def cache_folder() -> Path:

@@ -82,6 +82,10 @@ class Averaging:
     def of(self, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Vectors (n, dim) float32 and numbers of known words (n,) of sentences whose words have the numbers ``ids``."""
         matrix = np.ascontiguousarray(self.vectors.matrix, dtype=np.float32)
+        rows = min(len(matrix), len(self.weights))
+        if row_of.max(initial=-1) >= rows:       # rows become addresses
+            raise ValueError(f"vectors: {self.vectors!r} has {rows} rows, and row {row_of.max()} was a word's when this was "
+                             "fitted; expected vectors that only grow. Fit again")
         out, known = np.empty((len(ends), matrix.shape[1]), dtype=np.float32), np.empty(len(ends), dtype=np.int64)
         sum_rows(matrix, self.weights, row_of, ids, ends, self.once, self.per_weight, out, known)
         if self.per_dimension:

@@ -30,10 +30,19 @@ def as_corpus(texts: Iterable[str] | Corpus, *, tokenizer: Any, threads: int | N
 
 
 def numbered_documents(corpus: Corpus) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield a corpus' documents in order, many at a time: their token numbers, and where each document ends in them."""
-    offsets, first = corpus.offsets, 0
+    """Yield a corpus' documents in order, many at a time: their token numbers, and where each document ends in them.
+
+    Raises ValueError for a number outside the vocabulary: numbers become addresses, and a corpus takes them as given.
+    """
+    offsets, first, n_words = corpus.offsets, 0, len(corpus.vocabulary)
     while first < len(corpus):
         last = int(np.searchsorted(offsets, offsets[first] + _TOKENS_AT_ONCE, side="right")) - 1
         last = max(first + 1, min(last, first + _DOCUMENTS_AT_ONCE))
-        yield np.array(corpus.token_ids[offsets[first] : offsets[last]]), offsets[first + 1 : last + 1] - offsets[first]
+        ids = np.array(corpus.token_ids[offsets[first] : offsets[last]])
+        if len(ids) and not 0 <= ids.min() <= ids.max() < n_words:
+            at = int(np.argmax((ids < 0) | (ids >= n_words)))
+            document = int(np.searchsorted(offsets, offsets[first] + at, side="right")) - 1
+            raise ValueError(f"corpus document {document} holds token id {ids[at]}; expected ids in [0, {n_words - 1}], the "
+                             f"{n_words} words of its vocabulary. Build the corpus again from its texts")
+        yield ids, offsets[first + 1 : last + 1] - offsets[first]
         first = last

@@ -227,7 +227,8 @@ def scan_words(text: np.ndarray, table: np.ndarray, min_chars: int, slots: np.nd
 
 @compiled
 def clean_characters(text: np.ndarray, table: np.ndarray, out: np.ndarray, pad_words: bool) -> int:
-    """Prepare a block for character n-grams. Returns the bytes written to ``out``, which has room for twice the block.
+    """Prepare a block for character n-grams. Returns the bytes written to ``out``: at most twice the block and one for
+    each document.
 
     Without ``pad_words`` two or more white-space characters become one space. With it, each word is written as space, word, space.
     """

@@ -126,7 +126,8 @@ class CharacterScan:
     def __call__(self, texts: list[str], buffers: Buffers) -> ScannedBlock:
         """Number the character n-grams of a block of texts."""
         text = _folded(texts, buffers, lowercase=self.lowercase, form=self.form)
-        clean = buffers.get("clean", 2 * text.size + 1, np.uint8)
+        # a word of one byte that ends its text comes with its end and becomes five: space, word, space, two ends
+        clean = buffers.get("clean", 2 * text.size + len(texts), np.uint8)
         clean = clean[: fast_scan.clean_characters(text, character_table(self.lowercase), clean, self.in_words)]
         low, high, room = self.low, self.high, clean.size * (self.high - self.low + 1)
         if high > _LONG_NGRAM:                   # a run longer than the longest document is in none

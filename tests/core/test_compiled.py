@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from lessons_lib.core.compiled import compiled
 
 CODE = """
@@ -37,6 +39,7 @@ def _outer(n: int) -> float:
     return _squares(n) + 1.0
 
 
+@pytest.mark.slow
 def test_F17_without_a_cache_folder_loops_are_compiled_in_memory_with_one_notice():
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.stdout.strip() == "(2, 3) 1", done.stderr

@@ -169,6 +169,7 @@ for i in range(10**6):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is a POSIX signal")
 def test_a_model_being_overwritten_survives_kill_9(tmp_path):
     """Writers killed at random moments: the model loads each time and holds one whole version."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import generator
@@ -46,7 +46,6 @@ def test_they_are_no_principal_components_unless_the_mean_is_zero():
     assert abs(cosine) > abs(of(centred, 1).components[0] @ x.mean(axis=0) / np.linalg.norm(x.mean(axis=0)))
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.floats(-37, 37))
 def test_the_scale_of_vectors_changes_singular_values_only(exponent):
     x = vectors(60, 5)

@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, generator
@@ -63,7 +63,6 @@ def test_texts_and_their_corpus_teach_the_same_idf(language):
     np.testing.assert_array_equal(encoder.fit(corpus).idf_.copy(), encoder.fit(language.texts).idf_)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=9), min_size=1, max_size=12), st.randoms(use_true_random=False))
 def test_the_order_of_words_and_of_sentences_does_not_matter(sentences, random):
     vectors = WordVectors(list("abcdefgh"), generator(5).normal(size=(8, 5)))
@@ -216,3 +215,21 @@ def test_T18_a_token_of_a_million_characters_is_named_and_unknown(toy):
         found = MeanEncoder(toy).encode(["the cat", "x" * 1_000_000 + " cat"])
     assert len(caught) == 1 and "max_token_chars" in str(caught[0].message)
     np.testing.assert_array_equal(found, [[2, 1, 0], [0, 2, 0]])
+
+
+@pytest.mark.parametrize("wrong", [-1, 10**6])
+def test_P14_a_corpus_with_numbers_outside_its_vocabulary_is_refused(language, wrong):
+    """A `Corpus` takes the numbers it is given, and the loops of this room would take them for addresses."""
+    good = Corpus.from_texts(language.texts[:20])
+    ids = good.token_ids.copy()
+    ids[-1] = wrong
+    with pytest.raises(ValueError, match=rf"document 19 .*{wrong}.*{len(good.vocabulary) - 1}"):
+        MeanEncoder(language.vectors, weights="idf").fit(Corpus(good.vocabulary, ids, good.offsets))
+
+
+def test_vectors_that_became_fewer_than_when_it_was_fitted_are_refused(language):
+    vectors = WordVectors(list(language.vectors.tokens), language.vectors.matrix.copy())
+    encoder = MeanEncoder(vectors, weights="idf").fit(language.texts[:50])
+    vectors.matrix = vectors.matrix[:2].copy()
+    with pytest.raises(ValueError, match="rows"):
+        encoder.encode(language.texts[:50])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, generator
@@ -101,7 +101,6 @@ def test_a_duplicated_corpus_changes_nothing(language, components):
 
 
 @pytest.mark.parametrize("components", ["corpus", "batch"])
-@settings(max_examples=10, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_sentences_does_not_matter(language, components, random):
     order = random.sample(range(600), 600)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DataWarning, Encoder
@@ -84,7 +84,6 @@ def test_weights_of_the_authors_frequencies(lessons_data):
     np.testing.assert_allclose(found, [0.02479, 0.04708, 1.8729, 1.9959], atol=1e-4)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=30), st.floats(1, 60))
 def test_weights_lie_between_zero_and_two_and_fall_with_frequency(counts, n):
     shares = np.array(counts) / sum(counts)

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, DataWarning
@@ -33,7 +33,6 @@ def test_a_corpus_holds_the_tokens_of_the_texts_in_order():
     assert corpus[-1].tolist() == corpus[2].tolist()
 
 
-@settings(max_examples=50, deadline=None)
 @given(token_lists, st.integers(1, 3), st.one_of(st.none(), st.integers(1, 4)))
 def test_T12_any_token_is_counted_and_rare_ones_are_dropped(lists, min_count, max_size):
     counts = Counter(token for tokens in lists for token in tokens)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.text import edit_distance
@@ -19,13 +19,11 @@ def by_definition(a: tuple, b: tuple) -> int:
     return min(by_definition(a[1:], b) + 1, by_definition(a, b[1:]) + 1, by_definition(a[1:], b[1:]) + (a[0] != b[0]))
 
 
-@settings(max_examples=50, deadline=None)
 @given(WORDS, WORDS)
 def test_the_distance_is_that_of_the_definition_and_the_same_from_both_sides(a, b):
     assert edit_distance(a, b) == by_definition(tuple(a), tuple(b)) == edit_distance(b, a)
 
 
-@settings(max_examples=50, deadline=None)
 @given(WORDS, WORDS, WORDS)
 def test_a_detour_is_never_shorter(a, b, c):
     assert edit_distance(a, c) <= edit_distance(a, b) + edit_distance(b, c)

@@ -3,13 +3,12 @@
 from itertools import chain
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.text.growing_array import GrowingArray, GrowingCounts
 
 
-@settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(-5, 5), max_size=50), max_size=20))
 def test_appending_is_concatenating(parts):
     array = GrowingArray(np.int32)
@@ -26,7 +25,6 @@ def test_finishing_early_cuts():
     assert len(array) == 4
 
 
-@settings(max_examples=30)
 @given(st.lists(st.dictionaries(st.integers(0, 9000), st.integers(0, 9), max_size=5), max_size=10))
 def test_totals_are_sums(amounts):
     counts = GrowingCounts()

@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.text.normalise import FORMS, normalise
@@ -13,7 +13,6 @@ def test_T15_composed_and_decomposed_spelling_become_one():
     assert normalise("cafe\u0301") == normalise("caf\u00e9") == "caf\u00e9"
 
 
-@settings(max_examples=30)
 @given(st.text(), st.sampled_from(FORMS))
 def test_normalising_twice_is_normalising_once(text, form):
     once = normalise(text, form)

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.text.scanner import FAST_PATTERNS, Buffers, CharacterScan, ScannedBlock, TokenScan, WordScan, long_tokens, scanned_blocks
@@ -23,7 +23,6 @@ def tokens_per_document(block: ScannedBlock) -> list[list[str]]:
     return [[names[i] for i in block.ids[a:b]] for a, b in zip([0, *ends], ends, strict=False)]
 
 
-@settings(max_examples=50, deadline=None)
 @given(texts, st.booleans(), st.sampled_from(sorted(FAST_PATTERNS)))
 def test_words_are_the_matches_of_the_pattern(documents, lowercase, pattern):
     block = WordScan(FAST_PATTERNS[pattern], lowercase=lowercase)(documents, Buffers())
@@ -35,7 +34,6 @@ def all_ngrams(text: str, low: int, high: int) -> list[str]:
     return sorted(text[i : i + n] for n in range(low, high + 1) for i in range(len(text) - n + 1))
 
 
-@settings(max_examples=50, deadline=None)
 @given(texts, st.booleans(), st.integers(1, 4), st.integers(0, 2))
 def test_character_ngrams_are_all_slices_of_the_collapsed_text(documents, lowercase, low, more):
     block = CharacterScan(low, low + more, False, lowercase)(documents, Buffers())
@@ -43,7 +41,6 @@ def test_character_ngrams_are_all_slices_of_the_collapsed_text(documents, lowerc
     assert [sorted(tokens) for tokens in tokens_per_document(block)] == [all_ngrams(text, low, low + more) for text in collapsed]
 
 
-@settings(max_examples=50, deadline=None)
 @given(texts, st.integers(1, 4), st.integers(0, 2))
 def test_character_ngrams_inside_words_pad_them_and_count_short_ones_once(documents, low, more):
     block = CharacterScan(low, low + more, True, True)(documents, Buffers())

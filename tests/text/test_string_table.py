@@ -1,7 +1,7 @@
 """Strings as bytes behave as Python's str do: same order, same equality, same content."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.text.string_table import Strings, StringTable
@@ -12,14 +12,12 @@ tricky = st.builds(lambda head, tail: head + tail, st.sampled_from(["", "a", "a"
                    st.text("ab\0\n我", max_size=4))
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.one_of(any_text, tricky), unique=True))
 def test_sorting_bytes_is_sorting_strings(strings):
     packed = Strings.of(strings)
     assert packed.to_list(packed.sorted_order()) == sorted(strings)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.one_of(any_text, tricky)))
 def test_packing_and_unpacking_is_a_round_trip(strings):
     packed = Strings.of(strings)
@@ -28,7 +26,6 @@ def test_packing_and_unpacking_is_a_round_trip(strings):
     assert packed.to_list(backwards) == strings[::-1]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.one_of(any_text, tricky)), max_size=5))
 def test_a_table_numbers_strings_as_a_dict_does(lists):
     table, number = StringTable(), {}

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import UnknownWord
@@ -13,7 +13,6 @@ from lessons_lib.text import Vocabulary
 COUNTS = {"the": 5, "cat": 2, "dog": 2, "bird": 1}
 
 
-@settings(max_examples=50)
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), st.integers(1, 5), min_size=1))
 def test_ids_follow_falling_count_then_the_token(counts):
     vocabulary = Vocabulary.from_counts(counts)

@@ -1,0 +1,182 @@
+"""Planted faults of memory: each must be seen by `fence`, or random cases would prove little.
+
+Each runs in a process of its own, which has to die of it (or to raise IndexError, where bounds of
+arrays are checked).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from .test_random_cases import text_of_numbers
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("LESSONS_DEBUG_MEMORY") != "1", reason="run by the slow test of random cases"
+)
+
+
+def write_behind_an_array() -> None:
+    from lessons_lib.core.compiled import compiled
+    from lessons_lib.kernels.memory import put_f32
+
+    @compiled
+    def put(address: int, i: int) -> None:
+        put_f32(address, i, np.float32(1.0))
+
+    row = np.zeros(5, np.float32)
+    put(row.ctypes.data, 4)
+    put(row.ctypes.data, 5)
+
+
+def write_where_an_array_was() -> None:
+    from lessons_lib.kernels.window_update.room import addresses
+
+    numbers = np.zeros(1000)
+    [address] = addresses([numbers])
+    del numbers
+    import ctypes
+
+    ctypes.memset(address, 0, 8)
+
+
+def a_slice_of_an_array_that_grew() -> None:
+    from lessons_lib.text.growing_array import GrowingArray
+
+    array = GrowingArray(np.int64)
+    array.append(np.arange(10))
+    early = array.finish()[2:]
+    array.append(np.arange(10_000))
+    early[0] = 1
+
+
+def the_room_for_padded_text_that_there_was_before() -> None:
+    from lessons_lib.text import fast_scan
+    from lessons_lib.text.characters import character_table
+
+    text = np.frombuffer(bytearray(b"a\xff" * 3), np.uint8)
+    fast_scan.clean_characters(
+        text, character_table(True), np.empty(2 * len(text) + 1, np.uint8), True
+    )
+
+
+def a_row_behind_the_word_vectors() -> None:
+    from lessons_lib.sentences.sums import sum_rows
+
+    matrix, out = np.ones((4, 64), np.float32), np.empty((1, 64), np.float32)
+    sum_rows(
+        matrix,
+        np.ones(400, np.float32),
+        np.array([399]),
+        np.zeros(1, np.int32),
+        np.array([1]),
+        False,
+        False,
+        out,
+        np.empty(1, np.int64),
+    )
+
+
+def a_word_of_a_topic_model_that_is_none() -> None:
+    from lessons_lib.kernels import LdaState, lda_sweep
+
+    state = LdaState([0, 1], [0, 2], [0, 1], n_topics=20, n_words=2)
+    state.words[1] = 1000
+    lda_sweep(state, backend="cpu")
+
+
+def a_column_of_the_counts_that_is_none() -> None:
+    from lessons_lib.kernels import GloveState, glove_step
+
+    state = GloveState([0, 1, 2], [1, 0], [3.0, 3.0], np.full((2, 4), 0.1), np.full((2, 4), 0.1))
+    state.columns[1] = 1000
+    glove_step(state, backend="cpu")
+
+
+def _too_little_room(family: str, place: str, value: object) -> None:
+    import lessons_lib.kernels as kernels
+
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 20, size=400)
+    rows, outputs, counts = (
+        rng.normal(size=(32, 24)),
+        np.zeros((20, 24)),
+        np.bincount(words, minlength=20) + 1,
+    )
+    more = {
+        "Window": {},
+        "Subword": {"rows": np.arange(20), "row_offsets": np.arange(21)},
+        "Document": {"tags": np.arange(11), "tag_offsets": np.arange(12)},
+    }[family]
+    offsets = np.linspace(0, 400, 12).astype(int)
+    state = getattr(kernels, f"{family}State")(
+        words,
+        offsets,
+        rows[: 20 if family == "Window" else 32],
+        outputs,
+        counts,
+        sample=0.0,
+        **more,
+    )
+    module, _, name = place.rpartition(".")
+    update = getattr(kernels, f"{family.lower()}_update")
+    update(
+        state, backend="cpu", window=8, negatives=20
+    )  # compiled as it should be; only then is the room too small
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importlib.import_module(f"lessons_lib.kernels.{module}"), name, value)
+        update(state, backend="cpu", window=8, negatives=20)
+
+
+def too_few_outputs_of_windows() -> None:
+    _too_little_room("Window", "window_update.room.BLOCK", 1)
+
+
+def too_few_outputs_of_subwords() -> None:
+    _too_little_room("Subword", "subword_update.room.most_draws", lambda how: -30)
+
+
+def too_few_outputs_of_documents() -> None:
+    _too_little_room("Document", "window_update.room.BLOCK", 1)
+
+
+FAULTS: list[Callable[[], None]] = [
+    write_behind_an_array,
+    write_where_an_array_was,
+    a_slice_of_an_array_that_grew,
+    the_room_for_padded_text_that_there_was_before,
+    a_row_behind_the_word_vectors,
+    a_word_of_a_topic_model_that_is_none,
+    a_column_of_the_counts_that_is_none,
+    too_few_outputs_of_windows,
+    too_few_outputs_of_subwords,
+    too_few_outputs_of_documents,
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_a_planted_fault_of_memory_is_seen(fault):
+    child = os.fork()
+    if child == 0:
+        try:
+            fault()
+        except IndexError:
+            os._exit(7)
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert ended in (7, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
+
+
+def test_a_case_without_a_fault_ends_well():
+    words, offsets = text_of_numbers(np.random.default_rng(0), 5)
+    assert len(words) == offsets[-1]
