@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,25 +16,25 @@ import typer
 from ..bootstrap import hand_over
 from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed, ProgramFailed, TrainingDiverged
 from .classroom import assign, grade, guide
+from .data import data_app
 from .encoding import encode
 from .hub import hub_app
 from .measuring import evaluate
 from .npm import npm
 from .pretrain import pretrain
 from .reproducing import reproduce
-from .show import show_table
+from .running import build, run
+from .show import show_board, show_table
 from .train import train_app
 from .training import Stopped
 from .web import site, slides
 
 app = typer.Typer(help="Embeddings, measured: a course on text embeddings, and the library under it.", no_args_is_help=True,
                   pretty_exceptions_enable=False, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
-data_app = typer.Typer(help="Datasets: what is here, how to get the rest, whether it is whole.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
 app.add_typer(hub_app, name="hub")
 
-LessonIds = Annotated[list[str] | None, typer.Argument(help="Lessons, such as one_hot; default: all.", show_default=False)]
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -49,80 +50,39 @@ def list_lessons() -> None:
     show_table("Lessons", ["lesson", "question", "minutes", "needs"], rows, right=("minutes",))
 
 
-@app.command()
-def run(ids: LessonIds = None, scale: Annotated[str | None, typer.Option(help="smoke, laptop or paper")] = None) -> None:
-    """Execute lessons in clean kernels, and print a table of results and the leaderboard so far."""
-    from ..lesson.board import user_board
-    from ..publish import run_lessons
-
-    results = list(_with_progress(lambda on_cell: run_lessons(ids or None, scale=scale, on_cell=on_cell)))
-    rows = [[r.lesson, r.scale, f"{r.seconds:.1f}", f"{r.peak_mb:,.0f}", "ok" if r.ok else f"cell {r.failed_cell}: {r.error}"] for r in results]
-    show_table("Run", ["lesson", "scale", "seconds", "peak MB", "result"], rows, right=("seconds", "peak MB"))
-    _show_board(user_board())
-    if not all(r.ok for r in results):
-        raise typer.Exit(1)
-
-
-def _with_progress(start: Any) -> Any:
-    """Yield what ``start(on_cell)`` yields while a bar shows lesson, cell and seconds left."""
-    from tqdm import tqdm
-
-    quiet = not sys.stderr.isatty()
-    # Where nobody watches, one line per lesson is enough; the bar itself would fill a log file.
-    with tqdm(total=1, disable=quiet, leave=False, desc="starting", bar_format="{desc} |{bar:30}| cell {n_fmt} of {total_fmt}{postfix}") as bar:
-
-        def on_cell(at: Any) -> None:
-            if quiet:
-                if at.cell == 1:
-                    print(f"lesson {at.number}/{at.n_lessons}: {at.lesson}", file=sys.stderr, flush=True)
-                return
-            bar.total, bar.n = at.n_cells, at.cell
-            bar.set_description_str(f"{at.number}/{at.n_lessons} {at.lesson}", refresh=False)
-            bar.set_postfix_str("" if at.seconds_left is None else f"about {at.seconds_left:.0f} s left", refresh=False)
-            bar.refresh()
-
-        yield from start(on_cell)
-
-
-@app.command(context_settings=PASS_ON, options_metavar="[LESSON] [JUPYTERLAB OPTIONS]")
+@app.command(context_settings=PASS_ON, options_metavar="[LESSON or NOTEBOOK.ipynb] [JUPYTERLAB OPTIONS]")
 def lab(context: typer.Context) -> None:
-    """Open JupyterLab at a lesson (default: start_here). It listens on this machine only and keeps its token."""
+    """Open JupyterLab at a lesson (default: start_here), or at a notebook such as `run` keeps of a lesson that stopped.
+
+    It listens on this machine only and keeps its token.
+    """
     from ..lesson.course import Course
 
     named = bool(context.args) and not context.args[0].startswith("-")
     lesson, options = (context.args[0], context.args[1:]) if named else ("start_here", context.args)
-    notebook = Course().card(lesson).notebook
+    kept = Path(lesson).absolute()
+    notebook = kept if kept.suffix == ".ipynb" and kept.is_file() else Course().card(lesson).notebook
     os.chdir(PROJECT)
     # Kernels start in notebooks/; in an environment that the course did not make, nothing else tells them where the library is.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
-    raise typer.Exit(hand_over([sys.executable, "-m", "jupyterlab", str(notebook.relative_to(PROJECT)), "--ServerApp.ip=127.0.0.1", *options]))
+    place = notebook.relative_to(PROJECT) if notebook.is_relative_to(PROJECT) else notebook
+    raise typer.Exit(hand_over([sys.executable, "-m", "jupyterlab", str(place), "--ServerApp.ip=127.0.0.1", *options]))
 
 
-@app.command(context_settings=PASS_ON)
-def test(context: typer.Context) -> None:
-    """Run the test suite on all cores; further arguments go to pytest."""
+@app.command(context_settings=PASS_ON, options_metavar="[--all] [PYTEST OPTIONS]")
+def test(context: typer.Context,
+         everything: Annotated[bool, typer.Option("--all", help="the slow tests too: all lessons, browser, processes; "
+                                                                "200 examples of each property, not 10")] = False) -> None:
+    """Run the tests on all cores, the quick ones unless ``--all`` is given; further arguments go to pytest."""
     parallel = [] if any(a in ("-n", "--pdb", "-x") or a.startswith("-n") for a in context.args) else ["-n", "auto", "--dist", "worksteal"]
-    raise typer.Exit(subprocess.call([sys.executable, "-m", "pytest", *parallel, *context.args], cwd=PROJECT))
+    if not everything:
+        print("The quick tests; `lessons test --all` runs the slow ones, too.", flush=True)
+    tier = ["--all"] if everything else []
+    raise typer.Exit(subprocess.call([sys.executable, "-m", "pytest", *parallel, *tier, *context.args], cwd=PROJECT))
 
 
-@app.command()
-def build(ids: LessonIds = None, check: Annotated[bool, typer.Option("--check", help="execute and write nothing; say what is wrong")] = False,
-          scale: Annotated[str, typer.Option(help="smoke, laptop or paper")] = "laptop") -> None:
-    """Make the notebooks from their texts: execute, clean, link, and renew the map in the README."""
-    from ..publish import build as build_lessons
-
-    def start(on_cell: Any) -> Any:
-        return build_lessons(ids or None, check=check, scale=scale, on_cell=on_cell)
-
-    results = list(_with_progress(start))
-    for result in results:
-        ran = f"{result.run.seconds:.1f} s, {result.run.peak_mb:,.0f} MB" if result.run else "checked"
-        failed = f"cell {result.run.failed_cell}: {result.run.error}" if result.run and not result.run.ok else ""
-        print(f"{'ok  ' if result.ok else 'FAIL'} {result.lesson} ({ran}) {failed}")
-        for problem in result.problems:
-            print(f"       {problem}")
-    if not all(result.ok for result in results):
-        raise typer.Exit(1)
+app.command()(run)
+app.command()(build)
 
 
 @app.command()
@@ -146,51 +106,6 @@ def doctor() -> None:
     marks = {"ok": "has", "note": "note", "missing": "MISSING"}
     show_table("This machine", ["", "what", "finding", "what to do"], [[marks[f.state], f.what, f.text, f.remedy] for f in found])
     if any(f.state == "missing" for f in found):
-        raise typer.Exit(1)
-
-
-# ------------------------------------------------------------------------------------------------ data
-
-
-@data_app.command("list")
-def data_list() -> None:
-    """List every dataset: where it was found, its size and licence."""
-    from ..datasets import list_datasets
-
-    rows = []
-    for row in list_datasets():
-        found = row.found + (f" ({', '.join(row.here)})" if row.here and row.here != ("all",) else "")
-        rows.append([row.name, row.kind, found or "not here", f"{row.bytes / 1e6:.2f}" if row.bytes else "?", row.licence])
-    show_table("Datasets", ["name", "kind", "found in", "MB", "licence"], rows, right=("MB",))
-
-
-@data_app.command("get")
-def data_get(name: str, source: Annotated[str | None, typer.Option("--from", help="https address or folder, same layout")] = None) -> None:
-    """Bring a dataset into the cache, checked; an interrupted transfer goes on where it stopped."""
-    from tqdm import tqdm
-
-    from ..datasets import get
-
-    with tqdm(unit="B", unit_scale=True, desc=name, disable=not sys.stderr.isatty()) as bar:
-
-        def on_bytes(path: str, so_far: int, in_all: int) -> None:
-            bar.total, bar.n = in_all or None, so_far
-            bar.refresh()
-
-        paths = get(name, source=source, on_bytes=on_bytes)
-    print(f"{name}: {len(paths)} file{'s' if len(paths) != 1 else ''} ready")
-
-
-@data_app.command("verify")
-def data_verify(names: Annotated[list[str] | None, typer.Argument(show_default=False)] = None) -> None:
-    """Compare the files of datasets with their registered checksums."""
-    from ..datasets import verify
-
-    states = verify(names or None)
-    show_table("Files", ["dataset", "file", "found in", "state"], [[s.name, s.file, s.place, s.state] for s in states])
-    changed = [s for s in states if s.state == "changed"]
-    if changed:
-        print(f"{len(changed)} changed: a damaged file in the cache is replaced by `lessons data get NAME`; one under LESSONS_DATA is yours")
         raise typer.Exit(1)
 
 
@@ -263,12 +178,7 @@ def leaderboard(reset: Annotated[bool, typer.Option("--reset", help="forget your
     board = Leaderboard.reference() if reference else user_board()
     if reset:
         board.reset()
-    _show_board(board)
-
-
-def _show_board(board: Any) -> None:
-    print("Leaderboard: Spearman correlation x 100")
-    print(board.to_text())
+    show_board(board)
 
 
 def main() -> int:

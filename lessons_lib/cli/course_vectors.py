@@ -48,11 +48,11 @@ def make_course_vectors(model: str, out: Path, work: Path | None, *, shards: lis
 
 def _about(method: Any, corpus: Any, *, shards: list[int], seconds: int | None) -> dict[str, Any]:
     """The part of a card that is known before the vectors are measured."""
-    from ..datasets import registered
+    from ..datasets import checksum_of, registered
 
     machine = device_report(packages=("numpy", "numba"))
     settings = {name: value for name, value in method.get_params().items() if name != "progress"}
-    data = {"dataset": "wiki", "files": {registered("wiki").files[i].path: registered("wiki").files[i].sha256 for i in shards},
+    data = {"dataset": "wiki", "files": {file.path: checksum_of(file) for file in (registered("wiki").files[i] for i in shards)},
             "documents": len(corpus), "tokens": corpus.n_tokens, "distinct words": len(corpus.vocabulary),
             "words": "runs of letters, digits and underscores, lower-cased (Tokenizer()), in articles; rarer than 10 left out"}
     return {"method": type(method).__name__, "settings": settings, "data": data, "history": [round(float(loss), 5) for loss in method.history_],

@@ -110,10 +110,10 @@ def _sentences_in_lines(sources: list[str]) -> Any:
 
 def _files(sources: list[str]) -> dict[str, Any]:
     """Checksums of the files of datasets among the sources."""
-    from ..datasets import dataset_names, registered
+    from ..datasets import checksum_of, dataset_names, registered
 
     names = [name for name in sources if name in dataset_names()]
-    files = {file.path: file.sha256 for name in names for file in registered(name).files}
+    files = {file.path: checksum_of(file) for name in names for file in registered(name).files}
     return {"files": files} if files else {}
 
 

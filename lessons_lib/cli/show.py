@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["show_table"]
+__all__ = ["show_board", "show_table"]
 
 
 def _console() -> Console:
@@ -25,3 +25,19 @@ def show_table(title: str, columns: list[str], rows: list[list[Any]], *, right: 
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))              # Text: brackets in data are not markup
     _console().print(table)
+
+
+def show_board(board: Any) -> None:
+    """Print a leaderboard, its rows in the order of the lessons.
+
+    Parameters
+    ----------
+    board : an `evaluation.Leaderboard`.
+    """
+    from ..lesson.course import Course
+
+    print("Leaderboard: Spearman correlation x 100")
+    if board.rows():
+        print(board.to_text(lessons=Course().ids()))
+    else:
+        print("No rows yet: each lesson adds its own; the course's are at `lessons leaderboard --reference`")

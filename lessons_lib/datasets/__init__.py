@@ -9,8 +9,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_HOME = {"load": "loading", "dataset_names": "registry", "registered": "registry", "Dataset": "registry", "RegisteredFile": "registry",
+_HOME = {"load": "loading", "checksum_of": "resolve",
+         "dataset_names": "registry", "registered": "registry", "Dataset": "registry", "RegisteredFile": "registry",
          "get": "catalogue", "list_datasets": "catalogue", "verify": "catalogue", "DatasetRow": "catalogue", "FileState": "catalogue",
+         "conditions": "catalogue", "publishers_table": "publishers", "receipt_of": "receipts", "Receipt": "receipts",
+         "notice": "receipts",
          "StreamedDocuments": "streams", "synthetic_language": "synthetic", "SyntheticLanguage": "synthetic",
          "LanguageSettings": "synthetic", "synthetic_plane": "synthetic_planes", "bent_log_density": "synthetic_planes",
          "Analogies": "records", "ContextualStatistics": "records",

@@ -22,6 +22,7 @@ from .tables import iterate_lines
 __all__ = ["analogies", "clean_line", "lee", "wikipedia_sample", "word_pairs_of_gensim"]
 
 CLEANING = 1                                                 # raise when clean_line changes, so that nobody reads an older result
+LOCK_SECONDS = 60
 MIN_WORDS = 5
 QUOTES = re.compile(r"'{2,5}")                               # bold and italic
 CAPTION_TAIL = re.compile(r"\|(?:alt=.*|thumb|\d*x?\d+px)\s*$")
@@ -76,9 +77,18 @@ def wikipedia_sample(request: Request) -> Documents:
     path = cache_folder() / "derived" / f"wikipedia-sample-{CLEANING}-gensim-{gensim_version()}-{sha256(dump)[:16]}.json"
     kept = _kept(path)
     if kept is None:
-        kept = _extracted(dump)
-        with contextlib.suppress(OSError):                   # a cache that cannot be written costs time, not the lesson
-            write_json(path, kept)
+        import filelock
+
+        with contextlib.ExitStack() as stack:
+            # A cache that cannot be written or locked costs time, not the lesson.
+            with contextlib.suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(filelock.FileLock(f"{path}.lock", timeout=LOCK_SECONDS))
+            kept = _kept(path)                               # another lesson may have made it meanwhile
+            if kept is None:
+                kept = _extracted(dump)
+                with contextlib.suppress(OSError):
+                    write_json(path, kept)
     return Documents(kept["texts"], titles=kept["titles"], name=request.dataset.name, split=request.split)
 
 

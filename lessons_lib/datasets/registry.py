@@ -25,13 +25,22 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)   
 
 @dataclass(frozen=True)
 class RegisteredFile:
-    """One file of the layout: ``path`` below a data folder, ``bytes`` and ``sha256`` ("" when unknown), documents in it (0: unknown)."""
+    """One file of the layout: ``path`` below a data folder, ``bytes`` and ``sha256`` ("" when unknown), documents in it (0: unknown).
+
+    ``columns`` are those that its row checksums ``exact`` and ``folded`` are over (see `canonical`), ``extra`` the others,
+    which not every publisher has; ``rows`` is their number.
+    """
 
     path: str
     bytes: int = 0
     sha256: str = ""
     texts: int = 0
     sources: tuple[str, ...] = ()
+    rows: int = 0
+    columns: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    exact: str = ""
+    folded: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,7 +98,8 @@ def safe_path(path: str) -> str:
 
 
 def _file(path: str, entry: dict[str, Any]) -> RegisteredFile:
-    return RegisteredFile(path=safe_path(path), **(entry | {"sources": tuple(entry.get("sources", ()))}))
+    lists = {key: tuple(entry.get(key, ())) for key in ("sources", "columns", "extra")}
+    return RegisteredFile(path=safe_path(path), **(entry | lists))
 
 
 def _dataset(name: str, entry: dict[str, Any], files: dict[str, RegisteredFile]) -> Dataset:

@@ -14,9 +14,11 @@ from importlib import metadata
 from pathlib import Path
 
 from ..core import PROJECT, DamagedFile, DataMissing, cache_folder, external_data_folder, sha256
+from .publishers import publishers_of
+from .receipts import has_receipt, receipt_of
 from .registry import Dataset, RegisteredFile
 
-__all__ = ["Found", "bundled_files", "cached_path", "find", "find_all", "gensim_version", "missing", "place_of", "readable_size"]
+__all__ = ["Found", "bundled_files", "cached_path", "checksum_of", "find", "find_all", "gensim_version", "missing", "place_of", "readable_size"]
 
 CACHE = "cache"
 
@@ -51,12 +53,22 @@ def find(file: RegisteredFile) -> Found | None:
     return next((Found(file, folder / file.path, place) for place, folder in _folders() if (folder / file.path).is_file()), None)
 
 
+def checksum_of(file: RegisteredFile) -> str:
+    """The sha256 for the card of what is made from a file: of the manifest, or of what a publisher's files became here."""
+    found = find(file)
+    receipt = receipt_of(found.path) if found is not None and found.place == CACHE else None
+    return receipt.sha256 if receipt is not None else file.sha256
+
+
 def _checked(found: Found) -> Found:
-    if found.place == CACHE and found.file.sha256:
+    if found.place == CACHE and (found.file.sha256 or has_receipt(found.path)):
         digest = sha256(found.path)
-        if digest != found.file.sha256:
+        if digest != found.file.sha256 and receipt_of(found.path) is None:
+            wanted = "those it was made with"
+            if found.file.sha256:
+                wanted = f"{found.file.bytes:,} with {found.file.sha256[:12]}…"
             raise DamagedFile(f"{found.path} was changed or damaged: {found.path.stat().st_size:,} bytes with checksum {digest[:12]}…, expected "
-                              f"{found.file.bytes:,} with {found.file.sha256[:12]}…. Remove it and get it again: lessons data get")
+                              f"{wanted}. Remove it and get it again: lessons data get")
     return found
 
 
@@ -106,7 +118,7 @@ def _remedy(dataset: Dataset, absent: Sequence[RegisteredFile]) -> str:
     if not absent:
         return "It comes with gensim: python -m lessons_lib test installs what the course needs"
     names = ", ".join(file.path for file in absent[:3]) + (", …" if len(absent) > 3 else "")
-    public = all(file.sources for file in absent) or os.environ.get("LESSONS_MIRROR")
+    public = all(file.sources or publishers_of(file.path) for file in absent) or os.environ.get("LESSONS_MIRROR")
     source = "" if public else f" --from {'URL_OR_FOLDER' if all(file.sha256 for file in absent) else 'FOLDER'}"
     return f"Get it: lessons data get {dataset.name}{source}; or set LESSONS_DATA to a folder with {names} (origin: {dataset.origin})"
 

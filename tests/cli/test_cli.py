@@ -83,6 +83,18 @@ def test_lab_opens_a_lesson_and_passes_options_on(monkeypatch, capsys, arguments
     assert not any("token" in part or "allow-root" in part for part in command)
 
 
+def test_lab_opens_the_notebook_that_a_run_kept(monkeypatch, capsys, tmp_path):
+    calls = []
+    monkeypatch.setattr(cli, "hand_over", lambda command: calls.append(command) or 0)
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "failed" / "00_start_here.ipynb"
+    kept.parent.mkdir()
+    kept.write_text("{}")
+    assert run(monkeypatch, capsys, "lab", "failed/00_start_here.ipynb")[0] == 0 and calls[0][3] == str(kept)
+    code, _, err = run(monkeypatch, capsys, "lab", "failed/01_one_hot.ipynb")
+    assert code == 2 and "unknown" in err
+
+
 def test_the_doctor_speaks_in_plain_words(monkeypatch, capsys):
     _, out, _ = run(monkeypatch, capsys, "doctor")
     for word in ("system", "memory", "kernels", "packages", "data here", "lessons"):

@@ -48,6 +48,9 @@ class Site:
         self.cut_at: list[int] = []                          # each request is cut after so many bytes, until the list is used up
         self.status: list[int] = []                          # statuses to answer with before anything else
         self.redirect: str | None = None
+        self.headers: dict[str, str] = {}                    # more of them, or others, in each answer
+        self.etag: str | None = None                         # the version of all files; If-Range compares it
+        self.heads = 0
         self.requests: list[tuple[str, str | None]] = []
         self.url = ""
 
@@ -69,16 +72,32 @@ def _handler(site: Site) -> type[http.server.BaseHTTPRequestHandler]:
             if self.path not in site.files:
                 return self.send_error(404)
             body = site.files[self.path]
-            start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and site.ranges else 0
+            same = self.headers.get("If-Range") in (None, site.etag)
+            start = int(wanted.removeprefix("bytes=").split("-")[0]) if wanted and site.ranges and same else 0
             if start >= len(body) > 0:
                 return self.send_error(416)
             self.send_response(206 if start else 200)
-            if start:
-                self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-            self.send_header("Content-Length", str(len(body) - start))
+            part = {"Content-Range": f"bytes {start}-{len(body) - 1}/{len(body)}"} if start else {}
+            length = {"Content-Length": str(len(body) - start)}
+            for name, value in (part | length | site.headers).items():
+                self.send_header(name, value)
+            if site.etag:
+                self.send_header("ETag", site.etag)
             self.end_headers()
             rest = body[start:]
             self.wfile.write(rest[: site.cut_at.pop(0)] if site.cut_at else rest)
+
+        def do_HEAD(self) -> None:                           # as the Hugging Face hub answers, before it sends a file
+            site.heads += 1
+            if self.path not in site.files:
+                self.send_response(404)
+                self.send_header("X-Error-Code", "EntryNotFound")
+                return self.end_headers()
+            self.send_response(200)
+            self.send_header("ETag", '"0123456789abcdef"')
+            self.send_header("X-Repo-Commit", "0" * 40)
+            self.send_header("Content-Length", str(len(site.files[self.path])))
+            self.end_headers()
 
     return Handler
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 
 import pytest
 
@@ -59,6 +60,24 @@ def test_F03_a_damaged_cache_is_made_anew(monkeypatch, damage):
     kept.write_text(damage)
     assert load("wikipedia-sample").texts == ["Fresh text."]
     assert json.loads(kept.read_text())["titles"] == ["Fresh"]
+
+
+def test_two_lessons_that_need_the_sample_at_once_clean_it_once(monkeypatch):
+    from concurrent.futures import ThreadPoolExecutor
+
+    from lessons_lib.datasets import bundled
+
+    cleaned = []
+
+    def slowly(dump):
+        time.sleep(0.3)
+        cleaned.append(dump)
+        return {"texts": ["Fresh text."], "titles": ["Fresh"]}
+
+    monkeypatch.setattr(bundled, "_extracted", slowly)
+    with ThreadPoolExecutor(2) as both:                                      # each call opens its own lock, as a process does
+        found = list(both.map(load, ["wikipedia-sample"] * 2))
+    assert len(cleaned) == 1 and [documents.titles for documents in found] == [["Fresh"]] * 2
 
 
 def test_F16_a_cache_that_cannot_be_written_costs_only_time(monkeypatch, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from lessons_lib.core import DamagedFile, DataMissing, DownloadFailed, cache_folder
 from lessons_lib.datasets import RegisteredFile, get, list_datasets, load, registered, registry, verify
+from lessons_lib.datasets.canonical import RowSums
 
 TABLE = b"score\tsentence1\tsentence2\tsubset\n4.5\tA cat.\tOne cat.\tx\n0\tA dog.\tRain.\ty\n"
 
@@ -93,13 +94,18 @@ def test_a_registered_source_is_used(sts12, site):
 
 def test_F19_a_dataset_nobody_offers_says_so(no_data):
     with pytest.raises(DataMissing) as caught:
-        get("agnews")
+        get("embedding-space")
     message = str(caught.value)
-    assert "has no public download in this format (origin: Zhang et al. 2015)" in message and "--from URL_OR_FOLDER" in message
+    assert "has no public download in this format (origin: Ethayarajh 2019, kawine/contextual)" in message and "--from URL_OR_FOLDER" in message
     assert "LESSONS_DATA" in message and message.count("\n") <= 2
 
 
-def test_splits_that_a_folder_lacks_are_left_out(no_data, tmp_path):
+def test_splits_that_a_folder_lacks_are_left_out(no_data, tmp_path, monkeypatch):
+    (known,) = registered("sick").files_of("test")
+    proved = RowSums(1, known.exact, known.folded)
+    monkeypatch.setattr(
+        "lessons_lib.datasets.catalogue.row_sums_of_file", lambda path, columns: proved
+    )
     (tmp_path / "sts").mkdir()
     (tmp_path / "sts" / "sick_test.tsv").write_bytes(b"score\tsentence1\tsentence2\tentailment\n1\ta\tb\tneutral\n")
     assert [path.name for path in get("sick", source=str(tmp_path))] == ["sick_test.tsv"]

@@ -35,6 +35,7 @@ def test_the_words_are_the_most_frequent_ones_in_lower_case(model):
     assert vectors.tokens[:3] == ["the", "of", "and"] and all(token == token.lower() for token in vectors.tokens)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", HERE)
 def test_the_card_tells_how_they_were_made_and_keeps_its_word(model):
     card = read_card(PROJECT / "data" / course_files(model)[1])

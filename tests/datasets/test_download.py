@@ -151,7 +151,7 @@ def test_F20_a_host_that_cannot_be_reached_is_named(target):
 def test_F20_a_search_for_the_host_that_never_ends_is_given_up():
     release = threading.Event()
     with pytest.raises(TimeoutError, match="no answer within 0 s"):
-        download._within(0.05, release.wait)
+        download.within(0.05, release.wait)
     release.set()
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.stats import spearmanr
@@ -358,7 +358,6 @@ def test_global_random_state_is_neither_read_nor_written():
     assert digest(synthetic_language(4, **SMALL)) == first
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**40), st.integers(2, 6), st.integers(120, 200), st.integers(1, 8), st.floats(0.0, 1.05), st.floats(0.0, 1.0))
 def test_any_language_is_consistent(seed, n_topics, words_per_topic, n_scenes, exponent, coherence):
     n_words = n_topics * words_per_topic
@@ -370,7 +369,6 @@ def test_any_language_is_consistent(seed, n_topics, words_per_topic, n_scenes, e
     assert len(made.pairs) == 12 and len(set(made.words)) == n_words
 
 
-@settings(max_examples=50)
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=6).filter(any), min_size=1, max_size=5),
        st.floats(0, 1, exclude_max=True), st.data())
 def test_a_draw_is_the_inverse_of_the_distribution_function_and_never_an_impossible_one(weights, uniform, data):

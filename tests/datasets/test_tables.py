@@ -26,7 +26,7 @@ def written(folder: Path, text: str | bytes, name: str = "t.tsv") -> Path:
 fields = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=("Cs",)), max_size=12)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(fields, fields, fields), max_size=8), ending=st.sampled_from([".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz"]),
        newline=st.sampled_from(["\n", "\r\n"]), mark=st.booleans())
 def test_F11_whatever_was_written_is_read_back(tmp_path, rows, ending, newline, mark):
@@ -39,7 +39,7 @@ def test_F11_whatever_was_written_is_read_back(tmp_path, rows, ending, newline, 
     assert len(table) == len(rows)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=200), ending=st.sampled_from(["t.tsv", "t.tsv.gz", "t.tsv.bz2", "t.tsv.xz"]))
 def test_F01_any_bytes_are_a_table_or_a_clear_error(tmp_path, data, ending):
     path = written(tmp_path, data, ending)
