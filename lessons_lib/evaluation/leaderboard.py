@@ -10,7 +10,7 @@ import contextlib
 import math
 import os
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -107,9 +107,17 @@ class Leaderboard:
         """Names of all sets that some row was measured on, in the order of the rows."""
         return list(dict.fromkeys(name for row in self.rows() for name in row.scores))
 
-    def to_text(self) -> str:
-        """The table as plain text, Spearman x 100; – where an encoder was not measured."""
-        return text_table(_table(self.rows()), left=2)
+    def to_text(self, *, lessons: Sequence[str] = ()) -> str:
+        """The table as plain text, Spearman x 100; – where an encoder was not measured.
+
+        Parameters
+        ----------
+        lessons : ids, in the order in which their rows are to stand, because lessons that run side
+            by side add theirs in any; rows of others come last, oldest first.
+        """
+        place = {lesson: i for i, lesson in enumerate(lessons)}
+        rows = sorted(self.rows(), key=lambda row: place.get(row.lesson, len(place)))
+        return text_table(_table(rows), left=2)
 
     def to_html(self) -> str:
         """The table as HTML; the best value of each set is bold."""

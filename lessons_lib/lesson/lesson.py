@@ -63,6 +63,22 @@ class Lesson:
 
     # -------------------------------------------------------------------------------------------- showing
 
+    def rounded(self, values: Mapping[Any, Any] | Iterable[Any], digits: int = 2) -> dict[Any, float] | list[float]:
+        """Numbers as a message shows them: ``{"mean": 0.61}`` in place of ``{"mean": np.float64(0.6078431372549019)}``.
+
+        Parameters
+        ----------
+        values : numbers, or names with a number each.
+        digits : behind the point.
+
+        Returns
+        -------
+        A list, or a dict with the same keys, of plain floats.
+        """
+        if isinstance(values, Mapping):
+            return dict(zip(values, self.rounded(values.values(), digits), strict=True))
+        return [round(float(value), digits) for value in values]
+
     def show(self, fig: Any, *, id: str, alt: str, static: Any = None) -> None:
         """Display a figure with alt text and keep it as a file.
 

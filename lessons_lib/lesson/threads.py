@@ -1,8 +1,10 @@
 """Two threads for everything, so that sums come out the same on a laptop and on a server, and a class shares one machine fairly.
 
-``LESSONS_THREADS`` asks for another number: one where many lessons run side by side, since threads without a core of their own wait for each
-other and take the cores while they wait. Libraries that are loaded already are told directly; those that come later read the environment of
-this process. Done by ``ll.start``.
+``LESSONS_THREADS`` asks for another number: one where many lessons run side by side, since threads
+without a core of their own wait for each other and take the cores while they wait; `lessons run`
+sets it for lessons that it runs side by side, where the user has not. Libraries that are loaded
+already are told directly; those that come later read the environment of this process. Done by
+``ll.start``.
 """
 
 from __future__ import annotations

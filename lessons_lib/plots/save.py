@@ -67,9 +67,13 @@ def svg_text(fig: Figure, alt: str, *, salt: str = "lessons") -> str:
 
 
 def _shortened(svg: str) -> str:
-    """The same picture in about half the bytes: no comments, no indentation, lengths to a hundredth of a point, shared styles once."""
+    """The same picture in about half the bytes: no comments, no indentation, lengths to a hundredth of a point, shared styles once, no names of
+    groups, which nothing refers to, and short ones of letters."""
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"\s+", " ", re.sub(r">\s+<", "><", svg))
+    svg = re.sub(r'<g id="[\w.]+"', "<g", svg)
+    svg = re.sub(r"<g>((?:<(?:use|path)\b[^>]*/>)+)</g>", r"\1", svg)
+    svg = re.sub(r'"(#?)DejaVuSans-', r'"\1D', svg)
     svg = LENGTHS.sub(lambda lengths: LONG_NUMBER.sub(lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), lengths[0]), svg)
     return USES.sub(_with_one_style, svg) + "\n"
 

@@ -8,10 +8,14 @@ from .bibliography import Entry, read_bibliography
 from .build import BuildResult, build
 from .check import Problem, check_course, check_lesson
 from .clean import clean
-from .execute import Progress, RunResult, run_lesson, run_lessons
+from .execute import RunResult, run_lesson
+from .failure import Failure
 from .frontmatter import validate
 from .pair import notebook_of, refreshed_text
 from .readme_map import lesson_map, write_map
+from .side_by_side import Progress, default_jobs, run_lessons
 
-__all__ = ["BuildResult", "Entry", "Problem", "Progress", "RunResult", "build", "check_course", "check_lesson", "clean", "lesson_map",
-           "notebook_of", "read_bibliography", "refreshed_text", "run_lesson", "run_lessons", "validate", "write_map"]
+__all__ = ["BuildResult", "Entry", "Failure", "Problem", "Progress", "RunResult", "build",
+           "check_course", "check_lesson", "clean", "default_jobs", "lesson_map", "notebook_of",
+           "read_bibliography", "refreshed_text", "run_lesson", "run_lessons", "validate",
+           "write_map"]

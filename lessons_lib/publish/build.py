@@ -21,11 +21,12 @@ from ..lesson.figures import FIGURES_VARIABLE
 from .bibliography import Entry, read_bibliography
 from .check import check_course, check_lesson, read_notebook
 from .clean import clean
-from .execute import CELL_TIMEOUT, Progress, RunResult, run_lessons
+from .execute import CELL_TIMEOUT, RunResult
 from .frontmatter import validate
 from .pair import notebook_of, refreshed_text
 from .problem import Problem
 from .readme_map import BEGIN, write_map
+from .side_by_side import Progress, run_lessons
 
 __all__ = ["BuildResult", "build"]
 

@@ -1,6 +1,7 @@
 """Rules for the code of a lesson: short cells, few functions, no installs, no shell, no global chance, nothing that runs foreign code.
 
-A lesson defines only what it teaches; the rest is library code. Stubs of exercises do not count as functions. Used by ``lessons build``.
+A lesson defines only what it teaches; the rest is library code. Stubs of exercises do not count as functions. An assertion that fails on a
+reader's machine says in words what was expected, with the numbers found. Used by ``lessons build``.
 """
 
 from __future__ import annotations
@@ -56,11 +57,34 @@ def _import_problem(node: ast.Import | ast.ImportFrom) -> str | None:
     return f"imports {', '.join(bad)}, which lessons do not use" if bad else None
 
 
+def _holds_a_value(message: ast.expr | None) -> bool:
+    """Whether the message of an assertion is text with at least one value in it: f"{x}", "{}".format(x) or "%s" % x."""
+    match message:
+        case ast.JoinedStr(values=parts):
+            return any(isinstance(part, ast.FormattedValue) for part in parts)
+        case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="format"), args=values, keywords=named):
+            return bool(values or named)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _holds_a_value(left) or _holds_a_value(right)
+        case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod()):
+            return True
+    return False
+
+
+def _assertion_problem(node: ast.Assert) -> str | None:
+    if _holds_a_value(node.msg):
+        return None
+    lacks = "no message" if node.msg is None else "a message without a value"
+    return f"`{ast.unparse(node)[:60]}` has {lacks}; say in words what was expected, with the numbers found: assert a < b, f'… {{a}}, {{b}}'"
+
+
 def _tree_problems(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         problem = _call_problem(node) if isinstance(node, ast.Call) else None
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             problem = _import_problem(node)
+        if isinstance(node, ast.Assert):
+            problem = _assertion_problem(node)
         if problem:
             yield problem
 

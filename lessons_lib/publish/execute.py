@@ -1,7 +1,8 @@
-"""Run a lesson top to bottom in a clean kernel: this interpreter, two threads, no network for models, an IPython folder of its own.
+"""Run a lesson top to bottom in a clean kernel: this interpreter, fixed threads, no network for
+models, an IPython folder of its own.
 
-Each run reports seconds and peak memory, and tells a progress callback which cell comes next and how many seconds are left, judged from
-the last run. Used by ``lessons run`` and ``lessons build``.
+A run reports seconds and peak memory, and, when a cell fails, all that helps to mend it. Used by
+``lessons run`` and ``lessons build``.
 """
 
 from __future__ import annotations
@@ -11,42 +12,47 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..core import PROJECT, cache_folder, read_json, write_json
-from ..lesson.course import Course, LessonCard, chosen_scale
+from ..core import PROJECT, ProgramFailed
+from ..lesson.course import Course, chosen_scale
 from ..lesson.threads import thread_environment
-from .bibliography import read_bibliography
-from .pair import notebook_of
+from .failure import Failure, death_of, last_lines, section_of, what_to_do
 
-__all__ = ["PeakMemory", "Progress", "RunResult", "kernel_environment", "run_lesson", "run_lessons"]
+__all__ = ["CELL_TIMEOUT", "PeakMemory", "RunResult", "end_kernel", "kernel_environment",
+           "run_lesson"]
 
 CELL_TIMEOUT = 300.0
 MEMORY_EVERY_SECONDS = 0.1
-OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1"}
-QUIET = {"TQDM_DISABLE": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a run is: lesson id, its place among ``n_lessons``, cell ``cell`` (from 1) of ``n_cells`` code cells, and the seconds left
-    for all lessons together, judged from the last run (None when nothing is known)."""
-
-    lesson: str
-    number: int
-    n_lessons: int
-    cell: int
-    n_cells: int
-    seconds_left: float | None
+VALUES_SECONDS = 10.0
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1",
+           "HF_HUB_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1"}
+QUIET = {"TQDM_DISABLE": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+         "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+ASK_VALUES = "from lessons_lib.lesson.failure import show_values\nshow_values()"
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """One run: ``seconds`` of the cells, ``peak_mb`` of the kernel (10^6 bytes), ``failed_cell`` (from 1) and ``error`` when not ``ok``."""
+    """One run of a lesson.
+
+    Parameters
+    ----------
+    lesson, scale : what was run.
+    seconds : sum over the cells.
+    peak_mb : peak memory of the kernel and its children, in 10^6 bytes.
+    n_cells : number of code cells.
+    failed_cell : number of the code cell that failed, from 1; None when all went well, and when the
+        kernel did not start.
+    error : class and message in one line; None when all went well.
+    cell_seconds : of each cell that went well.
+    notebook : with its outputs.
+    failure : all that is known about what went wrong.
+    """
 
     lesson: str
     scale: str
@@ -57,6 +63,7 @@ class RunResult:
     error: str | None = None
     cell_seconds: tuple[float, ...] = ()
     notebook: Any = field(default=None, repr=False, compare=False)
+    failure: Failure | None = field(default=None, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -64,14 +71,23 @@ class RunResult:
         return self.error is None
 
 
-# ------------------------------------------------------------------------------------------------ the kernel
+# --------------------------------------------------------------------------------------- the kernel
 
 
-def kernel_environment(scale: str, folder: Path, *, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables of a lesson's kernel: the user's, with scale, threads, offline switches and a private IPython folder."""
+def kernel_environment(
+    scale: str, folder: Path, *, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The variables of a lesson's kernel: the user's, with scale, threads and offline switches.
+
+    Parameters
+    ----------
+    scale : of the lesson.
+    folder : IPython's, for this kernel alone.
+    extra : further variables, which win.
+    """
     path = os.pathsep.join([str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return (dict(os.environ) | thread_environment() | OFFLINE | QUIET | {"LESSONS_SCALE": scale, "IPYTHONDIR": str(folder), "PYTHONPATH": path}
-            | dict(extra or {}))
+    own = {"LESSONS_SCALE": scale, "IPYTHONDIR": str(folder), "PYTHONPATH": path}
+    return dict(os.environ) | thread_environment() | OFFLINE | QUIET | own | dict(extra or {})
 
 
 class PeakMemory:
@@ -87,9 +103,10 @@ class PeakMemory:
         while True:
             try:
                 process = psutil.Process(pid)
-                self.peak = max(self.peak, sum(p.memory_info().rss for p in (process, *process.children(recursive=True))))
+                family = (process, *process.children(recursive=True))
+                self.peak = max(self.peak, sum(p.memory_info().rss for p in family))
             except psutil.Error:
-                pass                             # a child ended between the listing and the question
+                pass                # a child ended between the listing and the question
             if self._stop.wait(MEMORY_EVERY_SECONDS):
                 return
 
@@ -102,134 +119,142 @@ class PeakMemory:
         self._thread.join()
 
 
-@contextmanager
-def _open_kernel(notebook: Any, *, scale: str, cwd: Path, timeout: float, extra: Mapping[str, str] | None) -> Iterator[Any]:
+def end_kernel(pid: int) -> None:
+    """End a kernel and all that it started, at once."""
     import psutil
+
+    try:
+        kernel = psutil.Process(pid)
+        family = [*kernel.children(recursive=True), kernel]
+    except psutil.NoSuchProcess:
+        return
+    for process in family:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+@contextmanager
+def _open_kernel(notebook: Any, *, scale: str, cwd: Path, timeout: float,
+                 extra: Mapping[str, str] | None, started: Callable[[int], None]) -> Iterator[Any]:
+    """Yield an nbclient with a kernel that listens; its process is ``client.process``."""
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        # No kernel folders: a kernel called "python3" that the user installed may belong to another Python.
-        manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
-        client = NotebookClient(notebook, km=manager, timeout=timeout, kernel_name="python3", resources={"metadata": {"path": str(cwd)}},
+        # No kernel folders: a kernel called "python3" that the user installed may belong to another
+        # Python.
+        manager = AsyncKernelManager(kernel_name="python3",
+                                     kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
+        client = NotebookClient(notebook, km=manager, timeout=timeout, kernel_name="python3",
+                                resources={"metadata": {"path": str(cwd)}},
                                 store_widget_state=False)
-        environment = kernel_environment(scale, Path(folder), extra=extra)
-        # nbclient ends only kernels whose manager it made itself, unless it is told to.
-        with client.setup_kernel(env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cleanup_kc=True):
-            process = psutil.Process(client.km.provisioner.process.pid)
+        client.start_new_kernel(env=kernel_environment(scale, Path(folder), extra=extra),
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        client.process = manager.provisioner.process
+        try:
+            started(client.process.pid)
             try:
+                client.start_new_kernel_client()
+            except RuntimeError as error:
+                raise ProgramFailed(f"the kernel did not start: {error}") from None
+            # nbclient ends only kernels whose manager it made itself, unless it is told to.
+            with client.setup_kernel(cleanup_kc=True):
                 yield client
-            except BaseException:                # Ctrl-C: nbclient leaves the kernel to the end of this process
-                process.kill()
-                process.wait(5)
-                raise
+        except BaseException:                    # Ctrl-C: nbclient would leave the kernel running
+            end_kernel(client.process.pid)
+            client.process.wait(5)
+            raise
 
 
-# ------------------------------------------------------------------------------------------------ one notebook
+# ------------------------------------------------------------------------------------- one notebook
 
 
-def _error_text(error: Exception) -> str:
-    name, value = getattr(error, "ename", None), getattr(error, "evalue", None)
-    if name:
-        return f"{name}: {value}".splitlines()[0][:300]
-    first = next((line for line in str(error).splitlines() if line.strip()), "")
-    return f"{type(error).__name__}: {first}"[:300]
-
-
-def _run_cells(client: Any, cells: Sequence[tuple[int, Any]], tell: Callable[[int], None]) -> tuple[list[float], int | None, str | None]:
-    """Execute code cells in turn. Returns seconds per cell, and number and error of the first that failed."""
+def _run_cell(client: Any, cell: Any, position: int) -> tuple[str, tuple[str, ...]] | None:
+    """Execute a cell. Returns None, or the error as class and message, and lines that show it."""
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    seconds: list[float] = []
-    for number, (position, cell) in enumerate(cells, start=1):
-        tell(number)
-        start = time.perf_counter()
-        try:
-            client.execute_cell(cell, position)
-        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-            return seconds, number, _error_text(error)
-        seconds.append(time.perf_counter() - start)
-    return seconds, None, None
+    try:
+        client.execute_cell(cell, position)
+    except CellExecutionError as error:
+        said = [output for output in cell.outputs if output.output_type == "error"]
+        text = f"{error.ename}: {error.evalue}" if error.evalue else error.ename
+        return text, last_lines(said[-1].traceback if said else [text])
+    except CellTimeoutError:
+        text = f"the cell took longer than {client.timeout:g} s"
+        return f"CellTimeoutError: {text}", (text,)
+    except DeadKernelError:
+        text = death_of(client.process.poll())
+        return f"DeadKernelError: {text}", (text,)
+    return None
 
 
-def run_lesson(notebook: Any, lesson_id: str, *, scale: str | None = None, cwd: Path | None = None, timeout: float = CELL_TIMEOUT,
-               tell: Callable[[int], None] = lambda cell: None, extra: Mapping[str, str] | None = None) -> RunResult:
+def _values(client: Any) -> tuple[str, ...]:
+    """Ask the kernel for the values of the assertion that failed; what it said within 10 s."""
+    from nbformat.v4 import new_code_cell
+
+    ask = new_code_cell(ASK_VALUES)
+    client.nb.cells.append(ask)                  # nbclient executes what stands in its notebook
+    client.timeout = VALUES_SECONDS
+    try:
+        _run_cell(client, ask, len(client.nb.cells) - 1)
+    finally:
+        client.nb.cells.pop()
+    texts = (output.text for output in ask.outputs if output.output_type == "stream")
+    return tuple("".join(texts).splitlines())
+
+
+def run_lesson(
+    notebook: Any, lesson_id: str, *, scale: str | None = None, cwd: Path | None = None,
+    timeout: float = CELL_TIMEOUT, tell: Callable[[int], None] = lambda cell: None,
+    started: Callable[[int], None] = lambda pid: None, extra: Mapping[str, str] | None = None,
+) -> RunResult:
     """Execute a notebook in a clean kernel; its cells get their outputs.
 
-    Parameters: notebook, from `notebook_of`; lesson_id; scale (default: LESSONS_SCALE, else laptop); cwd, the kernel's folder (default:
-    the course's notebooks); timeout, seconds per cell; tell, called with the number of each code cell before it runs; extra, further
-    variables for the kernel. Returns a `RunResult`; a failing cell ends the run and is reported, not raised.
+    Parameters
+    ----------
+    notebook : from `notebook_of`.
+    lesson_id : its id.
+    scale : default: ``LESSONS_SCALE``, else laptop.
+    cwd : the kernel's folder; default: the course's notebooks.
+    timeout : seconds per cell.
+    tell : called with the number of each code cell before it runs.
+    started : called with the id of the kernel's process as soon as it has one.
+    extra : further variables for the kernel.
+
+    Returns
+    -------
+    A `RunResult`; a failing cell ends the run and is reported, not raised.
     """
     scale = chosen_scale(scale)
-    cells = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code" and cell.source.strip()]
-    with _open_kernel(notebook, scale=scale, cwd=cwd or Course().notebooks, timeout=timeout, extra=extra) as client, \
-            PeakMemory(client.km.provisioner.process.pid) as memory:
-        seconds, failed, error = _run_cells(client, cells, tell)
-    return RunResult(lesson_id, scale, round(sum(seconds), 3), round(memory.peak / 1e6, 1), len(cells), failed, error,
-                     tuple(round(s, 3) for s in seconds), notebook)
-
-
-# ------------------------------------------------------------------------------------------------ several notebooks
-
-
-def _times_file() -> Path:
-    return cache_folder() / "run_times.json"
-
-
-def _known_times() -> dict[str, list[float]]:
-    """Seconds per cell of the last good run, by ``lesson/scale``; a damaged file counts as no knowledge."""
+    cells = [(i, cell) for i, cell in enumerate(notebook.cells)
+             if cell.cell_type == "code" and cell.source.strip()]
+    seconds: list[float] = []
+    trouble, values, position, peak = None, (), None, 0
     try:
-        times = read_json(_times_file())
-    except (OSError, ValueError):
-        return {}
-    return {k: v for k, v in times.items() if isinstance(v, list)} if isinstance(times, dict) else {}
-
-
-def _remember(result: RunResult) -> None:
-    times = _known_times() | {f"{result.lesson}/{result.scale}": list(result.cell_seconds)}
-    try:
-        write_json(_times_file(), times)
-    except OSError:
-        return                                   # the estimate is a convenience; a full disk must not fail the run
-
-
-def _seconds_left(card: LessonCard, cell: int, later: Sequence[LessonCard], scale: str) -> float | None:
-    """Seconds from the start of ``cell`` (from 1) of this lesson to the end of the last, where the last runs tell."""
-    times = _known_times()
-    known = times.get(f"{card.id}/{scale}")
-    rest = [times[f"{c.id}/{scale}"] if f"{c.id}/{scale}" in times else [60.0 * float(c.minutes.get("run", 1))] for c in later]
-    if known is None:
-        return None if cell > 1 else 60.0 * float(card.minutes.get("run", 1)) + sum(map(sum, rest))
-    return sum(known[cell - 1 :]) + sum(map(sum, rest))
-
-
-def run_lessons(ids: Sequence[str] | None = None, *, scale: str | None = None, course: Course | None = None, timeout: float = CELL_TIMEOUT,
-                on_cell: Callable[[Progress], None] | None = None, extra: Mapping[str, str] | None = None) -> Iterator[RunResult]:
-    """Run lessons in the order of the course, each in a clean kernel; yields one `RunResult` as each ends.
-
-    Parameters: ids (default: all); scale; course, whose texts are run; timeout, seconds per cell; on_cell, called with a `Progress`
-    before every cell; extra, further variables for the kernels. Nothing is written but the run times that feed the estimate.
-    Raises ValueError for an unknown id or scale, before the first kernel starts.
-    """
-    course, scale = course or Course(), chosen_scale(scale)
-    cards, papers = course.cards(), read_bibliography(course.notebooks / "references.bib")
-    wanted = cards if ids is None else sorted({course.card(i).id: course.card(i) for i in ids}.values(), key=lambda c: c.number)
-    return _run_each(wanted, cards, papers, dict(scale=scale, cwd=course.notebooks, timeout=timeout, extra=extra), on_cell)
-
-
-def _run_each(wanted: Sequence[LessonCard], cards: Sequence[LessonCard], papers: Mapping[str, Any], options: dict[str, Any],
-              on_cell: Callable[[Progress], None] | None) -> Iterator[RunResult]:
-    for place, card in enumerate(wanted):
-        notebook = notebook_of(card, cards, papers)
-        n_cells = sum(cell.cell_type == "code" and bool(cell.source.strip()) for cell in notebook.cells)
-
-        def tell(cell: int, card: LessonCard = card, place: int = place, n_cells: int = n_cells) -> None:
-            if on_cell is not None:
-                left = _seconds_left(card, cell, wanted[place + 1 :], options["scale"])
-                on_cell(Progress(card.id, place + 1, len(wanted), cell, n_cells, left))
-
-        result = run_lesson(notebook, card.id, tell=tell, **options)
-        if result.ok:
-            _remember(result)
-        yield result
+        with _open_kernel(notebook, scale=scale, cwd=cwd or Course().notebooks, timeout=timeout,
+                          extra=extra, started=started) as client, \
+                PeakMemory(client.process.pid) as memory:
+            for number, (position, cell) in enumerate(cells, start=1):
+                tell(number)
+                start = time.perf_counter()
+                trouble = _run_cell(client, cell, position)
+                if trouble is not None:
+                    break
+                seconds.append(time.perf_counter() - start)
+            if trouble is not None and trouble[0].startswith("AssertionError"):
+                values = _values(client)
+            if trouble is not None:
+                client.shutdown_kernel = "immediate"     # it may still compute
+        peak = memory.peak
+    except ProgramFailed as error:
+        trouble = f"{type(error).__name__}: {error}", (str(error),)
+    result = RunResult(lesson_id, scale, round(sum(seconds), 3), round(peak / 1e6, 1), len(cells),
+                       cell_seconds=tuple(round(s, 3) for s in seconds), notebook=notebook)
+    if trouble is None:
+        return result
+    error, lines = trouble
+    number = None if position is None else len(seconds) + 1
+    failure = Failure(lesson_id, "" if position is None else section_of(notebook, position), number,
+                      len(cells), lines, values, what_to_do(error, lesson=lesson_id, scale=scale))
+    return replace(result, failed_cell=number, error=error.splitlines()[0][:300], failure=failure)

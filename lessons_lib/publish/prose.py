@@ -17,7 +17,7 @@ from .bibliography import Entry
 from .pair import generated_tag
 from .problem import Problem
 
-__all__ = ["prose_problems"]
+__all__ = ["headings", "prose_problems"]
 
 MAX_WORDS = 5000
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[`~]*\s*?$", re.DOTALL | re.MULTILINE)
@@ -49,7 +49,8 @@ def _word_problems(card: LessonCard, notebook: Any) -> Iterator[Problem]:
         yield Problem(card.id, "length", f"{n_words:,} words of text; at most {MAX_WORDS:,}")
 
 
-def _headings(notebook: Any) -> Iterator[tuple[int, Any, int, str]]:
+def headings(notebook: Any) -> Iterator[tuple[int, Any, int, str]]:
+    """Every heading of a notebook: place of its cell (from 1), the cell, level, text."""
     for i, cell in _text_cells(notebook):
         for found in HEADING.finditer(FENCE.sub(" ", cell.source)):
             yield i, cell, len(found[1]), found[2]
@@ -57,7 +58,7 @@ def _headings(notebook: Any) -> Iterator[tuple[int, Any, int, str]]:
 
 def _heading_problems(card: LessonCard, notebook: Any) -> Iterator[Problem]:
     before, seen = 1, set()
-    for i, cell, level, text in _headings(notebook):
+    for i, cell, level, text in headings(notebook):
         if level == 1 and generated_tag(cell) is None:
             yield Problem(card.id, "headings", f"heading “{text}” has level 1, which is the lesson's title; use ##", i)
         if level > before + 1:

@@ -157,3 +157,9 @@ def test_encoders_need_names_of_their_own(lesson):
         lesson.leaderboard_cell([3], datasets=[Pairs()])
     with pytest.raises(ValueError, match="0 encoders"):
         lesson.leaderboard_cell({}, datasets=[Pairs()])
+
+
+def test_numbers_are_rounded_for_a_message_and_keep_their_names(lesson):
+    values = {"mean": np.float64(2) / 3, ("a", 1): np.float32(0.126), "no": 4}
+    assert str(lesson.rounded(values)) == "{'mean': 0.67, ('a', 1): 0.13, 'no': 4.0}"
+    assert lesson.rounded(np.array([1.26, -0.04]), 1) == [1.3, -0.0]

@@ -130,6 +130,18 @@ def test_a_violation_in_the_code_is_named(sound, code, rule, message):
     assert message in rewrite(sound, "raise NotImplementedError", "raise NotImplementedError\n" + code).get(rule, "")
 
 
+EMPTY = "has a message without a value"
+
+
+@pytest.mark.parametrize(("message", "fault"), [
+    ("", "has no message"), (", 'words and no number'", EMPTY), (", f'words and no number'", EMPTY), (", text", EMPTY), (", 'a' + 'b'", EMPTY),
+    (", '{}'.format()", EMPTY), (", f'expected 6, found {n}'", None), (", 'expected 6, found {}'.format(n)", None),
+    (", 'expected 6, found %d' % n", None), (", ('expected 6, '\n              f'found {n}')", None), (", 'expected 6, ' + f'found {n}'", None)])
+def test_an_assertion_without_a_message_that_holds_a_value_is_named(sound, message, fault):
+    found = rewrite(sound, "raise NotImplementedError", f"n = 6\n    for _ in range(2):\n        assert n == 6{message}")
+    assert (f"{fault}; say in words" in found["code"] and "`assert n == 6" in found["code"]) if fault else found == {}
+
+
 def test_too_many_code_cells_are_named(sound):
     cells = "".join(f"```{{code-cell}} ipython3\nx = {i}\n```\n\n" for i in range(43))
     assert "46 code cells; at most 45" in rewrite(sound, "## Exercises", cells + "## Exercises")["length"]

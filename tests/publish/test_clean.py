@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -66,6 +66,5 @@ def test_text_is_cleaned(text, expected):
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=50)
 def test_cleaning_text_twice_is_cleaning_it_once(text):
     assert clean_text(clean_text(text)) == clean_text(text)

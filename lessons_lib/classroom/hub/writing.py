@@ -41,8 +41,9 @@ VOLUMES = """\
 """
 FILES = Path(__file__).with_name("files")
 # What the course brings, by name: beside it may lie solved notebooks, sets with other owners, and whatever else is nobody's business.
-BROUGHT = ("notebooks/references.bib", "data/README.md", "data/manifest.toml", "data/leaderboard.json", "data/course_*.tsv", "data/benchmarks/*.csv",
-           "data/benchmarks/*.json", "data/models/lesson-bert/*", "data/vectors/*.tsv", "data/vectors/*.json", "data/vectors/*.safetensors",
+BROUGHT = ("notebooks/references.bib", "data/README.md", "data/manifest.toml", "data/publishers.toml", "data/leaderboard.json",
+           "data/course_*.tsv", "data/benchmarks/*.csv", "data/benchmarks/*.json",
+           "data/models/lesson-bert/*", "data/vectors/*.tsv", "data/vectors/*.json", "data/vectors/*.safetensors",
            "figures/README.md", "figures/*.svg", "figures/*.png", "figures/*.json")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*")
 OUTSIDE = ("jupyterhub-idle-culler", "dockerspawner")         # of the hub, which runs outside the containers

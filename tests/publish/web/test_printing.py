@@ -34,6 +34,7 @@ def test_a_browser_is_found_where_its_system_keeps_it(monkeypatch):
 
 
 def test_a_browser_that_prints_nothing_is_quoted_and_a_former_page_does_not_stand_for_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("LESSONS_BROWSER", sys.executable)       # there is one, as far as this test goes
     monkeypatch.setattr(printing, "chromium_command", lambda *_: [sys.executable, "-c", "import sys; sys.exit('no paper')"])
     (tmp_path / "a.pdf").write_bytes(b"%PDF of last week")
     with pytest.raises(RuntimeError, match=r"printed no a\.pdf: no paper"):

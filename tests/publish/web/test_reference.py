@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from lessons_lib import ROOMS
 from lessons_lib.publish.web.reference import LIBRARY, as_markdown, items_of, room_items, room_page, write_reference
 
@@ -66,6 +68,7 @@ def test_a_docstring_stands_as_it_was_written():
                     "```\nindented = code\n```\n\n```pycon\n>>> 1 + 1\n2\n```")
 
 
+@pytest.mark.slow
 def test_every_room_has_a_page_and_every_name_stands_once(tmp_path):
     assert write_reference(tmp_path, ROOMS) == list(ROOMS)
     for room in ROOMS:
