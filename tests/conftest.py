@@ -1,4 +1,8 @@
-"""What all tests share: the folder of real data, no network, an output and cache folder of their own."""
+"""What all tests share: two tiers, the folder of real data, no network, an output and cache folder of their own.
+
+Without ``--all`` the tests marked ``slow`` are left out and each property is tried on 10 examples; with it nothing is left out and 200 are
+tried. A test that is not marked and takes more than `UNMARKED_SECONDS` fails, so that the first tier stays short.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,13 @@ import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from time import perf_counter, process_time          # tests put clocks of their own into the module
 from typing import Any
 
+import hypothesis
 import pytest
 from jaxtyping import install_import_hook
+from numba.core import event
 
 # All switches have to come before the modules they act on: Triton runs in its interpreter where there is no GPU,
 # and the shapes written on the formulas of the kernels are checked at every call.
@@ -33,9 +40,75 @@ from lessons_lib.core import external_data_folder  # noqa: E402
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# ------------------------------------------------------------------------------------------------ two tiers
+
+
+UNMARKED_SECONDS = 5.0
+EXAMPLES = {"quick": 10, "all": 200}
+CALIBRATION_SECONDS = 0.06                       # what `machine_slowness` takes on the machine where the limit was set
+compiling = event.TimingListener()
+event.register("numba:compile", compiling)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true",
+                     help="run the slow tests too, and try 200 examples of each property instead of 10")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    tier = "all" if config.getoption("--all") else "quick"
+    hypothesis.settings.register_profile(tier, max_examples=EXAMPLES[tier], deadline=None)
+    hypothesis.settings.load_profile(tier)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The fresh clone first: it takes as long as thousands of others, which the second worker runs meanwhile."""
     items.sort(key=lambda item: "in_a_fresh_clone" not in item.name)
+    named = any("::" in argument for argument in config.args)           # who names one test wants it run
+    if not (config.getoption("--all") or named):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+
+
+def machine_slowness() -> float:
+    """How many times longer than the reference machine this one takes for some plain Python; at least 1."""
+    start = process_time()
+    sum(i * i for i in range(1_000_000))
+    return max(1.0, (process_time() - start) / CALIBRATION_SECONDS)
+
+
+def processor_seconds() -> float:
+    """Of this process and of those that it started and that ended: unlike the clock, the same beside other work."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def compiling_seconds() -> float:
+    """Spent on compiling loops so far: done once for each machine, in whichever test comes first, and no matter of that test."""
+    return compiling.duration if compiling.done else 0.0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that belongs to the second tier and is not marked."""
+    before = (perf_counter(), processor_seconds()), compiling_seconds()
+    result = yield
+    after = (perf_counter(), processor_seconds()), compiling_seconds()
+    seconds = min(b - a for a, b in zip(before[0], after[0], strict=True)) - (after[1] - before[1])
+    limit = UNMARKED_SECONDS
+    if hasattr(item.obj, "hypothesis"):
+        limit *= hypothesis.settings.default.max_examples / EXAMPLES["quick"]
+    marked = item.get_closest_marker("slow") or item.get_closest_marker("essential")
+    if seconds > limit and not marked:
+        limit *= machine_slowness()                 # as it is now, beside whatever else runs
+        if seconds > limit:
+            pytest.fail(f"took {seconds:.1f} s of a processor, more than {limit:.1f}: make it shorter, or mark it "
+                        "@pytest.mark.slow, which leaves it to `lessons test --all`")
+    return result
+
+
+# ------------------------------------------------------------------------------------------------ fixtures
 
 
 @pytest.fixture

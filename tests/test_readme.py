@@ -15,11 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from lessons_lib.cli.show import show_table
 from lessons_lib.core import PROJECT
-from lessons_lib.lesson.course import Course
 
-BUDGET_MB = 4000                                 # of a lesson at smoke scale, as tests/notebooks asks
 README = (PROJECT / "README.md").read_text("utf-8")
 
 
@@ -38,7 +35,8 @@ def test_every_command_of_the_readme_exists():
     assert {"run", "test", "lab", "doctor", "data", "evaluate", "leaderboard"} <= {c[0] for c in commands()} <= set(known)
 
 
-def test_the_example_of_the_readme_runs(capsys):
+@pytest.mark.essential
+def test_the_example_of_the_readme_runs():
     code = re.search(r"```python\n(.*?)```", README, re.S)[1]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT)
     assert done.returncode == 0, done.stderr
@@ -64,19 +62,6 @@ def call(clone: Path, *arguments: str, limit: float = 900) -> subprocess.Complet
     base = Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else "bin/python3")
     return subprocess.run([str(base), "-m", "lessons_lib", *arguments], cwd=clone, env=clean_environment(clone.parent), capture_output=True,
                           text=True, timeout=limit, stdin=subprocess.DEVNULL)
-
-
-def peak_memory(table: str) -> dict[str, float]:
-    """Lesson -> MB of its run at smoke scale, from the table that ``lessons run`` prints; a lesson that failed has no place in it."""
-    rows = re.findall(r"^\W*(\w+)\W+smoke\W+[\d.]+\W+([\d,]+)\W+ok\W*$", table, re.M)
-    return {lesson: float(peak.replace(",", "")) for lesson, peak in rows}
-
-
-def test_the_table_of_a_run_tells_the_memory_of_the_lessons_that_went_well(capsys):
-    columns = ["lesson", "scale", "seconds", "peak MB", "result"]
-    show_table("Run", columns, [["one_hot", "smoke", "4.0", "1,234", "ok"], ["doc2vec", "smoke", "9.1", "56", "cell 3: NameError"],
-                                ["sif_and_usif", "smoke", "12.3", "789", "ok"]], right=("seconds", "peak MB"))
-    assert peak_memory(capsys.readouterr().out) == {"one_hot": 1234, "sif_and_usif": 789}
 
 
 def lab_answers(clone: Path) -> bool:
@@ -116,11 +101,9 @@ def _stop(server: subprocess.Popen) -> None:
 def test_the_commands_of_the_readme_work_in_a_fresh_clone(tmp_path):
     clone = tmp_path / "embeddings measured"                    # a space in the path
     subprocess.run(["git", "clone", "--quiet", str(PROJECT), str(clone)], check=True)
-    first = call(clone, "run", "--scale", "smoke", limit=2400)
+    first = call(clone, "run", "one_hot", limit=1800)           # all of them: .ci/run
     assert first.returncode == 0, first.stdout[-3000:] + first.stderr[-3000:]
     assert "Setting up" in first.stdout and "Leaderboard" in first.stdout
-    peaks = peak_memory(first.stdout)
-    assert list(peaks) == Course().ids() and max(peaks.values()) < BUDGET_MB, first.stdout[-6000:]
     second = call(clone, "list", limit=30)
     assert second.returncode == 0 and "Setting up" not in second.stdout and "one_hot" in second.stdout
     assert call(clone, "doctor").returncode == 0

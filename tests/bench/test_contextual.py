@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from lessons_lib.bench import contextual, groups
 from lessons_lib.bench.measure import measure
 
 
+@pytest.mark.slow
 def test_both_sides_give_the_same_vectors():
     sizes = contextual.Sizes(sentences=70, pieces=600, models=(("tiny", 2, 16, 2),))
     found = [measure(case, repeats=1) for case in contextual.cases(sizes=sizes)]

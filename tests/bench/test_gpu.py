@@ -41,6 +41,7 @@ def no_compiler(monkeypatch):
     monkeypatch.setattr(naive, "compiled", lambda function: function)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contest", contests(TINY), ids=lambda contest: contest.name.split(",")[0])
 def test_every_contest_is_right_and_agrees_with_its_peers(contest, no_compiler):
     ours, *peers = held(contest)
@@ -80,6 +81,7 @@ def test_a_kernel_that_fails_costs_its_row_and_not_the_run():
     assert row.met is False and row.note == "failed: RuntimeError: out of resource: shared memory"
 
 
+@pytest.mark.slow
 def test_a_peer_out_of_memory_missing_or_different_is_a_result():
     def full():
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 4 TB")

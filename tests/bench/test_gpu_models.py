@@ -23,6 +23,7 @@ def instruments():
     return gpu.Instruments(timer, timer, lambda work: 1.0, "cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contest", contests(TINY), ids=lambda contest: contest.name.split(",")[0])
 def test_every_contest_learns_and_agrees_with_the_processor(contest):
     row, = gpu.hold(contest, instruments(), FAST, in_time=lambda: True)

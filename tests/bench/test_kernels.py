@@ -23,6 +23,7 @@ def no_compiler(monkeypatch):
     monkeypatch.setattr(naive.shutil, "which", lambda name: None)
 
 
+@pytest.mark.slow
 def test_every_gate_holds_and_every_row_knows_its_floor():
     rows = list(race(kernels.cases(sizes=TINY), repeats=1, tell=lambda text: None, ceilings=SLOW_MACHINE))
     measured = [row for row in rows if row.value is not None]

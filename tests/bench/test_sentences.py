@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from lessons_lib.bench import sentences
 from lessons_lib.bench.measure import measure
 
 
+@pytest.mark.slow
 def test_both_sides_give_the_same_vectors():
     found = [measure(case, repeats=1) for case in sentences.cases(sizes=sentences.Sizes(sentences=400, dims=(20,), min_count=2))]
     assert [row.peer for row in found] == ["authors' way, Python loops", "scipy.sparse"] and all(row.value > 0 for row in found)

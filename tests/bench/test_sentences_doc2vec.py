@@ -29,6 +29,7 @@ def test_both_sides_learn_and_infer_the_same_documents():
         assert ours.shape == theirs.shape == (60 if "training" in case.name else 30, 8)
 
 
+@pytest.mark.slow
 def test_a_row_of_a_race_says_how_good_both_sides_are(monkeypatch):
     pytest.importorskip("gensim", reason="the peer of these races is an extra")
     monkeypatch.setattr(sentences_doc2vec, "LEAST", 100.0)

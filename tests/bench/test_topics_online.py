@@ -25,6 +25,7 @@ def test_the_sides_read_the_same_documents(races):
     assert [case.items for case in races] == [60, 60] and len({case.peer for case in races}) == 2
 
 
+@pytest.mark.slow
 def test_the_race_with_scikit_learn_passes_its_gate_and_worse_topics_do_not(races):
     race = races[1]
     found, expected = race.ours(), race.theirs()

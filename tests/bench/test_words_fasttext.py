@@ -21,6 +21,7 @@ def only_bundled_texts(monkeypatch):
     monkeypatch.delenv("LESSONS_DATA", raising=False)
 
 
+@pytest.mark.slow
 def test_both_sides_know_the_same_words_and_make_vectors_for_others():
     pytest.importorskip("gensim", reason="the peer of this race is an extra")
     races = cases(sizes=SMALL)                      # holds the file
@@ -32,6 +33,7 @@ def test_both_sides_know_the_same_words_and_make_vectors_for_others():
     assert list(found[0]) == asked[:3] and list(found[1]) == asked and all(x.shape == (8,) for side in found for x in side.values())
 
 
+@pytest.mark.slow
 def test_a_row_of_the_race_says_how_good_both_sides_are(monkeypatch):
     pytest.importorskip("gensim", reason="the peer of this race is an extra")
     monkeypatch.setattr("lessons_lib.bench.word_scores.LEAST", 100.0)

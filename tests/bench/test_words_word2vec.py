@@ -32,6 +32,7 @@ def test_the_file_holds_the_words_of_the_corpus_document_by_document():
     assert [corpus.vocabulary.id(token) for line in lines for token in line] == corpus.token_ids.tolist()
 
 
+@pytest.mark.slow
 def test_both_sides_know_the_same_words():
     pytest.importorskip("gensim", reason="the peer of this race is an extra")
     for case in cases(sizes=SMALL):
@@ -41,6 +42,7 @@ def test_both_sides_know_the_same_words():
         assert sum(counts.values()) == case.items
 
 
+@pytest.mark.slow
 def test_a_row_of_the_race_says_how_good_both_sides_are(monkeypatch):
     pytest.importorskip("gensim", reason="the peer of this race is an extra")
     monkeypatch.setattr("lessons_lib.bench.word_scores.LEAST", 100.0)

@@ -99,6 +99,7 @@ def test_a_cell_that_crashes_or_loops_is_left_out_and_the_answers_count(hand_in,
     assert points(graded(), "eve") == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_a_submission_that_ignores_its_limits_ends_after_its_total(hand_in, graded):
     stubborn = "while True:\n    try:\n        while True: x = 1\n    except BaseException: pass"
     hand_in("eve", before=[stubborn] * 30)

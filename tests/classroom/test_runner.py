@@ -129,6 +129,7 @@ HOLDS = ("import os, mmap\nkeep = []\nfor i in range(40):\n"
          "    f = os.open('a', os.O_RDWR | os.O_CREAT); os.unlink('a'); os.write(f, bytes(1_000_000))\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evil, reason", [
     ("import os\nfor i in range(10**6): open(f'f{i}', 'w')", "files"),
     ("for i in range(100): open(f'f{i}', 'wb').write(bytes(1_000_000))", "wrote more than"),

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -32,14 +32,12 @@ plain = st.recursive(st.none() | st.booleans() | st.integers(-2**300, 2**300) | 
 
 
 @given(plain)
-@settings(max_examples=150, deadline=None)
 def test_builtin_values_come_back_equal_and_of_the_same_type(value):
     found = there_and_back(value)
     assert found == value and type(found) is type(value)
 
 
 @given(st.sampled_from(["f8", "f4", "f2", "i8", "i1", "u4", "?", "c16", ">f8"]), st.lists(st.integers(0, 4), max_size=3), st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
 def test_arrays_come_back_bit_by_bit(dtype, shape, seed):
     value = np.random.Generator(np.random.PCG64(seed)).integers(0, 2, size=shape).astype(dtype)
     found = there_and_back(value)
@@ -109,7 +107,6 @@ def test_the_name_of_a_type_is_short():
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=5) | st.floats(), lambda x: st.lists(x, max_size=3) | st.dictionaries(
     st.sampled_from(["t", "v", "dtype", "shape", "id", "name", "text", "kind"]), x | st.sampled_from(["array", "int", "set", "dict", "function"]),
     max_size=4), max_leaves=10))
-@settings(max_examples=300, deadline=None)
 def test_any_json_gives_a_value_or_a_wire_error(message):
     try:
         unpack(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.contextual.batching import Numbered, batches, numbered_rows, padded, placed
@@ -13,7 +13,6 @@ from lessons_lib.contextual.batching import Numbered, batches, numbered_rows, pa
 ROWS = [[2, 9, 3], [2, 3], [], [2, 7, 7, 8, 3]]
 
 
-@settings(max_examples=50)
 @given(st.lists(st.integers(0, 40), max_size=60), st.integers(1, 9), st.integers(1, 100))
 def test_every_text_is_in_one_batch_and_long_ones_come_first(lengths, texts, tokens):
     lengths = np.array(lengths, dtype=np.int64)

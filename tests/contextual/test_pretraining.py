@@ -41,6 +41,7 @@ def stop_after(monkeypatch, steps: int, how) -> None:
     monkeypatch.setattr(training.Training, "step", step)
 
 
+@pytest.mark.slow
 def test_it_learns_and_leaves_a_model_that_can_be_loaded(stream, tmp_path, recipe):
     longer = replace(recipe, dim=32, tokens=32 * 4 * 150, learning_rate=3e-3)
     found = run(stream, tmp_path, longer)
@@ -133,6 +134,7 @@ pretrain(TokenStream.load(sys.argv[1]), sys.argv[2], recipe=Recipe(**json.loads(
 """
 
 
+@pytest.mark.slow
 def test_two_processes_end_where_one_does(stream, tmp_path, recipe):
     recipe = replace(recipe, batch=8, whole_words=True, next_sentence=True)
     alone = run(stream, tmp_path / "one", recipe)

@@ -51,6 +51,7 @@ def test_triplet_is_the_hinge_of_lengths(encoder, texts):
     assert float(found([a, p, n], np.arange(5))) == pytest.approx(float(wanted), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_each_objective_learns(encoder, texts, pairs):
     long = FAST | {"steps": 60, "evaluate_every": 10}
     sea, field = ([text for text in texts if (word in text)] for word in ("s", "g"))

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -48,13 +48,11 @@ def both(documents, others, **chosen):
         return same(ours.transform(others), theirs.transform(others))
 
 
-@settings(max_examples=50, deadline=None)
 @given(texts, texts, bag_settings)
 def test_matrix_and_vocabulary_are_scikit_learns(documents, others, chosen):
     assert both(documents, others, **chosen)
 
 
-@settings(max_examples=50, deadline=None)
 @given(texts, st.sets(st.sampled_from(["the", "cat", "the cat", "naïve", "x", "a  b", "", "我爱", " c", "th"]), min_size=1), bag_settings)
 def test_a_given_vocabulary_is_counted_as_scikit_learn_counts_it(documents, vocabulary, chosen):
     ours, theirs = BagOfWords(vocabulary=vocabulary, **chosen), CountVectorizer(vocabulary=vocabulary, **chosen)
@@ -120,7 +118,6 @@ def test_the_worked_example_of_two_sentences():
     assert "i" not in BagOfWords().fit(documents).vocabulary_          # the default pattern needs two word characters
 
 
-@settings(max_examples=30, deadline=None)
 @given(texts, st.integers(1, 4))
 def test_ngram_counts_add_up_to_length_minus_n_plus_one(documents, n):
     import re

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.counts import cooccurrence
@@ -43,7 +43,6 @@ def double_loop(documents: list[list[int]], n_words: int, window: int, symmetric
 id_documents = st.lists(st.lists(st.integers(0, 6), max_size=12), min_size=1, max_size=6)
 
 
-@settings(max_examples=50, deadline=None)
 @given(id_documents, st.integers(1, 14), st.booleans(), st.sampled_from(["uniform", "harmonic"]))
 def test_counts_equal_the_double_loop(documents, window, symmetric, weighting):
     counted = cooccurrence(corpus_of(documents, 7), window, symmetric=symmetric, weighting=weighting)
@@ -53,7 +52,6 @@ def test_counts_equal_the_double_loop(documents, window, symmetric, weighting):
     np.testing.assert_allclose(counted.toarray(), expected, rtol=1e-13)
 
 
-@settings(max_examples=50, deadline=None)
 @given(id_documents, st.integers(1, 9), st.booleans(), st.sampled_from(["uniform", "harmonic"]), st.integers(1, 7), st.integers(1, 20))
 def test_V23_blocks_of_any_size_give_the_same_bits(documents, window, symmetric, weighting, block, group):
     whole = cooccurrence(corpus_of(documents, 7), window, symmetric=symmetric, weighting=weighting)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, save_files
@@ -51,7 +51,6 @@ def assert_same_bits(one: Cooccurrences, other: Cooccurrences) -> None:
         np.testing.assert_array_equal(a, b)
 
 
-@settings(max_examples=50, deadline=None)
 @given(id_documents, st.integers(1, 15), st.booleans(), st.sampled_from(["uniform", "harmonic"]))
 def test_nonzeros_equal_a_dictionary_of_exact_fractions(documents, window, symmetric, weighting):
     counts = Cooccurrences.from_corpus(corpus_of(documents), window, symmetric=symmetric, weighting=weighting)
@@ -61,7 +60,6 @@ def test_nonzeros_equal_a_dictionary_of_exact_fractions(documents, window, symme
     assert all(abs(float(found[pair]) - float(x)) <= 1.0001 * np.spacing(np.float32(x)) / 2 for pair, x in expected.items())
 
 
-@settings(max_examples=50, deadline=None)
 @given(id_documents, st.sampled_from([1, 3, 15, 40]), st.booleans(), st.integers(1, 9), st.integers(1, 20), st.integers(1, 600), st.integers(1, 3))
 def test_V23_counts_laid_on_disk_in_blocks_of_any_size_have_the_same_bits(documents, window, symmetric, block, group, memory, threads):
     whole = Cooccurrences.from_corpus(corpus_of(documents), window, symmetric=symmetric)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -22,7 +22,6 @@ def sparse_table(rows: int, columns: int, seed: int = 0, density: float = 0.3) -
     return sparse.random(rows, columns, density=density, format="csr", random_state=np.random.default_rng(seed))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 10**6), st.data())
 def test_identity_4_the_error_is_the_sum_of_the_squares_left_out(rows, columns, seed, data):
     table = np.random.default_rng(seed).normal(size=(rows, columns))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import UnknownWord
@@ -19,7 +19,6 @@ def test_any_two_words_are_the_square_root_of_two_apart():
     assert np.allclose(distances, np.sqrt(2) * (1 - np.eye(one_hot.dim)))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(words, min_size=1, max_size=4), st.integers(0, 2**31))
 def test_the_one_hots_of_a_text_add_up_to_its_bag_of_words(documents, seed):
     joined = [" ".join(tokens) for tokens in documents]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -25,32 +25,27 @@ def textbook(counts: np.ndarray, shift: float = 0.0, smoothing: float = 1.0) -> 
     return result
 
 
-@settings(max_examples=50)
 @given(tables, st.sampled_from([0.0, np.log(5)]), st.sampled_from([1.0, 0.75, 0.5]))
 def test_ppmi_equals_the_definition(counts, shift, smoothing):
     assert_allclose(ppmi(counts, shift=shift, smoothing=smoothing).toarray(), textbook(counts.astype(float), shift, smoothing), atol=1e-12)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=6), st.lists(st.integers(0, 1000), min_size=1, max_size=6))
 def test_ppmi_of_independent_counts_is_exactly_zero(words, contexts):
     assert ppmi(np.outer(words, contexts)).nnz == 0
 
 
-@settings(max_examples=50)
 @given(tables, st.sampled_from([2, 3, 0.001, 1e150, 1e-150]))
 def test_scaling_all_counts_changes_nothing(counts, factor):
     assert_allclose(ppmi(counts * factor).toarray(), ppmi(counts).toarray(), atol=1e-12)
 
 
-@settings(max_examples=50)
 @given(hnp.arrays(np.int64, st.integers(1, 7).map(lambda n: (n, n)), elements=st.integers(0, 50)))
 def test_symmetric_counts_give_a_symmetric_matrix(counts):
     result = ppmi(counts + counts.T)
     assert (result != result.T).nnz == 0
 
 
-@settings(max_examples=50)
 @given(tables, st.randoms(use_true_random=False))
 def test_renaming_words_and_contexts_permutes_the_result(counts, random):
     rows, columns = list(range(counts.shape[0])), list(range(counts.shape[1]))

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -19,7 +19,6 @@ choices = st.fixed_dictionaries({}, optional={
     "ngram_range": st.sampled_from([(1, 1), (1, 2)]), "binary": st.booleans(), "max_df": st.sampled_from([1.0, 0.7])})
 
 
-@settings(max_examples=50, deadline=None)
 @given(texts, texts, choices)
 def test_weights_are_scikit_learns(documents, others, chosen):
     ours, theirs = TfIdf(**chosen), TfidfVectorizer(**chosen)
@@ -55,7 +54,6 @@ def test_the_textbook_idf_would_give_the_first_sentence_the_zero_vector():
     assert not textbook[0].any() and textbook[1].any()
 
 
-@settings(max_examples=30, deadline=None)
 @given(texts)
 def test_every_row_with_a_token_has_length_one(documents):
     with warnings.catch_warnings():

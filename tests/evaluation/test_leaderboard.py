@@ -146,6 +146,13 @@ def test_tables_show_a_dash_for_what_was_not_measured_and_stress_the_best(board)
     assert page.count("<b>") == 2 and "<b>61.2</b>" in page and "<b>55.0</b>" in page
 
 
+def test_the_text_can_follow_the_order_of_the_lessons(board):
+    for lesson in ("c", "mine", "a", "b"):
+        board.add(f"of {lesson}", lesson, {"stsb": result()})
+    named = [line.split()[0] for line in board.to_text(lessons=["a", "b", "c"]).splitlines()[1:]]
+    assert named == ["a", "b", "c", "mine"]
+
+
 def test_names_are_escaped_in_html(board):
     board.add("<script>alert(1)</script>", "a&b", {"<i>": result("<i>")})
     page = board.to_html()

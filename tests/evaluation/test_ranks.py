@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -15,7 +15,6 @@ columns = st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), min_si
     lambda rows: len({a for a, _ in rows}) > 1 and len({b for _, b in rows}) > 1)
 
 
-@settings(max_examples=50, deadline=None)
 @given(columns)
 def test_spearman_and_pearson_agree_with_scipy_with_many_ties(rows):
     x, y = np.array(rows, dtype=float).T
@@ -24,7 +23,6 @@ def test_spearman_and_pearson_agree_with_scipy_with_many_ties(rows):
     assert_allclose(pearson(x, y), stats.pearsonr(x, y).statistic, atol=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(columns)
 def test_spearman_is_the_pearson_of_average_ranks_and_ignores_increasing_functions(rows):
     x, y = np.array(rows, dtype=float).T

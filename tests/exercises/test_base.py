@@ -7,7 +7,7 @@ import types
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -180,14 +180,12 @@ nested = st.recursive(st.integers(-5, 5) | st.floats(-5, 5) | st.text(max_size=3
 
 
 @given(nested)
-@settings(max_examples=50)
 def test_every_value_equals_itself_and_has_a_size(value):
     assert difference(value, value) is None
     assert size_of(value) >= 1
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=6), st.data())
-@settings(max_examples=50)
 def test_one_changed_number_is_found_at_its_place(values, data):
     place = data.draw(st.integers(0, len(values) - 1))
     changed = [v + 1 if i == place else v for i, v in enumerate(values)]

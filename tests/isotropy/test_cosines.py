@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib import isotropy
@@ -45,7 +45,6 @@ def test_45_a_common_mean_alone_makes_the_cosines_high(cloud):
     assert isotropy.mean_cosine(x) == pytest.approx(expected, abs=0.006)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1000), st.floats(1e-3, 1e3))
 def test_rotation_and_length_change_no_cosine(seed, scale):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.isotropy import group_rows
@@ -15,7 +15,6 @@ def as_dict(groups):
             for label, a, b in zip(groups.labels.tolist(), groups.offsets[:-1], groups.offsets[1:], strict=True)}
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(-1, 4), min_size=1, max_size=30).filter(lambda labels: max(labels) >= 0), st.integers(1, 2))
 def test_groups_are_those_of_a_dictionary(labels, least):
     expected = {k: [i for i, label in enumerate(labels) if label == k] for k in sorted(set(labels) - {-1})}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib import isotropy
@@ -61,7 +61,6 @@ def test_a_sector_may_lie_across_the_half_turn():
     assert width == pytest.approx(2 * np.degrees(np.arctan(0.1)), abs=1e-9) and begin == pytest.approx(180 - width / 2, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(-180, 179), min_size=1, max_size=12), st.sampled_from([0.5, 0.9, 1.0]))
 def test_no_sector_that_begins_at_a_point_is_narrower(angles, share):
     points = np.column_stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))])

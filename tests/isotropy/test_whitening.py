@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError
@@ -56,7 +56,6 @@ def few_rows_at_once(monkeypatch):
 # ------------------------------------------------------------------------------------------------ what whitening is
 
 
-@settings(max_examples=30, deadline=None)
 @given(n=st.integers(15, 80), d=st.integers(1, 12), kind=st.sampled_from(["pca", "zca"]), ddof=st.integers(0, 1), seed=st.integers(0, 1000))
 def test_the_fitted_vectors_leave_with_mean_0_and_covariance_1(n, d, kind, ddof, seed):
     x = uneven(n, d, seed=seed)
@@ -221,7 +220,6 @@ def test_the_way_back_gives_the_projection_where_some_were_left_out(x, kind):
 # ------------------------------------------------------------------------------------------------ streams
 
 
-@settings(max_examples=25, deadline=None)
 @given(cuts=st.lists(st.integers(0, 60), max_size=5), seed=st.integers(0, 100))
 def test_any_parts_in_any_number_give_what_one_table_gives(cuts, seed):
     x = uneven(60, 6, seed=seed)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import BackendUnavailable
@@ -72,7 +72,6 @@ def test_the_gradient_of_the_formula_is_its_derivative():
     torch.testing.assert_close(reference.value_and_gradient(s.detach(), y, scale=5.0)[1], expected, rtol=1e-12, atol=1e-14)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 60), st.integers(1, 30), st.floats(0.01, 200), st.floats(0.01, 50), st.integers(0, 100))
 def test_sorting_gives_what_all_pairs_give(n, kinds, scale, spread, seed):
     s, y = scores(n, seed) * spread, labels(n, kinds, seed)
@@ -131,7 +130,6 @@ def test_the_gradients_add_up_to_zero(backend):
     assert gradient_of(scores(60), labels(60, 7), backend=backend).sum().abs() < 1e-12
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(2, 40), st.floats(1, 100), st.integers(0, 100))
 def test_the_loss_is_never_below_its_worst_violation_nor_far_above(n, scale, seed):
     s, y = scores(n, seed), labels(n, 4, seed)

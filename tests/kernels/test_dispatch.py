@@ -319,6 +319,7 @@ print("whole")
 """
 
 
+@pytest.mark.slow
 def test_without_triton_and_numba_the_room_imports_and_runs_on_the_processor():
     done = subprocess.run([sys.executable, "-c", WITHOUT_TRITON], cwd=PROJECT, capture_output=True, text=True)
     assert done.stdout.strip() == "whole", done.stderr

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.kernels import DocumentState, WindowState, document_update, side_by_side, trace, window_update
@@ -103,7 +103,6 @@ def test_documents_with_several_tags_and_any_number_of_negatives(model, negative
     assert_same(*found, atol=5e-6)
 
 
-@settings(max_examples=20, deadline=None)
 @given(n_words=st.integers(2, 6), n=st.integers(0, 40), documents=st.integers(1, 8), tags=st.integers(1, 3), seed=st.integers(0, 2**62))
 def test_few_words_short_and_empty_documents(n_words, n, documents, tags, seed):
     for model, objective in KINDS:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -135,7 +135,6 @@ def test_the_vector_code_learns_what_the_textbook_learns():
             torch.testing.assert_close(x, parameters(found[1])[name], rtol=1e-4, atol=1e-5)
 
 
-@settings(max_examples=25, deadline=None)
 @given(rows=st.integers(1, 9), columns=st.integers(1, 9), density=st.floats(0.0, 1.0), seed=st.integers(0, 2**32 - 1), data=st.data())
 def test_any_shape_of_counts_in_any_number_of_groups_is_learned_once(rows, columns, density, seed, data):
     groups = data.draw(st.integers(1, min(rows, columns)))

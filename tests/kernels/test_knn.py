@@ -7,7 +7,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import BackendUnavailable
@@ -51,7 +51,6 @@ def test_the_hand_made_case(metric, backend):
         torch.testing.assert_close(values, torch.tensor([[1, 1.25**0.5, 2, 2]]))
 
 
-@settings(max_examples=50, deadline=None)
 @given(m=st.integers(0, 12), n=st.integers(2, 30), d=st.integers(1, 8), k=st.integers(1, 30), metric=st.sampled_from(METRICS), copies=st.booleans(),
        exclude_self=st.booleans(), dtype=st.sampled_from([torch.float64, torch.float32, torch.float16, torch.bfloat16]), seed=st.integers(0, 1000))
 def test_blocks_give_the_rows_of_the_formula(m, n, d, k, metric, copies, exclude_self, dtype, seed):

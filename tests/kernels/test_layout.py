@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.kernels import layout
@@ -56,7 +56,6 @@ def test_a_padded_width_is_the_next_multiple_of_16(n):
     assert padded_width(n) % ALIGNMENT == 0 and n <= padded_width(n) < n + ALIGNMENT
 
 
-@settings(max_examples=50)
 @given(st.integers(0, 10**7), st.integers(1, 10**8))
 def test_a_block_of_products_is_never_empty_and_never_larger_than_its_bound(n, columns):
     rows = rows_per_block(n, columns)

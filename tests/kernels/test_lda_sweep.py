@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import BackendUnavailable
@@ -157,7 +157,6 @@ def test_pieces_of_a_sweep_change_nothing(monkeypatch):
     assert_same(drawn(make(20), at_once=4, threads=2), expected[1])
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 12), min_size=0, max_size=9), st.integers(1, 40), st.integers(1, 9), st.integers(1, 5), st.integers(0, 1000))
 def test_counts_always_belong_to_the_topics_and_padding_is_never_drawn(lengths, n_topics, n_words, at_once, seed):
     s = make(n_topics, n_words=n_words, lengths=lengths or (0,), seed=seed)

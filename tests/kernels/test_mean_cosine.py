@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import BackendUnavailable
@@ -31,7 +31,6 @@ def test_a_regular_simplex_has_the_least_mean_cosine_there_is():
     assert mean_cosine(torch.eye(n, dtype=torch.float64) - 1 / n).item() == pytest.approx(-1 / (n - 1), abs=1e-14)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(2, 30), st.integers(1, 12), st.integers(0, 3), st.integers(0, 1000))
 def test_identity_44_the_square_of_the_sum_equals_the_double_loop(n, d, zeros, seed):
     x = normal(n, d, seed)

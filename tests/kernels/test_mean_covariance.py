@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import BackendUnavailable
@@ -58,7 +58,6 @@ def test_the_numbers_are_those_of_numpy(backend):
     np.testing.assert_allclose(covariance.numpy(), np.cov(x.numpy(), rowvar=False), rtol=1e-12, atol=1e-15)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 60), st.integers(1, 12), st.floats(-1e3, 1e3), st.integers(0, 100))
 def test_blocks_of_rows_give_what_the_formula_gives(n, d, offset, seed):
     x = rows(n, d, seed, offset=offset)
@@ -169,7 +168,6 @@ def test_no_centred_copy_is_made():
 # ------------------------------------------------------------------------------------------------ batches
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 15), min_size=1, max_size=6).filter(lambda sizes: sum(sizes) >= 2), st.floats(-100, 100), st.integers(0, 50))
 def test_streaming_equals_one_batch(sizes, offset, seed):
     x = rows(sum(sizes), 4, seed, offset=offset)

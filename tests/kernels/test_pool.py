@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import BackendUnavailable
@@ -123,7 +123,6 @@ def test_minus_infinity_in_every_real_token_still_gives_no_gradient_to_padding(b
     assert (found == -math.inf).all() and not hidden.grad[0, 0].any()
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 7), st.integers(0, 9), st.integers(1, 6), st.sampled_from(POOLINGS), st.booleans(), st.integers(0, 100),
        st.sampled_from([torch.float64, torch.float32, torch.float16, torch.bfloat16]))
 def test_blocks_of_texts_give_what_the_formula_gives(b, length, d, how, normalize, seed, dtype):

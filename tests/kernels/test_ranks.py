@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -33,7 +33,6 @@ def test_equal_values_share_the_mean_of_their_places(backend):
     assert ranks([-0.0, 0.0], backend=backend).tolist() == [1.5, 1.5]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 3), st.integers(1, 4), st.integers(1, 25), st.integers(0, 2), st.integers(0, 1000))
 def test_the_sort_gives_what_the_definition_and_scipy_give_on_any_number_of_axes(layers, rows, n, digits, seed):
     values = np.random.default_rng(seed).normal(size=(layers, rows, n)).round(digits)
@@ -121,7 +120,6 @@ def test_V01_V07_what_has_no_rank_is_named(values, error, words):
 # ------------------------------------------------------------------------------------------------ Spearman of resamples
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(2, 25), st.integers(1, 30), st.integers(0, 2), st.integers(1, 3), st.integers(0, 1000))
 def test_both_counting_loops_give_the_definition_in_every_resample(n, drawn, digits, n_columns, seed):
     columns, gold = columns_with_ties(n, seed, n_columns=n_columns, digits=digits)

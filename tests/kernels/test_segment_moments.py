@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import BackendUnavailable
@@ -91,7 +91,6 @@ def test_scaling_rows_changes_neither_directions_nor_self_similarity():
     torch.testing.assert_close(self_similarity(a, offsets), self_similarity(b, offsets), rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 60), st.integers(1, 9), st.lists(st.integers(0, 60), max_size=8), st.integers(1, 40), st.integers(0, 100),
        st.sampled_from([torch.float64, torch.float32, torch.float16, torch.bfloat16]))
 def test_blocks_of_rows_give_what_the_formula_gives(n, d, cuts, block, seed, dtype):

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.kernels import SubwordState, WindowState, side_by_side, subword_update, trace, window_update
@@ -99,15 +99,14 @@ def test_the_vector_code_learns_what_the_textbook_learns(d, architecture, object
     assert_same(*found, atol=5e-6)
 
 
-@settings(max_examples=25, deadline=None)
 @given(n_words=st.integers(2, 6), n=st.integers(0, 40), window=st.integers(1, 9), negatives=st.sampled_from([1, 2, 5, 17]),
        most=st.integers(1, 12), seed=st.integers(0, 2**62))
 def test_few_words_few_rows_and_much_noise_are_met_many_times_in_a_window(n_words, n, window, negatives, most, seed):
     for architecture, objective in KINDS:
         found = [trained(make(5, n_words=n_words, n=n, n_rows=3, most=most, documents=2, hierarchical=objective == OBJECTIVES[1], seed=seed % 1000),
-                         seed=seed, architecture=architecture, objective=objective, window=window, negatives=negatives, backend=backend)
-                 for backend in ("reference", "cpu")]
-        assert_same(*found, atol=2e-5, loss=1e-2)               # which is told from gains: little is left of a p of 1e-6
+                         seed=seed, architecture=architecture, objective=objective, window=window, negatives=negatives, backend=backend,
+                         learning_rate=(0.01, 0.002)) for backend in ("reference", "cpu")]          # at 0.05 the rows grow until p is 1e-6,
+        assert_same(*found, atol=5e-6, loss=1e-5)                                                   # and the loss nothing but rounding
 
 
 def test_one_row_for_each_word_and_cbow_of_one_context_is_what_window_updates_do():

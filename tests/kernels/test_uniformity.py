@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.kernels import trace, uniformity
@@ -44,7 +44,6 @@ def test_the_gradient_of_the_formula_is_its_derivative():
     torch.testing.assert_close(reference.value_and_gradient(x.detach(), t=2.0)[1], expected, rtol=1e-12, atol=1e-14)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 40), st.integers(1, 20), st.floats(0.01, 20), st.floats(0.01, 30), st.integers(0, 100))
 def test_blocks_of_rows_give_what_the_formula_gives(n, d, t, length, seed):
     x = unit(n, d, seed, torch.float64) * length

@@ -35,6 +35,7 @@ print(lanes.LANES, vectors.TALL, max(map(float, errors)))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("missing", "lanes"), [('["avx512f"]', 8), ('["avx512f", "avx"]', 4)])
 def test_windows_are_learned_from_with_any_number_of_lanes(missing, lanes, tmp_path):
     env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -8,7 +8,7 @@ import logging
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import BackendUnavailable
@@ -52,7 +52,6 @@ def assert_as_the_textbook(start, backend, *, atol=1e-6, **options):
 # ------------------------------------------------------------------------------------------------ lists
 
 
-@settings(max_examples=30, deadline=None)
 @given(n_words=st.integers(2, 40), lengths=st.lists(st.integers(0, 30), min_size=1, max_size=6), window=st.integers(1, 12),
        negatives=st.integers(1, 20), seed=st.integers(0, 2**63 - 1), epoch=st.integers(0, 2**31 - 1), objective=st.sampled_from(OBJECTIVES))
 def test_the_lists_hold_the_windows_of_the_textbook(n_words, lengths, window, negatives, seed, epoch, objective):

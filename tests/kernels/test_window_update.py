@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.kernels import WindowState, side_by_side, trace, window_update
@@ -87,7 +87,6 @@ def test_any_number_of_negatives_is_learned_from(negatives, architecture):
     assert_same(*found, atol=5e-6)
 
 
-@settings(max_examples=25, deadline=None)
 @given(n_words=st.integers(2, 6), n=st.integers(0, 40), window=st.integers(1, 9), share=st.booleans(), seed=st.integers(0, 2**62))
 def test_few_words_that_stand_twice_in_a_window_move_twice(n_words, n, window, share, seed):
     for architecture, objective in KINDS:
@@ -187,7 +186,6 @@ def test_the_tree_is_that_of_the_original_program(counts, codes, length):       
     assert all(paths.nodes[paths.offsets[w]] == len(counts) - 2 for w in range(len(counts)))      # the root
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 10**6), min_size=2, max_size=60))
 def test_probabilities_of_all_words_sum_to_one(counts):                    # methods 24.14
     counts = np.array(counts) + 1

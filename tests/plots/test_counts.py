@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -18,7 +18,6 @@ def texts(fig) -> str:
     return " | ".join(t.get_text() for ax in fig.axes for t in ax.texts)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.floats(-3, 3), st.floats(0.01, 100))
 def test_power_law_recovers_exponent_and_factor(exponent, factor):
     x = np.geomspace(1, 500, 20)

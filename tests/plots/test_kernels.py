@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
 
@@ -30,7 +30,6 @@ def test_each_dot_says_its_share_of_the_roof_above_it():
     assert {"left\n25% of its roof", "right\n50% of its roof"} <= set(texts(fig))
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.floats(-3, 5), st.floats(-3, 5))
 def test_a_bound_lies_on_the_roof_wherever_it_is(log_intensity, log_ridge):
     intensity, ridge = 10**log_intensity, 10**log_ridge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.plots.labels import bytes_text, count_text, quiet_places, spread
@@ -12,7 +12,6 @@ from lessons_lib.plots.labels import bytes_text, count_text, quiet_places, sprea
 places = st.lists(st.floats(-500, 500), min_size=1, max_size=12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(places, st.floats(1, 40))
 def test_spread_keeps_the_order_the_centre_and_the_gap(positions, gap):
     moved = spread(positions, gap)
@@ -26,7 +25,6 @@ def test_spread_leaves_places_alone_that_are_far_enough_apart():
     assert spread([], 20).tolist() == []
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 300)), min_size=1, max_size=15))
 def test_quiet_places_never_overlap_and_stay_inside_the_frame(centres):
     centres, frame = np.array(centres), np.array([[-50.0, -50.0], [350.0, 350.0]])

@@ -36,6 +36,7 @@ def test_alt_text_comes_back_on_one_line_with_5_to_40_words():
     assert checked_alt(" ".join(["word"] * 40))
 
 
+@pytest.mark.slow
 def test_the_same_figure_drawn_twice_gives_the_same_bytes(any_figure, request):
     name = request.node.callspec.params["any_figure"]
     again = FIGURES[name]()

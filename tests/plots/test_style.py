@@ -9,7 +9,7 @@ import warnings
 import matplotlib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.plots import GREY, LINE_COLOURS, PALETTE, plain, save, style, styled, use_style, zipf
@@ -109,7 +109,6 @@ def test_an_unknown_plot_names_the_known_ones():
     assert set(plots.__all__) == set(dir(plots)) and all(hasattr(plots, name) for name in plots.__all__)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_can_be_drawn_without_a_warning_or_a_formula(text):
     from matplotlib.figure import Figure

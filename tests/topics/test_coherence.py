@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -57,7 +57,6 @@ def test_scores_are_gensim_s(measure, repeat, window, monkeypatch):
     assert_allclose(ours, gensim_scores(topics, documents, measure, window), atol=1e-6)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 6), min_size=0, max_size=14), min_size=1, max_size=5).filter(any), st.integers(1, 9))
 def test_windows_are_counted_as_if_each_were_looked_at(documents, size):
     with warnings.catch_warnings():                                    # of empty documents

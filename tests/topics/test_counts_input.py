@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -40,7 +40,6 @@ def test_the_input_is_never_written():
     assert_array_equal(unsorted.indices, before[1])
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.sampled_from("abcde"), min_size=1, max_size=8), min_size=1, max_size=6))
 def test_tokens_in_order_give_the_counts_back(documents):
     corpus = Corpus.from_tokens(documents)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -23,7 +23,6 @@ def corpus_of(seed: int, shape: tuple[int, int] = (20, 30), mean: float = 0.7) -
     return np.random.default_rng(seed).poisson(mean, shape) + np.eye(*shape, dtype=int)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
 def test_the_halves_of_a_split_add_up_and_the_first_is_never_shorter(seed, split_seed):
     table = corpus_of(seed)
@@ -107,7 +106,6 @@ def test_a_negative_probability_is_refused_and_a_zero_is_not():
     assert log_likelihood(table[:0], theta[:0], phi) == 0.0
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 6), st.integers(0, 10**6))
 def test_topics_in_another_order_are_paired_with_themselves(k, seed):
     rng = np.random.default_rng(seed)

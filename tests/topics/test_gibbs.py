@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -221,7 +221,6 @@ def log_joint(counts: np.ndarray, by_word: np.ndarray, alpha: np.ndarray, beta: 
         lengths=np.diff(offsets), totals=by_word.sum(axis=0), n_words=len(by_word), alpha=alpha, beta=beta)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([1, 3, 1024]))
 def test_the_joint_likelihood_from_sizes_is_the_one_from_counts(seed, cap):
     rng = np.random.default_rng(seed)

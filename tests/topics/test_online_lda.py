@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import digamma, gammaln
 
@@ -77,7 +77,6 @@ def test_steps_of_online_learning_follow_the_formula():
     assert model.n_steps_ == 3
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 5), st.sampled_from([0.05, 0.5, 1.5]))
 def test_batch_learning_keeps_every_token(seed, k, beta):
     counts = corpus(seed)
@@ -114,7 +113,6 @@ def test_a_fit_predicts_held_out_words_as_well_as_plsa_and_far_better_than_frequ
 # ------------------------------------------------------------------------------------------------ the bound
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 8), st.sampled_from([0.05, 0.3, 2.0]))
 def test_identity_9_the_bound_never_falls_in_batch_mode(seed, k, prior):
     model = OnlineLDA(k, alpha=prior, beta=prior, learning="batch", n_epochs=40, seed=seed).fit(corpus(seed, rate=1.0))

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import digamma, gammaln
@@ -104,7 +104,6 @@ def test_log_gamma_of_what_is_not_positive_is_nan_and_comes_back(x):
 # ------------------------------------------------------------------------------------------------ documents
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 37), st.floats(0.05, 2.0))
 def test_a_step_in_float32_agrees_with_float64(seed, k, prior):
     """One step from anywhere is as exact as float32 can be; many steps may carry a difference along where two fixed points are near."""
@@ -202,7 +201,6 @@ def test_rows_of_the_table_are_the_expected_words_up_to_a_factor():
     assert (np.log2(table.max(axis=1)) <= HEADROOM + 2).all()
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000))
 def test_ordering_by_word_is_the_transposed_matrix(seed):
     counts = corpus(seed, 9, 17)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import dirichlet
@@ -36,7 +36,6 @@ def test_each_iteration_is_the_textbook_em_step(beta):
     assert_allclose(after.components_, phi, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 5), st.sampled_from([0.0, 0.5]))
 def test_identity_5_the_objective_never_falls_and_rows_sum_to_one(seed, k, smoothing):
     n = table_of(seed)

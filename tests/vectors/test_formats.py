@@ -12,7 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib import datasets
@@ -64,7 +64,6 @@ def test_binary_comes_back_bit_for_bit(tmp_path):
     assert same(read_binary(tmp_path / "v.bin"), odd)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=("Cs",), exclude_characters=" \t\r\n"), min_size=1), min_size=1, max_size=6, unique=True),
        st.data())
 def test_any_words_and_any_finite_numbers_come_back(tmp_path_factory, tokens, data):
@@ -119,6 +118,7 @@ def test_the_blocks_of_lines_join_without_a_seam(tmp_path, monkeypatch):
     assert read_text(tmp_path / "v.txt", first=33).tokens == vectors.tokens[:33]
 
 
+@pytest.mark.slow
 def test_large_files_are_streamed_beside_one_matrix(tmp_path):
     vectors = WordVectors([f"w{i}" for i in range(20_000)], RNG.normal(size=(20_000, 200)))
     write_text(vectors, tmp_path / "v.txt", header=False)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, UnknownWord
@@ -161,7 +161,6 @@ def test_V04_cosines_of_the_largest_and_smallest_numbers_are_right():
         assert [w for w, _ in scaled.most_similar(unscaled[word], topn=5)] == neighbours(scaled, unscaled[word], 5)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 59), st.integers(1, 70))
 def test_neighbours_are_those_of_the_formula_and_never_the_word_itself(row, topn):
     scores = cosines(RANDOM, RANDOM.matrix[row].astype(np.float64))
@@ -208,7 +207,6 @@ def test_V22_of_many_equal_rows_the_first_are_found():
     assert [word for word, _ in vectors.most_similar("v0", topn=20)] == [f"v{i}" for i in same[1:21]]
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 40))
 def test_neighbours_are_those_of_the_exact_search(seed, dim, topn):
     """Rows on a coarse grid, so that many cosines are equal or differ in the last digits only."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile
@@ -20,7 +20,6 @@ def same(a: WordVectors, b: WordVectors) -> bool:
     return a.tokens == b.tokens and np.allclose(a.matrix, b.matrix, rtol=1e-6, atol=1e-37)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 30), st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from(["1", "1e5", "w", "-3", "größe"]))
 def test_text_and_binary_are_told_apart_under_any_name(tmp_path_factory, dim, n, seed, first):
     folder = tmp_path_factory.mktemp("v")

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.words.subwords import check_parts, fnv1a, ngram_buckets, ngrams
@@ -34,7 +34,6 @@ def test_the_n_grams_of_the_examples():
     assert ngrams("日本", min_n=2, max_n=3) == ["<日", "<日本", "日本", "日本>", "本>"]
 
 
-@settings(max_examples=50, deadline=None)
 @given(words=st.lists(WORDS, max_size=4), lengths=LENGTHS, buckets=st.sampled_from([1, 7, MILLIONS, 2**32 - 1]))
 def test_buckets_are_the_hashes_of_the_n_grams_in_order(words, lengths, buckets):
     low, high = lengths
@@ -43,7 +42,6 @@ def test_buckets_are_the_hashes_of_the_n_grams_in_order(words, lengths, buckets)
     assert numbers.tolist() == [fnv1a(part) % buckets for word in words for part in ngrams(word, min_n=low, max_n=high)]
 
 
-@settings(max_examples=50, deadline=None)
 @given(word=WORDS, lengths=LENGTHS)
 def test_gensim_finds_the_same_parts_and_buckets(word, lengths):
     inner = pytest.importorskip("gensim.models.fasttext_inner")

@@ -55,6 +55,7 @@ def test_51_a_flow_that_leaves_standard_normal_data_has_2_0471_bits_per_dimensio
     assert Flow(epochs=0).fit(x).bits_per_dimension(x) == pytest.approx(0.5 * math.log2(2 * math.pi * math.e), abs=0.01)
 
 
+@pytest.mark.slow
 def test_51_a_flow_with_learned_mixing_comes_near_the_likelihood_of_whitening_on_gaussian_data():
     x = gaussian(4000, 4)                         # the identity itself, without couplings and to 1e-3, is in test_training
     flow = Flow(levels=1, mixing="linear", depth=2, epochs=30, batch_size=128, learning_rate=3e-3, width=4, patience=None).fit(x)

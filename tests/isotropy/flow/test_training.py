@@ -42,6 +42,7 @@ def whitened_bits(x: np.ndarray) -> float:
     return nats / d / math.log(2)
 
 
+@pytest.mark.slow
 def test_51_a_linear_flow_on_gaussian_data_reaches_the_likelihood_of_whitening_and_whitens():
     x = gaussian(4000, 4)                         # standard deviations from 0.05 to 2.9, so there is something to find
     rng = np.random.default_rng(0)
