@@ -1,28 +1,29 @@
-"""Doc2vec: a document gets a vector of its own, which learns to help guess the words of the document.
+"""Doc2vec: a document gets a vector of its own, which learns to help predict the document's words.
 
-PV-DBOW lets the document alone guess its words; PV-DM lets it help the words around. What the document must add is what the few words near do not
-say: its subject. A new document is inferred: its vector learns, everything else stays. The steps are compiled vector code
+PV-DBOW lets the document alone predict its words; PV-DM lets it help the words around. What the
+document must add is what the few words near do not say: its subject. A new document is inferred:
+its vector learns, everything else stays. The steps are compiled vector code
 (`kernels.document_update`). Taught in lesson ``07_doc2vec``.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..core import (DamagedFile, Estimator, check_choice, check_float, check_int, fingerprint, generator, load_model, save_model, shown,
-                    warn_data)
+from ..core import check_float, check_int, fingerprint, generator, shown, warn_data
+from ..core.learned import Array
+from ..core.parameters import Choice, Flag, Given, Int
 from ..text import Corpus, Tokenizer
 from ..vectors import WordVectors
-from ..words.passes import SHORT, check_same_text, check_window_settings, drawn_rows, passes
-from ..words.reading import Reading, read, read_with
-from ..words.run import Run, all_or_nothing
+from ..vectors.word_vectors import LearnedVectors
+from ..words.encoded_corpus import EncodedCorpus, encode_corpus, encode_more
+from ..words.window_method import WindowMethod, random_rows
 from .averaging import Index, encode
-from .document_vectors import DocumentVectors, Tagging, packed_labels, read_tags, unpacked_labels
+from .document_vectors import DocumentVectors, LearnedDocuments, Tagging, read_tags
 from .reading import as_corpus
 from .saved import plain_tokenizer
 
@@ -31,44 +32,52 @@ if TYPE_CHECKING:
 
 __all__ = ["Doc2Vec"]
 
-LEAST_RATE = 1e-4                               # of the first: where the line of falling learning rates ends
-REACH = 1.0                                     # by dim, of start vectors; with half of it a classifier of 20 Newsgroups is right 3 % less often
+REACH = 1.0                     # of random rows; with 0.5 a classifier of 20 Newsgroups loses 3 %
 
 
-class Doc2Vec(Estimator):
+@dataclass(frozen=True, eq=False)
+class EncodedDocuments(EncodedCorpus):
+    """A corpus as numbers, and the tags of its documents."""
+
+    tagging: Tagging
+
+    @property
+    def fingerprint(self) -> str:
+        """By which an interrupted run knows its texts and tags again."""
+        return fingerprint(self.offsets, self.words, self.tagging.rows, self.tagging.offsets)
+
+
+class Doc2Vec(WindowMethod):
     """Paragraph vectors: PV-DM ("distributed memory") and PV-DBOW ("distributed bag of words").
 
-    Parameters: model, "dm" or "dbow"; dim; combine, DM only: the "mean" of the words around and the document, their "sum", or "concat", all of them
-    side by side with a full window, which needs one tag per document and 1 + 2 · window times the output weights; train_words, DBOW only: train
-    skip-gram beside it, else ``vectors_`` stay as they were drawn; share_error, DM with the mean only: each context gets its share of the error, the
-    gradient proper, instead of the whole as in other programs; tokenizer, a `text.Tokenizer` or a function from str to a list of str that cuts texts;
-    all others as in `words.Word2Vec`.
-    Learned: ``document_vectors_`` (`DocumentVectors`, a vector per tag), ``vectors_`` (`WordVectors`), ``output_`` (rows, dim) float32, of words or
-    of inner nodes; ``counts_`` (V,) int64; ``history_`` (epochs,) float64, mean −log p per pair of input and window. One thread is bitwise
-    reproducible, several with ``deterministic`` too. [le2014distributed]
+    ``share_error`` matters to DM with the mean only. One thread is bitwise reproducible, several
+    with ``deterministic`` too. [le2014distributed]
 
-    >>> model = Doc2Vec("dbow", dim=4, min_count=1, epochs=2).fit(["a rose is a rose", "a bird is a bird"], tags=[["plant"], ["animal"]])
+    Examples
+    --------
+    >>> texts, tags = ["a rose is a rose", "a bird is a bird"], [["plant"], ["animal"]]
+    >>> model = Doc2Vec("dbow", dim=4, min_count=1, epochs=2).fit(texts, tags)
     >>> model.encode(["a rose"]).shape
     (1, 4)
     """
 
     name = "doc2vec"
+    least_rate = 1e-4
 
-    def __init__(self, model: str = "dm", dim: int = 100, *, combine: str = "mean", train_words: bool = False,
-                 objective: str = "negative_sampling", window: int = 5, negatives: int = 5, min_count: int = 5, sample: float = 1e-3,
-                 noise_exponent: float = 0.75, epochs: int = 10, learning_rate: float = 0.025, threads: int = 1, deterministic: bool = True,
-                 seed: int = 0, share_error: bool = False, tokenizer: Any = None, progress: bool = False):
-        self.model, self.dim, self.combine, self.train_words, self.objective = model, dim, combine, train_words, objective
-        self.window, self.negatives, self.min_count, self.sample, self.noise_exponent = window, negatives, min_count, sample, noise_exponent
-        self.epochs, self.learning_rate, self.threads, self.deterministic, self.seed = epochs, learning_rate, threads, deterministic, seed
-        self.share_error, self.tokenizer, self.progress = share_error, tokenizer, progress
+    model = Choice("dm", "dbow", positional=1, doc="distributed memory, or bag of words")
+    dim = Int(100, "columns of a vector", positional=2)
+    combine = Choice("mean", "sum", "concat", doc="DM only: mean or sum of the context words and "
+                     "the document, or all side by side with a full window, which needs one tag "
+                     "per document and 1 + 2 · window times the output weights")
+    train_words = Flag(False, "DBOW only: train skip-gram beside it; else ``vectors_`` stay random")
+    epochs = Int(10)
+    tokenizer = Given(None, "cuts texts; None: ``Tokenizer()``",
+                      kind="text.Tokenizer or function from str to list of str")
 
-    def _check_settings(self) -> None:
-        check_choice("model", self.model, ("dm", "dbow"))
-        check_choice("combine", self.combine, ("mean", "sum", "concat"))
-        if not isinstance(self.train_words, (bool, np.bool_)):
-            raise TypeError(f"train_words={shown(self.train_words)} is {type(self.train_words).__name__}; expected True or False")
-        check_window_settings(self)
+    vectors_ = LearnedVectors(file="words", doc="one vector for each word")
+    document_vectors_ = LearnedDocuments(file="documents", doc="one vector for each tag")
+    output_ = Array("outputs", "output columns", file="outputs", doc="of words, or of inner nodes")
+    _edge = Array(1, "dim", file="edge")            # stands beyond both ends of a document
 
     @property
     def architecture(self) -> str:
@@ -76,149 +85,203 @@ class Doc2Vec(Estimator):
         return "cbow" if self.model == "dm" else "skip_gram"
 
     @property
-    def _tree(self) -> bool:
-        return self.objective == "hierarchical_softmax"
-
-    @property
     def _parts(self) -> int:
         """Inputs that stand side by side."""
-        return 1 + 2 * int(self.window) if self.model == "dm" and self.combine == "concat" else 1
+        side_by_side = self.model == "dm" and self.combine == "concat"
+        return 1 + 2 * int(self.window) if side_by_side else 1
 
-    def _how(self) -> dict[str, Any]:
-        """Settings of every step, in training and in inference."""
-        return {"model": self.model, "combine": self.combine, "train_words": bool(self.train_words), "objective": self.objective,
-                "window": self.window, "negatives": self.negatives, "share_error": self.share_error,
-                "seed": int(generator(self.seed).integers(1 << 62))}
+    def _check_consistent(self) -> None:
+        wanted = len(self.vectors_) - self._tree, int(self.dim) * self._parts
+        if self.dim != self.vectors_.dim or self.output_.shape != wanted:
+            raise ValueError(f"dim={self.dim}, objective={self.objective!r}, combine="
+                             f"{self.combine!r} ask for outputs {wanted}; the fit has "
+                             f"{self.output_.shape} and {self.vectors_.dim} columns; fit anew")
 
-    # -------------------------------------------------------------------------------------------- learning
+    # ------------------------------------------------------------------------------ learning
 
-    def fit(self, texts: Iterable[str] | Corpus, tags: Any = None, *, on_epoch: Callable[[Self], object] | None = None) -> Self:
-        """Learn from the beginning. Returns self.
+    def fit(self, texts: Iterable[str] | Corpus, tags: Any = None, *,
+            on_epoch: Callable[[Self], object] | None = None) -> Self:
+        """Learn from the beginning.
 
-        Parameters: texts, any iterable of str, or a `text.Corpus`; tags, a list of labels (str or int) for each document, several documents may share
-        one, None: their numbers 0, 1, …; on_epoch, called with the model after each epoch, for example to save it. Raises TypeError or ValueError
-        (settings, texts, tags, no or one word left), TrainingDiverged: the vectors are then the last ones that were sane. After Ctrl-C, too, the
-        model holds what was learned; `resume` goes on. A tag whose documents hold no known word gets zeros, with one DataWarning.
+        After Ctrl-C, too, the model holds what was learned, and `resume` goes on.
+
+        Parameters
+        ----------
+        texts : iterable of str, or text.Corpus
+        tags : list of labels (str or int) for each document, optional
+            Several documents may share one; None: their numbers 0, 1, …
+        on_epoch : callable, optional
+            Called with the model after each epoch, for example to save it.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            Settings, texts, tags, no word or only one left.
+        TrainingDiverged
+            The vectors are then the last ones that were finite.
+
+        Warns
+        -----
+        DataWarning
+            A tag whose documents hold no known word; its vector is zeros.
         """
         self._check_settings()
         corpus = as_corpus(texts, tokenizer=self.tokenizer, threads=self.threads)
         tagging = self._tagged(tags, len(corpus))
-        reading = read(corpus, min_count=self.min_count)
-        words = drawn_rows(generator(self.seed), len(reading.tokens) + 1, self.dim, reach=REACH)
-        outputs = np.zeros((len(reading.tokens) - self._tree, int(self.dim) * self._parts), dtype=np.float32)
-        with all_or_nothing(self):
-            self.counts_, self._run = reading.counts, Run(float(self.learning_rate), _fingerprint(reading, tagging))
-            go_on = self._prepared(reading, tagging, np.concatenate([words, self._new_documents(reading, tagging, 0)]), outputs)
-        go_on(on_epoch=on_epoch)
-        return self
+        encoded = encode_corpus(corpus, min_count=self.min_count)
+        return self._fit(EncodedDocuments(**vars(encoded), tagging=tagging), on_epoch)
 
-    def partial_fit(self, texts: Iterable[str] | Corpus, tags: Any = None, *, learning_rate: float | None = None,
+    def partial_fit(self, texts: Iterable[str] | Corpus, tags: Any = None, *,
+                    learning_rate: float | None = None,
                     on_epoch: Callable[[Self], object] | None = None) -> Self:
-        """Go on with more documents for ``epochs`` epochs; tags that are known learn on, new tags and new words get vectors. Returns self.
+        """Go on with more documents for ``epochs`` epochs; before any `fit` it is one.
 
-        Parameters: texts, tags (None: numbered from the number of known tags on) and on_epoch as in `fit`; learning_rate, at the beginning, None for
-        the one of the settings. ``counts_`` grow, and with them sampling and noise change. A Huffman tree cannot grow: with hierarchical softmax new
-        words are left out. Before any `fit` it is one. Raises as `fit`.
+        Tags that are known learn on, new tags and new words get vectors. ``counts_`` grow, and with
+        them sampling. A Huffman tree cannot grow: with hierarchical softmax new words are left out.
+
+        Parameters
+        ----------
+        texts, on_epoch
+            As in `fit`.
+        tags : list of labels for each document, optional
+            None: numbered from the number of known tags on.
+        learning_rate : float > 0, optional
+            At the beginning; None for the one of the settings.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError, TrainingDiverged
+            As `fit`.
         """
-        self._check_settings()
-        rate = float(self.learning_rate) if learning_rate is None else check_float("learning_rate", learning_rate, low=0.0, open_low=True)
+        rate = self._checked_rate(learning_rate)
         if not hasattr(self, "vectors_"):
             return self.fit(texts, tags, on_epoch=on_epoch)
-        self._check_same_shape()
+        self._check_consistent()
         corpus = as_corpus(texts, tokenizer=self.tokenizer, threads=self.threads)
-        former = self.document_vectors_
-        tagging = self._tagged(tags, len(corpus), former.labels)
-        reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=not self._tree)
-        more = len(reading.tokens) - len(self.vectors_)
-        added = drawn_rows(generator(int(self.seed) + len(self.vectors_)), more, self.dim, reach=REACH)
-        outputs = np.concatenate([self.output_, np.zeros((more, self.output_.shape[1]), dtype=np.float32)])
-        inputs = [self.vectors_.matrix, added, self._edge, former.matrix, self._new_documents(reading, tagging, len(former))]
-        with all_or_nothing(self):
-            if not self._tree:
-                self.counts_ = np.concatenate([self.counts_, np.zeros(more, dtype=np.int64)]) + reading.counts
-            self._run = Run(rate, _fingerprint(reading, tagging), before=self._run.epochs_done, history=self._run.history)
-            go_on = self._prepared(reading, tagging, np.concatenate(inputs), outputs)
-        go_on(on_epoch=on_epoch)
-        return self
+        tagging = self._tagged(tags, len(corpus), self.document_vectors_.labels)
+        encoded = encode_more(corpus, self.vectors_.tokens, min_count=self.min_count,
+                              grow=not self._tree)
+        return self._partial_fit(EncodedDocuments(**vars(encoded), tagging=tagging), rate, on_epoch)
 
-    def resume(self, texts: Iterable[str] | Corpus, tags: Any = None, *, on_epoch: Callable[[Self], object] | None = None) -> Self:
-        """Finish a `fit` or `partial_fit` that was interrupted, also after `load`; bitwise as if it had not been (``deterministic``). Returns self.
+    def resume(self, texts: Iterable[str] | Corpus, tags: Any = None, *,
+               on_epoch: Callable[[Self], object] | None = None) -> Self:
+        """Finish a `fit` or `partial_fit` that was interrupted, also after `load`.
 
-        Parameters: texts and tags, the same as before; on_epoch as in `fit`. A finished run is left as it is. Raises NotFittedError, ValueError for
-        other texts or tags, or settings of another shape.
+        The result is bitwise that of an uninterrupted run (``deterministic``). A finished run is
+        left as it is.
+
+        Parameters
+        ----------
+        texts, tags, on_epoch
+            The same texts and tags as before; on_epoch as in `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+        ValueError
+            Other texts or tags, or settings of another shape.
         """
-        self._check_fitted("vectors_")
-        self._check_settings()
-        self._check_same_shape()
-        if self._run.epoch < self.epochs:
+        if self._is_left():
             corpus = as_corpus(texts, tokenizer=self.tokenizer, threads=self.threads)
-            documents = self.document_vectors_
-            known = documents.labels if tags is not None else documents.labels[: max(0, len(documents) - len(corpus))]
+            known = self.document_vectors_.labels
+            if tags is None:
+                known = known[: max(0, len(known) - len(corpus))]
             tagging = self._tagged(tags, len(corpus), known)
-            reading = read_with(corpus, self.vectors_.tokens, min_count=self.min_count, grow=False)
-            check_same_text(reading, self._run, tagging.rows, tagging.offsets)
-            inputs = np.concatenate([self.vectors_.matrix, self._edge, documents.matrix])
-            self._prepared(reading, tagging, inputs, self.output_)(on_epoch=on_epoch)
+            encoded = encode_more(corpus, self.vectors_.tokens, min_count=self.min_count,
+                                  grow=False)
+            self._resume(EncodedDocuments(**vars(encoded), tagging=tagging), on_epoch)
         return self
 
     def _tagged(self, tags: Any, n: int, known: Sequence[Any] = ()) -> Tagging:
         tagging = read_tags(tags, n, known=known)
-        if self._parts > 1 and (sizes := np.diff(tagging.offsets)).max(initial=1) > 1:
+        sizes = np.diff(tagging.offsets)
+        if self._parts > 1 and sizes.max(initial=1) > 1:
             i = int(sizes.argmax())
-            raise ValueError(f"tags[{i}] holds {sizes[i]} tags; expected 1 with combine='concat', where a document has one place. Use 'mean' or "
-                             "'sum'")
+            raise ValueError(f"tags[{i}] holds {sizes[i]} tags; expected 1 with combine='concat', "
+                             "where a document has one place. Use 'mean' or 'sum'")
         return tagging
 
-    def _check_same_shape(self) -> None:
-        rows, columns = len(self.vectors_) - self._tree, int(self.dim) * self._parts
-        if self.dim != self.vectors_.dim or self.output_.shape != (rows, columns):
-            raise ValueError(f"dim={self.dim}, objective={self.objective!r}, combine={self.combine!r} ask for outputs ({rows}, {columns}); the fit "
-                             f"has {self.output_.shape} and {self.vectors_.dim} columns; fit anew")
+    def _begin(self, encoded: EncodedDocuments) -> None:
+        n = len(encoded.tokens)
+        rows = random_rows(generator(self.seed), n + 1, self.dim, reach=REACH)
+        self.output_ = np.zeros((n - self._tree, int(self.dim) * self._parts), dtype=np.float32)
+        self._own(encoded, np.concatenate([rows, self._new_documents(encoded, 0)]))
 
-    def _new_documents(self, reading: Reading, tagging: Tagging, former: int) -> np.ndarray:
-        """Start vectors of the tags behind the ``former`` ones; zeros for those whose documents hold no known word."""
-        n = np.bincount(tagging.rows, weights=np.repeat(np.diff(reading.offsets), np.diff(tagging.offsets)), minlength=len(tagging.labels))[former:]
+    def _extend(self, encoded: EncodedDocuments) -> None:
+        former = len(self.vectors_)
+        more = len(encoded.tokens) - former
+        words = random_rows(generator(int(self.seed) + former), more, self.dim, reach=REACH)
+        zeros = np.zeros((more, self.output_.shape[1]), dtype=np.float32)
+        self.output_ = np.concatenate([self.output_, zeros])
+        documents = self.document_vectors_.matrix
+        self._own(encoded, np.concatenate([self.vectors_.matrix, words, self._edge, documents,
+                                           self._new_documents(encoded, len(documents))]))
+
+    def _new_documents(self, encoded: EncodedDocuments, former: int) -> np.ndarray:
+        """Random rows of the tags behind the ``former`` ones; zeros for those without a word."""
+        tagging, lengths = encoded.tagging, np.diff(encoded.offsets)
+        n = np.bincount(tagging.rows, weights=np.repeat(lengths, np.diff(tagging.offsets)),
+                        minlength=len(tagging.labels))[former:]
         empty = np.flatnonzero(n == 0)
         if len(empty):
-            warn_data(f"{len(empty)} of {len(n)} tags have no known word in their documents (first: {shown(tagging.labels[former + empty[0]])}); "
-                      "their vectors are zeros", stacklevel=4)
-        rows = drawn_rows(generator(int(self.seed) + 7919 + former), len(n), self.dim, reach=REACH)
+            first = shown(tagging.labels[former + empty[0]])
+            warn_data(f"{len(empty)} of {len(n)} tags have no known word in their documents "
+                      f"(first: {first}); their vectors are zeros", stacklevel=5)
+        rng = generator(int(self.seed) + 7919 + former)
+        rows = random_rows(rng, len(n), self.dim, reach=REACH)
         rows[empty] = 0.0
         return rows
 
-    def _state(self, words: np.ndarray, offsets: np.ndarray, inputs: np.ndarray, outputs: np.ndarray, tags: tuple[np.ndarray, np.ndarray]) -> Any:
-        from ..kernels import DocumentState
-
-        return DocumentState(words, offsets, inputs, outputs, self.counts_, sample=self.sample, noise_exponent=self.noise_exponent, tags=tags[0],
-                             tag_offsets=tags[1])
-
-    def _prepared(self, reading: Reading, tagging: Tagging, inputs: np.ndarray, outputs: np.ndarray) -> Callable[..., None]:
-        """Lay out what training needs, show where it begins, and return what does the parts of the run that are left."""
-        from ..kernels import document_update
-
-        state = self._state(reading.words, reading.offsets, inputs, outputs, (tagging.rows, tagging.offsets))
-        how, every = self._how(), 1 if len(reading.words) <= SHORT else 16
-
-        def update(rates: tuple[float, float], epochs_done: int, pieces: tuple[int, int]) -> tuple[float, int]:
-            return document_update(state, learning_rate=rates, epoch=epochs_done, pieces=pieces, loss_every=every, threads=self.threads,
-                                   deterministic=self.deterministic, **how)
-
-        def hand_over() -> None:
-            self._own(reading.tokens, tagging.labels, state.inputs[:, : self.dim].numpy(), state.plain_outputs)
-            self.history_ = np.array(self._run.history, dtype=np.float64)
-
-        hand_over()
-        return partial(passes, self, state, update, hand_over, least_rate=LEAST_RATE)
-
-    def _own(self, tokens: list[str], labels: Sequence[Any], rows: np.ndarray, outputs: np.ndarray) -> None:
-        """Keep what was learned: copies of the rows of words, of the edge and of documents, which follow each other."""
-        n = len(tokens)
-        words, self._edge, documents = (rows[part].copy() for part in (slice(n), slice(n, n + 1), slice(n + 1, None)))
-        self.vectors_, self.output_ = WordVectors(tokens, words, name=self.name), outputs
-        self.document_vectors_ = DocumentVectors(labels, documents)
+    def _own(self, encoded: EncodedDocuments, rows: np.ndarray) -> None:
+        """Keep copies of the rows of words, of the edge and of documents, in this order."""
+        n = len(encoded.tokens)
+        self.vectors_ = WordVectors(encoded.tokens, rows[:n].copy(), name=self.name)
+        self._edge = rows[n : n + 1].copy()
+        self.document_vectors_ = DocumentVectors(encoded.tagging.labels, rows[n + 1 :].copy())
         vars(self).pop("_frozen", None)
 
-    # -------------------------------------------------------------------------------------------- new documents
+    def _state(self, encoded: EncodedDocuments) -> Any:
+        tagging = encoded.tagging
+        return self._state_of(encoded.words, encoded.offsets, self.document_vectors_.matrix,
+                              (tagging.rows, tagging.offsets))
+
+    def _state_of(self, words: np.ndarray, offsets: np.ndarray, documents: np.ndarray,
+                  tags: tuple[np.ndarray, np.ndarray]) -> Any:
+        from ..kernels import DocumentState
+
+        rows = np.concatenate([self.vectors_.matrix, self._edge, documents])
+        return DocumentState(words, offsets, rows, self.output_, self.counts_, sample=self.sample,
+                             noise_exponent=self.noise_exponent, tags=tags[0], tag_offsets=tags[1])
+
+    def _update(self) -> Callable[..., tuple[float, int]]:
+        from ..kernels import document_update
+
+        return document_update
+
+    def _options(self) -> dict[str, Any]:
+        """What the kernel is told beside rates, epoch, parts and threads."""
+        options = super()._options()
+        del options["architecture"]
+        return options | {"model": self.model, "combine": self.combine,
+                          "train_words": bool(self.train_words)}
+
+    def _hand_over(self, state: Any, encoded: EncodedDocuments) -> None:
+        self.output_ = state.plain_outputs
+        self._own(encoded, state.inputs[:, : self.dim].numpy())
+
+    # ------------------------------------------------------------------------------ new documents
 
     def _inference(self, epochs: int | None, learning_rate: float | None) -> Inference:
         """How new documents are inferred; the working state is made once for each fit."""
@@ -226,79 +289,87 @@ class Doc2Vec(Estimator):
 
         self._check_fitted("vectors_")
         self._check_settings()
-        self._check_same_shape()
+        self._check_consistent()
         epochs = check_int("epochs", self.epochs if epochs is None else epochs)
-        rate = check_float("learning_rate", self.learning_rate if learning_rate is None else learning_rate, low=0.0, open_low=True)
+        rate = self.learning_rate if learning_rate is None else learning_rate
+        rate = check_float("learning_rate", rate, low=0.0, open_low=True)
         if not hasattr(self, "_frozen"):
-            inputs = np.concatenate([self.vectors_.matrix, self._edge, np.zeros((1, self.dim), dtype=np.float32)])
             nothing = np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
-            self._frozen = self._state(*nothing, inputs, self.output_, nothing), Index(self.vectors_.tokens)
-        return Inference(self._frozen[0], self.vectors_, self._frozen[1], self._how(), epochs, rate)
+            document = np.zeros((1, self.dim), dtype=np.float32)
+            state = self._state_of(*nothing, document, nothing)
+            self._frozen = state, Index(self.vectors_.tokens)
+        return Inference(self._frozen[0], self.vectors_, self._frozen[1], self._options(), epochs,
+                         rate)
 
-    def infer(self, texts: Iterable[str] | Corpus, *, epochs: int | None = None, learning_rate: float | None = None, batch_size: int = 256,
+    def infer(self, texts: Iterable[str] | Corpus, *, epochs: int | None = None,
+              learning_rate: float | None = None, batch_size: int = 256,
               progress: bool = False) -> np.ndarray:
-        """Vectors of new documents, (n, dim) float32: a fresh row for each learns, words and outputs stay as they are.
+        """Vectors of new documents: a fresh row for each learns, words and outputs stay.
 
-        The same text has the same vector each time, in any company. Parameters: texts, str or a `text.Corpus`; epochs, steps over each text, and
-        learning_rate, at the beginning, from where it falls towards 0: None for those of the settings; batch_size, texts taken at a time; progress,
-        show a bar. A text without a known word is zeros, with one DataWarning. Raises NotFittedError, TypeError, ValueError, TrainingDiverged.
+        The same text has the same vector each time, in any company.
+
+        Parameters
+        ----------
+        texts : sequence of str, or text.Corpus
+        epochs : int >= 1, optional
+            Steps over each text; None for those of the settings.
+        learning_rate : float > 0, optional
+            At the beginning, from where it falls towards 0; None for the one of the settings.
+        batch_size : int >= 1, default 256
+            Texts taken at a time.
+        progress : bool, default False
+
+        Returns
+        -------
+        (n, dim) float32
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError, TrainingDiverged
+
+        Warns
+        -----
+        DataWarning
+            A text without a known word; its vector is zeros.
         """
-        how = self._inference(epochs, learning_rate)
-        if isinstance(texts, Corpus):
-            found, known = how.of_corpus(texts)
-            if len(empty := np.flatnonzero(known == 0)):
-                warn_data(f"{len(empty)} of {len(known)} documents have no word with a vector (first: documents[{empty[0]}]); their vectors are "
-                          "zeros")
-            return found
-        return encode(texts, how, tokenizer=self.tokenizer, threads=self.threads, batch_size=batch_size, progress=progress, label=self.name)
+        inference = self._inference(epochs, learning_rate)
+        if not isinstance(texts, Corpus):
+            return encode(texts, inference, tokenizer=self.tokenizer, threads=self.threads,
+                          batch_size=batch_size, progress=progress, label=self.name)
+        vectors, known = inference.of_corpus(texts)
+        empty = np.flatnonzero(known == 0)
+        if len(empty):
+            warn_data(f"{len(empty)} of {len(known)} documents have no word with a vector (first: "
+                      f"documents[{empty[0]}]); their vectors are zeros")
+        return vectors
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 256, progress: bool = False) -> np.ndarray:
-        """Vectors of texts, (n, dim) float32, as `infer` finds them by the settings; the `Encoder` contract. Raises as `infer`."""
+    def encode(self, texts: Sequence[str], *, batch_size: int = 256,
+               progress: bool = False) -> np.ndarray:
+        """Vectors of texts, as `infer` finds them by the settings; the `Encoder` contract.
+
+        Parameters
+        ----------
+        texts, batch_size, progress
+            As in `infer`.
+
+        Returns
+        -------
+        (n, dim) float32
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError, TrainingDiverged
+            As `infer`.
+        """
         return self.infer(texts, batch_size=batch_size, progress=progress)
 
-    # -------------------------------------------------------------------------------------------- files
+    # ------------------------------------------------------------------------------ files
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write the model into a folder, from which training can go on. Raises NotFittedError, OSError, TypeError (a function as tokenizer)."""
-        from ..text.string_table import Strings
-
-        self._check_fitted("vectors_")
-        strings = Strings.of(self.vectors_.tokens)
-        arrays = {"words": self.vectors_.matrix, "edge": self._edge, "documents": self.document_vectors_.matrix, "outputs": self.output_,
-                  "counts": self.counts_, "history": self.history_, "token_bytes": strings.arena, "token_offsets": strings.offsets}
-        settings = {name: value.item() if isinstance(value, np.generic) else value for name, value in self.get_params().items()}
-        tokenizer = plain_tokenizer(settings.pop("tokenizer"))
-        save_model(path, "Doc2Vec", settings=settings, arrays=arrays | packed_labels(self.document_vectors_.labels),
-                   extra={"run": self._run.saved(), "tokenizer": tokenizer})
+    def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        settings = self._check_settings()
+        return settings, {"tokenizer": plain_tokenizer(settings.pop("tokenizer"))}
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
-        """Read a model that `save` wrote. Raises FileNotFoundError, DamagedFile, ValueError (a newer format)."""
-        settings, arrays, extra = load_model(path, "Doc2Vec")
-        try:
-            model = cls(**settings, tokenizer=None if extra["tokenizer"] is None else Tokenizer(**extra["tokenizer"]))
-            model._check_settings()
-            model._restore(path, arrays)
-            model._run = Run.loaded(extra["run"], model.history_)
-        except DamagedFile:
-            raise
-        except (KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(f"{path} is a Doc2Vec that this version cannot read ({error}). Save the model again") from error
-        return model
-
-    def _restore(self, path: str | os.PathLike, arrays: dict[str, np.ndarray]) -> None:
-        """What was learned, from the arrays of a file."""
-        from ..counts.encoding import loaded_array
-        from ..text.string_table import Strings
-
-        tokens = Strings.checked(arrays["token_bytes"], arrays["token_offsets"], name="token_offsets").to_list()
-        labels, n = unpacked_labels(arrays), len(tokens)
-        shapes = {"words": (n, self.dim), "edge": (1, self.dim), "documents": (len(labels), self.dim),
-                  "outputs": (n - self._tree, int(self.dim) * self._parts)}
-        *rows, outputs = (loaded_array(path, arrays, name, shape=shape) for name, shape in shapes.items())
-        self._own(tokens, labels, np.concatenate(rows), outputs)
-        self.counts_, self.history_ = loaded_array(path, arrays, "counts", shape=(n,), kind="i"), arrays["history"]
-
-
-def _fingerprint(reading: Reading, tagging: Tagging) -> str:
-    return fingerprint(reading.offsets, reading.words, tagging.rows, tagging.offsets)
+    def _loaded_settings(cls, settings: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+        tokenizer = extra["tokenizer"]
+        return settings | {"tokenizer": None if tokenizer is None else Tokenizer(**tokenizer)}

@@ -6,16 +6,16 @@ different tags, not with their size. Taught in lesson ``07_doc2vec``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core import UnknownWord, shown
-from ..text.string_table import Strings
+from ..core.learned import Learned, checked_array, packed_strings, unpacked_strings
 from ..vectors import WordVectors
 
-__all__ = ["DocumentVectors", "Label", "Tagging", "packed_labels", "read_tags", "unpacked_labels"]
+__all__ = ["DocumentVectors", "Label", "LearnedDocuments", "Tagging", "read_tags"]
 
 Label = str | int
 
@@ -137,13 +137,23 @@ def read_tags(tags: Any, n: int, *, known: Sequence[Label] = ()) -> Tagging:
     return Tagging(list(row_of), np.array(rows, dtype=np.int32), offsets.astype(np.int64))
 
 
-def packed_labels(labels: Sequence[Label]) -> dict[str, np.ndarray]:
-    """Labels as arrays that can be saved: their texts, and which of them are numbers."""
-    strings = Strings.of(list(map(str, labels)))
-    return {"label_bytes": strings.arena, "label_offsets": strings.offsets, "numeric": np.array([isinstance(x, int) for x in labels], dtype=np.uint8)}
+class LearnedDocuments(Learned):
+    """Document vectors among what a method learned; ``file`` is the name of their matrix."""
 
+    def __init__(self, *, file: str, doc: str = "") -> None:
+        super().__init__("DocumentVectors", doc, file=file)
 
-def unpacked_labels(arrays: dict[str, np.ndarray]) -> list[Label]:
-    """The labels that `packed_labels` packed. Raises KeyError, ValueError for anything else."""
-    texts = Strings.checked(arrays["label_bytes"], arrays["label_offsets"], name="label_offsets").to_list()
-    return [int(text) if number else text for text, number in zip(texts, arrays["numeric"].tolist(), strict=True)]
+    def pack(self, value: DocumentVectors) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The matrix, the labels as texts, and which of them are numbers."""
+        numeric = np.array([isinstance(label, int) for label in value.labels], dtype=np.uint8)
+        labels = packed_strings(list(map(str, value.labels)), "label")
+        return {self.file: value.matrix, "numeric": numeric} | labels, {}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> DocumentVectors:
+        """The vectors of the labels."""
+        texts = unpacked_strings(arrays, "label")
+        numeric = checked_array(arrays, "numeric", "labels", dtype="uint8", sizes=sizes).tolist()
+        matrix = checked_array(arrays, self.file, "labels", "dim", sizes=sizes)
+        labels = [int(x) if number else x for x, number in zip(texts, numeric, strict=True)]
+        return DocumentVectors(labels, matrix)

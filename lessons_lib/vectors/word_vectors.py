@@ -7,14 +7,15 @@ between two questions, so a vector that was changed counts at once. Taught in le
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from ..core import DamagedFile, UnknownWord, check_array, check_choice, check_int, load_model, save_model, shown
+from ..core.learned import Learned, checked_array, packed_strings, unpacked_strings
 
-__all__ = ["WordVectors"]
+__all__ = ["LearnedVectors", "WordVectors"]
 
 METHODS = ("3cosadd", "3cosmul")
 EPSILON = 0.001                                  # keeps the division of 3CosMul finite [levy2014linguistic]
@@ -224,20 +225,32 @@ class WordVectors:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write a folder that `load` reads: any word, float32 numbers, checksums. Raises OSError when it cannot be written."""
-        from ..text.string_table import Strings
-
-        strings = Strings.of(self.tokens)
-        arrays = {"matrix": self.matrix, "token_bytes": strings.arena, "token_offsets": strings.offsets}
+        arrays = {"matrix": self.matrix} | packed_strings(self.tokens)
         save_model(path, "WordVectors", settings={"name": self.name}, arrays=arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
         """Read what `save` wrote. Raises FileNotFoundError, DamagedFile (cut, changed, another kind), ValueError (a newer format)."""
-        from ..text.string_table import Strings
-
         settings, arrays, _ = load_model(path, "WordVectors")
         try:
-            tokens = Strings.checked(arrays["token_bytes"], arrays["token_offsets"], name="token_offsets").to_list()
-            return cls(tokens, arrays["matrix"], **settings)
+            return cls(unpacked_strings(arrays), arrays["matrix"], **settings)
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedFile(f"{path} does not hold the words of a WordVectors: {error}. Save it again") from error
+
+
+class LearnedVectors(Learned):
+    """Word vectors among what a method learned; ``file`` is the name of their matrix."""
+
+    def __init__(self, *, file: str, doc: str = "") -> None:
+        super().__init__("WordVectors", doc, file=file)
+
+    def pack(self, value: WordVectors) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The matrix and the words."""
+        return {self.file: value.matrix} | packed_strings(value.tokens), {}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> WordVectors:
+        """The vectors, with as many columns as the setting ``dim`` says."""
+        tokens = unpacked_strings(arrays)
+        sizes["tokens"] = len(tokens)
+        return WordVectors(tokens, checked_array(arrays, self.file, "tokens", "dim", sizes=sizes))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import check_int, shown
 from ..core.compiled import compiled
-from ..text.string_table import Strings
+from ..core.learned import packed_strings
 
 __all__ = ["check_parts", "fnv1a", "ngram_buckets", "ngrams"]
 
@@ -116,12 +116,13 @@ def ngram_buckets(words: Sequence[str], *, min_n: int = 3, max_n: int = 6, bucke
     """
     check_parts(min_n, max_n, buckets)
     try:
-        strings = Strings.of([_word(word) for word in words])
+        packed = packed_strings([_word(word) for word in words])
     except UnicodeEncodeError as error:
         raise ValueError(f"words hold {shown(error.object[error.start])}, a lone surrogate, which is not text; "
                          'replace it: text.encode("utf-8", errors="replace").decode()') from None
-    bounds, nothing = np.zeros(len(strings) + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
-    settings = (strings.arena, strings.offsets, max(min_n, 1), max_n, buckets, bounds)
+    arena, offsets = packed["token_bytes"], packed["token_offsets"]
+    bounds, nothing = np.zeros(len(offsets), dtype=np.int64), np.empty(0, dtype=np.int64)
+    settings = (arena, offsets, max(min_n, 1), max_n, buckets, bounds)
     _all_parts(*settings, nothing)              # once to count
     numbers = np.empty(bounds[-1], dtype=np.int64)
     _all_parts(*settings, numbers)

@@ -8,7 +8,7 @@ import pytest
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, TrainingDiverged, UnknownWord
 from lessons_lib.sentences import Doc2Vec
 from lessons_lib.text import Corpus, Tokenizer
-from lessons_lib.words import run
+from lessons_lib.words import window_method
 
 MODELS = [{"model": "dbow"}, {"model": "dbow", "train_words": True}, {"model": "dm"}, {"model": "dm", "combine": "sum"},
           {"model": "dm", "combine": "concat", "window": 2}, {"model": "dbow", "objective": "hierarchical_softmax"},
@@ -180,7 +180,7 @@ def interrupted(step, documents, monkeypatch, **settings):
 @pytest.mark.parametrize(("step", "settings"), [(1, {}), (5, {}), (9, {}), (8, {"model": "dbow", "threads": 2}),
                                                 (5, {"combine": "concat", "window": 2})])
 def test_an_interrupted_run_goes_on_bitwise_as_if_it_had_not_been(step, settings, monkeypatch, tmp_path):
-    monkeypatch.setattr(run, "TOKENS_PER_PART", 2500)
+    monkeypatch.setattr(window_method, "TOKENS_PER_PART", 2500)
     documents = texts()
     interrupted(step, documents, monkeypatch, **settings).save(tmp_path / "m")
     model, whole = Doc2Vec.load(tmp_path / "m"), fitted(documents, epochs=3, **settings)
@@ -227,10 +227,10 @@ def test_settings_may_be_small_numbers_of_numpy(combine, tmp_path):
 
 
 def test_other_texts_tags_and_shapes_are_refused(monkeypatch):
-    monkeypatch.setattr(run, "TOKENS_PER_PART", 2500)
+    monkeypatch.setattr(window_method, "TOKENS_PER_PART", 2500)
     stopped = interrupted(4, texts(), monkeypatch)
     for documents, tags in ((texts(90), None), (texts(), [[i // 2] for i in range(240)]), (texts(500), None)):
-        with pytest.raises(ValueError, match="not those of the interrupted run, or with other tags.*partial_fit"):
+        with pytest.raises(ValueError, match="not those of the interrupted run.*other tags.*partial_fit"):
             stopped.resume(documents, tags)
     for changed in ({"dim": 5}, {"combine": "concat"}, {"objective": "hierarchical_softmax"}):
         before = stopped.get_params()
@@ -254,10 +254,13 @@ def test_a_saved_model_infers_and_learns_on_as_if_it_had_not_been_saved(settings
 
 def test_a_model_whose_numbers_do_not_fit_is_damaged_and_a_function_is_not_saved(tmp_path):
     model = fitted(epochs=1)
-    model.output_ = model.output_[:-1]
+    model._edge = model._edge[:, :-1]
     model.save(tmp_path / "m")
-    with pytest.raises(DamagedFile, match="outputs"):
+    with pytest.raises(DamagedFile, match="edge"):
         Doc2Vec.load(tmp_path / "m")
+    model.output_ = model.output_[:-1]
+    with pytest.raises(ValueError, match="fit anew"):
+        model.save(tmp_path / "n")
     with pytest.raises(TypeError, match="tokenizer.*cannot be saved"):
         fitted(epochs=1, tokenizer=str.split).save(tmp_path / "f")
 

@@ -7,7 +7,7 @@ import pytest
 
 from lessons_lib.core import UnknownWord
 from lessons_lib.sentences import DocumentVectors
-from lessons_lib.sentences.document_vectors import packed_labels, read_tags, unpacked_labels
+from lessons_lib.sentences.document_vectors import LearnedDocuments, read_tags
 
 
 def vectors():
@@ -54,7 +54,8 @@ def test_tags_become_rows_in_the_order_in_which_they_come():
 def test_P22_memory_goes_by_the_number_of_tags():
     found = read_tags([[10**9], [-1], ["€"], [10**30]], 4)
     assert found.rows.max() == 3 and found.labels == [10**9, -1, "€", 10**30]
-    assert unpacked_labels(packed_labels(found.labels)) == found.labels
+    kind, documents = LearnedDocuments(file="documents"), DocumentVectors(found.labels, np.ones((4, 2)))
+    assert kind.unpack(*kind.pack(documents), {}).labels == found.labels
 
 
 @pytest.mark.parametrize(("tags", "error", "words"), [

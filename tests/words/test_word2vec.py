@@ -9,7 +9,7 @@ import pytest
 
 from lessons_lib.core import DamagedFile, NotFittedError, TrainingDiverged
 from lessons_lib.text import Corpus
-from lessons_lib.words import Word2Vec, run
+from lessons_lib.words import Word2Vec, window_method
 
 KINDS = list(itertools.product(("skip_gram", "cbow"), ("negative_sampling", "hierarchical_softmax")))
 
@@ -129,7 +129,7 @@ def interrupted(step, corpus, monkeypatch, **settings):
 @pytest.mark.parametrize(("step", "settings"), [(1, {}), (5, {}), (9, {}), (5, {"threads": 2}), (5, {"objective": "hierarchical_softmax"}),
                                                 (8, {"architecture": "cbow"})])
 def test_an_interrupted_run_goes_on_bitwise_as_if_it_had_not_been(step, settings, monkeypatch, tmp_path):
-    monkeypatch.setattr(run, "TOKENS_PER_PART", 1500)
+    monkeypatch.setattr(window_method, "TOKENS_PER_PART", 1500)
     corpus = language()
     interrupted(step, corpus, monkeypatch, **settings).save(tmp_path / "m")
     model, whole = Word2Vec.load(tmp_path / "m"), fitted(corpus, epochs=3, learning_rate=0.025, **settings)
@@ -145,7 +145,7 @@ def test_a_finished_run_is_left_as_it_is_and_another_corpus_is_refused(monkeypat
     model = fitted(language())
     before = model.vectors_.matrix.copy()
     assert np.array_equal(model.resume(language(5)).vectors_.matrix, before)
-    monkeypatch.setattr(run, "TOKENS_PER_PART", 1500)
+    monkeypatch.setattr(window_method, "TOKENS_PER_PART", 1500)
     stopped = interrupted(4, language(), monkeypatch)
     with pytest.raises(ValueError, match=r"400 documents and 2,800 known tokens that are not those.*partial_fit"):
         stopped.resume(language(400))

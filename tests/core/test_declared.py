@@ -1,0 +1,133 @@
+"""Declared parameters and learned arrays: one declaration gives constructor, checks, files, table."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+from lessons_lib.core import DamagedFile, Estimator, NotFittedError, load_model, save_model
+from lessons_lib.core.learned import Array, Strings, packed_strings, unpacked_strings
+from lessons_lib.core.parameters import Choice, Flag, Float, Given, Int, Seed
+
+
+class Centred(Estimator):
+    """Takes the mean away.
+
+    Notes
+    -----
+    x - μ.
+    """
+
+    dim = Int(3, "columns", positional=1)
+    kind = Choice("mean", "median", doc="what is taken away")
+    share = Float(1.0, "how much of it", above=0, high=1)
+    k = Int(None, "columns that are kept", high=9)
+    loud = Flag(False)
+    seed = Seed()
+    encoder = Given(None, kind="Encoder")
+
+    mean_ = Array("dim", dtype="float64", doc="the mean", file="mean")
+    _squares = Array("dim + 1", file="squares")
+    words_ = Strings("dim", prefix="word")
+
+    def fit(self, x):
+        self._check_settings()
+        self.mean_, self._squares = np.asarray(x).mean(axis=0), np.ones(self.dim + 1, np.float32)
+        self.words_ = ["a", "é", ""]
+        return self
+
+    def _check_together(self, settings):
+        if settings["k"] is not None and settings["k"] > settings["dim"]:
+            raise ValueError(f"k={settings['k']} is above dim={settings['dim']}")
+
+
+class Wider(Centred):
+    """The same with another default, and one parameter more."""
+
+    dim = Int(4, "columns", positional=1)
+    more = Int(1)
+
+
+def test_the_signature_is_that_of_the_declarations():
+    names = inspect.signature(Centred).parameters
+    assert list(names) == ["dim", "kind", "share", "k", "loud", "seed", "encoder"]
+    assert [names[n].default for n in ("dim", "kind", "k")] == [3, "mean", None]
+    assert names["dim"].kind is names["dim"].POSITIONAL_OR_KEYWORD
+    assert names["kind"].kind is names["kind"].KEYWORD_ONLY
+    assert list(inspect.signature(Wider).parameters)[0::7] == ["dim", "more"]
+    assert repr(Wider(4, k=2)) == "Wider(k=2)" and Wider().get_params()["dim"] == 4
+
+
+def test_the_docstring_has_a_table_of_parameters_and_of_attributes_before_its_notes():
+    doc = Centred.__doc__
+    assert "share : float > 0 and <= 1, default 1.0\n    How much of it.\n" in doc
+    assert "k : int in [1, 9] or None, default None" in doc and "'median'" in doc
+    assert "mean_ : (dim,) float64\n    The mean." in doc and "_squares" not in doc
+    assert doc.index("Parameters\n---") < doc.index("Attributes\n---") < doc.index("Notes\n---")
+
+
+@pytest.mark.parametrize(("arguments", "error", "words"), [
+    ({"dims": 3}, TypeError, ["Centred", "'dims'", "did you mean 'dim'", "share"]),
+    ({"dim": 0}, ValueError, ["dim=0", "int >= 1"]), ({"dim": True}, TypeError, ["dim=True"]),
+    ({"dim": None}, TypeError, ["dim=None"]), ({"k": 10}, ValueError, ["k=10", "[1, 9]"]),
+    ({"share": 0}, ValueError, ["share=0", "> 0"]), ({"share": 1.1}, ValueError, ["share=1.1"]),
+    ({"kind": "medium"}, ValueError, ["kind='medium'", "Did you mean 'median'"]),
+    ({"loud": 1}, TypeError, ["loud=1", "True or False"]), ({"seed": None}, TypeError, ["seed"]),
+    ({"k": 5}, ValueError, ["k=5", "dim=3"])])
+def test_wrong_settings_are_named_at_the_latest_by_fit(arguments, error, words):
+    with pytest.raises(error) as caught:
+        Centred(**arguments).fit(np.eye(3))
+    assert [word for word in words if word not in str(caught.value)] == []
+
+
+def test_too_many_and_missing_arguments_name_the_class():
+    class Needy(Estimator):
+        """Needs something."""
+
+        what = Int(positional=1)
+
+    for wrong in ((), (1, 2)):
+        with pytest.raises(TypeError, match=r"Needy: .*Arguments: what"):
+            Needy(*wrong)
+
+
+def test_what_is_not_learned_yet_says_that_fit_is_missing():
+    with pytest.raises(NotFittedError, match="Centred is not fitted"):
+        _ = Centred().mean_
+    assert not hasattr(Centred(), "mean_")
+
+
+def test_a_saved_model_comes_back_with_settings_and_arrays(tmp_path):
+    model = Centred(kind="median", k=np.int64(2)).fit(np.eye(3))
+    model.save(tmp_path / "m")
+    back = Centred.load(tmp_path / "m")
+    assert back.get_params() == {**model.get_params(), "k": 2} and back.words_ == model.words_
+    assert np.array_equal(back.mean_, model.mean_)
+
+
+@pytest.mark.parametrize(("name", "wrong"), [
+    ("mean", np.zeros(2)), ("mean", np.zeros(3, np.float32)), ("mean", np.full(3, np.nan)),
+    ("squares", np.ones(3, np.float32)), ("word_offsets", np.array([0, 1, 9, 2])), ("mean", None),
+    ("word_bytes", np.array([255, 255, 255], np.uint8)),
+    *(packed_strings(["a", "b"], "word").items())])
+def test_arrays_that_do_not_fit_are_damage(tmp_path, name, wrong):
+    Centred().fit(np.eye(3)).save(tmp_path / "m")
+    settings, arrays, extra = load_model(tmp_path / "m", "Centred")
+    arrays = {**arrays, name: wrong} if wrong is not None else {n: a for n, a in arrays.items() if n != name}
+    save_model(tmp_path / "m", "Centred", settings=settings, arrays=arrays, extra=extra)
+    with pytest.raises(DamagedFile, match="Centred that this version cannot read"):
+        Centred.load(tmp_path / "m")
+
+
+def test_settings_that_are_wrong_by_now_are_not_written(tmp_path):
+    model = Centred().fit(np.eye(3)).set_params(k=7)
+    with pytest.raises(ValueError, match="k=7"):
+        model.save(tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("strings", [[], [""], ["a", "", "né", "日本", "😀" * 3]])
+def test_strings_come_back_from_their_bytes(strings):
+    assert unpacked_strings(packed_strings(strings)) == strings
