@@ -39,13 +39,13 @@ def moments_of(x: Any) -> Moments:
     Products are taken in float64, whatever x is: what float32 loses in them is what whitening divides by. Memory beyond x: a block of rows and
     d x d. Raises TypeError, ValueError (shape, NaN or infinity, numbers whose squares overflow).
     """
-    from .. import kernels                       # here, not above: it loads torch
+    from ..kernels import Moments                # here, not above: it loads torch
 
-    if isinstance(x, kernels.Moments):
-        return kernels.Moments(x.dim).merge(x)
+    if isinstance(x, Moments):
+        return Moments(x.dim).merge(x)
     x = as_rows("x", x, min_rows=0, look=False)
     try:
-        return kernels.Moments(x.shape[1]).update(x, backend="cpu", double=True)
+        return Moments(x.shape[1]).update(x, backend="cpu", double=True)
     except ValueError as error:
         as_rows("x", x)                          # names the row, if a number is none
         raise ValueError(str(error).replace("batch", "x", 1)) from None

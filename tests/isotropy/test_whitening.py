@@ -77,7 +77,7 @@ def test_float32_vectors_leave_with_covariance_1_too_however_uneven_they_were(co
 
 def test_float32_products_are_taken_only_where_they_lose_nothing(x):
     even, steep = Whitening().fit(uneven(300, 12, condition=10)), Whitening().fit(uneven(300, 12, condition=1e5))
-    assert [w._map.working(np.dtype(kind)) for w in (even, steep) for kind in ("f2", "f4", "f8")] == [
+    assert [w._solve().forward.working(np.dtype(kind)) for w in (even, steep) for kind in ("f2", "f4", "f8")] == [
         np.float32, np.float32, np.float64, np.float64, np.float64, np.float64]
     exact = even.transform(x)
     assert close(even.transform(x.astype(np.float32)), exact, 3e-6 * np.abs(exact).max())
@@ -339,7 +339,7 @@ def test_V12_more_directions_than_there_are_name_k_and_rank():
 
 @pytest.mark.parametrize("k", [0, -1, 13])
 def test_V12_k_outside_the_columns(k, x):
-    with pytest.raises(ValueError, match=rf"k={k} is out of range; expected int in \[1, 12\]"):
+    with pytest.raises(ValueError, match=rf"k={k} is out of range; expected int"):
         Whitening(k).fit(x)
     with pytest.raises(ValueError, match=rf"k={k} is out of range"):
         Whitening(k).partial_fit(x)
