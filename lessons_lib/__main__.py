@@ -1,6 +1,7 @@
 """``python -m lessons_lib …`` and ``lessons …``: set up if need be, then run the command.
 
-Until the environment stands, only the standard library is imported. Taught by nobody, used by everybody.
+Until the environment stands, only the standard library is imported. Taught by nobody, used by
+everybody.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """From nothing to a working environment, with the standard library only.
 
-``python -m lessons_lib …`` in a fresh clone makes ``.venv``, installs the pins of ``environment.yml`` under the lock of this Python
-version, and goes on inside it. A stamp written last makes the next call instant and a call that died half way repairable: whatever is
-there is checked again, and pip installs only what is missing. This module must stay readable by old Pythons, to tell them so.
+``python -m lessons_lib …`` in a fresh clone makes ``.venv``, installs the pins of
+``environment.yml`` under the lock of this Python version, and goes on inside it. A stamp written
+last makes the next call instant and a call that died half way repairable: whatever is there is
+checked again, and pip installs only what is missing. This module must stay readable by old Pythons,
+to tell them so.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / "environment.yml"
 VENV = ROOT / ".venv"
 OLDEST = (3, 11)
-PIN = re.compile(r"(?P<name>[\w.\-]+)==(?P<version>[\w.\-]+)(?:; sys_platform == '(?P<platform>\w+)')?")
+PIN = re.compile(
+    r"(?P<name>[\w.\-]+)==(?P<version>[\w.\-]+)(?:; sys_platform == '(?P<platform>\w+)')?")
 
 
 class SetupFailed(RuntimeError):
@@ -29,24 +32,35 @@ class SetupFailed(RuntimeError):
 
 
 def pins(text: str | None = None) -> list[str]:
-    """The requirements of the pip section of ``environment.yml``, in order, without comments. Raises SetupFailed for a line that is no pin."""
+    """The requirements of the pip section of ``environment.yml``, in order, without comments.
+
+    Raises SetupFailed for a line that is no pin.
+    """
     text = ENVIRONMENT.read_text("utf-8") if text is None else text
     section = re.search(r"^\s*- pip:[^\n]*\n(.*)\Z", text, re.M | re.S)
     found = re.findall(r"^\s+- ([^#\n]*[^#\s])", section.group(1), re.M) if section else []
     for line in found:
         if not PIN.fullmatch(line):
-            raise SetupFailed(f"environment.yml: {line!r} is no pin; write name==version, or name==version; sys_platform == 'linux'")
+            raise SetupFailed(f"environment.yml: {line!r} is no pin; write name==version, or "
+                              "name==version; sys_platform == 'linux'")
     return found
 
 
 def pinned_versions(platform: str = sys.platform) -> dict[str, str]:
-    """Name -> version of the pins that hold on one system, named as in ``sys.platform``; a pin with a marker is for that system alone."""
+    """Name -> version of the pins that hold on one system, named as in ``sys.platform``; a pin with
+    a marker is for that system alone.
+    """
     matches = [PIN.fullmatch(line) for line in pins()]
-    return {match["name"]: match["version"] for match in matches if match["platform"] in (None, platform)}
+    return {
+        match["name"]: match["version"]
+        for match in matches
+        if match["platform"] in (None, platform)
+    }
 
 
 def lock_file(version: tuple[int, int] | None = None) -> Path:
-    """The lock of one Python version (default: the running one): exact versions of the whole set."""
+    """The lock of one Python version (default: the running one): exact versions of the whole set.
+    """
     version = version or sys.version_info[:2]
     return ROOT / "lessons_lib" / "locks" / f"py{version[0]}{version[1]}.txt"
 
@@ -59,7 +73,12 @@ def environment_name() -> str:
 def stamp_key() -> str:
     """Changes when the pins, the lock, the Python version or the folder change."""
     lock = lock_file()
-    parts = [*pins(), lock.read_text("utf-8") if lock.exists() else "", sys.version.split()[0], str(ROOT)]
+    parts = [
+        *pins(),
+        lock.read_text("utf-8") if lock.exists() else "",
+        sys.version.split()[0],
+        str(ROOT)
+    ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -69,9 +88,12 @@ def venv_python() -> Path:
 
 
 def uses_this_python() -> bool:
-    """Whether the running interpreter is the course's: its venv, its conda environment, or one chosen by ``LESSONS_NO_VENV=1``."""
+    """Whether the running interpreter is the course's: its venv, its conda environment, or one
+    chosen by ``LESSONS_NO_VENV=1``.
+    """
     conda = os.environ.get("CONDA_PREFIX", "")
-    in_conda = bool(conda) and Path(sys.prefix) == Path(conda) and Path(conda).name == environment_name()
+    in_conda = bool(conda) and Path(
+        sys.prefix) == Path(conda) and Path(conda).name == environment_name()
     return in_conda or os.environ.get("LESSONS_NO_VENV") == "1"
 
 
@@ -81,7 +103,10 @@ def in_own_venv() -> bool:
 
 
 def check_versions() -> None:
-    """In an environment somebody else made: say which pins are not met. Raises SetupFailed with the command that mends it."""
+    """In an environment somebody else made: say which pins are not met.
+
+    Raises SetupFailed with the command that mends it.
+    """
     from importlib import metadata
 
     wrong = []
@@ -94,7 +119,8 @@ def check_versions() -> None:
             wrong.append(f"{name} is {found}, the course needs {wanted}")
     if wrong:
         shown = "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5} more" if len(wrong) > 5 else "")
-        raise SetupFailed(f"{shown}.\nMend it: conda env update -n {environment_name()} -f environment.yml")
+        raise SetupFailed(f"{shown}.\nMend it: conda env update -n {environment_name()} -f "
+                          "environment.yml")
 
 
 def check_python() -> None:
@@ -103,8 +129,11 @@ def check_python() -> None:
         return
     names = ["python3." + str(minor) for minor in (11, 12, 13)]
     found = [name for name in names if shutil.which(name)]
-    remedy = f"Found here: {', '.join(found)}. Use: {found[0]} -m lessons_lib" if found else "Install Python 3.11 or newer from python.org"
-    raise SetupFailed(f"This is Python {sys.version.split()[0]}; the course needs 3.11 or newer. {remedy}")
+    remedy = (f"Found here: {', '.join(found)}. Use: {found[0]} -m lessons_lib"
+              if found
+              else "Install Python 3.11 or newer from python.org")
+    raise SetupFailed(f"This is Python {sys.version.split()[0]}; the course needs 3.11 or newer. "
+                      f"{remedy}")
 
 
 @contextlib.contextmanager
@@ -129,27 +158,36 @@ def only_one():
 
 def _make_venv() -> None:
     python = venv_python()
-    usable = python.exists() and subprocess.run([str(python), "-m", "pip", "--version"], capture_output=True).returncode == 0
+    usable = python.exists() and subprocess.run([str(python), "-m", "pip", "--version"],
+                                                capture_output=True).returncode == 0
     if usable:
-        same = subprocess.run([str(python), "-c", "import sys; print(sys.version.split()[0], sys.prefix)"], capture_output=True, text=True)
+        same = subprocess.run([str(python), "-c", "import sys; print(sys.version.split()[0], "
+                                                  "sys.prefix)"], capture_output=True, text=True)
         if same.stdout.split(maxsplit=1) == [sys.version.split()[0], str(VENV) + "\n"]:
             return
     try:
         venv.EnvBuilder(with_pip=True, clear=True).create(VENV)
     except subprocess.CalledProcessError:
         version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-        raise SetupFailed(f"This Python cannot make a virtual environment (ensurepip is missing). On Debian and Ubuntu: "
+        raise SetupFailed("This Python cannot make a virtual environment (ensurepip is missing). "
+                          "On Debian and Ubuntu: "
                           f"sudo apt install python{version}-venv") from None
 
 
 def _pip(*arguments: str) -> None:
-    command = [str(venv_python()), "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--progress-bar", "on", *arguments]
+    command = [
+        str(venv_python()), "-m", "pip", "install", "--disable-pip-version-check", "--quiet",
+        "--progress-bar", "on", *arguments
+    ]
     if subprocess.call(command, cwd=str(ROOT)) != 0:
-        raise SetupFailed("pip could not install everything (its message is above). What is there stays; run the same command again to go on.")
+        raise SetupFailed("pip could not install everything (its message is above). What is there "
+                          "stays; run the same command again to go on.")
 
 
 def hand_over(command: list[str]) -> int:
-    """Run a command in place of this process: on POSIX it becomes this process, so that signals reach it; elsewhere it is waited for."""
+    """Run a command in place of this process: on POSIX it becomes this process, so that signals
+    reach it; elsewhere it is waited for.
+    """
     sys.stdout.flush()
     if os.name == "posix":
         os.execv(command[0], command)
@@ -157,7 +195,10 @@ def hand_over(command: list[str]) -> int:
 
 
 def set_up() -> Path:
-    """Make or repair ``.venv`` and return its interpreter; at once when the stamp fits. Raises SetupFailed."""
+    """Make or repair ``.venv`` and return its interpreter; at once when the stamp fits.
+
+    Raises SetupFailed.
+    """
     stamp, key = VENV / ".stamp", stamp_key()
 
     def ready() -> bool:
@@ -168,7 +209,8 @@ def set_up() -> Path:
     with only_one():
         if ready():                              # the process we waited for did it
             return venv_python()
-        print(f"Setting up {VENV.name} with Python {sys.version.split()[0]}: once, some minutes, about 3 GB on disk.", flush=True)
+        print(f"Setting up {VENV.name} with Python {sys.version.split()[0]}: once, some minutes, "
+              "about 3 GB on disk.", flush=True)
         _make_venv()
         stamp.unlink(missing_ok=True)
         constraints = ["-c", str(lock_file())] if lock_file().exists() else []

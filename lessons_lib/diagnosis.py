@@ -1,4 +1,5 @@
-"""What ``lessons doctor`` finds: this machine, the packages, the data and the lessons, each with what to do where something is missing.
+"""What ``lessons doctor`` finds: this machine, the packages, the data and the lessons, each with
+what to do where something is missing.
 
 Nothing is changed and nothing is fetched. Used by the command and by lesson ``00_start_here``.
 """
@@ -19,7 +20,9 @@ LAPTOP_GB = 4.0                       # what a lesson at laptop scale may use
 
 @dataclass(frozen=True)
 class Finding:
-    """One line: ``state`` is "ok", "note" (works, with less) or "missing"; ``remedy`` is a command or a sentence, or ""."""
+    """One line: ``state`` is "ok", "note" (works, with less) or "missing"; ``remedy`` is a command
+    or a sentence, or "".
+    """
 
     state: str
     what: str
@@ -37,21 +40,31 @@ def _machine() -> list[Finding]:
     memory = "ok" if report.memory_gb >= LAPTOP_GB else "note"
     gpu = report.accelerator != "none"
     free = shutil.disk_usage(PROJECT).free / 1e9
-    return [Finding("ok", "system", f"{report.system}, Python {report.python}, {report.cores} cores"),
-            Finding(memory, "memory", f"{report.memory_gb:g} GB", "" if memory == "ok" else "run lessons with --scale smoke"),
-            Finding("ok" if free > 1 else "note", "disk", f"{free:.0f} GB free", "" if free > 1 else "make room: lessons keep about 100 MB"),
-            Finding("ok" if gpu else "note", "accelerator", report.accelerator if gpu else "none: every lesson runs on the processor",
-                    "" if gpu else "nothing to do; scale `paper` asks for a GPU")]
+    return [
+        Finding("ok", "system", f"{report.system}, Python {report.python}, {report.cores} "
+                "cores"),
+        Finding(memory, "memory", f"{report.memory_gb:g} GB",
+                "" if memory == "ok" else "run lessons with --scale smoke"),
+        Finding("ok" if free > 1 else "note", "disk", f"{free:.0f} GB free",
+                "" if free > 1 else "make room: lessons keep about 100 MB"),
+        Finding("ok" if gpu else "note", "accelerator",
+                report.accelerator if gpu else "none: every lesson runs on the processor",
+                "" if gpu else "nothing to do; scale `paper` asks for a GPU")
+    ]
 
 
 def _kernels() -> Finding:
-    """Which implementations of the kernels can run; without Triton or a GPU the course is whole, and slower where a GPU would help."""
+    """Which implementations of the kernels can run; without Triton or a GPU the course is whole,
+    and slower where a GPU would help.
+    """
     from .kernels import backends
 
     rows = {backend.name: backend for backend in backends()}
     triton = rows["triton"]
-    text = f"{', '.join(name for name, row in rows.items() if row.available)} can run; triton: {triton.reason}"
-    return Finding("ok", "kernels", text) if triton.available else Finding("note", "kernels", text, "nothing to do; results are the same without it")
+    text = (f"{', '.join(name for name, row in rows.items() if row.available)} can run; triton: "
+            f"{triton.reason}")
+    return Finding("ok", "kernels", text) if triton.available else Finding(
+        "note", "kernels", text, "nothing to do; results are the same without it")
 
 
 def _packages() -> Finding:
@@ -65,7 +78,8 @@ def _packages() -> Finding:
             wrong.append(f"{name} {found} (pinned {wanted})")
     if not wrong:
         return Finding("ok", "packages", f"all {len(pinned)} pins of environment.yml are met")
-    return Finding("missing", "packages", ", ".join(wrong), "remove .venv, then: python -m lessons_lib doctor")
+    return Finding("missing", "packages", ", ".join(wrong), "remove .venv, then: python -m "
+                                                            "lessons_lib doctor")
 
 
 def _data() -> list[Finding]:
@@ -77,10 +91,14 @@ def _data() -> list[Finding]:
     folder = external_data_folder()
     lines = [Finding("ok", "data here", ", ".join(here))]
     if away:
-        lines.append(Finding("note", "data elsewhere", ", ".join(away), "lessons data get NAME, or set LESSONS_DATA; lessons run without them"))
+        lines.append(Finding("note", "data elsewhere", ", ".join(away), "lessons data get NAME, or "
+                                                                        "set LESSONS_DATA; lessons "
+                                                                        "run without them"))
     where = f"LESSONS_DATA = {folder}" if folder else "LESSONS_DATA is not set"
     if folder and not folder.is_dir():
-        lines.append(Finding("missing", "data folder", f"{where}, which is no folder", "set LESSONS_DATA to a folder, or unset it"))
+        lines.append(
+            Finding("missing", "data folder", f"{where}, which is no folder",
+                    "set LESSONS_DATA to a folder, or unset it"))
     else:
         lines.append(Finding("ok", "data folders", f"{where}; cache: {cache_folder()}"))
     return lines
@@ -93,4 +111,5 @@ def _lessons() -> Finding:
     built = [card for card in cards if card.notebook.exists()]
     if cards and len(built) == len(cards):
         return Finding("ok", "lessons", f"{len(cards)} lessons, all built", "lessons lab")
-    return Finding("missing", "lessons", f"{len(built)} of {len(cards)} lessons are built", "lessons build")
+    return Finding("missing", "lessons", f"{len(built)} of {len(cards)} lessons are "
+                                         "built", "lessons build")

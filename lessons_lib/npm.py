@@ -1,7 +1,10 @@
-"""Programs that come from npm: the proxy in front of JupyterHub, and the accessibility rules that the tests hold pages against.
+"""Programs that come from npm: the proxy in front of JupyterHub, and the accessibility rules that
+the tests hold pages against.
 
-Each set is a folder ``locks/npm/<set>`` whose lock names every package with its checksum. It is installed beside the packages of this Python, so
-that it goes when the environment goes, and no package may run a script while it is installed. Used by ``lessons hub`` and by the tests in a browser.
+Each set is a folder ``locks/npm/<set>`` whose lock names every package with its checksum. It is
+installed beside the packages of this Python, so that it goes when the environment goes, and no
+package may run a script while it is installed. Used by ``lessons hub`` and by the tests in a
+browser.
 """
 
 from __future__ import annotations
@@ -23,28 +26,35 @@ MINUTES = 5                                      # for a download; a slow line n
 
 
 def _place(name: str) -> Path:
-    return Path(sys.prefix) / "share" / "embeddings-measured" / "npm" / check_choice("name", name, SETS)
+    return Path(sys.prefix) / "share" / "embeddings-measured" / "npm" / check_choice(
+        "name", name, SETS)
 
 
 def npm_missing(name: str) -> str | None:
     """Why a set is not there, and what to do; None where it is installed as its lock says."""
     place = _place(name)
-    if (place / "node_modules").is_dir() and (place / LOCK).read_bytes() == (LOCKS / name / LOCK).read_bytes():
+    if (place / "node_modules").is_dir() and (place / LOCK).read_bytes() == (LOCKS / name /
+                                                                             LOCK).read_bytes():
         return None
     if shutil.which("npm") is None:
-        return f"the set {name!r} comes from npm, which is not installed: install Node.js, then: lessons npm {name}"
+        return (f"the set {name!r} comes from npm, which is not installed: install Node.js, then: "
+                f"lessons npm {name}")
     return f"the set {name!r} of npm is not installed: lessons npm {name}"
 
 
 def installed(name: str) -> Path:
-    """The folder ``node_modules`` of an installed set. Raises BackendUnavailable, with the command that helps, where there is none."""
+    """The folder ``node_modules`` of an installed set.
+
+    Raises BackendUnavailable, with the command that helps, where there is none.
+    """
     if reason := npm_missing(name):
         raise BackendUnavailable(reason)
     return _place(name) / "node_modules"
 
 
 def install(name: str) -> Path:
-    """Install a set as its lock says, whole or not at all; at once where it is there already. Returns its folder ``node_modules``.
+    """Install a set as its lock says, whole or not at all; at once where it is there already.
+    Returns its folder ``node_modules``.
 
     Raises BackendUnavailable without npm, ProgramFailed with npm's last words when it fails.
     """
@@ -58,9 +68,11 @@ def install(name: str) -> Path:
         fresh = Path(folder, name)
         shutil.copytree(LOCKS / name, fresh)
         command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
-        done = subprocess.run(command, cwd=fresh, capture_output=True, text=True, timeout=60 * MINUTES)
+        done = subprocess.run(command, cwd=fresh, capture_output=True, text=True,
+                              timeout=60 * MINUTES)
         if done.returncode != 0:
-            raise ProgramFailed(f"npm could not install the set {name!r}: {(done.stderr or done.stdout)[-1000:]}")
+            raise ProgramFailed(f"npm could not install the set {name!r}: "
+                                f"{(done.stderr or done.stdout)[-1000:]}")
         shutil.rmtree(place, ignore_errors=True)
         fresh.rename(place)
     return place / "node_modules"

@@ -1,7 +1,9 @@
-"""Grade what students handed in: each notebook in a confined process, each answer by the judges of the course on inputs it has not seen.
+"""Grade what students handed in: each notebook in a confined process, each answer by the judges of
+the course on inputs it has not seen.
 
-A submission that crashes, loops, lies, deletes or is no notebook costs only itself, and where it can be told apart only the exercise in question.
-The process of a submission gets inputs and gives values; comparing is done here. Used by ``lessons grade``.
+A submission that crashes, loops, lies, deletes or is no notebook costs only itself, and where it
+can be told apart only the exercise in question. The process of a submission gets inputs and gives
+values; comparing is done here. Used by ``lessons grade``.
 """
 
 from __future__ import annotations
@@ -40,9 +42,11 @@ OPEN = "open question "
 
 @dataclass(frozen=True)
 class Graded:
-    """One exercise of one student: ``points`` of ``possible``, and ``remark``: ``correct``, or what is wrong. An open question has no points
-    yet (None) and carries the ``answer`` for a person to read. Rows with 0 possible tell about files: which of several was graded (``exercise``
-    is ``hand-in``), or what cannot be used (``lesson`` is empty)."""
+    """One exercise of one student: ``points`` of ``possible``, and ``remark``: ``correct``, or what
+    is wrong. An open question has no points yet (None) and carries the ``answer`` for a person to
+    read. Rows with 0 possible tell about files: which of several was graded (``exercise`` is
+    ``hand-in``), or what cannot be used (``lesson`` is empty).
+    """
 
     student: str
     lesson: str
@@ -53,7 +57,7 @@ class Graded:
     answer: str = ""
 
 
-# ------------------------------------------------------------------------------------------------ what was handed in
+# ------------------------------------------------------------------------------ what was handed in
 
 
 def _source(cell: Mapping[str, Any]) -> str:
@@ -62,49 +66,67 @@ def _source(cell: Mapping[str, Any]) -> str:
 
 
 def read_notebook(path: Path) -> dict[str, Any]:
-    """A notebook as JSON with a list of cells. Raises ValueError saying why it is none; devices, links and huge files are not opened."""
+    """A notebook as JSON with a list of cells.
+
+    Raises ValueError saying why it is none; devices, links and huge files are not opened.
+    """
     try:
         about = os.lstat(path)
         if not stat.S_ISREG(about.st_mode):
             raise ValueError("is no file of its own but a link, a folder or a device")
         if about.st_size > MAX_NOTEBOOK_BYTES:
-            raise ValueError(f"has {about.st_size / 1e6:,.0f} MB; at most {MAX_NOTEBOOK_BYTES / 1e6:,.0f}. Clear its outputs")
+            raise ValueError(f"has {about.st_size / 1e6:,.0f} MB; at most "
+                             f"{MAX_NOTEBOOK_BYTES / 1e6:,.0f}. Clear its outputs")
         content = path.read_bytes()
     except OSError as error:
         raise ValueError(f"cannot be read ({error.strerror})") from None
     try:
         found = json.loads(content)
-    except (RecursionError, ValueError) as error:                      # a number of 5000 digits is a plain ValueError
+    except (RecursionError, ValueError) as error:  # a number of 5000 digits is a plain ValueError
         raise ValueError(f"cannot be read: it is no JSON ({type(error).__name__})") from None
     cells = found.get("cells") if isinstance(found, dict) else None
     if cells is None and isinstance(found, dict) and isinstance(found.get("worksheets"), list):
-        raise ValueError("is a notebook of format 3; open and save it in Jupyter, which makes it format 4")
-    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells) or len(cells) > MAX_CELLS:
+        raise ValueError("is a notebook of format 3; open and save it in Jupyter, which makes it "
+                         "format 4")
+    if not isinstance(cells, list) or not all(isinstance(cell, dict)
+                                              for cell in cells) or len(cells) > MAX_CELLS:
         raise ValueError(f"is no notebook: it has no list of at most {MAX_CELLS} cells")
     return found
 
 
-def _lesson_of(assignment: Assignment, path: Path, notebook: Mapping[str, Any] | None) -> str | None:
-    """Which lesson a file is for: by its own mark, else by its name; the only lesson where there is but one."""
+def _lesson_of(assignment: Assignment, path: Path,
+               notebook: Mapping[str, Any] | None) -> str | None:
+    """Which lesson a file is for: by its own mark, else by its name; the only lesson where there is
+    but one.
+    """
     metadata = notebook.get("metadata") if notebook else None
     mark = metadata.get("lessons_assignment") if isinstance(metadata, dict) else None
     if isinstance(mark, dict) and isinstance(mark.get("lesson"), str):
         return mark["lesson"] if mark["lesson"] in assignment.lessons else None
-    named = [lesson for lesson, entry in assignment.lessons.items() if entry["stem"] in path.stem or lesson in path.stem]
+    named = [
+        lesson for lesson, entry in assignment.lessons.items()
+        if entry["stem"] in path.stem or lesson in path.stem
+    ]
     if named:
         return max(named, key=len)
     return next(iter(assignment.lessons)) if len(assignment.lessons) == 1 else None
 
 
 def submissions_of(assignment: Assignment) -> dict[str, list[Path]]:
-    """Student -> files. A folder is a student; a file beside it is a student named like the file, less the lesson's name at its end."""
+    """Student -> files.
+
+    A folder is a student; a file beside it is a student named like the file, less the lesson's name
+    at its end.
+    """
     found: dict[str, list[Path]] = {}
     for path in sorted(existing_path(assignment.folder / "submissions").iterdir()):
         if path.name.startswith("."):
             continue
         if path.is_dir() and not path.is_symlink():
-            inside = [file for file in sorted(path.rglob("*")) if not file.is_dir() and not file.name.startswith(".")
-                      and ".ipynb_checkpoints" not in file.parts]
+            inside = [
+                file for file in sorted(path.rglob("*")) if not file.is_dir()
+                and not file.name.startswith(".") and ".ipynb_checkpoints" not in file.parts
+            ]
             found.setdefault(path.name, []).extend(inside)
             continue
         name = path.stem if path.suffix in (".ipynb", ".zip", ".py", ".txt", ".pdf") else path.name
@@ -114,22 +136,28 @@ def submissions_of(assignment: Assignment) -> dict[str, list[Path]]:
     return found
 
 
-# ------------------------------------------------------------------------------------------------ one notebook
+# ------------------------------------------------------------------------------ one notebook
 
 
 def _answers(cell: Mapping[str, Any], exercise: str, variable: str) -> bool:
-    """Whether a code cell is to answer an exercise: by its mark, or because it makes the variable."""
+    """Whether a code cell is to answer an exercise: by its mark, or because it makes the variable.
+    """
     metadata = cell.get("metadata")
     marked = metadata.get("exercise") == exercise if isinstance(metadata, dict) else False
-    return marked or re.search(rf"^[ \t]*(def[ \t]+{variable}\b|{variable}[ \t]*(:[^=\n]*)?=(?!=))", _source(cell), re.MULTILINE) is not None
+    return marked or re.search(rf"^[ \t]*(def[ \t]+{variable}\b|{variable}[ \t]*(:[^=\n]*)?=(?!=))",
+                               _source(cell), re.MULTILINE) is not None
 
 
 class _Run:
-    """A submission that is begun again, without the cells that ended it, as long as there is time."""
+    """A submission that is begun again, without the cells that ended it, as long as there is time.
+    """
 
-    def __init__(self, cells: Sequence[Mapping[str, Any]], limits: Limits, options: Mapping[str, Any]):
-        self.cells, self.limits, self.options, self.stop = list(cells), limits, options, options["stop"]
-        self.until, self.process, self.errors, self.fatal = time.monotonic() + limits.total, None, {}, set()
+    def __init__(self, cells: Sequence[Mapping[str, Any]], limits: Limits, options: Mapping[str,
+                                                                                            Any]):
+        self.cells, self.limits, self.options, self.stop = list(
+            cells), limits, options, options["stop"]
+        self.until, self.process, self.errors, self.fatal = time.monotonic(
+        ) + limits.total, None, {}, set()
 
     def __enter__(self) -> _Run:
         return self
@@ -140,10 +168,14 @@ class _Run:
         self.process = None
 
     def _started(self) -> Submission:
-        """A process in which all cells ran that can be run. Raises Ended when there is no time left."""
+        """A process in which all cells ran that can be run.
+
+        Raises Ended when there is no time left.
+        """
         while True:
             if time.monotonic() > self.until or self.stop.is_set():
-                raise Ended("stopped with the grader" if self.stop.is_set() else f"took more than {self.limits.total:g} s in all")
+                raise Ended("stopped with the grader" if self.stop.is_set(
+                ) else f"took more than {self.limits.total:g} s in all")
             self.process = Submission(self.limits, until=self.until, **self.options).__enter__()
             for number, cell in enumerate(self.cells):
                 if number in self.fatal:
@@ -168,7 +200,9 @@ class _Run:
 
     def stopped(self, exercise: str, variable: str) -> str | None:
         """The error of the last cell that was to answer an exercise, None where it ran."""
-        own = [number for number, cell in enumerate(self.cells) if _answers(cell, exercise, variable)]
+        own = [
+            number for number, cell in enumerate(self.cells) if _answers(cell, exercise, variable)
+        ]
         return self.errors.get(own[-1]) if own else None
 
 
@@ -181,10 +215,13 @@ def _one(run: _Run, exercise: Exercise, variable: str, seed: int) -> str:
     except Exception as error:
         return f"the answer cannot be read: {error}"
     remark = verdict(replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)
-    if remark == NOT_ATTEMPTED and (reason := run.stopped(exercise.name, variable)) and not reason.startswith("NotImplementedError"):
+    if remark == NOT_ATTEMPTED and (reason := run.stopped(
+            exercise.name, variable)) and not reason.startswith("NotImplementedError"):
         remark = f"the cell stopped: {reason}"
-    # The classes of errors are those of the line to the submission; the text names the submission's own.
-    return re.sub(r"^(your code stopped[^:]*?) with (RuntimeError|Ended): ", r"\1: ", remark)[:MAX_REMARK_CHARS]
+    # The classes of errors are those of the line to the submission; the text names the submission's
+    # own.
+    return re.sub(r"^(your code stopped[^:]*?) with (RuntimeError|Ended): ", r"\1: ",
+                  remark)[:MAX_REMARK_CHARS]
 
 
 def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
@@ -198,62 +235,89 @@ def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
         elif cell.get("cell_type") != "markdown" or source.startswith("**Open question.**"):
             number = None
         if number is not None:                   # also cells that were added below
-            found[number] = (found.get(number, "") + "\n" + source.replace(OPEN_STUB, "")).strip()[:5000]
+            found[number] = (found.get(number, "") + "\n" +
+                             source.replace(OPEN_STUB, "")).strip()[:5000]
     return found
 
 
-def _rows(assignment: Assignment, student: str, lesson: str, remark: str, points: float = 0.0) -> list[Graded]:
+def _rows(assignment: Assignment, student: str, lesson: str, remark: str,
+          points: float = 0.0) -> list[Graded]:
     """One row for each exercise of a lesson, all with the same remark."""
-    return [Graded(student, lesson, name, points, 1.0, remark) for name in assignment.lessons[lesson]["exercises"]]
+    return [
+        Graded(student, lesson, name, points, 1.0, remark)
+        for name in assignment.lessons[lesson]["exercises"]
+    ]
 
 
-def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path, *, limits: Limits | None = None, weak: bool = False,
+def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path, *,
+                   limits: Limits | None = None, weak: bool = False,
                    stop: threading.Event | None = None) -> list[Graded]:
-    """Grade one file of one student. Parameters: as `grade`; lesson, an id of the assignment; stop, ends the submission when it is set. Returns one
-    `Graded` for each exercise and open question; whatever the file does, it raises only where the system cannot start or confine it (OSError,
-    BackendUnavailable)."""
+    """Grade one file of one student. Parameters: as `grade`; lesson, an id of the assignment; stop,
+    ends the submission when it is set. Returns one `Graded` for each exercise and open question;
+    whatever the file does, it raises only where the system cannot start or confine it (OSError,
+    BackendUnavailable).
+    """
     try:
         notebook = read_notebook(path)
     except ValueError as error:
         return _rows(assignment, student, lesson, f"{path.name} {error}")
     cells = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"]
     exercises, rows = for_lesson(lesson), []
-    with _Run(cells, limits or Limits(), {"hidden": [assignment.folder], "weak": weak, "stop": stop or threading.Event()}) as run:
+    with _Run(
+            cells, limits or Limits(),
+        {"hidden": [assignment.folder], "weak": weak, "stop": stop or threading.Event()}) as run:
         for name, variable in assignment.lessons[lesson]["exercises"].items():
             remark = _one(run, exercises[name], variable, assignment.seed)
             rows.append(Graded(student, lesson, name, float(remark == "correct"), 1.0, remark))
     answers = _open_answers(notebook)
     for number in range(1, assignment.lessons[lesson]["open"] + 1):
         answer = answers.get(number, "")
-        rows.append(Graded(student, lesson, f"{OPEN}{number}", None, 1.0, "to be read by a person" if answer else NOT_ANSWERED, answer))
+        rows.append(
+            Graded(student, lesson, f"{OPEN}{number}", None, 1.0, "to be read by a "
+                   "person" if answer else NOT_ANSWERED, answer))
     return rows
 
 
-# ------------------------------------------------------------------------------------------------ the class
+# ------------------------------------------------------------------------------ the class
 
 
 def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
-    """How many exercises and open questions of a notebook hold something else than what was handed out."""
+    """How many exercises and open questions of a notebook hold something else than what was handed
+    out.
+    """
     entry, notebook = assignment.lessons[lesson], read_notebook(path)
     try:
         out = read_notebook(assignment.folder / "student" / f"{entry['stem']}.ipynb")
     except ValueError:
         out = student_notebook(Course().card(lesson))
-    blank = {" ".join(_source(cell).split()) for cell in out["cells"]}           # other editors space otherwise
-    own = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code" and " ".join(_source(cell).split()) not in blank]
-    tried = [name for name, variable in entry["exercises"].items() if any(_answers(cell, name, variable) for cell in own)]
+    # other editors space otherwise
+    blank = {" ".join(_source(cell).split()) for cell in out["cells"]}
+    own = [
+        cell for cell in notebook["cells"]
+        if cell.get("cell_type") == "code" and " ".join(_source(cell).split()) not in blank
+    ]
+    tried = [
+        name for name, variable in entry["exercises"].items() if any(
+            _answers(cell, name, variable) for cell in own)
+    ]
     return len(tried) + sum(bool(answer) for answer in _open_answers(notebook).values())
 
 
-def _chosen(assignment: Assignment, student: str, lesson: str, paths: Sequence[Path]) -> tuple[Path, list[Graded]]:
-    """Of several notebooks of a student for a lesson the one with the most attempts, of these the newest, of these the last by name; and a row
-    that says so."""
+def _chosen(assignment: Assignment, student: str, lesson: str,
+            paths: Sequence[Path]) -> tuple[Path, list[Graded]]:
+    """Of several notebooks of a student for a lesson the one with the most attempts, of these the
+    newest, of these the last by name; and a row that says so.
+    """
     if len(paths) == 1:
         return paths[0], []
-    best = max(paths, key=lambda path: (_attempts(assignment, lesson, path), path.stat().st_mtime_ns, path.name))
+    best = max(
+        paths, key=lambda path:
+        (_attempts(assignment, lesson, path), path.stat().st_mtime_ns, path.name))
     left = " and ".join(_shown(assignment, path) for path in paths if path != best)
     often = "twice" if len(paths) == 2 else f"{len(paths)} times"
-    return best, [Graded(student, lesson, HAND_IN, None, 0.0, f"handed in {often}: graded {_shown(assignment, best)}, left {left}")]
+    return best, [Graded(student, lesson, HAND_IN, None, 0.0, f"handed in {often}: graded "
+                                                              f"{_shown(assignment, best)}, left "
+                                                              f"{left}")]
 
 
 def _shown(assignment: Assignment, path: Path) -> str:
@@ -261,9 +325,13 @@ def _shown(assignment: Assignment, path: Path) -> str:
 
 
 def _use(assignment: Assignment, path: Path) -> str:
-    """The lesson that a file is for. Raises ValueError with the reason where it is for none or cannot be used."""
+    """The lesson that a file is for.
+
+    Raises ValueError with the reason where it is for none or cannot be used.
+    """
     if path.suffix.lower() != ".ipynb":
-        raise ValueError("is no notebook (.ipynb)" + ("; unpack it" if path.suffix.lower() in PACKED else ""))
+        raise ValueError("is no notebook (.ipynb)" +
+                         ("; unpack it" if path.suffix.lower() in PACKED else ""))
     lesson = _lesson_of(assignment, path, read_notebook(path))
     if lesson is None:
         raise ValueError("is a notebook for no lesson of this assignment")
@@ -271,7 +339,9 @@ def _use(assignment: Assignment, path: Path) -> str:
 
 
 def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Graded]]:
-    """Files to grade as (student, lesson, path), and rows for what cannot be used, was handed in twice or not at all."""
+    """Files to grade as (student, lesson, path), and rows for what cannot be used, was handed in
+    twice or not at all.
+    """
     jobs, rows, files = [], [], submissions_of(assignment)
     roster = assignment.folder / "students.txt"
     names = names_in(roster) if roster.is_file() else []
@@ -294,27 +364,40 @@ def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Gra
     return jobs, rows
 
 
-def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = False, jobs: int | None = None,
+def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = False,
+          jobs: int | None = None,
           on_done: Callable[[str, str, int, int], None] | None = None) -> Iterator[Graded]:
-    """Grade all submissions of an assignment; yields one `Graded` for each student and exercise, students in the order of their names, each as soon
-    as all of theirs is graded. Who closes it, or Ctrl-C, ends the submissions that run within a second.
+    """Grade all submissions of an assignment; yields one `Graded` for each student and exercise,
+    students in the order of their names, each as soon as all of theirs is graded. Who closes it, or
+    Ctrl-C, ends the submissions that run within a second.
 
-    Parameters: assignment, from `read_assignment`; limits of each submission; weak, run them where the system cannot confine them; jobs, how many
-    at once (default: one for each core); on_done, called with student, lesson, how many notebooks are done and how many there are.
-    Raises BackendUnavailable where submissions cannot be confined, before the first one runs, and ValueError where there are none.
+    Parameters: assignment, from `read_assignment`; limits of each submission; weak, run them where
+    the system cannot confine them; jobs, how many at once (default: one for each core); on_done,
+    called with student, lesson, how many notebooks are done and how many there are. Raises
+    BackendUnavailable where submissions cannot be confined, before the first one runs, and
+    ValueError where there are none.
     """
     check_protections(weak)
     todo, rows = _jobs(assignment)
     if not todo and not rows:
-        raise ValueError(f"{assignment.folder / 'submissions'} holds 0 submissions; put NAME.ipynb there, or a folder NAME with notebooks. "
+        raise ValueError(f"{assignment.folder / 'submissions'} holds 0 submissions; put NAME.ipynb "
+                         "there, or a folder NAME with notebooks. "
                          "Tables of a former grading stay as they are")
     n_jobs = available_cores() if jobs is None else check_int("jobs", jobs)
-    order, stop, done = {lesson: i for i, lesson in enumerate(assignment.lessons)}, threading.Event(), 0
-    students = sorted({job[0] for job in todo} | {row.student for row in rows}, key=lambda name: (name.casefold(), name))
+    order, stop, done = {lesson: i for i, lesson in enumerate(assignment.lessons)
+                         }, threading.Event(), 0
+    students = sorted({job[0] for job in todo} | {row.student for row in rows}, key=lambda name:
+                      (name.casefold(), name))
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:
         try:
-            pending = {student: [(job[1], pool.submit(grade_notebook, assignment, *job, limits=limits, weak=weak, stop=stop))
-                                 for job in todo if job[0] == student] for student in students}
+            pending = {
+                student: [(job[1],
+                           pool.submit(grade_notebook, assignment, *job, limits=limits, weak=weak,
+                                       stop=stop))
+                          for job in todo
+                          if job[0] == student]
+                for student in students
+            }
             for student in students:
                 own = [row for row in rows if row.student == student]
                 for lesson, result in pending.pop(student):

@@ -1,7 +1,9 @@
-"""A guide for the person who teaches a lesson: aims, minutes, where students stumble, questions to ask, and what to say to the open question.
+"""A guide for the person who teaches a lesson: aims, minutes, where students stumble, questions to
+ask, and what to say to the open question.
 
-One Markdown file for each lesson, ``classroom/guides/<lesson id>.md``, with the headings of `SECTIONS`. Its minutes are those of a class, reading and
-running together. Used by ``lessons guide``.
+One Markdown file for each lesson, ``classroom/guides/<lesson id>.md``, with the headings of
+`SECTIONS`. Its minutes are those of a class, reading and running together. Used by ``lessons
+guide``.
 """
 
 from __future__ import annotations
@@ -28,8 +30,11 @@ class Guide:
 
     @property
     def minutes(self) -> int:
-        """Length of the class: the sum of the numbers that begin the lines of the table of minutes."""
-        return sum(int(number) for number in re.findall(r"^\| *(\d+) *\|", self.sections["Minutes"], re.MULTILINE))
+        """Length of the class: the sum of the numbers that begin the lines of the table of minutes.
+        """
+        return sum(
+            int(number)
+            for number in re.findall(r"^\| *(\d+) *\|", self.sections["Minutes"], re.MULTILINE))
 
     def __str__(self) -> str:
         return "\n\n".join(f"## {head}\n\n{text}" for head, text in self.sections.items())
@@ -43,17 +48,21 @@ def guide_ids() -> list[str]:
 def guide(lesson_id: str) -> Guide:
     """The guide of one lesson, named as for `Course.card`.
 
-    Raises ValueError for an unknown lesson (nearest id, all ids), DataMissing for a lesson without a guide, DamagedFile for a guide that lacks a
-    section.
+    Raises ValueError for an unknown lesson (nearest id, all ids), DataMissing for a lesson without
+    a guide, DamagedFile for a guide that lacks a section.
     """
     from ..lesson.course import Course
 
     plain, known = Course().plain_id(lesson_id), guide_ids()
     if plain not in known:
-        raise DataMissing(f"lesson {plain!r} has no guide yet; there are guides for {', '.join(known)}")
+        raise DataMissing(f"lesson {plain!r} has no guide yet; there are guides for "
+                          f"{', '.join(known)}")
     text = (FOLDER / f"{plain}.md").read_text("utf-8")
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
-    found = {head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2], strict=True)}
+    found = {
+        head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2], strict=True)
+    }
     if tuple(found) != SECTIONS or not all(found.values()):
-        raise DamagedFile(f"guides/{plain}.md has the sections {', '.join(found)}; expected {', '.join(SECTIONS)}, each with a text")
+        raise DamagedFile(f"guides/{plain}.md has the sections {', '.join(found)}; expected "
+                          f"{', '.join(SECTIONS)}, each with a text")
     return Guide(plain, found)

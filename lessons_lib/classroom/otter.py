@@ -1,7 +1,9 @@
-"""The same assignment for otter-grader, for those who grade with it or with Gradescope: a student version and an autograder for each lesson.
+"""The same assignment for otter-grader, for those who grade with it or with Gradescope: a student
+version and an autograder for each lesson.
 
-otter-grader is an extra set, ``classroom`` in pyproject.toml, with a lock of its own. It runs a submission and its tests in one process, which a
-hostile submission can get around; ``lessons grade`` does not. Used by ``lessons assign``.
+otter-grader is an extra set, ``classroom`` in pyproject.toml, with a lock of its own. It runs a
+submission and its tests in one process, which a hostile submission can get around; ``lessons
+grade`` does not. Used by ``lessons assign``.
 """
 
 from __future__ import annotations
@@ -43,58 +45,93 @@ TIMEOUT = 600
 
 
 def otter_missing() -> str | None:
-    """Why there can be no otter-grader version here, and what to do; None where otter is installed."""
+    """Why there can be no otter-grader version here, and what to do; None where otter is installed.
+    """
     if importlib.util.find_spec("otter") is None:
         return f"otter-grader is not installed: {install_line('classroom')}"
     found = metadata.version("otter-grader")
-    return None if found.split(".")[0] == MAJOR else f"otter-grader is {found}, the course needs {MAJOR}.x"
+    return None if found.split(
+        ".")[0] == MAJOR else f"otter-grader is {found}, the course needs {MAJOR}.x"
 
 
 def _question(task: Task, solved: str, lesson: str, seed: int) -> list[Any]:
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
     judged = f'll.classroom.judged("{lesson}", "{task.name}", {task.variable}'
-    # Otter cuts the lines of the solution out of the student version, and takes the quotes off the stub.
-    both = f'# BEGIN SOLUTION NO PROMPT\n{solved}\n# END SOLUTION\n""" # BEGIN PROMPT\n{task.stub}\n""" # END PROMPT'
-    public, hidden = f'assert {judged}) == "correct"', f'# HIDDEN\nassert {judged}, seed={seed}) == "correct"'
-    return [new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: true"), new_markdown_cell(task.text),
-            new_raw_cell("# BEGIN SOLUTION"), new_code_cell(both), new_raw_cell("# END SOLUTION"),
-            new_raw_cell("# BEGIN TESTS"), new_code_cell(public), new_code_cell(hidden), new_raw_cell("# END TESTS"), new_raw_cell("# END QUESTION")]
+    # Otter cuts the lines of the solution out of the student version, and takes the quotes off the
+    # stub.
+    both = (f'# BEGIN SOLUTION NO PROMPT\n{solved}\n# END SOLUTION\n""" # BEGIN '
+            f'PROMPT\n{task.stub}\n""" # END PROMPT')
+    public = f'assert {judged}) == "correct"'
+    hidden = f'# HIDDEN\nassert {judged}, seed={seed}) == "correct"'
+    return [
+        new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: "
+                     "true"),
+        new_markdown_cell(task.text),
+        new_raw_cell("# BEGIN SOLUTION"),
+        new_code_cell(both),
+        new_raw_cell("# END SOLUTION"),
+        new_raw_cell("# BEGIN TESTS"),
+        new_code_cell(public),
+        new_code_cell(hidden),
+        new_raw_cell("# END TESTS"),
+        new_raw_cell("# END QUESTION")
+    ]
 
 
 def _open_question(number: int, text: str) -> list[Any]:
     from nbformat.v4 import new_markdown_cell, new_raw_cell
 
-    return [new_raw_cell(f"# BEGIN QUESTION\nname: open_question_{number}\nmanual: true\npoints: 1"), new_markdown_cell(f"**Open question.** {text}"),
-            new_raw_cell("# BEGIN SOLUTION"), new_markdown_cell("*See the guide of the lesson:* `lessons guide`"), new_raw_cell("# END SOLUTION"),
-            new_raw_cell("# END QUESTION")]
+    return [
+        new_raw_cell(f"# BEGIN QUESTION\nname: open_question_{number}\nmanual: true\npoints: "
+                     "1"),
+        new_markdown_cell(f"**Open question.** {text}"),
+        new_raw_cell("# BEGIN SOLUTION"),
+        new_markdown_cell("*See the guide of the lesson:* "
+                          "`lessons guide`"),
+        new_raw_cell("# END SOLUTION"),
+        new_raw_cell("# END QUESTION")
+    ]
 
 
 def master_notebook(card: LessonCard, seed: int) -> Any:
-    """One lesson's exercises in the format of ``otter assign``, with solutions, public tests and hidden ones."""
+    """One lesson's exercises in the format of ``otter assign``, with solutions, public tests and
+    hidden ones.
+    """
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
     tasks, exercises = tasks_of(card), for_lesson(card.id)
-    cells = [new_raw_cell(CONFIG.format(name=card.stem)), new_markdown_cell(f"# Exercises · {card.number:02d} · {card.title}"),
-             new_code_cell("\n".join([*imports_of(tasks), "import lessons_lib as ll"]))]
+    cells = [
+        new_raw_cell(CONFIG.format(name=card.stem)),
+        new_markdown_cell(f"# Exercises · {card.number:02d} · {card.title}"),
+        new_code_cell("\n".join([*imports_of(tasks), "import lessons_lib as ll"]))
+    ]
     for task in tasks:
         cells += _question(task, solved_cell(task, exercises[task.name]), card.id, seed)
     for number, text in enumerate(open_questions(card), start=1):
         cells += _open_question(number, text)
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
+    kernel = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"}
+    }
     return new_notebook(cells=cells, metadata=kernel)
 
 
 def _environment(folder: str) -> Mapping[str, str]:
     path = os.pathsep.join([str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return dict(os.environ) | {"PYTHONPATH": path, "IPYTHONDIR": folder, "TRITON_INTERPRET": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+    return dict(os.environ) | {
+        "PYTHONPATH": path, "IPYTHONDIR": folder, "TRITON_INTERPRET": "1",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1"
+    }
 
 
-def write_otter(assignment: Assignment, *, course: Course | None = None, run_tests: bool = True) -> list[Path]:
+def write_otter(assignment: Assignment, *, course: Course | None = None,
+                run_tests: bool = True) -> list[Path]:
     """Write ``otter/<lesson>/`` with a student version and an autograder, and return these folders.
 
-    Parameters: assignment; course; run_tests, try the solutions on all tests (seconds for each lesson). Raises BackendUnavailable without
-    otter-grader, ProgramFailed with otter's message when it fails.
+    Parameters: assignment; course; run_tests, try the solutions on all tests (seconds for each
+    lesson). Raises BackendUnavailable without otter-grader, ProgramFailed with otter's message when
+    it fails.
     """
     import nbformat
 
@@ -106,10 +143,16 @@ def write_otter(assignment: Assignment, *, course: Course | None = None, run_tes
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             master = Path(folder, f"{entry['stem']}.ipynb")
             nbformat.write(master_notebook(course.card(lesson), assignment.seed), master)
-            command = [sys.executable, "-m", "otter", "assign", str(master), str(target.resolve()), "--no-pdfs"]
-            done = subprocess.run(command + ([] if run_tests else ["--no-run-tests"]), capture_output=True, text=True, timeout=TIMEOUT,
+            command = [
+                sys.executable, "-m", "otter", "assign",
+                str(master),
+                str(target.resolve()), "--no-pdfs"
+            ]
+            done = subprocess.run(command + ([] if run_tests else ["--no-run-tests"]),
+                                  capture_output=True, text=True, timeout=TIMEOUT,
                                   env=_environment(folder), cwd=folder)
         if done.returncode != 0:
-            raise ProgramFailed(f"otter assign failed for {entry['stem']}: {(done.stderr or done.stdout)[-1500:]}")
+            raise ProgramFailed(f"otter assign failed for {entry['stem']}: "
+                                f"{(done.stderr or done.stdout)[-1500:]}")
         written.append(target)
     return written

@@ -1,7 +1,9 @@
-"""One submission in a process of its own: start it confined, run its cells, call its functions, and end it when it takes too much.
+"""One submission in a process of its own: start it confined, run its cells, call its functions, and
+end it when it takes too much.
 
-The grader keeps cases, right answers and judges. The other side gets inputs, one call at a time, and sends plain data back, so nothing that it
-prints or claims is a verdict. `Limits` says how much time, memory and disk it may take. Used by ``lessons grade``.
+The grader keeps cases, right answers and judges. The other side gets inputs, one call at a time,
+and sends plain data back, so nothing that it prints or claims is a verdict. `Limits` says how much
+time, memory and disk it may take. Used by ``lessons grade``.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from ..core import BackendUnavailable
 from .sandbox import wire
 from .sandbox.confine import protections
 
-__all__ = ["Ended", "Limits", "RemoteFunction", "Submission", "check_protections", "missing_protections"]
+__all__ = [
+    "Ended", "Limits", "RemoteFunction", "Submission", "check_protections", "missing_protections"
+]
 
 SANDBOX = Path(__file__).parent / "sandbox"
 LIBRARY = Path(__file__).parent.parent
@@ -32,17 +36,24 @@ MAX_CALLBACKS = 10_000
 MAX_FILES = 500
 MAX_THREADS = 200
 MAX_NAMELESS_MAPPED = 20
-OUT_OF_REACH = "lessons_lib is out of reach while grading; write it with NumPy and the standard library"
-SYSTEM_FILES = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
-                "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu")
-GUARDS = {"network": "it could use the network", "processes": "it could start or end other processes", "files": "it could read and delete files",
-          "memory": "it could use up the memory before it is noticed"}
+OUT_OF_REACH = ("lessons_lib is out of reach while grading; write it with NumPy and the standard "
+                "library")
+SYSTEM_FILES = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache",
+                "/etc/localtime", "/dev/urandom", "/dev/random", "/proc/cpuinfo", "/proc/meminfo",
+                "/sys/devices/system/cpu")
+GUARDS = {
+    "network": "it could use the network", "processes": "it could start or end other "
+    "processes", "files": "it could read and delete files",
+    "memory": "it could use up the memory before it is noticed"
+}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may take: ``cell`` and ``call`` seconds of the processor for one cell and one call (and three times as many by the clock),
-    ``total`` seconds by the clock for all, ``memory`` and ``disk`` in bytes."""
+    """What one submission may take: ``cell`` and ``call`` seconds of the processor for one cell and
+    one call (and three times as many by the clock), ``total`` seconds by the clock for all,
+    ``memory`` and ``disk`` in bytes.
+    """
 
     cell: float = 20.0
     call: float = 10.0
@@ -56,7 +67,9 @@ class Ended(RuntimeError):
 
 
 def _said(error: Any, *, with_line: bool = False) -> str:
-    """An error over there, [kind, text, line], in one line; the other side may have written anything."""
+    """An error over there, [kind, text, line], in one line; the other side may have written
+    anything.
+    """
     if not isinstance(error, list) or len(error) != 3:
         return "Error"
     kind, text, line = str(error[0])[:60], str(error[1])[:300], error[2]
@@ -69,33 +82,52 @@ def _said(error: Any, *, with_line: bool = False) -> str:
 
 
 def missing_protections() -> dict[str, str]:
-    """What this system cannot forbid a submission: protection -> what could happen. Empty on Linux 5.13 or newer."""
+    """What this system cannot forbid a submission: protection -> what could happen.
+
+    Empty on Linux 5.13 or newer.
+    """
     return {name: GUARDS[name] for name, held in protections().items() if not held}
 
 
 def check_protections(weak: bool) -> None:
-    """Refuse to run foreign code where it cannot be confined. Raises BackendUnavailable with what is missing and what to do."""
+    """Refuse to run foreign code where it cannot be confined.
+
+    Raises BackendUnavailable with what is missing and what to do.
+    """
     missing = missing_protections()
     if missing and not weak:
         raise BackendUnavailable(
-            f"this system ({sys.platform}) cannot confine a submission: {'; '.join(missing.values())}. Grade on Linux 5.13 or newer (WSL 2, a "
-            "virtual machine or a container will do), or, where you trust every student, with --weak: time limits and checks inside Python remain")
+            f"this system ({sys.platform}) cannot confine a submission: "
+            f"{'; '.join(missing.values())}. Grade on Linux 5.13 or newer (WSL 2, a "
+            "virtual machine or a container will do), or, where you trust every student, with "
+            "--weak: time limits and checks inside Python remain")
 
 
 def _but(folder: str, hidden: Sequence[str]) -> list[str]:
     """A folder as paths that leave ``hidden`` ones out: itself, or what lies in it."""
-    inside = [path for path in hidden if path == folder or path.startswith(folder.rstrip("/") + "/")]
+    inside = [
+        path for path in hidden if path == folder or path.startswith(folder.rstrip("/") + "/")
+    ]
     if not inside:
         return [folder]
     if folder in inside or not os.path.isdir(folder):
         return []
-    return [path for entry in sorted(os.scandir(folder), key=lambda e: e.name) for path in _but(os.path.join(folder, entry.name), inside)]
+    return [
+        path for entry in sorted(os.scandir(folder), key=lambda e: e.name)
+        for path in _but(os.path.join(folder, entry.name), inside)
+    ]
 
 
 def readable_paths(hidden: Sequence[Path]) -> list[str]:
-    """What a submission may read: Python with its packages and the system's libraries, without the course's solutions and ``hidden``."""
+    """What a submission may read: Python with its packages and the system's libraries, without the
+    course's solutions and ``hidden``.
+    """
     shut = [os.path.realpath(path) for path in (LIBRARY, *hidden)]
-    packages = [path for path in sys.path if path and os.path.isdir(path) and os.path.basename(path) in ("site-packages", "dist-packages")]
+    packages = [
+        path for path in sys.path
+        if path and os.path.isdir(path) and os.path.basename(path) in ("site-packages",
+                                                                       "dist-packages")
+    ]
     roots = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *packages, *SYSTEM_FILES]
     roots = list(dict.fromkeys(os.path.realpath(path) for path in roots if os.path.exists(path)))
     roots = [path for path in roots if path not in ("/", os.path.realpath(LIBRARY.parent))]
@@ -103,12 +135,17 @@ def readable_paths(hidden: Sequence[Path]) -> list[str]:
 
 
 def _by_the_clock(seconds: float) -> float:
-    """When a process is ended that ignores its limit, or sleeps: other programs may take their share of the processor."""
+    """When a process is ended that ignores its limit, or sleeps: other programs may take their
+    share of the processor.
+    """
     return 3 * seconds + 3
 
 
 def _bytes_in(folder: str) -> float:
-    """Bytes on disk of all files below a folder; infinite for more than 500 of them. Raises OSError for what cannot be listed."""
+    """Bytes on disk of all files below a folder; infinite for more than 500 of them.
+
+    Raises OSError for what cannot be listed.
+    """
     total, entries, todo = 0.0, 0, [folder]
     while todo:
         with os.scandir(todo.pop()) as listed:
@@ -127,7 +164,8 @@ def _bytes_in(folder: str) -> float:
 
 
 def _nameless_bytes(pid: int) -> float:
-    """Bytes of files that a process holds open after it removed them, which no folder shows; infinite where it holds many by their mappings.
+    """Bytes of files that a process holds open after it removed them, which no folder shows;
+    infinite where it holds many by their mappings.
 
     0 where the system does not tell.
     """
@@ -138,7 +176,11 @@ def _nameless_bytes(pid: int) -> float:
             if stat.S_ISREG(about.st_mode) and about.st_nlink == 0:
                 sizes[about.st_dev, about.st_ino] = about.st_size
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
-            mapped = {tuple(line.split(maxsplit=5)[3:5]) for line in lines if line.endswith(" (deleted)\n")}
+            mapped = {
+                tuple(line.split(maxsplit=5)[3:5])
+                for line in lines
+                if line.endswith(" (deleted)\n")
+            }
     except OSError:
         return sum(sizes.values())               # closed in the meantime, or no system that tells
     return float("inf") if len(mapped) > MAX_NAMELESS_MAPPED else sum(sizes.values())
@@ -153,7 +195,9 @@ def _remove(folder: tempfile.TemporaryDirectory) -> None:
 
 
 class RemoteFunction:
-    """A function of a submission, called over there: arguments go as plain data, and so does the result."""
+    """A function of a submission, called over there: arguments go as plain data, and so does the
+    result.
+    """
 
     def __init__(self, submission: Submission, name: str):
         self.__name__, self._submission = name, submission
@@ -162,23 +206,31 @@ class RemoteFunction:
         return self._submission.call(self.__name__, args, keywords)
 
     def launch(self, grid: Sequence[int], *args: Any, **keywords: Any) -> list[Any]:
-        """Run it as a Triton kernel in the interpreter. Returns its array arguments as it left them."""
-        return self._submission.request({"op": "launch", "name": self.__name__, "grid": list(grid), "args": wire.pack(args),
-                                         "keywords": wire.pack(keywords)})
+        """Run it as a Triton kernel in the interpreter.
+
+        Returns its array arguments as it left them.
+        """
+        return self._submission.request({
+            "op": "launch", "name": self.__name__, "grid": list(grid), "args": wire.pack(args),
+            "keywords": wire.pack(keywords)
+        })
 
     def __repr__(self) -> str:
         return f"<function {self.__name__}>"
 
 
 class Submission:
-    """A confined process; use it as a context. ``ended`` tells why it is gone, None while it lives. On Linux it ends with the thread that opened it.
+    """A confined process; use it as a context. ``ended`` tells why it is gone, None while it lives.
+    On Linux it ends with the thread that opened it.
 
-    Parameters: limits; until, the moment of ``time.monotonic`` at which its total is used up (default: from now on); hidden, files and folders that
-    must not be read although they lie among Python's own; weak, run it where the system cannot confine it; stop, ends it when it is set. Raises
-    BackendUnavailable as `check_protections` does, or when a protection did not come up.
+    Parameters: limits; until, the moment of ``time.monotonic`` at which its total is used up
+    (default: from now on); hidden, files and folders that must not be read although they lie among
+    Python's own; weak, run it where the system cannot confine it; stop, ends it when it is set.
+    Raises BackendUnavailable as `check_protections` does, or when a protection did not come up.
     """
 
-    def __init__(self, limits: Limits | None = None, *, until: float | None = None, hidden: Sequence[Path] = (), weak: bool = False,
+    def __init__(self, limits: Limits | None = None, *, until: float | None = None,
+                 hidden: Sequence[Path] = (), weak: bool = False,
                  stop: threading.Event | None = None):
         check_protections(weak)
         self.limits, self.ended = limits or Limits(), None
@@ -186,21 +238,29 @@ class Submission:
         self._hidden, self._weak, self._stop = hidden, weak, stop or threading.Event()
         self._deadline, self._done, self._functions = float("inf"), threading.Event(), {}
 
-    # -------------------------------------------------------------------------------------------- life
+    # -------------------------------------------------------------------------- life
 
     def __enter__(self) -> Submission:
         self._folder = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
-        settings = {"readable": readable_paths(self._hidden), "writable": [os.path.realpath(self._folder.name)], "memory": self.limits.memory,
-                    "cpu_seconds": int(self.limits.total) + 10, "file_bytes": self.limits.disk}
-        self.process = subprocess.Popen([sys.executable, "-s", "-P", "-B", "-X", "utf8", str(SANDBOX)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self._folder.name, env=self._environment(),
-                                        start_new_session=os.name == "posix")
+        settings = {
+            "readable": readable_paths(self._hidden),
+            "writable": [os.path.realpath(self._folder.name)], "memory": self.limits.memory,
+            "cpu_seconds": int(self.limits.total) + 10, "file_bytes": self.limits.disk
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-s", "-P", "-B", "-X", "utf8",
+             str(SANDBOX)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, cwd=self._folder.name, env=self._environment(),
+            start_new_session=os.name == "posix")
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
         try:
-            held = self._reply(30.0, settings).get("held", {})              # a command line has no room for all packages of a large Python
+            # a command line has no room for all packages of a large Python
+            held = self._reply(30.0, settings).get("held", {})
             if not self._weak and not all(held.values()):
-                raise BackendUnavailable(f"this system refused to confine a submission: {', '.join(k for k, v in held.items() if not v)} stayed open")
+                raise BackendUnavailable("this system refused to confine a submission: "
+                                         f"{', '.join(k for k, v in held.items() if not v)} stayed "
+                                         "open")
         except BaseException:
             self.__exit__()
             raise
@@ -220,11 +280,18 @@ class Submission:
 
     def _environment(self) -> dict[str, str]:
         """Nothing of the teacher's own variables but what the system needs to start a program."""
-        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "SystemRoot", "LD_LIBRARY_PATH") if name in os.environ}
+        kept = {
+            name: os.environ[name]
+            for name in ("PATH", "SYSTEMROOT", "SystemRoot", "LD_LIBRARY_PATH")
+            if name in os.environ
+        }
         folder = self._folder.name
-        return kept | {"HOME": folder, "USERPROFILE": folder, "TMPDIR": folder, "TEMP": folder, "TMP": folder, "LANG": "C.UTF-8",
-                       "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
-                       "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "TRITON_INTERPRET": "1", "KMP_AFFINITY": "disabled"}
+        return kept | {
+            "HOME": folder, "USERPROFILE": folder, "TMPDIR": folder, "TEMP": folder, "TMP": folder,
+            "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
+            "MPLBACKEND": "Agg", "TRITON_INTERPRET": "1", "KMP_AFFINITY": "disabled"
+        }
 
     def _breach(self) -> str | None:
         """Which limit is passed just now."""
@@ -246,7 +313,8 @@ class Submission:
             return None
         try:
             if _bytes_in(self._folder.name) + _nameless_bytes(self.process.pid) > self.limits.disk:
-                return f"wrote more than {self.limits.disk / 1e6:,.0f} MB, or {MAX_FILES} files, and was ended"
+                return (f"wrote more than {self.limits.disk / 1e6:,.0f} MB, or {MAX_FILES} files, "
+                        "and was ended")
         except OSError:
             return "made folders that cannot be read and was ended"
         return None
@@ -258,7 +326,7 @@ class Submission:
                 self.process.kill()
                 return
 
-    # -------------------------------------------------------------------------------------------- messages
+    # -------------------------------------------------------------------------- messages
 
     @property
     def _total(self) -> str:
@@ -270,7 +338,9 @@ class Submission:
         return Ended(self.ended)
 
     def _reply(self, seconds: float, message: dict) -> dict:
-        """Send a message and wait for the answer; calls for functions of ours are answered meanwhile."""
+        """Send a message and wait for the answer; calls for functions of ours are answered
+        meanwhile.
+        """
         if self.ended:
             raise Ended(self.ended)
         if time.monotonic() > self.until:
@@ -282,13 +352,16 @@ class Submission:
                 reply = wire.receive(self.process.stdout)
                 if reply is None:
                     self.process.wait(5)
-                    raise self._gone("ended its own process, or the system ended it for taking too much")
+                    raise self._gone("ended its own process, or the system ended it for taking too "
+                                     "much")
                 if "ask" not in reply:
-                    if reason := self._breach():         # what is written between two looks of the watch counts too
+                    # what is written between two looks of the watch counts too
+                    if reason := self._breach():
                         raise self._gone(reason)
                     return reply
                 message = self._called(reply)
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:        # a closed pipe, or bytes that are no message
+        # a closed pipe, or bytes that are no message
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             raise self._gone(f"broke the line to the grader: {type(error).__name__}") from None
         finally:
             self._deadline = float("inf")
@@ -302,37 +375,52 @@ class Submission:
             return {"error": f"{type(error).__name__}: {error}"[:300]}
 
     def request(self, message: dict) -> Any:
-        """One job with the limit of a call. Returns the value. Raises NotImplementedError where the answer does, RuntimeError for other errors of
-        the answer, `Ended` when the process is gone."""
-        reply = self._reply(_by_the_clock(self.limits.call), message | {"seconds": self.limits.call})
+        """One job with the limit of a call. Returns the value. Raises NotImplementedError where the
+        answer does, RuntimeError for other errors of the answer, `Ended` when the process is gone.
+        """
+        reply = self._reply(_by_the_clock(self.limits.call),
+                            message | {"seconds": self.limits.call})
         if (error := reply.get("error")) is not None:
             unwritten = isinstance(error, list) and error[:1] == ["NotImplementedError"]
             raise NotImplementedError if unwritten else RuntimeError(_said(error))
         return wire.unpack(reply.get("value"))
 
-    # -------------------------------------------------------------------------------------------- jobs
+    # -------------------------------------------------------------------------- jobs
 
     def run_cell(self, source: str) -> str | None:
-        """Run the code of one cell. Returns the error in one line, with the line of the cell, None without one. Raises `Ended`."""
-        reply = self._reply(_by_the_clock(self.limits.cell), {"op": "cell", "source": source, "seconds": self.limits.cell})
+        """Run the code of one cell.
+
+        Returns the error in one line, with the line of the cell, None without one. Raises `Ended`.
+        """
+        reply = self._reply(_by_the_clock(self.limits.cell),
+                            {"op": "cell", "source": source, "seconds": self.limits.cell})
         error = reply.get("error")
         return None if error is None else _said(error, with_line=True)
 
     def answer(self, name: str) -> Any:
-        """The value of a variable as plain data, a function as `RemoteFunction`; None where there is no such variable. Raises as `request`."""
+        """The value of a variable as plain data, a function as `RemoteFunction`; None where there
+        is no such variable. Raises as `request`.
+        """
         reply = self._reply(_by_the_clock(self.limits.call), {"op": "value", "name": name})
         if reply.get("missing"):
             return None
         if reply.get("error") is not None:
             raise RuntimeError(_said(reply["error"]))
-        return wire.unpack(reply.get("value"), lambda number, known_as, text: RemoteFunction(self, name))
+        return wire.unpack(reply.get("value"),
+                           lambda number, known_as, text: RemoteFunction(self, name))
 
     def call(self, name: str, args: tuple, keywords: dict[str, Any]) -> Any:
-        """Call a function of the submission. Functions among the arguments stay here and are called back. Raises as `request`."""
+        """Call a function of the submission.
+
+        Functions among the arguments stay here and are called back. Raises as `request`.
+        """
         self._functions = {}
 
         def number(function: Any) -> int:
             self._functions[len(self._functions)] = function
             return len(self._functions) - 1
 
-        return self.request({"op": "call", "name": name, "args": wire.pack(args, number), "keywords": wire.pack(keywords, number)})
+        return self.request({
+            "op": "call", "name": name, "args": wire.pack(args, number), "keywords": wire.pack(
+                keywords, number)
+        })

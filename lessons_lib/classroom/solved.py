@@ -1,4 +1,5 @@
-"""The tested solutions as cells that stand alone: without annotations, with the imports and helpers that each needs.
+"""The tested solutions as cells that stand alone: without annotations, with the imports and helpers
+that each needs.
 
 Used by ``lessons assign`` for the teacher's copy of an assignment.
 """
@@ -19,7 +20,9 @@ __all__ = ["solved_cell"]
 
 
 def _without_annotations(source: str) -> str:
-    """The source of a function without annotations, as stubs are written; everything else stays as it stands."""
+    """The source of a function without annotations, as stubs are written; everything else stays as
+    it stands.
+    """
     lines, spans = source.encode().split(b"\n"), []
     starts = [0]
     for line in lines:
@@ -31,10 +34,12 @@ def _without_annotations(source: str) -> str:
 
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.arg) and node.annotation is not None:
-            spans.append((at(node.lineno, node.col_offset) + len(node.arg.encode()), at(node.annotation.end_lineno, node.annotation.end_col_offset)))
+            spans.append((at(node.lineno, node.col_offset) + len(node.arg.encode()),
+                          at(node.annotation.end_lineno, node.annotation.end_col_offset)))
         if isinstance(node, ast.FunctionDef) and node.returns is not None:
             end = at(node.returns.end_lineno, node.returns.end_col_offset)
-            spans.append((whole.rindex(b" ->", 0, at(node.returns.lineno, node.returns.col_offset)), end))
+            spans.append((whole.rindex(b" ->", 0, at(node.returns.lineno,
+                                                     node.returns.col_offset)), end))
     for start, end in sorted(spans, reverse=True):
         whole = whole[:start] + whole[end:]
     return whole.decode()
@@ -53,9 +58,13 @@ def _needed(function: Any) -> tuple[list[str], list[str]]:
         if isinstance(value, types.ModuleType):
             whole = value.__name__
             imports.append(f"import {whole}" if whole == name else f"import {whole} as {name}")
-        elif getattr(value, "__module__", None) == function.__module__ and inspect.isfunction(value):
+        elif getattr(value, "__module__",
+                     None) == function.__module__ and inspect.isfunction(value):
             more = _needed(value)
-            imports, helpers = imports + more[0], [*helpers, *more[1], _without_annotations(textwrap.dedent(inspect.getsource(value)).rstrip())]
+            imports, helpers = imports + more[0], [
+                *helpers, *more[1],
+                _without_annotations(textwrap.dedent(inspect.getsource(value)).rstrip())
+            ]
         elif getattr(sys.modules.get(getattr(value, "__module__", "") or ""), name, None) is value:
             imports.append(f"from {value.__module__} import {name}")
     return list(dict.fromkeys(imports)), list(dict.fromkeys(helpers))

@@ -1,8 +1,10 @@
-"""The exercises of a lesson as tasks of an assignment: text, stub, and the name of the answer, read from the lesson's own text.
+"""The exercises of a lesson as tasks of an assignment: text, stub, and the name of the answer, read
+from the lesson's own text.
 
-The section *Exercises* of ``notebooks/NN_id.md`` is the one source: a code cell with ``lesson.check("name", answer)`` is a task, the paragraph
-before it that begins with the exercise's name is its text, and a paragraph that begins with *Open question* is one for people to read.
-Used by ``lessons assign``.
+The section *Exercises* of ``notebooks/NN_id.md`` is the one source: a code cell with
+``lesson.check("name", answer)`` is a task, the paragraph before it that begins with the exercise's
+name is its text, and a paragraph that begins with *Open question* is one for people to read. Used
+by ``lessons assign``.
 """
 
 from __future__ import annotations
@@ -22,12 +24,17 @@ __all__ = ["Sheet", "Task", "imports_of", "judged", "open_questions", "sheet", "
 
 OPEN = re.compile(r"^\*\*Open questions?\.\*\*\s*(.+?)(?=\n\n|\n## |\Z)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([\w.#-]+\.ipynb[^)]*\)")
-IMPORTS = {"np": "import numpy as np", "triton": "import triton", "tl": "import triton.language as tl", "torch": "import torch"}
+IMPORTS = {
+    "np": "import numpy as np", "triton": "import triton", "tl": "import triton.language as "
+    "tl", "torch": "import torch"
+}
 
 
 @dataclass(frozen=True)
 class Task:
-    """One exercise of an assignment: ``name``; ``variable``, where the answer stands; ``text``, Markdown; ``stub``, the code to fill in."""
+    """One exercise of an assignment: ``name``; ``variable``, where the answer stands; ``text``,
+    Markdown; ``stub``, the code to fill in.
+    """
 
     name: str
     variable: str
@@ -41,7 +48,7 @@ class Task:
         return [line for name, line in IMPORTS.items() if name in used]
 
 
-# ------------------------------------------------------------------------------------------------ reading a lesson
+# ------------------------------------------------------------------------------ reading a lesson
 
 
 def _cells(card: LessonCard) -> list[Any]:
@@ -67,15 +74,20 @@ def _cells(card: LessonCard) -> list[Any]:
 def _check_of(statement: ast.stmt) -> tuple[str, str] | None:
     """Exercise and variable of a statement ``lesson.check("name", variable)``."""
     call = getattr(statement, "value", None)
-    if isinstance(statement, ast.Expr) and isinstance(call, ast.Call) and ast.unparse(call.func) == "lesson.check":
+    if isinstance(statement, ast.Expr) and isinstance(call, ast.Call) and ast.unparse(
+            call.func) == "lesson.check":
         name, answer = call.args
         return ast.literal_eval(name), ast.unparse(answer)
     return None
 
 
 def _kept(lines: Sequence[str], body: Sequence[ast.stmt]) -> str:
-    """The statements that make the answer; checks, assertions and what uses the lesson's data stay in the lesson."""
-    kept = [s for s in body if isinstance(s, (ast.FunctionDef, ast.Assign, ast.Import, ast.ImportFrom))]
+    """The statements that make the answer; checks, assertions and what uses the lesson's data stay
+    in the lesson.
+    """
+    kept = [
+        s for s in body if isinstance(s, (ast.FunctionDef, ast.Assign, ast.Import, ast.ImportFrom))
+    ]
     parts = []
     for s in kept:
         first = min([s.lineno, *(d.lineno for d in getattr(s, "decorator_list", []))])
@@ -95,17 +107,21 @@ def _task(card: LessonCard, before: str, source: str) -> Task | None:
         return None
     name, variable = checks[0]
     if name not in known:
-        raise ValueError(f"{card.path.name} checks {name!r}; exercises/{card.id}.py has {', '.join(known)}")
+        raise ValueError(f"{card.path.name} checks {name!r}; exercises/{card.id}.py has "
+                         f"{', '.join(known)}")
     start = before.rfind(f"**`{name}`")
     if start < 0:
-        raise DamagedFile(f"{card.path.name}: no paragraph before the exercise {name!r} begins with **`{name}`")
-    return Task(name, variable, LINK.sub(r"\1", before[start:].strip()), _kept(source.split("\n"), body))
+        raise DamagedFile(f"{card.path.name}: no paragraph before the exercise {name!r} begins "
+                          f"with **`{name}`")
+    return Task(name, variable, LINK.sub(r"\1", before[start:].strip()),
+                _kept(source.split("\n"), body))
 
 
 def tasks_of(card: LessonCard) -> list[Task]:
     """The exercises of a lesson in the order of its text.
 
-    Raises DamagedFile for an exercise without a text, ValueError where text and ``exercises/<id>.py`` name different exercises.
+    Raises DamagedFile for an exercise without a text, ValueError where text and
+    ``exercises/<id>.py`` name different exercises.
     """
     found, before = [], ""
     for kind, text in _cells(card):
@@ -118,25 +134,35 @@ def tasks_of(card: LessonCard) -> list[Task]:
 
 def open_questions(card: LessonCard) -> list[str]:
     """The open questions among a lesson's exercises, as Markdown."""
-    return [LINK.sub(r"\1", found.strip()) for kind, text in _cells(card) if kind == "markdown" for found in OPEN.findall(text)]
+    return [
+        LINK.sub(r"\1", found.strip()) for kind, text in _cells(card) if kind == "markdown"
+        for found in OPEN.findall(text)
+    ]
 
 
 def imports_of(tasks: Sequence[Task]) -> list[str]:
     """The import lines that the stubs of several tasks need; NumPy always."""
-    return list(dict.fromkeys(["import numpy as np", *(line for task in tasks for line in task.imports)]))
+    return list(
+        dict.fromkeys(["import numpy as np", *(line for task in tasks for line in task.imports)]))
 
 
-# ------------------------------------------------------------------------------------------------ in the student's notebook
+# ----------------------------------------------------------------------- in the student's notebook
 
 
 class Sheet:
-    """The checks and hints of an assignment; what it does not have is solutions. Made by `sheet`."""
+    """The checks and hints of an assignment; what it does not have is solutions.
+
+    Made by `sheet`.
+    """
 
     def __init__(self, lesson_id: str):
         self._exercises, self._given = for_lesson(lesson_id), {}
 
     def check(self, name: str, answer: Any) -> None:
-        """Print what the judge says on the examples that come with the lesson. Grading adds inputs that nobody has seen."""
+        """Print what the judge says on the examples that come with the lesson.
+
+        Grading adds inputs that nobody has seen.
+        """
         from IPython.display import display
 
         text = verdict(self._exercises[check_choice("name", name, self._exercises)], answer)
@@ -148,17 +174,25 @@ class Sheet:
 
         hints = self._exercises[check_choice("name", name, self._exercises)].hints
         given = self._given[name] = min(self._given.get(name, 0) + 1, len(hints))
-        display({"text/plain": f"{name}, hint {given} of {len(hints)}: {hints[given - 1]}"}, raw=True)
+        display({"text/plain": f"{name}, hint {given} of {len(hints)}: "
+                               f"{hints[given - 1]}"}, raw=True)
 
 
 def sheet(lesson_id: str) -> Sheet:
-    """The checks of one lesson for an assignment's notebook. Raises ValueError for an unknown lesson (nearest id, all ids)."""
+    """The checks of one lesson for an assignment's notebook.
+
+    Raises ValueError for an unknown lesson (nearest id, all ids).
+    """
     return Sheet(lesson_id)
 
 
 def judged(lesson_id: str, name: str, answer: Any, *, seed: int | None = None) -> str:
-    """``correct``, or what is wrong with an answer, on the examples of the lesson and, with a seed, on fresh inputs. For graders that run answer
-    and judge in one process, such as otter-grader. Raises ValueError for an unknown lesson or exercise."""
+    """``correct``, or what is wrong with an answer, on the examples of the lesson and, with a seed,
+    on fresh inputs. For graders that run answer and judge in one process, such as otter-grader.
+    Raises ValueError for an unknown lesson or exercise.
+    """
     exercises = for_lesson(lesson_id)
     exercise = exercises[check_choice("name", name, exercises)]
-    return verdict(exercise if seed is None else replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)
+    return verdict(
+        exercise if seed is None else replace(exercise, judge=unseen_judge(exercise, seed),
+                                              fresh=None), answer)

@@ -1,6 +1,8 @@
-"""``lessons …``: list, run, test, read and build the lessons, look after data, encode texts, evaluate encoders, teach a class.
+"""``lessons …``: list, run, test, read and build the lessons, look after data, encode texts,
+evaluate encoders, teach a class.
 
-Each command is a thin layer over a room of the library. Errors that are the caller's come out as one line without a traceback.
+Each command is a thin layer over a room of the library. Errors that are the caller's come out as
+one line without a traceback.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from typing import Annotated, Any
 import typer
 
 from ..bootstrap import hand_over
-from ..core import PROJECT, BackendUnavailable, DataMissing, DownloadFailed, ProgramFailed, TrainingDiverged
+from ..core import (PROJECT, BackendUnavailable, DataMissing, DownloadFailed, ProgramFailed,
+                    TrainingDiverged)
 from .classroom import assign, grade, guide
 from .data import data_app
 from .encoding import encode
@@ -29,8 +32,10 @@ from .train import train_app
 from .training import Stopped
 from .web import site, slides
 
-app = typer.Typer(help="Embeddings, measured: a course on text embeddings, and the library under it.", no_args_is_help=True,
-                  pretty_exceptions_enable=False, add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(
+    help="Embeddings, measured: a course on text embeddings, and the library under "
+    "it.", no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]})
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
 app.add_typer(hub_app, name="hub")
@@ -38,7 +43,7 @@ app.add_typer(hub_app, name="hub")
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
-# ------------------------------------------------------------------------------------------------ lessons
+# ------------------------------------------------------------------------------ lessons
 
 
 @app.command("list")
@@ -46,13 +51,18 @@ def list_lessons() -> None:
     """List the lessons: the question each answers, its minutes, what it needs."""
     from ..lesson.course import Course
 
-    rows = [[card.stem, card.question, card.minutes.get("read", ""), ", ".join(card.needs) or "nothing"] for card in Course().cards()]
+    rows = [[
+        card.stem, card.question,
+        card.minutes.get("read", ""), ", ".join(card.needs) or "nothing"
+    ] for card in Course().cards()]
     show_table("Lessons", ["lesson", "question", "minutes", "needs"], rows, right=("minutes",))
 
 
-@app.command(context_settings=PASS_ON, options_metavar="[LESSON or NOTEBOOK.ipynb] [JUPYTERLAB OPTIONS]")
+@app.command(context_settings=PASS_ON, options_metavar="[LESSON or NOTEBOOK.ipynb] [JUPYTERLAB "
+                                                       "OPTIONS]")
 def lab(context: typer.Context) -> None:
-    """Open JupyterLab at a lesson (default: start_here), or at a notebook such as `run` keeps of a lesson that stopped.
+    """Open JupyterLab at a lesson (default: start_here), or at a notebook such as `run` keeps of a
+    lesson that stopped.
 
     It listens on this machine only and keeps its token.
     """
@@ -61,24 +71,37 @@ def lab(context: typer.Context) -> None:
     named = bool(context.args) and not context.args[0].startswith("-")
     lesson, options = (context.args[0], context.args[1:]) if named else ("start_here", context.args)
     kept = Path(lesson).absolute()
-    notebook = kept if kept.suffix == ".ipynb" and kept.is_file() else Course().card(lesson).notebook
+    notebook = kept if kept.suffix == ".ipynb" and kept.is_file() else Course().card(
+        lesson).notebook
     os.chdir(PROJECT)
-    # Kernels start in notebooks/; in an environment that the course did not make, nothing else tells them where the library is.
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
+    # Kernels start in notebooks/; in an environment that the course did not make, nothing else
+    # tells them where the library is.
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     place = notebook.relative_to(PROJECT) if notebook.is_relative_to(PROJECT) else notebook
-    raise typer.Exit(hand_over([sys.executable, "-m", "jupyterlab", str(place), "--ServerApp.ip=127.0.0.1", *options]))
+    raise typer.Exit(
+        hand_over(
+            [sys.executable, "-m", "jupyterlab",
+             str(place), "--ServerApp.ip=127.0.0.1", *options]))
 
 
 @app.command(context_settings=PASS_ON, options_metavar="[--all] [PYTEST OPTIONS]")
 def test(context: typer.Context,
-         everything: Annotated[bool, typer.Option("--all", help="the slow tests too: all lessons, browser, processes; "
-                                                                "200 examples of each property, not 10")] = False) -> None:
-    """Run the tests on all cores, the quick ones unless ``--all`` is given; further arguments go to pytest."""
-    parallel = [] if any(a in ("-n", "--pdb", "-x") or a.startswith("-n") for a in context.args) else ["-n", "auto", "--dist", "worksteal"]
+         everything: Annotated[bool, typer.Option("--all", help="the slow tests too: all lessons, "
+                                                                "browser, processes; "
+                                                                "200 examples of each property, "
+                                                                "not 10")] = False) -> None:
+    """Run the tests on all cores, the quick ones unless ``--all`` is given; further arguments go to
+    pytest.
+    """
+    parallel = [] if any(a in ("-n", "--pdb", "-x") or a.startswith("-n")
+                         for a in context.args) else ["-n", "auto", "--dist", "worksteal"]
     if not everything:
         print("The quick tests; `lessons test --all` runs the slow ones, too.", flush=True)
     tier = ["--all"] if everything else []
-    raise typer.Exit(subprocess.call([sys.executable, "-m", "pytest", *parallel, *tier, *context.args], cwd=PROJECT))
+    raise typer.Exit(
+        subprocess.call([sys.executable, "-m", "pytest", *parallel, *tier, *context.args],
+                        cwd=PROJECT))
 
 
 app.command()(run)
@@ -94,7 +117,7 @@ def lock() -> None:
         print(path.relative_to(PROJECT).as_posix())
 
 
-# ------------------------------------------------------------------------------------------------ this machine
+# ------------------------------------------------------------------------------ this machine
 
 
 @app.command()
@@ -104,12 +127,13 @@ def doctor() -> None:
 
     found = findings()
     marks = {"ok": "has", "note": "note", "missing": "MISSING"}
-    show_table("This machine", ["", "what", "finding", "what to do"], [[marks[f.state], f.what, f.text, f.remedy] for f in found])
+    show_table("This machine", ["", "what", "finding", "what to do"],
+               [[marks[f.state], f.what, f.text, f.remedy] for f in found])
     if any(f.state == "missing" for f in found):
         raise typer.Exit(1)
 
 
-# ------------------------------------------------------------------------------------------------ measuring
+# ------------------------------------------------------------------------------ measuring
 
 
 app.command()(assign)
@@ -125,19 +149,30 @@ app.command()(slides)
 
 
 @app.command()
-def bench(groups: Annotated[list[str] | None, typer.Argument(help="groups of cases; default: all", show_default=False)] = None,
-          repeats: Annotated[int, typer.Option(help="runs of each side")] = 3,
-          keep: Annotated[bool, typer.Option("--keep", help="write the rows into data/benchmarks/")] = False,
-          only: Annotated[str, typer.Option(help="a part of the names of the cases to run, such as info_nce")] = "") -> None:
-    """Race our code against its peers, in turn, where the results are equal; and measure peak memory. Kernels are set against their floor too.
+def bench(
+    groups: Annotated[list[str] | None,
+                      typer.Argument(help="groups of cases; default: "
+                                     "all", show_default=False)] = None,
+    repeats: Annotated[int, typer.Option(help="runs of each side")] = 3,
+    keep: Annotated[bool,
+                    typer.Option("--keep", help="write the rows into "
+                                 "data/benchmarks/")] = False,
+    only: Annotated[str,
+                    typer.Option(help="a part of the names of the cases to run, such as "
+                                 "info_nce")] = ""
+) -> None:
+    """Race our code against its peers, in turn, where the results are equal; and measure peak
+    memory. Kernels are set against their floor too.
 
-    The group kernels takes the GPU along where there is one; blocks-gpu, which tries block sizes, runs when it is named. A case whose results differ
-    from the peer's gets no figure, and the command ends with 1.
+    The group kernels takes the GPU along where there is one; blocks-gpu, which tries block sizes,
+    runs when it is named. A case whose results differ from the peer's gets no figure, and the
+    command ends with 1.
     """
     from .. import bench as room
 
     rows = []
-    for row in room.run(groups or None, repeats=repeats, tell=lambda text: print(text, file=sys.stderr, flush=True), only=only):
+    for row in room.run(groups or None, repeats=repeats,
+                        tell=lambda text: print(text, file=sys.stderr, flush=True), only=only):
         rows.append(row)
         if keep:                                    # at once: a run of half an hour may be cut off
             room.write_by_kind([row], whole=False)
@@ -155,26 +190,36 @@ def _show_races(group: str, rows: list[Any]) -> None:
     def pair(ours: float | None, theirs: float | None, form: str) -> str:
         return " / ".join(format(value, form) for value in (ours, theirs) if value is not None)
 
-    columns = ["case", "beside", "measured", "goal", "met", "seconds, ours / peer", "of floor", "extra MB, ours / peer", "scores, ours | peer",
-               "remark"]
-    cells = [[row.name, row.peer, "" if row.value is None else f"{row.value:g} {row.value_unit}", row.goal,
-              {True: "yes", False: "NO", None: ""}[row.met], pair(row.ours_seconds, row.peer_seconds, ".3g"),
-              "" if row.of_floor is None else f"{row.of_floor:.0%}", pair(row.extra_mb, row.peer_extra_mb, ".0f"),
-              " | ".join(filter(None, (row.quality, row.peer_quality))), row.note or row.config]
-             for row in rows]
+    columns = [
+        "case", "beside", "measured", "goal", "met", "seconds, ours / peer", "of floor",
+        "extra MB, ours / peer", "scores, ours | peer", "remark"
+    ]
+    cells = [[
+        row.name, row.peer, "" if row.value is None else f"{row.value:g} "
+        f"{row.value_unit}", row.goal, {True: "yes", False: "NO", None: ""}[row.met],
+        pair(row.ours_seconds, row.peer_seconds, ".3g"),
+        "" if row.of_floor is None else f"{row.of_floor:.0%}",
+        pair(row.extra_mb, row.peer_extra_mb, ".0f"), " | ".join(
+            filter(None, (row.quality, row.peer_quality))), row.note or row.config
+    ] for row in rows]
     filled = [i for i in range(len(columns)) if any(line[i] for line in cells)]
-    show_table(f"Benchmarks: {group}", [columns[i] for i in filled], [[line[i] for i in filled] for line in cells])
+    show_table(f"Benchmarks: {group}", [columns[i] for i in filled],
+               [[line[i] for i in filled] for line in cells])
 
 
 @app.command()
-def leaderboard(reset: Annotated[bool, typer.Option("--reset", help="forget your rows")] = False,
-                reference: Annotated[bool, typer.Option("--reference", help="the rows committed with the course")] = False) -> None:
+def leaderboard(
+    reset: Annotated[bool, typer.Option("--reset", help="forget your rows")] = False,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="the rows committed with the course")] = False
+) -> None:
     """Show your leaderboard, or the course's own."""
     from ..evaluation import Leaderboard
     from ..lesson.board import user_board
 
     if reset and reference:
-        raise ValueError("--reset with --reference: the course's own rows are written by `lessons build`; only your rows can be reset")
+        raise ValueError("--reset with --reference: the course's own rows are written by `lessons "
+                         "build`; only your rows can be reset")
     board = Leaderboard.reference() if reference else user_board()
     if reset:
         board.reset()
@@ -182,10 +227,13 @@ def leaderboard(reset: Annotated[bool, typer.Option("--reset", help="forget your
 
 
 def main() -> int:
-    """Run one command; the caller's mistakes and missing things end as one line on standard error and status 2."""
+    """Run one command; the caller's mistakes and missing things end as one line on standard error
+    and status 2.
+    """
     try:
         code = app(standalone_mode=False)
-    except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, ProgramFailed, TrainingDiverged, OSError) as error:
+    except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, ProgramFailed,
+            TrainingDiverged, OSError) as error:
         print(f"lessons: {error}", file=sys.stderr)
         return 2
     except Stopped as stop:
@@ -197,7 +245,8 @@ def main() -> int:
         print("lessons: stopped", file=sys.stderr)
         return 130
     except Exception as error:
-        if hasattr(error, "show") and hasattr(error, "exit_code"):     # a usage error of the argument parser, which typer does not export
+        # a usage error of the argument parser, which typer does not export
+        if hasattr(error, "show") and hasattr(error, "exit_code"):
             error.show()
             return error.exit_code
         raise

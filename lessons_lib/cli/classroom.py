@@ -17,18 +17,31 @@ from .training import Stopped
 __all__ = ["assign", "grade", "guide"]
 
 
-def assign(ids: Annotated[list[str], typer.Argument(help="lessons, such as one_hot", show_default=False)],
-           out: Annotated[Path, typer.Option(help="a new folder")],
-           seed: Annotated[int | None, typer.Option(help="of the hidden inputs; default: a secret one", show_default=False)] = None,
-           otter: Annotated[bool, typer.Option(help="an otter-grader version too, where otter is installed")] = True) -> None:
-    """Make an assignment of the exercises of lessons: notebooks for students, and what grading needs."""
+def assign(
+    ids: Annotated[list[str],
+                   typer.Argument(help="lessons, such as one_hot", show_default=False)],
+    out: Annotated[Path, typer.Option(help="a new folder")],
+    seed: Annotated[int | None,
+                    typer.Option(help="of the hidden inputs; default: a secret "
+                                 "one", show_default=False)] = None,
+    otter: Annotated[bool,
+                     typer.Option(help="an otter-grader version too, where otter is "
+                                  "installed")] = True
+) -> None:
+    """Make an assignment of the exercises of lessons: notebooks for students, and what grading
+    needs.
+    """
     from ..classroom import assign as make
     from ..classroom import otter_missing, write_otter
 
     made = make(ids, out, seed=seed)
-    rows = [[entry["stem"], len(entry["exercises"]), entry["open"]] for entry in made.lessons.values()]
-    show_table(f"Assignment {made.id}", ["lesson", "exercises", "open questions"], rows, right=("exercises", "open questions"))
-    print(f"hand out {out / 'student'}, collect into {out / 'submissions'}, then: lessons grade {out}")
+    rows = [
+        [entry["stem"], len(entry["exercises"]), entry["open"]] for entry in made.lessons.values()
+    ]
+    show_table(f"Assignment {made.id}", ["lesson", "exercises", "open questions"], rows,
+               right=("exercises", "open questions"))
+    print(f"hand out {out / 'student'}, collect into {out / 'submissions'}, then: lessons grade "
+          f"{out}")
     if not otter:
         return
     if reason := otter_missing():
@@ -41,18 +54,26 @@ def assign(ids: Annotated[list[str], typer.Argument(help="lessons, such as one_h
         raise ValueError(f"{out} is whole but for its otter-grader version: {error}") from error
 
 
-def grade(folder: Annotated[Path, typer.Argument(help="of the assignment", show_default=False)],
-          jobs: Annotated[int | None, typer.Option(help="submissions at once; default: one for each core", show_default=False)] = None,
-          weak: Annotated[bool, typer.Option("--weak", help="also where the system cannot confine a submission: you trust your students")] = False,
-          memory: Annotated[int, typer.Option(help="MB for each submission")] = 2000,
-          seconds: Annotated[float, typer.Option(help="for each submission in all")] = 300.0) -> None:
+def grade(
+        folder: Annotated[Path, typer.Argument(help="of the assignment", show_default=False)],
+        jobs: Annotated[int | None,
+                        typer.Option(help="submissions at once; default: one for "
+                                     "each core", show_default=False)] = None,
+        weak: Annotated[bool,
+                        typer.Option(
+                            "--weak", help="also where the system cannot confine "
+                            "a submission: you trust your "
+                            "students")] = False,
+        memory: Annotated[int, typer.Option(help="MB for each submission")] = 2000,
+        seconds: Annotated[float, typer.Option(help="for each submission in all")] = 300.0) -> None:
     """Grade what lies in FOLDER/submissions and write grades.csv and details.csv."""
     from ..classroom import Limits, missing_protections, read_assignment, write_tables
     from ..classroom import grade as run
     from ..classroom.tables import given_points, printable, with_points
     from ..core import check_float, check_int
 
-    limits = Limits(total=check_float("seconds", seconds, low=1.0), memory=check_int("memory", memory, low=100) * 1_000_000)
+    limits = Limits(total=check_float("seconds", seconds, low=1.0),
+                    memory=check_int("memory", memory, low=100) * 1_000_000)
     assignment = read_assignment(folder)
     given = given_points(assignment)
     if weak and (missing := missing_protections()):
@@ -73,13 +94,16 @@ def grade(folder: Annotated[Path, typer.Argument(help="of the assignment", show_
             raise
         kept = write_tables(assignment, rows, folder / "stopped")[0]
         what = "stopped" if isinstance(error, KeyboardInterrupt) else f"stopped by {error}"
-        raise Stopped(f"{what}; who was graded until then is in {kept}, and former tables stay as they were. Again from the start: the same command"
+        raise Stopped(f"{what}; who was graded until then is in {kept}, and former tables stay as "
+                      "they were. Again from the start: the same command"
                       ) from None
     _tell_files(rows)
-    show_table("Grades", ["student", "points", "of"], _sums(assignment, rows), right=("points", "of"))
+    show_table("Grades", ["student", "points", "of"], _sums(assignment, rows),
+               right=("points", "of"))
     if unread := sum(row.points is None and bool(row.answer) for row in rows):
         waits = "answer waits" if unread == 1 else "answers wait"
-        print(f"open questions: {unread} {waits} for your points in details.csv; the same command then counts them")
+        print(f"open questions: {unread} {waits} for your points in details.csv; the same command "
+              "then counts them")
     for path in written:
         print(f"written: {path}")
 
@@ -101,14 +125,17 @@ def _tell_files(rows: list[Any]) -> None:
 def _sums(assignment: Any, rows: list[Any]) -> list[list[Any]]:
     from ..classroom.tables import printable, totals
 
-    return [[printable(line[0]), f"{line[-2]:g}", f"{line[-1]:g}"] for line in totals(assignment, rows)[1]]
+    return [[printable(line[0]), f"{line[-2]:g}", f"{line[-1]:g}"]
+            for line in totals(assignment, rows)[1]]
 
 
-def guide(lesson: Annotated[str, typer.Argument(help="such as one_hot", show_default=False)]) -> None:
+def guide(
+        lesson: Annotated[str, typer.Argument(help="such as one_hot", show_default=False)]) -> None:
     """Print the guide of a lesson for the person who teaches it."""
     from ..classroom import guide as read
     from ..lesson.course import Course
 
     found = read(lesson)
     card = Course().card(found.lesson)
-    print(f"# Teaching {card.number:02d} · {card.title}\n\n**{card.question}** A class of about {found.minutes} minutes.\n\n{found}")
+    print(f"# Teaching {card.number:02d} · {card.title}\n\n**{card.question}** A class of about "
+          f"{found.minutes} minutes.\n\n{found}")

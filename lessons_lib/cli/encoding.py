@@ -1,4 +1,6 @@
-"""``lessons encode``: the texts of files or datasets into a file of vectors, by any encoder that has a name or a folder."""
+"""``lessons encode``: the texts of files or datasets into a file of vectors, by any encoder that
+has a name or a folder.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,17 @@ from .training import Stopped, read_texts
 __all__ = ["encode", "encoder_names", "encoder_of"]
 
 
-def encode(encoder: Annotated[str, typer.Argument(help="as in `lessons evaluate`: a name, the folder of a model, or word vectors")],
-           texts: Annotated[list[str], typer.Argument(help="text files (one text in a line) or datasets of texts")],
+def encode(encoder: Annotated[str, typer.Argument(help="as in `lessons evaluate`: a name, the "
+                                                       "folder of a model, or word vectors")],
+           texts: Annotated[list[str], typer.Argument(help="text files (one text in a line) or "
+                                                           "datasets of texts")],
            out: Annotated[Path, typer.Option(help="the file, ending in .npy")],
            batch_size: Annotated[int, typer.Option(help="texts at a time")] = 256,
            encoding: Annotated[str, typer.Option(help="of the text files")] = "utf-8") -> None:
-    """Write the vectors of texts into a .npy file, a row per text. Ctrl-C keeps what is done; the same command goes on."""
+    """Write the vectors of texts into a .npy file, a row per text.
+
+    Ctrl-C keeps what is done; the same command goes on.
+    """
     from ..contextual import encode_to
 
     found = encoder_of(encoder)
@@ -28,9 +35,11 @@ def encode(encoder: Annotated[str, typer.Argument(help="as in `lessons evaluate`
 
         found = MeanEncoder(word_vectors(encoder, None))
     try:
-        vectors = encode_to(found, out, read_texts(texts, encoding=encoding), batch_size=batch_size, progress=sys.stderr.isatty())
+        vectors = encode_to(found, out, read_texts(texts, encoding=encoding), batch_size=batch_size,
+                            progress=sys.stderr.isatty())
     except KeyboardInterrupt:
-        raise Stopped(f"stopped; what was encoded is kept beside {out}. Go on: the same command") from None
+        raise Stopped(f"stopped; what was encoded is kept beside {out}. Go on: the same "
+                      "command") from None
     print(f"{out}: {vectors.shape[0]:,} texts x {vectors.shape[1]} by {found.name}")
 
 
@@ -41,7 +50,8 @@ def encoder_of(source: str) -> Any:
     for room in (counts, sentences, contextual):
         if source in room.NAMED:
             return room.named_encoder(source)
-    return contextual.load_encoder(Path(source)) if (Path(source) / "config.json").is_file() else None
+    return contextual.load_encoder(Path(source)) if (Path(source) /
+                                                     "config.json").is_file() else None
 
 
 def encoder_names() -> tuple[str, ...]:

@@ -14,41 +14,70 @@ from .show import show_table
 
 __all__ = ["hub_app"]
 
-hub_app = typer.Typer(help="A hub for a class: write its folder, start it, know what machine it needs.", no_args_is_help=True)
+hub_app = typer.Typer(help="A hub for a class: write its folder, start it, know what machine it "
+                           "needs.", no_args_is_help=True)
 
 
 @hub_app.command()
-def write(folder: Annotated[Path, typer.Argument(help="a new folder", show_default=False)],
-          students: Annotated[list[str], typer.Argument(help="names, or a text file with one name a line", show_default=False)],
-          *, teacher: Annotated[str, typer.Option(help="who sees and stops servers")] = "teacher",
-          spawner: Annotated[str, typer.Option(help="simple (processes of this machine, to try it out) or docker")] = "simple",
-          host: Annotated[str, typer.Option(help="where it listens")] = "127.0.0.1", port: Annotated[int, typer.Option()] = 8000,
-          certificate: Annotated[str | None, typer.Option(help="for HTTPS, a file", show_default=False)] = None,
-          key: Annotated[str | None, typer.Option(help="of the certificate, a file", show_default=False)] = None,
-          memory: Annotated[float | None, typer.Option(help="GB for each student; default: as measured", show_default=False)] = None,
-          cores: Annotated[float, typer.Option(help="for each student")] = 1.0,
-          idle: Annotated[int, typer.Option(help="minutes without work, after which a server is stopped")] = 30,
-          hours: Annotated[float, typer.Option(help="after which any server is stopped")] = 8.0,
-          scale: Annotated[str, typer.Option(help="of the lessons: smoke, laptop or paper")] = "laptop",
-          data: Annotated[str | None, typer.Option(help="a folder for LESSONS_DATA, shared, read only", show_default=False)] = None,
-          models: Annotated[str | None, typer.Option(help="a cache of Hugging Face, shared, read only", show_default=False)] = None) -> None:
-    """Make the folder of a hub: settings, a password for each student, the course, and what Docker and Kubernetes need."""
+def write(
+    folder: Annotated[Path, typer.Argument(help="a new folder", show_default=False)],
+    students: Annotated[list[str],
+                        typer.Argument(help="names, or a text file with one name "
+                                       "a line", show_default=False)], *,
+    teacher: Annotated[str, typer.Option(help="who sees and stops servers")] = "teacher",
+    spawner: Annotated[str,
+                       typer.Option(help="simple (processes of this machine, to try it "
+                                    "out) or docker")] = "simple",
+    host: Annotated[str, typer.Option(help="where it listens")] = "127.0.0.1",
+    port: Annotated[int, typer.Option()] = 8000,
+    certificate: Annotated[str | None,
+                           typer.Option(help="for HTTPS, a file", show_default=False)] = None,
+    key: Annotated[str | None,
+                   typer.Option(help="of the certificate, a file", show_default=False)] = None,
+    memory: Annotated[float | None,
+                      typer.Option(help="GB for each student; default: as "
+                                   "measured", show_default=False)] = None,
+    cores: Annotated[float, typer.Option(help="for each student")] = 1.0,
+    idle: Annotated[int,
+                    typer.Option(help="minutes without work, after which a server is "
+                                 "stopped")] = 30,
+    hours: Annotated[float, typer.Option(help="after which any server is stopped")] = 8.0,
+    scale: Annotated[str, typer.Option(help="of the lessons: smoke, laptop or "
+                                       "paper")] = "laptop",
+    data: Annotated[str | None,
+                    typer.Option(help="a folder for LESSONS_DATA, shared, read "
+                                 "only", show_default=False)] = None,
+    models: Annotated[str | None,
+                      typer.Option(help="a cache of Hugging Face, shared, read "
+                                   "only", show_default=False)] = None
+) -> None:
+    """Make the folder of a hub: settings, a password for each student, the course, and what Docker
+    and Kubernetes need.
+    """
     from ..classroom.hub import Hub, hub_missing, measured, names_from, room_for, write_hub
 
     names = names_from(students)
     limit = room_for(max(1, len(names)), measured()).limit_gb if memory is None else memory
-    hub = Hub(names, teacher=teacher, spawner=spawner, host=host, port=port, certificate=certificate, key=key, memory_gb=limit, cores=cores,
-              idle_minutes=idle, hours=hours, scale=scale, data=data, models=models)
+    hub = Hub(names, teacher=teacher, spawner=spawner, host=host, port=port,
+              certificate=certificate, key=key, memory_gb=limit, cores=cores, idle_minutes=idle,
+              hours=hours, scale=scale, data=data, models=models)
     write_hub(hub, folder)
-    print(f"{folder}: a hub for {len(names)} students. Read {folder / 'README.md'} and hand out {folder / 'passwords.csv'}, "
+    print(f"{folder}: a hub for {len(names)} students. Read {folder / 'README.md'} and hand out "
+          f"{folder / 'passwords.csv'}, "
           f"then: python -m lessons_lib hub start {folder}")
     if reason := hub_missing():
         print(f"before that: {reason}")
 
 
 @hub_app.command()
-def password(folder: Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub write`", show_default=False)],
-             names: Annotated[list[str], typer.Argument(help="students, or a text file with one name a line", show_default=False)]) -> None:
+def password(
+    folder: Annotated[Path,
+                      typer.Argument(help="made by `python -m lessons_lib hub "
+                                     "write`", show_default=False)],
+    names: Annotated[list[str],
+                     typer.Argument(help="students, or a text file with one "
+                                    "name a line", show_default=False)]
+) -> None:
     """Draw new passwords: for who lost one, and for who comes late."""
     from ..classroom.hub import draw_passwords, names_from
 
@@ -58,26 +87,31 @@ def password(folder: Annotated[Path, typer.Argument(help="made by `python -m les
 
 
 @hub_app.command()
-def update(folder: Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub write`", show_default=False)]) -> None:
+def update(folder: Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub "
+                                                       "write`", show_default=False)]) -> None:
     """Bring the course of a hub up to this one; settings, homes and what was handed out stay."""
     from ..classroom.hub import update_course
 
     update_course(folder)
-    print(f"{folder / 'course'} is up to date. Students keep their copies; new lessons come when their servers start.")
+    print(f"{folder / 'course'} is up to date. Students keep their copies; new lessons come when "
+          "their servers start.")
 
 
 @hub_app.command()
-def start(folder: Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub write`", show_default=False)]) -> None:
+def start(folder: Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub "
+                                                      "write`", show_default=False)]) -> None:
     """Start a hub on this machine; Ctrl-C stops it and all its servers."""
     from ..classroom.hub import read_hub, start_command, without_password
     from ..core import PROJECT
 
     command = start_command(folder)
     if shut_out := without_password(folder):
-        print(f"no password, so nobody logs in as {', '.join(shut_out)}: python -m lessons_lib hub password {folder} {' '.join(shut_out)}",
+        print(f"no password, so nobody logs in as {', '.join(shut_out)}: python -m lessons_lib hub "
+              f"password {folder} {' '.join(shut_out)}",
               file=sys.stderr)
     print(f"The hub opens at {read_hub(folder)[0].address}")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
     os.chdir(folder)
     raise typer.Exit(hand_over(command))
 
@@ -91,11 +125,15 @@ def size(students: Annotated[int, typer.Option(help="how many")] = 30) -> None:
     found = measured()
     room = room_for(check_int("students", students), found)
     rows = [["the server alone", f"{found.server_mb:,.0f}", ""],
-            *([f"and {lesson}, run whole", f"{after:,.0f}", f"{peak:,.0f}"] for lesson, after, peak in found.in_order())]
+            *([f"and {lesson}, run whole", f"{after:,.0f}", f"{peak:,.0f}"]
+              for lesson, after, peak in found.in_order())]
     columns = ["open", "MB after", "MB at most"]
-    show_table(f"One student, {found.scale} scale ({found.date}, {found.system.replace(' 1 cores', ' 1 core')})", columns, rows, right=columns[1:])
-    print(f"{_counted(students, 'student')}: {_counted(room.cores, 'core')}, and {room.memory_gb:g} GB of memory if all of these stay open, "
-          f"{room.one_gb:g} GB with one lesson at a time; a limit of {room.limit_gb:g} GB for each student")
+    show_table(f"One student, {found.scale} scale ({found.date}, "
+               f"{found.system.replace(' 1 cores', ' 1 core')})", columns, rows, right=columns[1:])
+    print(f"{_counted(students, 'student')}: {_counted(room.cores, 'core')}, and "
+          f"{room.memory_gb:g} GB of memory if all of these stay open, "
+          f"{room.one_gb:g} GB with one lesson at a time; a limit of {room.limit_gb:g} GB for each "
+          "student")
     print(*rule_of(students, found), sep="\n")
 
 
@@ -105,11 +143,13 @@ def _counted(n: int, thing: str) -> str:
 
 @hub_app.command()
 def measure(scale: Annotated[str, typer.Option(help="smoke, laptop or paper")] = "laptop",
-            keep: Annotated[bool, typer.Option("--keep", help="write it into data/benchmarks/")] = False) -> None:
+            keep: Annotated[bool, typer.Option("--keep", help="write it into "
+                                                              "data/benchmarks/")] = False) -> None:
     """Measure one student's server with two large lessons open (minutes at laptop scale)."""
     from ..classroom import hub
 
     found = hub.measure(scale=scale, on_step=lambda text: print(text, file=sys.stderr, flush=True))
-    print(f"{found.together_mb:,.0f} MB with all open, {max(found.peak_mb.values()):,.0f} MB at most")
+    print(f"{found.together_mb:,.0f} MB with all open, {max(found.peak_mb.values()):,.0f} MB at "
+          "most")
     if keep:
         print(hub.write_measured(found).name)

@@ -1,4 +1,6 @@
-"""``lessons reproduce``: figures and tables of papers, measured again, one or all of them, and the gallery of what was found."""
+"""``lessons reproduce``: figures and tables of papers, measured again, one or all of them, and the
+gallery of what was found.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +17,34 @@ from .training import Stopped
 
 __all__ = ["reproduce"]
 
-Ids = Annotated[list[str] | None, typer.Argument(help="figures and tables of papers; none: list them", show_default=False)]
-Every = Annotated[bool, typer.Option("--all", help="all of them, except those that are recorded already")]
+Ids = Annotated[list[str] | None, typer.Argument(help="figures and tables of papers; none: list "
+                                                      "them", show_default=False)]
+Every = Annotated[bool, typer.Option("--all", help="all of them, except those that are recorded "
+                                                   "already")]
 ListThem = Annotated[bool, typer.Option("--list", help="say what there is and what was found")]
 Scale = Annotated[str, typer.Option(help="smoke, laptop or paper")]
-Out = Annotated[Path | None, typer.Option(help="folder; default: figures for the laptop's own settings, else the user's output folder",
+Out = Annotated[Path | None, typer.Option(help="folder; default: figures for the laptop's own "
+                                               "settings, else the user's output folder",
                                           show_default=False)]
-Set = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="a setting of the entries, such as encoder=FOLDER; several times",
-                                               show_default=False)]
-Again = Annotated[bool, typer.Option("--again", help="measure what is recorded already, too, and train anew")]
-Gallery = Annotated[bool, typer.Option("--gallery", help="write the page about all records, README.md of the folder")]
+Set = Annotated[list[str] | None,
+                typer.Option("--set", metavar="KEY=VALUE",
+                             help="a setting of the entries, such as encoder=FOLDER; several times",
+                             show_default=False)]
+Again = Annotated[bool, typer.Option("--again", help="measure what is recorded already, too, and "
+                                                     "train anew")]
+Gallery = Annotated[bool, typer.Option("--gallery", help="write the page about all records, "
+                                                         "README.md of the folder")]
 
 
-def reproduce(ids: Ids = None, *, every: Every = False, list_them: ListThem = False, scale: Scale = "laptop", seed: int = 0, out: Out = None,
-              changes: Set = None, again: Again = False, gallery: Gallery = False) -> None:
-    """Measure figures and tables of papers again: printed beside measured, with a verdict for each claim.
+def reproduce(ids: Ids = None, *, every: Every = False, list_them: ListThem = False,
+              scale: Scale = "laptop", seed: int = 0, out: Out = None, changes: Set = None,
+              again: Again = False, gallery: Gallery = False) -> None:
+    """Measure figures and tables of papers again: printed beside measured, with a verdict for each
+    claim.
 
-    With --all, an entry whose record is of this scale, these settings and this seed is not measured again; Ctrl-C keeps what is done, and the same
-    command goes on. An entry that cannot be measured costs only itself. The command ends with 1 where one failed, or a claim fails without a reason.
+    With --all, an entry whose record is of this scale, these settings and this seed is not measured
+    again; Ctrl-C keeps what is done, and the same command goes on. An entry that cannot be measured
+    costs only itself. The command ends with 1 where one failed, or a claim fails without a reason.
     """
     from ..reproduce import entries
     from ..reproduce.settings import given_settings
@@ -43,27 +55,36 @@ def reproduce(ids: Ids = None, *, every: Every = False, list_them: ListThem = Fa
         return
     if ids and every:
         raise ValueError(f"ids {', '.join(ids)} with --all: name some, or take all")
-    wanted = list(known.values()) if every else [known[check_choice("id", name, known)] for name in dict.fromkeys(ids or ())]
+    wanted = list(known.values()) if every else [
+        known[check_choice("id", name, known)] for name in dict.fromkeys(ids or ())
+    ]
     found = _measured(wanted, scale=scale, seed=seed, out=out, again=again, skip=every,
-                      given=given_settings(changes or (), wanted or known.values())) if wanted else []
+                      given=given_settings(changes or
+                                           (), wanted or known.values())) if wanted else []
     if gallery:
         from ..publish.gallery import write_gallery
 
-        for folder in dict.fromkeys(finished.folder for finished in found) or [out or PROJECT / "figures"]:
+        for folder in dict.fromkeys(finished.folder
+                                    for finished in found) or [out or PROJECT / "figures"]:
             print(f"written: {write_gallery(folder)}")
     if not all(finished.ok for finished in found):
         raise typer.Exit(1)
 
 
-def _measured(wanted: Sequence[Any], *, scale: str, seed: int, out: Path | None, again: bool, skip: bool, given: dict[str, str]) -> list[Any]:
-    """Run entries with a line for each as it ends, and the table of all at the end, also after Ctrl-C."""
+def _measured(wanted: Sequence[Any], *, scale: str, seed: int, out: Path | None, again: bool,
+              skip: bool, given: dict[str, str]) -> list[Any]:
+    """Run entries with a line for each as it ends, and the table of all at the end, also after
+    Ctrl-C.
+    """
     from ..reproduce import run_each
 
     def begins(entry: Any) -> None:
-        print(f"[{len(found) + 1}/{len(wanted)}] {entry.id}: {entry.item} of {entry.paper}", file=sys.stderr, flush=True)
+        print(f"[{len(found) + 1}/{len(wanted)}] {entry.id}: {entry.item} of "
+              f"{entry.paper}", file=sys.stderr, flush=True)
 
     found: list[Any] = []
-    runs = run_each(wanted, scale=scale, seed=seed, folder=out, given=given, skip=skip, again=again, on_start=begins)
+    runs = run_each(wanted, scale=scale, seed=seed, folder=out, given=given, skip=skip, again=again,
+                    on_start=begins)
     try:
         for finished in runs:
             found.append(finished)
@@ -71,7 +92,8 @@ def _measured(wanted: Sequence[Any], *, scale: str, seed: int, out: Path | None,
     except KeyboardInterrupt:
         if skip and found:
             _show_end(found, scale)
-        raise Stopped(f"stopped after {len(found)} of {len(wanted)} entries; what was finished is recorded. Go on: the same command"
+        raise Stopped(f"stopped after {len(found)} of {len(wanted)} entries; what was finished is "
+                      "recorded. Go on: the same command"
                       f"{'' if skip else ' (finished trainings are kept)'}") from None
     _show_end(found, scale)
     return found
@@ -84,8 +106,11 @@ def _tell(finished: Any, *, whole: bool) -> None:
     elif whole:
         _show_numbers(finished)
     else:
-        what = f"recorded {finished.record.date}" if finished.state == "recorded" else f"{finished.seconds:.0f} s"
-        print(f"{finished.entry.id}: {finished.record.verdict} ({what})", file=sys.stderr, flush=True)
+        what = (f"recorded {finished.record.date}"
+                if finished.state == "recorded"
+                else f"{finished.seconds:.0f} s")
+        print(f"{finished.entry.id}: {finished.record.verdict} ({what})", file=sys.stderr,
+              flush=True)
 
 
 def _show_numbers(finished: Any) -> None:
@@ -93,12 +118,19 @@ def _show_numbers(finished: Any) -> None:
 
     entry, record = finished.entry, finished.record
     columns = ["series", "at", "paper", "measured"]
-    rows = [[called(series, record.settings), f"{x:g}", f"{entry.printed[series][x]:.4g}" if x in entry.printed.get(series, {}) else "", f"{y:.4g}"]
-            for series, points in record.measured.items() for x, y in points.items()]
-    show_table(f"{entry.item} of {entry.paper}, {record.scale} scale", columns, rows, right=tuple(columns[1:]))
-    print(*(f"{'holds' if holds else 'FAILS'}: {called(text, record.settings)}" for text, holds in record.claims.items()), sep="\n")
-    print(*filter(None, (record.failed and entry.why and f"why: {entry.why}", entry.setup)), sep="\n")
-    print(*(f"written: {file}" for file in (record.picture, finished.folder / f"{entry.id}.json")), sep="\n")
+    rows = [[
+        called(series, record.settings), f"{x:g}",
+        f"{entry.printed[series][x]:.4g}" if x in entry.printed.get(series, {}) else "", f"{y:.4g}"
+    ] for series, points in record.measured.items() for x, y in points.items()]
+    show_table(f"{entry.item} of {entry.paper}, {record.scale} scale", columns, rows,
+               right=tuple(columns[1:]))
+    print(
+        *(f"{'holds' if holds else 'FAILS'}: {called(text, record.settings)}"
+          for text, holds in record.claims.items()), sep="\n")
+    print(*filter(None, (record.failed and entry.why and f"why: {entry.why}", entry.setup)),
+          sep="\n")
+    print(*(f"written: {file}" for file in (record.picture, finished.folder / f"{entry.id}.json")),
+          sep="\n")
 
 
 def _show_end(found: Sequence[Any], scale: str) -> None:
@@ -106,17 +138,25 @@ def _show_end(found: Sequence[Any], scale: str) -> None:
     rows = []
     for finished in found:
         printed, measured, verdict = finished.lines()
-        why = finished.error or ("" if not finished.record.failed else finished.entry.why or f"no reason known: {'; '.join(finished.record.failed)}")
-        rows.append([finished.entry.id, printed, measured, scale, verdict + (", recorded" if finished.state == "recorded" else ""), why])
-    show_table("Printed and measured", ["id", "printed", "measured", "scale", "claims", "why"], rows)
+        why = finished.error or ("" if not finished.record.failed else finished.entry.why
+                                 or f"no reason known: {'; '.join(finished.record.failed)}")
+        rows.append([
+            finished.entry.id, printed, measured, scale,
+            verdict + (", recorded" if finished.state == "recorded" else ""), why
+        ])
+    show_table("Printed and measured", ["id", "printed", "measured", "scale", "claims", "why"],
+               rows)
     bad = [finished.entry.id for finished in found if not finished.ok]
     states = [finished.state for finished in found]
-    print(f"{states.count('measured')} measured, {states.count('recorded')} recorded before, {states.count('failed')} failed"
+    print(f"{states.count('measured')} measured, {states.count('recorded')} recorded before, "
+          f"{states.count('failed')} failed"
           + (f"; failed, or a claim fails without a reason: {', '.join(bad)}" if bad else ""))
 
 
 def _list(known: Any, out: Path | None) -> None:
-    rows = [[e.id, e.paper, e.item, e.lesson, *_known(e, PROJECT / "figures" if out is None else out)] for e in known]
+    rows = [[
+        e.id, e.paper, e.item, e.lesson, *_known(e, PROJECT / "figures" if out is None else out)
+    ] for e in known]
     show_table("Figures and tables", ["id", "paper", "item", "lesson", "recorded", "claims"], rows)
 
 

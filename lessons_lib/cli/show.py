@@ -15,15 +15,20 @@ def _console() -> Console:
     return console if console.is_terminal else Console(width=150)      # a log file has no width
 
 
-def show_table(title: str, columns: list[str], rows: list[list[Any]], *, right: tuple[str, ...] = ()) -> None:
-    """Print a table. Parameters: title; columns, their names; rows of cells, printed with str; right, the columns that are set to the right."""
+def show_table(title: str, columns: list[str], rows: list[list[Any]], *,
+               right: tuple[str, ...] = ()) -> None:
+    """Print a table.
+
+    Parameters: title; columns, their names; rows of cells, printed with str; right, the columns
+    that are set to the right.
+    """
     from rich.text import Text
 
     table = Table(title=title, title_justify="left", title_style="bold")
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))              # Text: brackets in data are not markup
+        table.add_row(*(Text(str(cell)) for cell in row))  # Text: brackets in data are not markup
     _console().print(table)
 
 
@@ -40,4 +45,5 @@ def show_board(board: Any) -> None:
     if board.rows():
         print(board.to_text(lessons=Course().ids()))
     else:
-        print("No rows yet: each lesson adds its own; the course's are at `lessons leaderboard --reference`")
+        print("No rows yet: each lesson adds its own; the course's are at `lessons leaderboard "
+              "--reference`")

@@ -1,7 +1,9 @@
-"""What ``lessons train simcse|sbert|cosent`` learns from: datasets by name and files, brought into the columns that a method needs.
+"""What ``lessons train simcse|sbert|cosent`` learns from: datasets by name and files, brought into
+the columns that a method needs.
 
-A text file holds a sentence per line. A table (``.tsv``, also compressed) has a line of column names: sentence1, sentence2, score; sentence1,
-sentence2, label; or premise, entailment, contradiction.
+A text file holds a sentence per line. A table (``.tsv``, also compressed) has a line of column
+names: sentence1, sentence2, score; sentence1, sentence2, label; or premise, entailment,
+contradiction.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ ORDINAL = {"contradiction": 0, "neutral": 1, "entailment": 2}
 
 
 def records(sources: Sequence[str], *, split: str = "train") -> list[Any]:
-    """A record for each source. Raises FileNotFoundError (neither a file nor a dataset), DataMissing, DamagedFile, ValueError."""
+    """A record for each source.
+
+    Raises FileNotFoundError (neither a file nor a dataset), DataMissing, DamagedFile, ValueError.
+    """
     from ..datasets import dataset_names, load, registered
 
     found = []
@@ -32,7 +37,8 @@ def records(sources: Sequence[str], *, split: str = "train") -> list[Any]:
             found.append(load(source, split=split if split in registered(source).splits else None))
         else:
             near = nearest_name(source, dataset_names())
-            raise FileNotFoundError(f"{shown(source)} is neither a file nor a dataset{f'; did you mean {near!r}?' if near else ''}; "
+            raise FileNotFoundError(f"{shown(source)} is neither a file nor a "
+                                    f"dataset{f'; did you mean {near!r}?' if near else ''}; "
                                     "`lessons data list` names the datasets")
     return found
 
@@ -43,7 +49,8 @@ def dev_pairs(source: str) -> Any:
         return None
     found = records([source], split="dev")[0]
     if type(found).__name__ != "SentencePairs":
-        raise ValueError(f"--dev {source} holds {type(found).__name__}; expected graded pairs, such as stsb or course-sts, or none")
+        raise ValueError(f"--dev {source} holds {type(found).__name__}; expected graded pairs, "
+                         "such as stsb or course-sts, or none")
     return found
 
 
@@ -51,7 +58,8 @@ def _lines(source: str) -> Any:
     from ..datasets import Documents
     from .training import read_texts
 
-    return Documents([text for text in read_texts([source]) if text.strip()], name=Path(source).name)
+    return Documents([text for text in read_texts([source]) if text.strip()],
+                     name=Path(source).name)
 
 
 def _table(path: Path) -> Any:
@@ -62,28 +70,36 @@ def _table(path: Path) -> Any:
     table = read_table(path, ())
     columns = table.columns
     if {"premise", "entailment", "contradiction"} <= set(columns):
-        return Triplets(*(table[name] for name in ("premise", "entailment", "contradiction")), name=path.name)
+        return Triplets(*(table[name] for name in ("premise", "entailment", "contradiction")),
+                        name=path.name)
     if {"sentence1", "sentence2", "score"} <= set(columns):
         score = table.numbers("score")
         scale = (0.0, 1.0 if score.max(initial=0) <= 1 else 5.0)
-        return SentencePairs(table["sentence1"], table["sentence2"], score, name=path.name, scale=scale)
+        return SentencePairs(table["sentence1"], table["sentence2"], score, name=path.name,
+                             scale=scale)
     if {"sentence1", "sentence2", "label"} <= set(columns):
-        return LabelledPairs(table["sentence1"], table["sentence2"], table["label"], [path.name] * len(table))
-    raise ValueError(f"{path} has the columns {', '.join(columns) or 'none'}; expected sentence1, sentence2 and score or label; or premise, "
+        return LabelledPairs(table["sentence1"], table["sentence2"], table["label"],
+                             [path.name] * len(table))
+    raise ValueError(f"{path} has the columns {', '.join(columns) or 'none'}; expected sentence1, "
+                     "sentence2 and score or label; or premise, "
                      "entailment, contradiction")
 
 
-# ------------------------------------------------------------------------------------------------ what a method needs
+# ------------------------------------------------------------------------------ what a method needs
 
 
 def _texts_of(record: Any) -> list[str]:
-    names = [name for name in ("texts", "sentence1", "sentence2", "premise", "entailment", "contradiction") if hasattr(record, name)]
+    names = [
+        name for name in ("texts", "sentence1", "sentence2", "premise", "entailment",
+                          "contradiction") if hasattr(record, name)
+    ]
     if names:
         return [text for name in names for text in getattr(record, name)]
     try:
         return list(record)                       # articles and lines that are streamed
     except TypeError:
-        raise ValueError(f"{type(record).__name__} holds no sentences; expected documents, pairs or triplets") from None
+        raise ValueError(f"{type(record).__name__} holds no sentences; expected documents, pairs "
+                         "or triplets") from None
 
 
 def sentences(found: list[Any]) -> list[str]:
@@ -96,7 +112,8 @@ def triplets(found: list[Any]) -> tuple[list[str], list[str], list[str]]:
     columns: tuple[list[str], list[str], list[str]] = ([], [], [])
     for record in found:
         if not hasattr(record, "contradiction"):
-            raise ValueError(f"{type(record).__name__} holds no triplets; expected premise, entailment, contradiction, as the dataset nli has them")
+            raise ValueError(f"{type(record).__name__} holds no triplets; expected premise, "
+                             "entailment, contradiction, as the dataset nli has them")
         for column, name in zip(columns, ("premise", "entailment", "contradiction"), strict=True):
             column += getattr(record, name)
     return columns
@@ -108,34 +125,46 @@ def labelled(found: list[Any]) -> tuple[list[str], list[str], list[Any]]:
     for record in found:
         if hasattr(record, "contradiction"):
             for name in ("entailment", "contradiction"):
-                first, second, labels = first + record.premise, second + getattr(record, name), labels + [name] * len(record)
+                first, second, labels = first + record.premise, second + getattr(
+                    record, name), labels + [name] * len(record)
         elif hasattr(record, "label"):
-            given = record.label.tolist() if isinstance(record.label, np.ndarray) else list(record.label)
-            first, second, labels = first + record.sentence1, second + record.sentence2, labels + given
+            given = record.label.tolist() if isinstance(record.label, np.ndarray) else list(
+                record.label)
+            first, second = first + record.sentence1, second + record.sentence2
+            labels = labels + given
         else:
-            raise ValueError(f"{type(record).__name__} holds no labelled pairs; expected sentence1, sentence2, label, as the dataset nli-pairs has")
+            raise ValueError(f"{type(record).__name__} holds no labelled pairs; expected "
+                             "sentence1, sentence2, label, as the dataset nli-pairs has")
     return first, second, labels
 
 
 def graded(found: list[Any]) -> tuple[list[str], list[str], np.ndarray]:
-    """Pairs with a grade from 0 to 1; classes of inference in their order, contradiction below neutral below entailment."""
+    """Pairs with a grade from 0 to 1; classes of inference in their order, contradiction below
+    neutral below entailment.
+    """
     first, second, grades = [], [], []
     for record in found:
         if hasattr(record, "score"):
             low, high = record.scale
             values = ((record.score - low) / (high - low)).tolist()
         elif hasattr(record, "label") and len(record):
-            given = record.label.tolist() if isinstance(record.label, np.ndarray) else [ORDINAL.get(label, label) for label in record.label]
+            given = record.label.tolist() if isinstance(record.label, np.ndarray) else [
+                ORDINAL.get(label, label) for label in record.label
+            ]
             try:
                 values = np.asarray(given, dtype=np.float64)
             except (TypeError, ValueError):
-                raise ValueError(f"labels such as {shown(given[0])} have no order; expected numbers, or {', '.join(ORDINAL)}") from None
+                raise ValueError(f"labels such as {shown(given[0])} have no order; expected "
+                                 f"numbers, or {', '.join(ORDINAL)}") from None
             values = ((values - values.min()) / max(1.0, float(np.ptp(values)))).tolist()
         else:
-            raise ValueError(f"{type(record).__name__} holds no graded pairs; expected sentence1, sentence2, score, as the dataset stsb has them")
+            raise ValueError(f"{type(record).__name__} holds no graded pairs; expected sentence1, "
+                             "sentence2, score, as the dataset stsb has them")
         first, second, grades = first + record.sentence1, second + record.sentence2, grades + values
     return first, second, np.array(grades)
 
 
 CONVERTERS: dict[str, Callable[[list[Any]], Any]] = {
-    "simcse": sentences, "supervised simcse": triplets, "sbert": labelled, "sbert triplet": triplets, "sbert cosine": graded, "cosent": graded}
+    "simcse": sentences, "supervised simcse": triplets, "sbert": labelled,
+    "sbert triplet": triplets, "sbert cosine": graded, "cosent": graded
+}

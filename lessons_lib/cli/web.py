@@ -1,4 +1,6 @@
-"""``lessons site`` and ``lessons slides``: the course in a browser without a kernel, and in front of a class."""
+"""``lessons site`` and ``lessons slides``: the course in a browser without a kernel, and in front
+of a class.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,20 @@ from ..core import PROJECT, output_folder
 __all__ = ["site", "slides"]
 
 
-def site(out: Annotated[Path | None, typer.Option(help="a new or empty folder, or one made before; default: site in your output folder",
+def site(out: Annotated[Path | None, typer.Option(help="a new or empty folder, or one made before; "
+                                                       "default: site in your output folder",
                                                   show_default=False)] = None,
-         pdf: Annotated[bool, typer.Option("--pdf", help="print each lesson to PDF too, by an installed Chromium, Chrome or Edge")] = False) -> None:
-    """Make the course a static site from the committed notebooks: it opens without a kernel and without a network."""
+         pdf: Annotated[bool, typer.Option("--pdf", help="print each lesson to PDF too, by an "
+                                                         "installed Chromium, Chrome or "
+                                                         "Edge")] = False) -> None:
+    """Make the course a static site from the committed notebooks: it opens without a kernel and
+    without a network.
+    """
     from ..publish.web import build_site
 
     made = build_site(out or output_folder() / "site", pdf=pdf)
-    print(f"{made.pages} pages, {made.megabytes:.0f} MB, {made.seconds:.0f} s: open {made.folder / 'index.html'}")
+    print(f"{made.pages} pages, {made.megabytes:.0f} MB, {made.seconds:.0f} s: open "
+          f"{made.folder / 'index.html'}")
     if made.printed:
         print(f"{len(made.printed)} PDF files in {made.printed[0].parent}")
     for problem in made.problems:
@@ -31,10 +39,19 @@ def site(out: Annotated[Path | None, typer.Option(help="a new or empty folder, o
         raise typer.Exit(1)
 
 
-def slides(ids: Annotated[list[str] | None, typer.Argument(help="lessons, such as one_hot; default: all", show_default=False)] = None,
-           out: Annotated[Path | None, typer.Option(help="a new or empty folder, or one made before; default: slides in your output folder",
-                                                    show_default=False)] = None,
-           live: Annotated[bool, typer.Option("--live", help="open the first deck in JupyterLab, to run its cells")] = False) -> None:
+def slides(
+    ids: Annotated[list[str] | None,
+                   typer.Argument(help="lessons, such as one_hot; "
+                                  "default: all", show_default=False)] = None,
+    out: Annotated[Path | None,
+                   typer.Option(
+                       help="a new or empty folder, or one made "
+                       "before; default: slides in your output "
+                       "folder", show_default=False)] = None,
+    live: Annotated[bool,
+                    typer.Option("--live", help="open the first deck in JupyterLab, "
+                                 "to run its cells")] = False
+) -> None:
     """Make slides of lessons: pages that open anywhere, and notebooks for jupyterlab-slideshow."""
     from ..lesson.course import Course
     from ..publish.web import build_slides
@@ -43,10 +60,16 @@ def slides(ids: Annotated[list[str] | None, typer.Argument(help="lessons, such a
     counts = build_slides(ids, folder)
     for name, count in counts.items():
         print(f"{name}: {count} slides")
-    print(f"open {folder / 'index.html'}; to run cells in class: python -m lessons_lib slides LESSON --live, then Start Deck")
+    print(f"open {folder / 'index.html'}; to run cells in class: python -m lessons_lib slides "
+          "LESSON --live, then Start Deck")
     if live:
         notebook = Course().card(next(iter(counts))).notebook.name
         # The kernel starts beside the deck, where nothing tells it where the library is.
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
-        raise typer.Exit(hand_over([sys.executable, "-m", "jupyterlab", str(folder / "live" / notebook), "--ServerApp.ip=127.0.0.1",
-                                    f"--ServerApp.root_dir={folder / 'live'}"]))
+        os.environ["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
+        raise typer.Exit(
+            hand_over([
+                sys.executable, "-m", "jupyterlab",
+                str(folder / "live" / notebook), "--ServerApp.ip=127.0.0.1",
+                f"--ServerApp.root_dir={folder / 'live'}"
+            ]))

@@ -1,6 +1,8 @@
-"""What this machine offers: processor, memory, accelerator and the versions that matter, as one small record.
+"""What this machine offers: processor, memory, accelerator and the versions that matter, as one
+small record.
 
-Torch is asked only when it is wanted: importing it takes seconds. Shown by ``lessons doctor`` and by lesson ``00_start_here``.
+Torch is asked only when it is wanted: importing it takes seconds. Shown by ``lessons doctor`` and
+by lesson ``00_start_here``.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ __all__ = ["DeviceReport", "available_cores", "device_report", "torch_device"]
 
 @dataclass(frozen=True)
 class DeviceReport:
-    """One machine: ``cores`` usable by this process, ``memory_gb`` in all (10^9 bytes), ``accelerator`` ("none" without one)."""
+    """One machine: ``cores`` usable by this process, ``memory_gb`` in all (10^9 bytes),
+    ``accelerator`` ("none" without one).
+    """
 
     system: str
     python: str
@@ -34,7 +38,9 @@ class DeviceReport:
 
 
 def available_cores() -> int:
-    """Processor cores this process may use (containers and class hubs often grant fewer than the machine has)."""
+    """Processor cores this process may use (containers and class hubs often grant fewer than the
+    machine has).
+    """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -46,7 +52,10 @@ def _accelerator() -> str:
     return "mps: Apple GPU" if torch.backends.mps.is_available() else "none"
 
 
-def device_report(*, packages: tuple[str, ...] = ("torch", "numpy", "scipy", "scikit-learn", "gensim", "transformers")) -> DeviceReport:
+def device_report(
+    *, packages: tuple[str,
+                       ...] = ("torch", "numpy", "scipy", "scikit-learn", "gensim", "transformers")
+) -> DeviceReport:
     """Ask the machine. Takes about two seconds where Torch was not imported before."""
     import psutil
 
@@ -57,16 +66,20 @@ def device_report(*, packages: tuple[str, ...] = ("torch", "numpy", "scipy", "sc
         except metadata.PackageNotFoundError:
             versions[name] = "missing"
     system = f"{platform.system()} {platform.machine()}"
-    return DeviceReport(system, ".".join(map(str, sys.version_info[:3])), available_cores(), round(psutil.virtual_memory().total / 1e9, 1),
-                        _accelerator(), versions)
+    return DeviceReport(system, ".".join(map(str, sys.version_info[:3])), available_cores(),
+                        round(psutil.virtual_memory().total / 1e9, 1), _accelerator(), versions)
 
 
 def torch_device(name: str) -> torch.device:
-    """The device of "auto" (a GPU where there is one), "cpu" or "cuda". Raises ValueError, BackendUnavailable."""
+    """The device of "auto" (a GPU where there is one), "cpu" or "cuda".
+
+    Raises ValueError, BackendUnavailable.
+    """
     import torch
 
     check_choice("device", name, ("auto", "cpu", "cuda"))
     there = torch.cuda.is_available()
     if name == "cuda" and not there:
-        raise BackendUnavailable("device='cuda' cannot be used: PyTorch finds no NVIDIA GPU here. Use device='cpu', or ask `lessons doctor`")
+        raise BackendUnavailable("device='cuda' cannot be used: PyTorch finds no NVIDIA GPU here. "
+                                 "Use device='cpu', or ask `lessons doctor`")
     return torch.device("cuda" if there and name != "cpu" else "cpu")

@@ -1,17 +1,23 @@
 """The errors and the warning that callers may catch, one class per kind of trouble.
 
-Wrong kinds and values raise Python's own ``TypeError`` and ``ValueError``; the classes here say more than those can. A message
-names the argument, the value received, what is allowed, where it was found, and the remedy. Used by every lesson.
+Wrong kinds and values raise Python's own ``TypeError`` and ``ValueError``; the classes here say
+more than those can. A message names the argument, the value received, what is allowed, where it was
+found, and the remedy. Used by every lesson.
 """
 
 from __future__ import annotations
 
-__all__ = ["BackendUnavailable", "DamagedFile", "DataMissing", "DataWarning", "DownloadFailed", "NotFittedError", "TrainingDiverged",
-           "UnknownWord"]
+__all__ = [
+    "BackendUnavailable", "DamagedFile", "DataMissing", "DataWarning", "DownloadFailed",
+    "NotFittedError", "TrainingDiverged", "UnknownWord"
+]
 
 
 class NotFittedError(ValueError, AttributeError):
-    """An estimator was used before ``fit``. Inherits as scikit-learn's class of the same name does."""
+    """An estimator was used before ``fit``.
+
+    Inherits as scikit-learn's class of the same name does.
+    """
 
 
 class UnknownWord(KeyError):
@@ -38,7 +44,9 @@ class BackendUnavailable(RuntimeError):
 
 
 class ProgramFailed(RuntimeError):
-    """A program that was started for a task ended without its result; the message has its last words."""
+    """A program that was started for a task ended without its result; the message has its last
+    words.
+    """
 
 
 class TrainingDiverged(FloatingPointError):
@@ -46,4 +54,7 @@ class TrainingDiverged(FloatingPointError):
 
 
 class DataWarning(UserWarning):
-    """Allowed, but rarely meant. ``warnings.simplefilter("error", DataWarning)`` turns it into an error."""
+    """Allowed, but rarely meant.
+
+    ``warnings.simplefilter("error", DataWarning)`` turns it into an error.
+    """

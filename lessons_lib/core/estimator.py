@@ -20,7 +20,7 @@ from .learned import Learned
 from .parameters import Parameter, make_init, numpydoc_table, with_sections
 from .store import load_model, save_model
 
-__all__ = ["Composed", "Encoder", "Estimator"]
+__all__ = ["Composed", "Encoder", "Estimator", "SavedEstimator"]
 
 
 @runtime_checkable
@@ -44,8 +44,9 @@ class Estimator:
 
     A subclass declares its settings in its body (``dim = Int(100, "columns of a vector")``), and
     what it learns (``counts_ = Array("words", dtype="int64", file="counts")``). From these come the
-    constructor, `get_params`, the checks at the beginning of `fit`, `save`, `load`, and the tables
-    in its docstring. What one setting alone cannot tell is checked in ``_check_together``.
+    constructor, `get_params`, the checks at the beginning of `fit`, and the tables in its
+    docstring; of a `SavedEstimator` `save` and `load`, too. What one setting alone cannot tell is
+    checked in ``_check_together``.
     """
 
     _PARAMETERS: ClassVar[dict[str, Parameter]] = {}
@@ -126,7 +127,17 @@ class Estimator:
         encodes = hasattr(encoder, "encode") and not isinstance(encoder, str)    # of another kind
         return Composed(encoder, self) if encodes and hasattr(self, "transform") else NotImplemented
 
-    # ------------------------------------------------------------------------------ files
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a setting has its default; an array, which compares item by item, never has."""
+    if value is default:
+        return True
+    equal = value == default
+    return isinstance(equal, (bool, np.bool_)) and bool(equal)
+
+
+class SavedEstimator(Estimator):
+    """An estimator whose declared state is all of it: `save` and `load` follow from that."""
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the model into a folder: settings as JSON, numbers as safetensors, atomically.
@@ -193,14 +204,6 @@ class Estimator:
 
     def _check_consistent(self) -> None:
         """Raise ValueError where settings were changed and no longer fit what was learned."""
-
-
-def _same(value: Any, default: Any) -> bool:
-    """Whether a setting has its default; an array, which compares item by item, never has."""
-    if value is default:
-        return True
-    equal = value == default
-    return isinstance(equal, (bool, np.bool_)) and bool(equal)
 
 
 class Composed(Estimator):

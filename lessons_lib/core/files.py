@@ -1,7 +1,8 @@
 """Files that are whole or absent: written beside their place, synced, then renamed.
 
-A reader sees the old content or the new, never a half. Sets of files that are overwritten (a model, a corpus) are `core.store`'s.
-Temporary names begin with ``.tmp-`` and hold the writer's process id, so that the next writer removes what a killed one left.
+A reader sees the old content or the new, never a half. Sets of files that are overwritten (a model,
+a corpus) are `core.store`'s. Temporary names begin with ``.tmp-`` and hold the writer's process id,
+so that the next writer removes what a killed one left.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ import psutil
 
 from .errors import DamagedFile
 
-__all__ = ["atomic_folder", "atomic_open", "existing_path", "fingerprint", "process_lives", "read_json", "sha256", "write_json", "write_text"]
+__all__ = [
+    "atomic_folder", "atomic_open", "existing_path", "fingerprint", "process_lives", "read_json",
+    "sha256", "write_json", "write_text"
+]
 
 
 def sha256(path: Path, *, block: int = 1 << 20) -> str:
@@ -34,7 +38,9 @@ def sha256(path: Path, *, block: int = 1 << 20) -> str:
 
 
 def fingerprint(offsets: np.ndarray, *numbers: np.ndarray) -> str:
-    """The sha256 of documents in their order, by which a method that goes on knows its data again: their offsets, and int32 numbers along them."""
+    """The sha256 of documents in their order, by which a method that goes on knows its data again:
+    their offsets, and int32 numbers along them.
+    """
     found = hashlib.sha256()
     for array, kind in ((offsets, np.int64), *((array, np.int32) for array in numbers)):
         found.update(np.ascontiguousarray(array, dtype=kind).data)
@@ -51,7 +57,8 @@ def existing_path(path: str | os.PathLike) -> Path:
     parent = absolute.parent
     while not parent.exists():
         parent = parent.parent
-    near = nearest_name(absolute.name, [p.name for p in parent.iterdir()]) if parent == absolute.parent else None
+    near = nearest_name(absolute.name,
+                        [p.name for p in parent.iterdir()]) if parent == absolute.parent else None
     hint = f"nearest name: {parent / near}" if near else f"the folder that exists: {parent}"
     raise FileNotFoundError(f"{absolute} does not exist; {hint}")
 
@@ -66,7 +73,8 @@ def _sweep(folder: Path) -> None:
     for entry in folder.glob(".tmp-*"):
         pid = entry.name.split("-")[1]
         if not (pid.isdigit() and process_lives(int(pid))):
-            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(missing_ok=True)
+            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(
+                missing_ok=True)
 
 
 def _temporary(path: Path) -> Path:
@@ -76,7 +84,7 @@ def _temporary(path: Path) -> Path:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":                      # Windows cannot open a folder; its rename is journaled
+    if os.name == "posix":  # Windows cannot open a folder; its rename is journaled
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -87,16 +95,18 @@ def _sync_folder(folder: Path) -> None:
 def _explained(error: OSError, path: Path) -> OSError:
     existing = next(folder for folder in (path.parent, *path.parents) if folder.exists())
     free = shutil.disk_usage(existing).free
-    return type(error)(error.errno, f"cannot write {path}: {error.strerror}; {free:,} bytes are free there. Nothing was changed. "
+    return type(error)(error.errno, f"cannot write {path}: {error.strerror}; {free:,} bytes are "
+                                    "free there. Nothing was changed. "
                        "LESSONS_OUTPUT and LESSONS_CACHE move the folders")
 
 
 @contextlib.contextmanager
 def atomic_open(path: str | os.PathLike, mode: str = "w", **options: Any) -> Iterator[IO]:
-    """Open a file for writing that appears under its name only when the block ends without an error.
+    """Open a file for writing that appears under its name only when the block ends without an
+    error.
 
-    Parameters: path; mode ``"w"`` (UTF-8, ``\\n`` line ends) or ``"wb"``. Raises OSError with path, free bytes and the variable that
-    moves the folder; the old file stays.
+    Parameters: path; mode ``"w"`` (UTF-8, ``\\n`` line ends) or ``"wb"``. Raises OSError with path,
+    free bytes and the variable that moves the folder; the old file stays.
     """
     target = Path(path)
     if mode == "w":
@@ -113,7 +123,8 @@ def atomic_open(path: str | os.PathLike, mode: str = "w", **options: Any) -> Ite
     except BaseException as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        ours = isinstance(error, OSError) and error.errno is not None and (temporary is None or error.filename in (None, str(temporary)))
+        ours = isinstance(error, OSError) and error.errno is not None and (
+            temporary is None or error.filename in (None, str(temporary)))
         if ours:
             raise _explained(error, target) from error
         raise
@@ -121,9 +132,11 @@ def atomic_open(path: str | os.PathLike, mode: str = "w", **options: Any) -> Ite
 
 @contextlib.contextmanager
 def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
-    """Yield an empty folder to fill; it appears as ``path`` by one rename when the block ends without an error.
+    """Yield an empty folder to fill; it appears as ``path`` by one rename when the block ends
+    without an error.
 
-    Raises FileExistsError when ``path`` exists: a folder cannot be replaced in one step on every system.
+    Raises FileExistsError when ``path`` exists: a folder cannot be replaced in one step on every
+    system.
     """
     target = Path(path)
     if target.exists():
@@ -151,15 +164,21 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 
 def write_json(path: str | os.PathLike, value: Any) -> None:
     """Write JSON atomically: sorted keys, indented, no NaN."""
-    write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(
+        path,
+        json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_json(path: str | os.PathLike, *, max_bytes: int = 50_000_000) -> Any:
-    """Read JSON of at most ``max_bytes``. Raises FileNotFoundError or DamagedFile with path and position."""
+    """Read JSON of at most ``max_bytes``.
+
+    Raises FileNotFoundError or DamagedFile with path and position.
+    """
     file = existing_path(path)
     if not file.is_file() or file.stat().st_size > max_bytes:
         raise DamagedFile(f"{file} is no JSON file of at most {max_bytes:,} bytes")
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise DamagedFile(f"{file} is not valid JSON: {error}. Remove it, or get it again") from error
+        raise DamagedFile(f"{file} is not valid JSON: {error}. Remove it, or get it "
+                          "again") from error

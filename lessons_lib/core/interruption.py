@@ -1,7 +1,8 @@
 """Ctrl-C that waits for the end of a step, so that what was learned can be kept whole.
 
-Python raises KeyboardInterrupt between any two instructions, also between two weights of one step. Long training asks instead, after each step,
-whether somebody wants it to end. Used by ``lessons pretrain`` and by lesson ``11_bert_flow``.
+Python raises KeyboardInterrupt between any two instructions, also between two weights of one step.
+Long training asks instead, after each step, whether somebody wants it to end. Used by ``lessons
+pretrain`` and by lesson ``11_bert_flow``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ __all__ = ["asked_to_stop"]
 
 @contextmanager
 def asked_to_stop() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and a polite end of the process set, instead of cutting a step in two; a second Ctrl-C cuts.
+    """An event that Ctrl-C and a polite end of the process set, instead of cutting a step in two; a
+    second Ctrl-C cuts.
 
     Outside the main thread, where no signal arrives, it is never set.
     """
@@ -31,7 +33,9 @@ def asked_to_stop() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         asked.set()
 
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield asked
     finally:

@@ -1,7 +1,9 @@
-"""Where things lie: the project's folders, the user's output and cache folders, and the evaluation data somebody else holds.
+"""Where things lie: the project's folders, the user's output and cache folders, and the evaluation
+data somebody else holds.
 
-Every path can be moved by an environment variable, read at each call: ``LESSONS_OUTPUT`` (what notebooks write), ``LESSONS_CACHE``
-(downloads, leaderboard, compiled indices), ``LESSONS_DATA`` (real evaluation sets). Nothing is created by asking for a path.
+Every path can be moved by an environment variable, read at each call: ``LESSONS_OUTPUT`` (what
+notebooks write), ``LESSONS_CACHE`` (downloads, leaderboard, compiled indices), ``LESSONS_DATA``
+(real evaluation sets). Nothing is created by asking for a path.
 """
 
 from __future__ import annotations
@@ -25,14 +27,20 @@ def _from_environment(variable: str, default: Path) -> Path:
 
 
 def cache_folder() -> Path:
-    """The user's folder for downloads and the leaderboard: ``LESSONS_CACHE``, else the platform's cache folder."""
+    """The user's folder for downloads and the leaderboard: ``LESSONS_CACHE``, else the platform's
+    cache folder.
+    """
     import platformdirs
 
-    return _from_environment("LESSONS_CACHE", Path(platformdirs.user_cache_dir("embeddings-measured", appauthor=False)))
+    return _from_environment(
+        "LESSONS_CACHE", Path(platformdirs.user_cache_dir("embeddings-measured", appauthor=False)))
 
 
 def output_folder() -> Path:
-    """Where lessons write: ``LESSONS_OUTPUT``, else ``.output`` in the project. Committed figures are written by `lessons build` only."""
+    """Where lessons write: ``LESSONS_OUTPUT``, else ``.output`` in the project.
+
+    Committed figures are written by `lessons build` only.
+    """
     return _from_environment("LESSONS_OUTPUT", PROJECT / ".output")
 
 

@@ -1,7 +1,7 @@
 """Progress that reads well in a terminal, in a notebook and in a log file.
 
-In a terminal and a notebook tqdm draws a bar with rate and time left. Where output is no terminal a bar would become thousands of
-lines; there one line is written every 30 seconds.
+In a terminal and a notebook tqdm draws a bar with rate and time left. Where output is no terminal a
+bar would become thousands of lines; there one line is written every 30 seconds.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ def _in_notebook() -> bool:
     return bool(shell) and "IPKernelApp" in shell.config
 
 
-def track(items: Iterable[T], *, total: int | None = None, label: str = "", show: bool = True, size: Callable[[T], int] | None = None,
-          unit: str = "it", done: int = 0) -> Iterator[T]:
+def track(items: Iterable[T], *, total: int | None = None, label: str = "", show: bool = True,
+          size: Callable[[T], int] | None = None, unit: str = "it", done: int = 0) -> Iterator[T]:
     """Yield from ``items`` while showing how far along they are.
 
-    Parameters: items; total, their number where ``len`` does not tell; label, words before the bar; show, False yields silently; size, how much of
-    the total one item is, where items differ or stand for many things (1 each for None); unit, of that, such as "tokens"; done, how much of the
+    Parameters: items; total, their number where ``len`` does not tell; label, words before the bar;
+    show, False yields silently; size, how much of the total one item is, where items differ or
+    stand for many things (1 each for None); unit, of that, such as "tokens"; done, how much of the
     total was done before.
     """
     if not show:
@@ -34,9 +35,11 @@ def track(items: Iterable[T], *, total: int | None = None, label: str = "", show
     from tqdm.auto import tqdm
 
     quiet_log = not (_in_notebook() or sys.stderr.isatty())
-    pace = {"mininterval": LOG_EVERY_SECONDS, "maxinterval": LOG_EVERY_SECONDS, "ascii": True} if quiet_log else {}
-    bar = tqdm(items if size is None else None, total=total, desc=label, leave=False, dynamic_ncols=not quiet_log, unit=unit,
-               unit_scale=size is not None, initial=done, **pace)
+    pace = {"mininterval": LOG_EVERY_SECONDS, "maxinterval": LOG_EVERY_SECONDS, "ascii": True
+            } if quiet_log else {}
+    bar = tqdm(items if size is None else None, total=total, desc=label, leave=False,
+               dynamic_ncols=not quiet_log, unit=unit, unit_scale=size is not None, initial=done,
+               **pace)
     return iter(bar) if size is None else _by_size(items, bar, size)
 
 

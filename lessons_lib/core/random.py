@@ -1,6 +1,7 @@
 """Seeded chance: every draw comes from a generator that somebody passes on, none from global state.
 
-Streams are PCG64, so the same seed draws the same numbers on every system. ``children`` gives workers streams that do not overlap.
+Streams are PCG64, so the same seed draws the same numbers on every system. ``children`` gives
+workers streams that do not overlap.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ __all__ = ["children", "generator"]
 
 
 def generator(seed: int) -> np.random.Generator:
-    """A PCG64 generator for ``seed`` (int >= 0). Raises TypeError or ValueError for any other seed."""
+    """A PCG64 generator for ``seed`` (int >= 0).
+
+    Raises TypeError or ValueError for any other seed.
+    """
     return np.random.Generator(np.random.PCG64(check_seed(seed)))
 
 
 def children(seed: int, n: int) -> list[np.random.Generator]:
-    """``n`` independent generators, one per worker or epoch, the same for every number of threads."""
+    """``n`` independent generators, one per worker or epoch, the same for every number of threads.
+    """
     sequences = np.random.SeedSequence(check_seed(seed)).spawn(check_int("n", n))
     return [np.random.Generator(np.random.PCG64(sequence)) for sequence in sequences]

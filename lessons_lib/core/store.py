@@ -1,8 +1,10 @@
-"""Saved models and other sets of files: a card in JSON, and data files that it names with their sha256; nothing in it can run code.
+"""Saved models and other sets of files: a card in JSON, and data files that it names with their
+sha256; nothing in it can run code.
 
-Data files get a new name at each save; the card is renamed into place last and is the moment at which the new version counts. A process killed
-before leaves the old version whole, one killed after leaves the new one. The card carries its own checksum, so that one flipped bit anywhere is
-noticed. Used by every estimator's ``save`` and ``load`` and by `text.Corpus`.
+Data files get a new name at each save; the card is renamed into place last and is the moment at
+which the new version counts. A process killed before leaves the old version whole, one killed after
+leaves the new one. The card carries its own checksum, so that one flipped bit anywhere is noticed.
+Used by every estimator's ``save`` and ``load`` and by `text.Corpus`.
 """
 
 from __future__ import annotations
@@ -28,18 +30,24 @@ CARD = "model.json"
 
 def _checksum(card: dict[str, Any]) -> str:
     plain = {key: value for key, value in card.items() if key != "checksum"}
-    return hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(plain, sort_keys=True,
+                                     ensure_ascii=False).encode()).hexdigest()
 
 
-def save_files(path: str | os.PathLike, kind: str, writers: Mapping[str, Callable[[IO[bytes]], object]], content: dict[str, Any]) -> None:
+def save_files(path: str | os.PathLike, kind: str,
+               writers: Mapping[str, Callable[[IO[bytes]], object]], content: dict[str,
+                                                                                   Any]) -> None:
     """Write a folder of files that change together.
 
-    Parameters: path, the folder; kind, what it holds; writers, for each file name (``"tensors.safetensors"``) a function that writes into the
-    open file it is given; content, JSON kept in the card. Raises OSError when the folder cannot be written; an older version there stays whole.
+    Parameters: path, the folder; kind, what it holds; writers, for each file name
+    (``"tensors.safetensors"``) a function that writes into the open file it is given; content, JSON
+    kept in the card. Raises OSError when the folder cannot be written; an older version there stays
+    whole.
     """
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
-        raise FileExistsError(f"{folder} is a file; a saved {kind} is a folder. Choose another name, or remove the file")
+        raise FileExistsError(f"{folder} is a file; a saved {kind} is a folder. Choose another "
+                              "name, or remove the file")
     files: dict[str, dict[str, Any]] = {}
     try:
         for name, write in writers.items():
@@ -75,28 +83,37 @@ def _named_by_card(folder: Path) -> set[str]:
 
 
 def _remove_former(folder: Path, current: set[str]) -> None:
-    """Remove the data files of former versions, and those of writers that died; another living writer's stay."""
+    """Remove the data files of former versions, and those of writers that died; another living
+    writer's stay.
+    """
     for file in folder.iterdir():
         ours = re.fullmatch(r"[\w.]+-(?:[0-9a-f]{12}|draft)-(\d+)\.\w+", file.name)
-        if ours and file.name not in current and (int(ours[1]) == os.getpid() or not process_lives(int(ours[1]))):
+        if ours and file.name not in current and (int(ours[1]) == os.getpid()
+                                                  or not process_lives(int(ours[1]))):
             file.unlink(missing_ok=True)
 
 
 def load_files(path: str | os.PathLike, kind: str) -> tuple[dict[str, Any], dict[str, Path]]:
-    """Read the card of a folder and check every file it names. Returns the card and the path of each file by its plain name.
+    """Read the card of a folder and check every file it names. Returns the card and the path of
+    each file by its plain name.
 
-    Raises FileNotFoundError, DamagedFile (a file missing, cut or changed; another kind: both are named), ValueError (a newer format).
+    Raises FileNotFoundError, DamagedFile (a file missing, cut or changed; another kind: both are
+    named), ValueError (a newer format).
     """
     folder = existing_path(path)
     if not (folder / CARD).is_file():
-        raise DamagedFile(f"{folder} is not a saved {kind}: {CARD} is missing. Save it again with save(path)")
+        raise DamagedFile(f"{folder} is not a saved {kind}: {CARD} is missing. Save it again with "
+                          "save(path)")
     card = read_json(folder / CARD)
     if not isinstance(card, dict) or card.get("checksum") != _checksum(card):
-        raise DamagedFile(f"{folder / CARD} was changed or damaged: its checksum does not match. Save it again")
+        raise DamagedFile(f"{folder / CARD} was changed or damaged: its checksum does not match. "
+                          "Save it again")
     if card["format"] > FORMAT:
-        raise ValueError(f"{folder} has format {card['format']}, this version reads up to {FORMAT}; upgrade the course")
+        raise ValueError(f"{folder} has format {card['format']}, this version reads up to "
+                         f"{FORMAT}; upgrade the course")
     if card["kind"] != kind:
-        raise DamagedFile(f"{folder} holds a {card['kind']}, not a {kind}; load it with {card['kind']}.load")
+        raise DamagedFile(f"{folder} holds a {card['kind']}, not a {kind}; load it with "
+                          f"{card['kind']}.load")
     return card, {name: _checked_file(folder, entry) for name, entry in card["files"].items()}
 
 
@@ -106,26 +123,31 @@ def _checked_file(folder: Path, entry: dict[str, Any]) -> Path:
         raise DamagedFile(f"{folder} is incomplete: {entry['file']} is missing. Save it again")
     size = file.stat().st_size
     if size != entry["bytes"]:
-        raise DamagedFile(f"{file} was cut or extended: {size:,} bytes found, {entry['bytes']:,} expected. Save it again")
+        raise DamagedFile(f"{file} was cut or extended: {size:,} bytes found, {entry['bytes']:,} "
+                          "expected. Save it again")
     if (found := sha256(file)) != entry["sha256"]:
-        raise DamagedFile(f"{file} was changed or damaged: checksum {found[:12]}…, expected {entry['sha256'][:12]}…. Save it again")
+        raise DamagedFile(f"{file} was changed or damaged: checksum {found[:12]}…, expected "
+                          f"{entry['sha256'][:12]}…. Save it again")
     return file
 
 
-def save_model(path: str | os.PathLike, kind: str, *, settings: dict[str, Any], arrays: dict[str, np.ndarray],
-               extra: dict[str, Any] | None = None) -> None:
+def save_model(path: str | os.PathLike, kind: str, *, settings: dict[str, Any],
+               arrays: dict[str, np.ndarray], extra: dict[str, Any] | None = None) -> None:
     """Write a model folder: settings and vocabulary as JSON, learned numbers as safetensors.
 
-    Parameters: path, the folder; kind, the class name; settings, what ``__init__`` got; arrays, learned numbers by name (any shape);
-    extra, further JSON such as a vocabulary. Raises OSError when the folder cannot be written; an older model there stays whole.
+    Parameters: path, the folder; kind, the class name; settings, what ``__init__`` got; arrays,
+    learned numbers by name (any shape); extra, further JSON such as a vocabulary. Raises OSError
+    when the folder cannot be written; an older model there stays whole.
     """
     from safetensors.numpy import save
 
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    save_files(path, kind, {"tensors.safetensors": lambda file: file.write(save(tensors))}, {"settings": settings, "extra": extra or {}})
+    save_files(path, kind, {"tensors.safetensors": lambda file: file.write(save(tensors))},
+               {"settings": settings, "extra": extra or {}})
 
 
-def load_model(path: str | os.PathLike, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, Any]]:
+def load_model(path: str | os.PathLike,
+               kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, Any]]:
     """Read a model folder. Returns settings, arrays, extra. Raises as `load_files` does."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -134,4 +156,5 @@ def load_model(path: str | os.PathLike, kind: str) -> tuple[dict[str, Any], dict
     try:
         return card["settings"], load_file(files["tensors.safetensors"]), card["extra"]
     except (SafetensorError, KeyError) as error:
-        raise DamagedFile(f"{path} does not hold the tensors of a {kind}: {error}. Save it again") from error
+        raise DamagedFile(f"{path} does not hold the tensors of a {kind}: {error}. Save it "
+                          "again") from error

@@ -1,7 +1,9 @@
-"""Athens is to Greece as Baghdad is to what? The answer is the word whose vector is nearest to Greece - Athens + Baghdad.
+"""Athens is to Greece as Baghdad is to what? The answer is the word whose vector is nearest to
+Greece - Athens + Baghdad.
 
-3CosAdd adds the three cosines, 3CosMul multiplies them, so that no single one can outweigh the others. The three words of the
-question are never accepted as answers (without that rule the nearest word is mostly one of them). Taught in ``04_word2vec``.
+3CosAdd adds the three cosines, 3CosMul multiplies them, so that no single one can outweigh the
+others. The three words of the question are never accepted as answers (without that rule the nearest
+word is mostly one of them). Taught in ``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -20,15 +22,16 @@ __all__ = ["AnalogyResult", "analogy_accuracy", "answers"]
 
 BLOCK = 1 << 22                                   # scores per block: questions x candidate words
 METHODS = ("3cosadd", "3cosmul")
-EPSILON = 0.001                                   # keeps the division of 3CosMul finite [levy2014linguistic]
+EPSILON = 0.001  # keeps the division of 3CosMul finite [levy2014linguistic]
 
 
 @dataclass(frozen=True, repr=False)
 class AnalogyResult:
-    """Share of right answers among the ``n_covered`` of ``n_questions`` whose four words have vectors.
+    """Share of right answers among the ``n_covered`` of ``n_questions`` whose four words have
+    vectors.
 
-    ``by_section`` gives (accuracy, covered, questions) for each section; accuracy is None in a section without a covered question.
-    ``missing`` holds the words without vector, each once.
+    ``by_section`` gives (accuracy, covered, questions) for each section; accuracy is None in a
+    section without a covered question. ``missing`` holds the words without vector, each once.
     """
 
     method: str
@@ -44,19 +47,23 @@ class AnalogyResult:
         return self.n_covered / self.n_questions
 
     def __repr__(self) -> str:
-        lines = [f"AnalogyResult({self.method}: {self.accuracy:.1%} of {self.n_covered:,} covered questions, {self.coverage:.0%} covered)"]
+        lines = [f"AnalogyResult({self.method}: {self.accuracy:.1%} of {self.n_covered:,} covered "
+                 f"questions, {self.coverage:.0%} covered)"]
         for name, (accuracy, covered, total) in self.by_section.items():
-            lines.append(f"  {name:<28} {'–' if accuracy is None else format(accuracy, '.1%'):>7}  {covered:>5} of {total}")
+            lines.append(f"  {name:<28} {'–' if accuracy is None else format(accuracy, '.1%'):>7}  "
+                         f"{covered:>5} of {total}")
         return "\n".join(lines)
 
 
-def analogy_accuracy(vectors: Any, dataset: Any = "analogies", *, method: str = "3cosadd", first: int | None = None) -> AnalogyResult:
+def analogy_accuracy(vectors: Any, dataset: Any = "analogies", *, method: str = "3cosadd",
+                     first: int | None = None) -> AnalogyResult:
     """Ask every analogy question and count right answers, in all and per section.
 
-    Parameters: vectors, as for `word_similarity`; dataset, a name or an object with ``questions`` (n, 4) of words and ``section`` (n,);
-    method, "3cosadd" or "3cosmul"; first, use only that many words of the table, for tables sorted by frequency.
-    A word is looked up as written, then in lower case. Raises UnknownWord when no question is covered.
-    References: [mikolov2013distributed], [levy2014linguistic]
+    Parameters: vectors, as for `word_similarity`; dataset, a name or an object with ``questions``
+    (n, 4) of words and ``section`` (n,); method, "3cosadd" or "3cosmul"; first, use only that many
+    words of the table, for tables sorted by frequency. A word is looked up as written, then in
+    lower case. Raises UnknownWord when no question is covered. References:
+    [mikolov2013distributed], [levy2014linguistic]
     """
     check_choice("method", method, METHODS)
     table = WordTable(vectors)
@@ -66,20 +73,25 @@ def analogy_accuracy(vectors: Any, dataset: Any = "analogies", *, method: str = 
     rows, missing = table.rows([list(column) for column in questions.T])
     known = (rows >= 0).all(axis=1)
     right = np.zeros(len(rows), dtype=bool)
-    right[known] = answers(unit_rows(table.matrix), rows[known, :3], method=method) == rows[known, 3]
+    right[known] = answers(unit_rows(table.matrix), rows[known, :3], method=method) == rows[known,
+                                                                                            3]
     by_section = {}
     for name in dict.fromkeys(sections.tolist()):
         here = sections == name
         covered = int((here & known).sum())
-        by_section[str(name)] = (float(right[here].sum() / covered) if covered else None, covered, int(here.sum()))
-    return AnalogyResult(method, float(right[known].mean()), int(known.sum()), len(rows), by_section, tuple(missing))
+        by_section[str(name)] = (float(right[here].sum() / covered) if covered else None, covered,
+                                 int(here.sum()))
+    return AnalogyResult(method, float(right[known].mean()), int(known.sum()), len(rows),
+                         by_section, tuple(missing))
 
 
 def answers(unit: np.ndarray, questions: np.ndarray, *, method: str = "3cosadd") -> np.ndarray:
-    """The best fourth word of each question "a is to b as c is to ?", among all words but a, b, c; the lower row wins a tie.
+    """The best fourth word of each question "a is to b as c is to ?", among all words but a, b, c;
+    the lower row wins a tie.
 
-    Parameters: unit, (words, dim) vectors of length 1; questions, (n, 3) row numbers. Returns (n,) row numbers, -1 where no word is
-    left to answer. Scores are made in blocks, never questions x words.
+    Parameters: unit, (words, dim) vectors of length 1; questions, (n, 3) row numbers. Returns (n,)
+    row numbers, -1 where no word is left to answer. Scores are made in blocks, never questions x
+    words.
     """
     if method == "3cosadd":
         return _nearest(unit, questions)
@@ -93,7 +105,9 @@ def answers(unit: np.ndarray, questions: np.ndarray, *, method: str = "3cosadd")
 
 
 def _nearest(unit: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """3CosAdd is a neighbour search: the cosines are linear in the vectors, and of the four words nearest to b - a + c at most three were asked."""
+    """3CosAdd is a neighbour search: the cosines are linear in the vectors, and of the four words
+    nearest to b - a + c at most three were asked.
+    """
     from ..kernels import knn
 
     a, b, c = (unit[asked[:, k]] for k in range(3))
@@ -103,7 +117,7 @@ def _nearest(unit: np.ndarray, asked: np.ndarray) -> np.ndarray:
 
 
 def _products(unit: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    a, b, c = ((unit[asked[:, k]] @ unit.T + 1) / 2 for k in range(3))      # cosines moved to [0, 1]
+    a, b, c = ((unit[asked[:, k]] @ unit.T + 1) / 2 for k in range(3))  # cosines moved to [0, 1]
     return b * c / (a + EPSILON)
 
 
@@ -118,11 +132,13 @@ def _loaded(dataset: Any) -> tuple[np.ndarray, np.ndarray]:
 
         dataset = datasets.load(dataset)
     if not (hasattr(dataset, "questions") and hasattr(dataset, "section")):
-        raise TypeError(f"dataset={shown(dataset)} is {type(dataset).__name__}; expected analogies with questions (n, 4) and section (n,)")
+        raise TypeError(f"dataset={shown(dataset)} is {type(dataset).__name__}; expected analogies "
+                        "with questions (n, 4) and section (n,)")
     questions = np.asarray(dataset.questions, dtype=object)
     sections: Sequence[str] = dataset.section
     if questions.ndim != 2 or questions.shape[1] != 4 or len(sections) != len(questions):
-        raise ValueError(f"dataset.questions has shape {questions.shape} for {len(sections)} sections; expected (n, 4) and n sections")
+        raise ValueError(f"dataset.questions has shape {questions.shape} for {len(sections)} "
+                         "sections; expected (n, 4) and n sections")
     if not len(questions):
         raise ValueError("dataset.questions holds 0 questions; expected >= 1")
     return questions, np.asarray(sections, dtype=object)

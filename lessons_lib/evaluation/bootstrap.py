@@ -1,7 +1,9 @@
-"""How far would the score move with other test pairs? Draw the pairs again, with replacement, and score each draw.
+"""How far would the score move with other test pairs? Draw the pairs again, with replacement, and
+score each draw.
 
-The 95 % interval reaches from the 2.5th to the 97.5th percentile of the scores of 1,000 draws. Ranks are made anew in every draw, ties
-included (`kernels.spearman_resamples`), so the result is exact, and 1,379 pairs take a hundredth of a second. Taught in ``01_one_hot``.
+The 95 % interval reaches from the 2.5th to the 97.5th percentile of the scores of 1,000 draws.
+Ranks are made anew in every draw, ties included (`kernels.spearman_resamples`), so the result is
+exact, and 1,379 pairs take a hundredth of a second. Taught in ``01_one_hot``.
 """
 
 from __future__ import annotations
@@ -14,17 +16,20 @@ import numpy as np
 from ..core import check_float, check_int, generator, shown
 from .ranks import average_ranks, checked_pairs, spearman
 
-__all__ = ["PairedDifference", "bootstrap_interval", "paired_difference", "percentile_interval", "spearman_interval", "spearman_resamples"]
+__all__ = [
+    "PairedDifference", "bootstrap_interval", "paired_difference", "percentile_interval",
+    "spearman_interval", "spearman_resamples"
+]
 
-BLOCK = 1 << 18                                   # numbers per block of draws: 2 MB, which the caches hold
+BLOCK = 1 << 18  # numbers per block of draws: 2 MB, which the caches hold
 
 
 @dataclass(frozen=True)
 class PairedDifference:
     """Spearman of encoder a minus Spearman of encoder b on the same pairs.
 
-    ``interval`` is its bootstrap interval; ``share_above_zero`` the share of resamples in which a is better. An interval that holds 0
-    means: this test set cannot tell the two apart.
+    ``interval`` is its bootstrap interval; ``share_above_zero`` the share of resamples in which a
+    is better. An interval that holds 0 means: this test set cannot tell the two apart.
     """
 
     difference: float
@@ -38,33 +43,41 @@ class PairedDifference:
 
 
 def _draws(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Blocks of (resamples, n) items, drawn from n with replacement; the blocks together are the same draws for any size of block."""
+    """Blocks of (resamples, n) items, drawn from n with replacement; the blocks together are the
+    same draws for any size of block.
+    """
     step = max(1, BLOCK // n)
     for start in range(0, n_resamples, step):
         yield rng.integers(n, size=(min(step, n_resamples - start), n))
 
 
-def spearman_resamples(columns: Sequence[np.ndarray], gold: np.ndarray, *, n_resamples: int, rng: np.random.Generator) -> np.ndarray:
+def spearman_resamples(columns: Sequence[np.ndarray], gold: np.ndarray, *, n_resamples: int,
+                       rng: np.random.Generator) -> np.ndarray:
     """Spearman of every column with gold in every resample; all columns see the same resamples.
 
-    Parameters: columns, checked arrays of shape (n,); gold (n,). Returns (len(columns), n_resamples) float64, NaN for a resample in
-    which a side is constant (drawn from few pairs): it has no correlation, and `percentile_interval` leaves it out.
+    Parameters: columns, checked arrays of shape (n,); gold (n,). Returns (len(columns),
+    n_resamples) float64, NaN for a resample in which a side is constant (drawn from few pairs): it
+    has no correlation, and `percentile_interval` leaves it out.
     """
     from .. import kernels
 
-    ranked = np.stack([average_ranks(column) for column in columns])         # one type for all columns, the same order and ties
-    return kernels.spearman_resamples(ranked, gold, _draws(len(gold), n_resamples, rng), backend="cpu").numpy()
+    # one type for all columns, the same order and ties
+    ranked = np.stack([average_ranks(column) for column in columns])
+    return kernels.spearman_resamples(ranked, gold, _draws(len(gold), n_resamples, rng),
+                                      backend="cpu").numpy()
 
 
 def percentile_interval(samples: np.ndarray, *, confidence: float = 0.95) -> tuple[float, float]:
-    """The middle ``confidence`` share of the samples, shape (n,); samples that are NaN are left out.
+    """The middle ``confidence`` share of the samples, shape (n,); samples that are NaN are left
+    out.
 
     Raises ValueError when none is left.
     """
     tail = (1 - check_float("confidence", confidence, low=0, high=1, open_low=True)) / 2
     defined = samples[~np.isnan(samples)]
     if len(defined) == 0:
-        raise ValueError(f"none of the {len(samples)} resamples has a defined statistic; there are too few different pairs")
+        raise ValueError(f"none of the {len(samples)} resamples has a defined statistic; there are "
+                         "too few different pairs")
     low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
 
@@ -72,19 +85,23 @@ def percentile_interval(samples: np.ndarray, *, confidence: float = 0.95) -> tup
 def _number(value: object) -> float:
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "fiub":
-        raise TypeError(f"statistic gave {shown(value)}, a {type(value).__name__}; expected one number per resample")
+        raise TypeError(f"statistic gave {shown(value)}, a {type(value).__name__}; expected one "
+                        "number per resample")
     if not np.isfinite(array):
-        raise ValueError(f"statistic gave {float(array)} for a resample; expected a finite number. Return a fallback where it is undefined")
+        raise ValueError(f"statistic gave {float(array)} for a resample; expected a finite number. "
+                         "Return a fallback where it is undefined")
     return float(array)
 
 
-def bootstrap_interval(statistic: Callable[[np.ndarray], float], n_items: int, *, n_resamples: int = 1000, confidence: float = 0.95,
-                       seed: int = 0) -> tuple[float, float]:
+def bootstrap_interval(statistic: Callable[[np.ndarray],
+                                           float], n_items: int, *, n_resamples: int = 1000,
+                       confidence: float = 0.95, seed: int = 0) -> tuple[float, float]:
     """Percentile interval of any statistic of ``n_items`` items, drawn again with replacement.
 
-    Parameters: statistic, maps an index array of shape (n_items,) to a finite number; n_resamples, number of draws; confidence in
-    (0, 1]; seed. Returns (low, high). Raises TypeError (no function, or it gives no number), ValueError (it gives NaN or
-    infinity). For Spearman `spearman_interval` gives the same kind of interval faster.
+    Parameters: statistic, maps an index array of shape (n_items,) to a finite number; n_resamples,
+    number of draws; confidence in (0, 1]; seed. Returns (low, high). Raises TypeError (no function,
+    or it gives no number), ValueError (it gives NaN or infinity). For Spearman `spearman_interval`
+    gives the same kind of interval faster.
 
     >>> values = np.arange(10.0)
     >>> low, high = bootstrap_interval(lambda index: values[index].mean(), 10)
@@ -92,30 +109,43 @@ def bootstrap_interval(statistic: Callable[[np.ndarray], float], n_items: int, *
     True
     """
     if not callable(statistic):
-        raise TypeError(f"statistic={shown(statistic)} is {type(statistic).__name__}; expected a function of an index array")
+        raise TypeError(f"statistic={shown(statistic)} is {type(statistic).__name__}; expected a "
+                        "function of an index array")
     n, rng = check_int("n_items", n_items), generator(seed)
-    samples = [_number(statistic(rng.integers(n, size=n))) for _ in range(check_int("n_resamples", n_resamples))]
+    samples = [
+        _number(statistic(rng.integers(n, size=n)))
+        for _ in range(check_int("n_resamples", n_resamples))
+    ]
     return percentile_interval(np.array(samples, dtype=np.float64), confidence=confidence)
 
 
-def spearman_interval(predictions: Sequence[float] | np.ndarray, gold: Sequence[float] | np.ndarray, *, n_resamples: int = 1000,
-                      confidence: float = 0.95, seed: int = 0) -> tuple[float, float]:
-    """Percentile bootstrap interval of Spearman over pairs. Columns of shape (n,). Returns (low, high). Raises as `spearman` does."""
+def spearman_interval(predictions: Sequence[float] | np.ndarray, gold: Sequence[float] | np.ndarray,
+                      *, n_resamples: int = 1000, confidence: float = 0.95,
+                      seed: int = 0) -> tuple[float, float]:
+    """Percentile bootstrap interval of Spearman over pairs.
+
+    Columns of shape (n,). Returns (low, high). Raises as `spearman` does.
+    """
     x, y = checked_pairs(predictions, gold, exact=True)
-    samples = spearman_resamples([x], y, n_resamples=check_int("n_resamples", n_resamples), rng=generator(seed))
+    samples = spearman_resamples([x], y, n_resamples=check_int("n_resamples", n_resamples),
+                                 rng=generator(seed))
     return percentile_interval(samples[0], confidence=confidence)
 
 
-def paired_difference(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray, gold: Sequence[float] | np.ndarray, *,
-                      n_resamples: int = 1000, confidence: float = 0.95, seed: int = 0) -> PairedDifference:
-    """Is encoder a better than encoder b? The bootstrap interval of the difference of their Spearman, both on the same resamples.
+def paired_difference(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray,
+                      gold: Sequence[float] | np.ndarray, *, n_resamples: int = 1000,
+                      confidence: float = 0.95, seed: int = 0) -> PairedDifference:
+    """Is encoder a better than encoder b? The bootstrap interval of the difference of their
+    Spearman, both on the same resamples.
 
-    Parameters: a, b, predictions of two encoders for the same pairs, shape (n,); gold (n,). Sharing the resamples removes what the two
-    have in common, so this interval is narrower than two separate ones suggest. Raises as `spearman` does.
+    Parameters: a, b, predictions of two encoders for the same pairs, shape (n,); gold (n,). Sharing
+    the resamples removes what the two have in common, so this interval is narrower than two
+    separate ones suggest. Raises as `spearman` does.
     """
     x, y = checked_pairs(a, gold, names=("a", "gold"), exact=True)
     z, _ = checked_pairs(b, gold, names=("b", "gold"), exact=True)
-    first, second = spearman_resamples([x, z], y, n_resamples=check_int("n_resamples", n_resamples), rng=generator(seed))
+    first, second = spearman_resamples([x, z], y, n_resamples=check_int("n_resamples", n_resamples),
+                                       rng=generator(seed))
     difference = first - second
     interval = percentile_interval(difference, confidence=confidence)
     above = float((difference[~np.isnan(difference)] > 0).mean())

@@ -1,7 +1,9 @@
-"""The shape of a space of vectors: cosines of pairs, how near true pairs lie (alignment), how evenly all points spread (uniformity).
+"""The shape of a space of vectors: cosines of pairs, how near true pairs lie (alignment), how
+evenly all points spread (uniformity).
 
-Everything is measured on the unit sphere; a zero vector stays zero and has cosine 0 with all. Dense arrays and SciPy CSR matrices are
-taken, entries from 1e-320 to 1e300 included. Taught in ``14_simcse``; cosines from ``01_one_hot`` on.
+Everything is measured on the unit sphere; a zero vector stays zero and has cosine 0 with all. Dense
+arrays and SciPy CSR matrices are taken, entries from 1e-320 to 1e300 included. Taught in
+``14_simcse``; cosines from ``01_one_hot`` on.
 """
 
 from __future__ import annotations
@@ -19,10 +21,13 @@ BLOCK = 1 << 20                                   # numbers per dense block: 8 M
 
 
 def _checked(name: str, x: Any, *, min_rows: int = 0) -> Any:
-    """A contiguous float32 or float64 array, or CSR of such; half precision is raised to float32 so that sums stay exact enough."""
+    """A contiguous float32 or float64 array, or CSR of such; half precision is raised to float32 so
+    that sums stay exact enough.
+    """
     if not hasattr(x, "tocsr"):
         x = check_array(name, x, min_rows=min_rows)
-        return np.ascontiguousarray(x, dtype=np.float32 if x.dtype.itemsize < 4 else x.dtype.newbyteorder("="))
+        return np.ascontiguousarray(
+            x, dtype=np.float32 if x.dtype.itemsize < 4 else x.dtype.newbyteorder("="))
     x = x.tocsr()
     if x.shape[0] < min_rows:
         raise ValueError(f"{name} has {x.shape[0]} rows; expected >= {min_rows}")
@@ -36,7 +41,9 @@ def _row_peaks(x: Any) -> np.ndarray:
 
 
 def _scaled_rows(x: Any) -> Any:
-    """Each row times the power of two that brings its largest entry into [0.5, 1): exact, and no square over- or underflows."""
+    """Each row times the power of two that brings its largest entry into [0.5, 1): exact, and no
+    square over- or underflows.
+    """
     if 0 in x.shape:
         return x
     exponent = -np.frexp(_row_peaks(x))[1]
@@ -57,7 +64,8 @@ def _row_dots(x: Any, y: Any) -> np.ndarray:
 def unit_rows(x: Any) -> Any:
     """Every row at length 1; a zero row stays zero.
 
-    Parameters: x, (n, dim) dense or CSR; half precision becomes float32, integers float64. Returns the same kind and shape.
+    Parameters: x, (n, dim) dense or CSR; half precision becomes float32, integers float64. Returns
+    the same kind and shape.
     """
     x = _scaled_rows(_checked("x", x))
     length = np.sqrt(_row_dots(x, x))
@@ -72,25 +80,31 @@ def unit_rows(x: Any) -> Any:
 def _row_numbers(name: str, rows: Any, n: int) -> np.ndarray:
     numbers = np.asarray(rows)
     if numbers.size and numbers.dtype.kind not in "iu":
-        raise TypeError(f"{name}={shown(rows)} has dtype {numbers.dtype}; expected row numbers (int)")
+        raise TypeError(f"{name}={shown(rows)} has dtype {numbers.dtype}; expected row numbers "
+                        "(int)")
     if numbers.ndim != 1:
-        raise ValueError(f"{name} has shape {numbers.shape}; expected row numbers of shape (pairs,)")
+        raise ValueError(f"{name} has shape {numbers.shape}; expected row numbers of shape "
+                         "(pairs,)")
     bad = np.flatnonzero((numbers < 0) | (numbers >= n))
     if len(bad):
-        raise ValueError(f"{name}[{bad[0]}]={numbers[bad[0]]} is no row; expected ints in [0, {n - 1}]")
+        raise ValueError(f"{name}[{bad[0]}]={numbers[bad[0]]} is no row; expected ints in [0, "
+                         f"{n - 1}]")
     return numbers.astype(np.intp)
 
 
 def pair_cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Cosine of ``vectors[left[k]]`` and ``vectors[right[k]]`` for every k, summed in float64.
 
-    Parameters: vectors, (n, dim) dense or CSR; left, right, row numbers of shape (pairs,). Returns (pairs,) float64 in [-1, 1]: 0 where a
-    vector is zero, exactly 1 for a non-zero vector with itself. Raises ValueError for row numbers that do not pair up or are out of range.
+    Parameters: vectors, (n, dim) dense or CSR; left, right, row numbers of shape (pairs,). Returns
+    (pairs,) float64 in [-1, 1]: 0 where a vector is zero, exactly 1 for a non-zero vector with
+    itself. Raises ValueError for row numbers that do not pair up or are out of range.
     """
     vectors = _scaled_rows(_checked("vectors", vectors))
-    left, right = _row_numbers("left", left, vectors.shape[0]), _row_numbers("right", right, vectors.shape[0])
+    left, right = _row_numbers("left", left, vectors.shape[0]), _row_numbers(
+        "right", right, vectors.shape[0])
     if len(left) != len(right):
-        raise ValueError(f"left has {len(left)} and right {len(right)} row numbers; expected one of each per pair")
+        raise ValueError(f"left has {len(left)} and right {len(right)} row numbers; expected one "
+                         "of each per pair")
     squares = _row_dots(vectors, vectors)
     cosines = np.zeros(len(left))
     width = vectors.nnz // len(squares) if hasattr(vectors, "tocsr") else vectors.shape[1]
@@ -99,15 +113,18 @@ def pair_cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarra
         i, j = left[start : start + step], right[start : start + step]
         lengths = np.sqrt(squares[i] * squares[j])
         dots = _row_dots(vectors[i], vectors[j])
-        cosines[start : start + step] = np.divide(dots, lengths, out=np.zeros(len(i)), where=lengths > 0)
+        cosines[start:start + step] = np.divide(dots, lengths, out=np.zeros(len(i)), where=lengths
+                                                > 0)
     return np.clip(cosines, -1.0, 1.0)
 
 
 def alignment(x: Any, y: Any, *, alpha: float = 2.0) -> float:
-    """Mean distance, to the power alpha, between the two vectors of each true pair, on the unit sphere; 0 is best.
+    """Mean distance, to the power alpha, between the two vectors of each true pair, on the unit
+    sphere; 0 is best.
 
-    Parameters: x, y, (n, dim) dense or CSR, row i of x belongs to row i of y; alpha in (0, 100]. Returns mean ||x_i - y_i||^alpha, which for
-    alpha = 2 and no zero vector is 2 - 2 mean cos. Raises ValueError for other shapes or no pair. [wang2020understanding]
+    Parameters: x, y, (n, dim) dense or CSR, row i of x belongs to row i of y; alpha in (0, 100].
+    Returns mean ||x_i - y_i||^alpha, which for alpha = 2 and no zero vector is 2 - 2 mean cos.
+    Raises ValueError for other shapes or no pair. [wang2020understanding]
 
     >>> alignment([[1.0, 0.0]], [[0.0, 5.0]])
     2.0
@@ -115,7 +132,8 @@ def alignment(x: Any, y: Any, *, alpha: float = 2.0) -> float:
     alpha = check_float("alpha", alpha, low=0, high=100, open_low=True)
     x, y = unit_rows(_checked("x", x, min_rows=1)), unit_rows(_checked("y", y, min_rows=1))
     if x.shape != y.shape:
-        raise ValueError(f"x has shape {x.shape} and y has shape {y.shape}; expected equal shapes, one row per pair")
+        raise ValueError(f"x has shape {x.shape} and y has shape {y.shape}; expected equal shapes, "
+                         "one row per pair")
     if hasattr(x, "tocsr") or hasattr(y, "tocsr"):
         from ..kernels.alignment.cpu import mean_power
 
@@ -124,14 +142,17 @@ def alignment(x: Any, y: Any, *, alpha: float = 2.0) -> float:
     from .. import kernels
 
     kind = np.promote_types(x.dtype, y.dtype)
-    return float(kernels.alignment(_tensor(x.astype(kind, copy=False)), _tensor(y.astype(kind, copy=False)), alpha=alpha, backend="cpu"))
+    return float(
+        kernels.alignment(_tensor(x.astype(kind, copy=False)), _tensor(y.astype(kind, copy=False)),
+                          alpha=alpha, backend="cpu"))
 
 
 def _tensor(x: np.ndarray) -> Any:
     """The array as a torch tensor; the kernels know float32 and float64."""
     import torch
 
-    return torch.from_numpy(x.astype(np.float32 if x.dtype == np.float32 else np.float64, copy=False))
+    return torch.from_numpy(
+        x.astype(np.float32 if x.dtype == np.float32 else np.float64, copy=False))
 
 
 def _grams(x: Any) -> Iterator[tuple[slice, slice, Any]]:
@@ -143,10 +164,12 @@ def _grams(x: Any) -> Iterator[tuple[slice, slice, Any]]:
 
 
 def uniformity(x: Any, *, t: float = 2.0) -> float:
-    """Log of the mean of exp(-t ||x_i - x_j||^2) over all pairs i < j, on the unit sphere; lower is more evenly spread.
+    """Log of the mean of exp(-t ||x_i - x_j||^2) over all pairs i < j, on the unit sphere; lower is
+    more evenly spread.
 
-    Parameters: x, (n, dim) dense or CSR, n >= 2; t in (0, 100]. Returns a float <= 0: 0 when all vectors are equal, about -2t when they
-    fill a sphere of high dimension. Works in blocks: memory beyond x is O(n) and never n x n. Raises ValueError for fewer than 2 rows.
+    Parameters: x, (n, dim) dense or CSR, n >= 2; t in (0, 100]. Returns a float <= 0: 0 when all
+    vectors are equal, about -2t when they fill a sphere of high dimension. Works in blocks: memory
+    beyond x is O(n) and never n x n. Raises ValueError for fewer than 2 rows.
     [wang2020understanding]
 
     >>> uniformity([[1.0, 0.0], [-1.0, 0.0]])

@@ -1,7 +1,9 @@
-"""The one table that runs through the course: each lesson adds a row, and the reader watches the number climb, and fall.
+"""The one table that runs through the course: each lesson adds a row, and the reader watches the
+number climb, and fall.
 
-Rows live in one JSON file per user, written whole under a lock, so that two notebooks can add rows at the same time. A damaged file is
-set aside, never thrown away. The course's own measured rows come with it (`Leaderboard.reference`). Shown at the end of every lesson.
+Rows live in one JSON file per user, written whole under a lock, so that two notebooks can add rows
+at the same time. A damaged file is set aside, never thrown away. The course's own measured rows
+come with it (`Leaderboard.reference`). Shown at the end of every lesson.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ..core import PROJECT, DamagedFile, cache_folder, check_choice, check_seed, read_json, shown, warn_data, write_json
+from ..core import (PROJECT, DamagedFile, cache_folder, check_choice, check_seed, read_json, shown,
+                    warn_data, write_json)
 from .tables import html_table, text_table
 
 __all__ = ["SCALES", "Leaderboard", "LeaderboardRow"]
@@ -26,15 +29,17 @@ SCALES = ("smoke", "laptop", "paper")
 LOCK_SECONDS = 60
 NOT_MEASURED = "–"
 VERSIONS = ("lessons_lib", "numpy", "scipy", "torch")
-SCORE_FIELDS = ("spearman", "pearson", "interval", "alignment", "uniformity", "protocol", "split", "n_pairs", "seconds")
+SCORE_FIELDS = ("spearman", "pearson", "interval", "alignment", "uniformity", "protocol", "split",
+                "n_pairs", "seconds")
 
 
 @dataclass(frozen=True)
 class LeaderboardRow:
     """One encoder of one lesson.
 
-    ``scores``: set name -> its figures (spearman, pearson, interval, alignment, uniformity, protocol, split, n_pairs, seconds),
-    correlations in [-1, 1]. ``seconds``: sum over the sets. ``versions``: packages that were installed.
+    ``scores``: set name -> its figures (spearman, pearson, interval, alignment, uniformity,
+    protocol, split, n_pairs, seconds), correlations in [-1, 1]. ``seconds``: sum over the sets.
+    ``versions``: packages that were installed.
     """
 
     encoder: str
@@ -54,8 +59,8 @@ class LeaderboardRow:
 class Leaderboard:
     """Rows kept in a file: one per (encoder, lesson), in the order in which they were first added.
 
-    Parameters: path, the file; by default ``leaderboard.json`` in the user's cache folder (``LESSONS_CACHE`` moves it).
-    A path that is no file (a folder) is a ValueError in every method.
+    Parameters: path, the file; by default ``leaderboard.json`` in the user's cache folder
+    (``LESSONS_CACHE`` moves it). A path that is no file (a folder) is a ValueError in every method.
     """
 
     _read_only = False
@@ -65,20 +70,26 @@ class Leaderboard:
 
     @classmethod
     def reference(cls) -> Leaderboard:
-        """The rows this course measured itself, as committed with it, to be read only; empty where the file is not there."""
+        """The rows this course measured itself, as committed with it, to be read only; empty where
+        the file is not there.
+        """
         board = cls(PROJECT / "data" / "leaderboard.json")
         board._read_only = True
         return board
 
-    def add(self, encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int = 0, scale: str | None = None) -> LeaderboardRow:
+    def add(self, encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int = 0,
+            scale: str | None = None) -> LeaderboardRow:
         """Write one row; it takes the place of the row of the same encoder and lesson.
 
-        Parameters: encoder, its name; lesson, the lesson's id; results, what `evaluate` returned; seed of the encoder; scale, "smoke",
-        "laptop" or "paper" (default: ``LESSONS_SCALE``, else "laptop"). Returns the row. Raises ValueError for empty results or names and
-        for the reference board, TypeError for other results, TimeoutError when another process keeps the file for 60 s.
+        Parameters: encoder, its name; lesson, the lesson's id; results, what `evaluate` returned;
+        seed of the encoder; scale, "smoke", "laptop" or "paper" (default: ``LESSONS_SCALE``, else
+        "laptop"). Returns the row. Raises ValueError for empty results or names and for the
+        reference board, TypeError for other results, TimeoutError when another process keeps the
+        file for 60 s.
         """
         self._check_writable("add")
-        row = _row(encoder, lesson, results, seed=seed, scale=scale or os.environ.get("LESSONS_SCALE", "laptop"))
+        row = _row(encoder, lesson, results, seed=seed, scale=scale
+                   or os.environ.get("LESSONS_SCALE", "laptop"))
         with self._locked():
             rows = {(old.encoder, old.lesson): old for old in self._read()}
             rows[row.encoder, row.lesson] = row
@@ -94,7 +105,8 @@ class Leaderboard:
         except DamagedFile:
             if self._read_only:
                 raise
-            with self._locked():                     # the writer may have replaced it meanwhile: look again before setting it aside
+            # the writer may have replaced it meanwhile: look again before setting it aside
+            with self._locked():
                 return self._read()
 
     def reset(self) -> None:
@@ -136,15 +148,20 @@ class Leaderboard:
         return self.to_text()
 
     def _present(self) -> bool:
-        """Whether the file is there. Raises ValueError for a folder, which is never read, moved or removed."""
+        """Whether the file is there.
+
+        Raises ValueError for a folder, which is never read, moved or removed.
+        """
         if self.path.exists() and not self.path.is_file():
-            raise ValueError(f"path={str(self.path)!r} is no file; expected the leaderboard's JSON file, "
+            raise ValueError(f"path={str(self.path)!r} is no file; expected the leaderboard's JSON "
+                             "file, "
                              f"such as {str(self.path / 'leaderboard.json')!r}")
         return self.path.exists()
 
     def _check_writable(self, method: str) -> None:
         if self._read_only:
-            raise ValueError(f"{method} would change the course's own rows, which are written by `lessons build`; "
+            raise ValueError(f"{method} would change the course's own rows, which are written by "
+                             "`lessons build`; "
                              f"use your own board: Leaderboard().{method}")
         self._present()
 
@@ -171,30 +188,40 @@ class Leaderboard:
             while (aside := self.path.with_suffix(f".damaged-{n}.json")).exists():
                 n += 1
             os.replace(self.path, aside)
-            warn_data(f"the leaderboard could not be read ({error}); it is kept as {aside}, and a new one begins", stacklevel=4)
+            warn_data(f"the leaderboard could not be read ({error}); it is kept as {aside}, and a "
+                      "new one begins", stacklevel=4)
             return []
 
     def _write(self, rows: list[LeaderboardRow]) -> None:
         write_json(self.path, {"format": FORMAT, "rows": [asdict(row) for row in rows]})
 
 
-# ------------------------------------------------------------------------------------------------ rows
+# ------------------------------------------------------------------------------ rows
 
 
-def _row(encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int, scale: str) -> LeaderboardRow:
+def _row(encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int,
+         scale: str) -> LeaderboardRow:
     for name, value in (("encoder", encoder), ("lesson", lesson)):
         if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"{name}={shown(value)} is no name; expected a str with >= 1 character")
+            raise ValueError(f"{name}={shown(value)} is no name; expected a str with >= 1 "
+                             "character")
         if any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in value):
-            raise ValueError(f"{name}={shown(value)} holds a line break, a control character or a lone surrogate; expected one line of text")
+            raise ValueError(f"{name}={shown(value)} holds a line break, a control character or a "
+                             "lone surrogate; expected one line of text")
     if not isinstance(results, Mapping) or not results:
         raise ValueError(f"results={shown(results)} holds 0 sets; expected what evaluate returned")
     for name, result in results.items():
         if not all(hasattr(result, f) for f in ("dim", *SCORE_FIELDS)):
-            raise TypeError(f"results[{shown(name)}]={shown(result)} is {type(result).__name__}; expected an STSResult. Pass what evaluate returned")
-    scores = {str(name): {f: _plain(getattr(result, f)) for f in SCORE_FIELDS} for name, result in results.items()}
+            raise TypeError(f"results[{shown(name)}]={shown(result)} is {type(result).__name__}; "
+                            "expected an STSResult. Pass what evaluate returned")
+    scores = {
+        str(name): {f: _plain(getattr(result, f))
+                    for f in SCORE_FIELDS}
+        for name, result in results.items()
+    }
     dim = next(iter(results.values())).dim
-    return LeaderboardRow(encoder, lesson, scores, int(dim), round(sum(s["seconds"] for s in scores.values()), 4), check_seed(seed),
+    return LeaderboardRow(encoder, lesson, scores, int(dim),
+                          round(sum(s["seconds"] for s in scores.values()), 4), check_seed(seed),
                           check_choice("scale", scale, SCALES), _versions())
 
 
@@ -215,10 +242,16 @@ def _versions() -> dict[str, str]:
 
 
 def _parsed(path: Path) -> list[LeaderboardRow]:
-    """Rows of a file. Raises DamagedFile when it is no leaderboard, ValueError when a newer version of the course wrote it."""
+    """Rows of a file.
+
+    Raises DamagedFile when it is no leaderboard, ValueError when a newer version of the course
+    wrote it.
+    """
     content = read_json(path)
-    if isinstance(content, dict) and isinstance(content.get("format"), int) and content["format"] > FORMAT:
-        raise ValueError(f"{path} has format {content['format']}, this version reads up to {FORMAT}; upgrade the course")
+    if isinstance(content, dict) and isinstance(content.get("format"),
+                                                int) and content["format"] > FORMAT:
+        raise ValueError(f"{path} has format {content['format']}, this version reads up to "
+                         f"{FORMAT}; upgrade the course")
     try:
         rows = [LeaderboardRow(**row) for row in content["rows"]]
     except (TypeError, KeyError) as error:
@@ -229,20 +262,27 @@ def _parsed(path: Path) -> list[LeaderboardRow]:
 
 
 def _check_row(path: Path, row: LeaderboardRow) -> None:
-    kinds = {"encoder": str, "lesson": str, "scores": dict, "dim": int, "seconds": (int, float), "seed": int, "scale": str,
-             "versions": dict}
+    kinds = {
+        "encoder": str, "lesson": str, "scores": dict, "dim": int, "seconds": (int, float),
+        "seed": int, "scale": str, "versions": dict
+    }
     right = all(isinstance(getattr(row, name), kind) for name, kind in kinds.items())
-    if not right or not all(isinstance(s, dict) and isinstance(s.get("spearman"), (int, float)) for s in row.scores.values()):
-        raise DamagedFile(f"{path} is no leaderboard: the row of {shown(row.encoder)} has fields of a wrong kind")
+    if not right or not all(
+            isinstance(s, dict) and isinstance(s.get("spearman"), (int, float))
+            for s in row.scores.values()):
+        raise DamagedFile(f"{path} is no leaderboard: the row of {shown(row.encoder)} has fields "
+                          "of a wrong kind")
     if not _finite([row.seconds, *row.scores.values()]):
-        raise DamagedFile(f"{path} is no leaderboard: the row of {shown(row.encoder)} holds NaN or infinity")
+        raise DamagedFile(f"{path} is no leaderboard: the row of {shown(row.encoder)} holds NaN or "
+                          "infinity")
 
 
 def _finite(value: Any) -> bool:
     """Whether every number inside nested lists and dicts is finite."""
     if isinstance(value, dict):
         value = list(value.values())
-    return all(map(_finite, value)) if isinstance(value, list) else not isinstance(value, float) or math.isfinite(value)
+    return all(map(_finite, value)) if isinstance(
+        value, list) else not isinstance(value, float) or math.isfinite(value)
 
 
 def _table(rows: list[LeaderboardRow]) -> list[list[str]]:

@@ -1,7 +1,9 @@
-"""Turn what a caller names or passes into checked sets of graded sentence pairs, ready to be scored.
+"""Turn what a caller names or passes into checked sets of graded sentence pairs, ready to be
+scored.
 
-A set may be named (``"stsb"``), passed as an object with ``sentence1``, ``sentence2`` and ``score``, or kept in a dict under a name of
-its own. All sets are loaded and checked before any sentence is encoded. Used by `evaluate`; taught in ``01_one_hot``.
+A set may be named (``"stsb"``), passed as an object with ``sentence1``, ``sentence2`` and
+``score``, or kept in a dict under a name of its own. All sets are loaded and checked before any
+sentence is encoded. Used by `evaluate`; taught in ``01_one_hot``.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ __all__ = ["PairSet", "pair_sets"]
 
 @dataclass(frozen=True)
 class PairSet:
-    """Checked pairs of one set: distinct ``sentences``, row numbers ``left`` and ``right`` into them, ``gold`` (n,) float64.
+    """Checked pairs of one set: distinct ``sentences``, row numbers ``left`` and ``right`` into
+    them, ``gold`` (n,) float64.
 
-    ``subsets`` holds name and pair numbers of each file the set was made from; ``scale`` is (lowest, highest) possible grade.
+    ``subsets`` holds name and pair numbers of each file the set was made from; ``scale`` is
+    (lowest, highest) possible grade.
     """
 
     name: str
@@ -36,7 +40,9 @@ class PairSet:
 
     @property
     def close(self) -> np.ndarray:
-        """Numbers of the true pairs: graded above four fifths of the scale, strictly (above 4 of 0-5, above 4.2 of 1-5). [16.3]"""
+        """Numbers of the true pairs: graded above four fifths of the scale, strictly (above 4 of
+        0-5, above 4.2 of 1-5). [16.3]
+        """
         low, high = self.scale
         return np.flatnonzero(self.gold > low + 0.8 * (high - low))
 
@@ -44,21 +50,24 @@ class PairSet:
 def pair_sets(datasets: Any, *, split: str | None) -> list[PairSet]:
     """Load and check every set that ``datasets`` names or holds.
 
-    Raises TypeError for anything that is no name and no set of pairs, ValueError for an empty list, a repeated name or bad grades.
+    Raises TypeError for anything that is no name and no set of pairs, ValueError for an empty list,
+    a repeated name or bad grades.
     """
     if isinstance(datasets, Mapping):
         found = [(str(name), pairs) for name, pairs in datasets.items()]
     else:
         single = isinstance(datasets, str) or hasattr(datasets, "sentence1")
         if not single and not isinstance(datasets, Iterable):
-            raise TypeError(f"datasets={shown(datasets)} is {type(datasets).__name__}; expected names, SentencePairs or a dict of them")
+            raise TypeError(f"datasets={shown(datasets)} is {type(datasets).__name__}; expected "
+                            "names, SentencePairs or a dict of them")
         found = [_named(item, split) for item in ([datasets] if single else datasets)]
     if not found:
         raise ValueError('datasets holds 0 sets; expected >= 1, for example ["course-sts"]')
     names = [name for name, _ in found]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
-        raise ValueError(f"datasets holds {repeated!r} {names.count(repeated)} times; pass a dict to name each: {{'a': pairs, 'b': pairs}}")
+        raise ValueError(f"datasets holds {repeated!r} {names.count(repeated)} times; pass a dict "
+                         f"to name each: {{'a': pairs, 'b': pairs}}")
     return [_checked_set(name, pairs) for name, pairs in found]
 
 
@@ -72,46 +81,57 @@ def _named(item: Any, split: str | None) -> tuple[str, Any]:
 
 def _checked_set(name: str, pairs: Any) -> PairSet:
     missing = [column for column in ("sentence1", "sentence2") if not hasattr(pairs, column)]
-    grades = next((column for column in ("score", "label") if getattr(pairs, column, None) is not None), None)
+    grades = next(
+        (column for column in ("score", "label") if getattr(pairs, column, None) is not None), None)
     if missing or grades is None:
-        raise TypeError(f"{name} is {type(pairs).__name__} without {', '.join(missing) or 'score'}; expected sentence pairs with grades. "
+        raise TypeError(f"{name} is {type(pairs).__name__} without "
+                        f"{', '.join(missing) or 'score'}; expected sentence pairs with grades. "
                         "For sets of words use word_similarity")
     first = list(checked_texts(pairs.sentence1, name=f"{name}.sentence1"))
     second = list(checked_texts(pairs.sentence2, name=f"{name}.sentence2"))
-    gold = checked_values(f"{name}.score", pairs.score) if grades == "score" else _label_grades(f"{name}.label", pairs.label)
+    gold = checked_values(f"{name}.score", pairs.score) if grades == "score" else _label_grades(
+        f"{name}.label", pairs.label)
     for column, size in ((f"{name}.sentence2", len(second)), (f"{name}.{grades}", len(gold))):
         if size != len(first):
-            raise ValueError(f"{column} has {size} values and {name}.sentence1 has {len(first)}; expected one of each per pair")
+            raise ValueError(f"{column} has {size} values and {name}.sentence1 has {len(first)}; "
+                             "expected one of each per pair")
     checked_pairs(np.arange(len(gold)), gold, names=("pairs", f"{name}.{grades}"))
     rows = {sentence: row for row, sentence in enumerate(dict.fromkeys(first + second))}
     scale = getattr(pairs, "scale", None) or (gold.min(), gold.max())
-    return PairSet(name=name, split=str(getattr(pairs, "split", None) or "all"), sentences=list(rows), left=_row_numbers(rows, first),
-                   right=_row_numbers(rows, second), gold=gold, subsets=_subsets(name, pairs, len(gold)),
-                   scale=(float(scale[0]), float(scale[1])))
+    return PairSet(name=name, split=str(
+        getattr(pairs, "split", None) or "all"), sentences=list(rows), left=_row_numbers(
+            rows, first), right=_row_numbers(rows, second), gold=gold, subsets=_subsets(
+                name, pairs, len(gold)), scale=(float(scale[0]), float(scale[1])))
 
 
 def _label_grades(name: str, labels: Any) -> np.ndarray:
-    """Labels of classified pairs, written as text in their files, as grades: "0" different, "1" same."""
+    """Labels of classified pairs, written as text in their files, as grades: "0" different, "1"
+    same.
+    """
     grades = np.empty(len(labels))
     for i, label in enumerate(labels):
         try:
             grades[i] = float(label)
         except ValueError:
-            raise TypeError(f"{name}[{i}]={shown(label)} is no grade; keep the sets with numeric labels, for example by select(rows)") from None
+            raise TypeError(f"{name}[{i}]={shown(label)} is no grade; keep the sets with numeric "
+                            "labels, for example by select(rows)") from None
     return checked_values(name, grades)
 
 
 def _row_numbers(rows: dict[str, int], sentences: list[str]) -> np.ndarray:
-    return np.fromiter((rows[sentence] for sentence in sentences), dtype=np.intp, count=len(sentences))
+    return np.fromiter((rows[sentence] for sentence in sentences), dtype=np.intp,
+                       count=len(sentences))
 
 
 def _subsets(name: str, pairs: Any, n: int) -> dict[str, np.ndarray]:
     labels = getattr(pairs, "subset", None)
-    labels = getattr(pairs, "dataset", None) if labels is None else labels       # sets of classified pairs say where a pair comes from
+    # sets of classified pairs say where a pair comes from
+    labels = getattr(pairs, "dataset", None) if labels is None else labels
     if labels is None or isinstance(labels, str):
         return {name: np.arange(n)}
     if len(labels) != n:
-        raise ValueError(f"{name}.subset has {len(labels)} values for {n} pairs; expected one per pair")
+        raise ValueError(f"{name}.subset has {len(labels)} values for {n} pairs; expected one per "
+                         "pair")
     numbers: dict[str, list[int]] = {}
     for i, label in enumerate(labels):
         numbers.setdefault(str(label), []).append(i)

@@ -1,7 +1,9 @@
-"""Do two lists of numbers rise together? Pearson compares the numbers, Spearman compares their ranks.
+"""Do two lists of numbers rise together? Pearson compares the numbers, Spearman compares their
+ranks.
 
-Spearman is the Pearson correlation of average ranks, so equal values share a rank and only the order counts. Both refuse input for
-which no correlation exists (constant, NaN, fewer than two pairs) instead of handing out NaN. Taught in ``01_one_hot``.
+Spearman is the Pearson correlation of average ranks, so equal values share a rank and only the
+order counts. Both refuse input for which no correlation exists (constant, NaN, fewer than two
+pairs) instead of handing out NaN. Taught in ``01_one_hot``.
 """
 
 from __future__ import annotations
@@ -15,42 +17,54 @@ from ..core import check_array, shown
 __all__ = ["average_ranks", "checked_pairs", "checked_values", "pearson", "spearman"]
 
 
-def checked_values(name: str, values: Sequence[float] | np.ndarray, *, exact: bool = False) -> np.ndarray:
-    """One finite, 1-D column of numbers as float64, or with ``exact`` integers as they are; the input is not written.
+def checked_values(name: str, values: Sequence[float] | np.ndarray, *,
+                   exact: bool = False) -> np.ndarray:
+    """One finite, 1-D column of numbers as float64, or with ``exact`` integers as they are; the
+    input is not written.
 
-    Raises TypeError for text, naming the first value, and what `check_array` raises for NaN and wrong shapes.
+    Raises TypeError for text, naming the first value, and what `check_array` raises for NaN and
+    wrong shapes.
     """
     array = np.asarray(values)
     if array.dtype.kind in "USO" and array.size and isinstance(array.flat[0], str):
-        raise TypeError(f"{name}[0]={shown(str(array.flat[0]))} is text; expected numbers. Convert the column: np.asarray({name}, dtype=float)")
+        raise TypeError(f"{name}[0]={shown(str(array.flat[0]))} is text; expected numbers. Convert "
+                        f"the column: np.asarray({name}, dtype=float)")
     checked = check_array(name, array, ndim=1).astype(np.float64)
-    return array if exact and array.dtype.kind in "iu" else checked        # float64 would make neighbours beyond 2^53 equal
+    # float64 would make neighbours beyond 2^53 equal
+    return array if exact and array.dtype.kind in "iu" else checked
 
 
 def checked_pairs(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, *,
-                  names: tuple[str, str] = ("predictions", "gold"), exact: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Two columns that have a correlation: equal lengths, at least two pairs, no NaN, neither side constant.
+                  names: tuple[str, str] = ("predictions", "gold"),
+                  exact: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Two columns that have a correlation: equal lengths, at least two pairs, no NaN, neither side
+    constant.
 
-    Returns both as float64 of shape (n,); with ``exact`` integers stay as they are. Raises ValueError with the side, its length
-    and the first index concerned.
+    Returns both as float64 of shape (n,); with ``exact`` integers stay as they are. Raises
+    ValueError with the side, its length and the first index concerned.
     """
-    x, y = (checked_values(name, column, exact=exact) for name, column in zip(names, (x, y), strict=True))
+    x, y = (checked_values(name, column, exact=exact)
+            for name, column in zip(names, (x, y), strict=True))
     if len(x) != len(y):
-        raise ValueError(f"{names[0]} has {len(x)} values and {names[1]} has {len(y)}; expected one of each per pair. "
+        raise ValueError(f"{names[0]} has {len(x)} values and {names[1]} has {len(y)}; expected "
+                         "one of each per pair. "
                          f"The first without a partner has index {min(len(x), len(y))}")
     if len(x) < 2:
         raise ValueError(f"{names[0]} and {names[1]} hold {len(x)} pairs; a correlation needs >= 2")
     for name, column in zip(names, (x, y), strict=True):
         if column.min() == column.max():
-            raise ValueError(f"{name} is constant: all {len(column)} values from index 0 on are {column[0]:g}; "
+            raise ValueError(f"{name} is constant: all {len(column)} values from index 0 on are "
+                             f"{column[0]:g}; "
                              "a correlation needs >= 2 different values")
     return x, y
 
 
 def average_ranks(values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Rank 1 for the smallest value up to n for the largest; equal values share the mean of their ranks.
+    """Rank 1 for the smallest value up to n for the largest; equal values share the mean of their
+    ranks.
 
-    Parameters: values, shape (n,), finite. Returns float64 of shape (n,), multiples of 1/2 that add up to n(n+1)/2.
+    Parameters: values, shape (n,), finite. Returns float64 of shape (n,), multiples of 1/2 that add
+    up to n(n+1)/2.
 
     >>> average_ranks([10, 30, 20, 20]).tolist()
     [1.0, 4.0, 2.5, 2.5]
@@ -61,13 +75,15 @@ def average_ranks(values: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def _scaled(x: np.ndarray) -> np.ndarray:
-    """Times a power of two, so that the largest magnitude lies in [0.5, 1): exact, and no square can over- or underflow."""
+    """Times a power of two, so that the largest magnitude lies in [0.5, 1): exact, and no square
+    can over- or underflow.
+    """
     return np.ldexp(x, -np.frexp(np.abs(x).max())[1])
 
 
 def _centred(x: np.ndarray) -> np.ndarray:
     x = _scaled(x)
-    x = _scaled(x - x[0])                       # values that differ in their last digits only keep those digits
+    x = _scaled(x - x[0])  # values that differ in their last digits only keep those digits
     return x - x.mean()
 
 
@@ -77,18 +93,21 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def pearson(predictions: Sequence[float] | np.ndarray, gold: Sequence[float] | np.ndarray) -> float:
-    """Linear correlation of two columns of shape (n,), in [-1, 1]; unchanged when a column is shifted or multiplied by c > 0.
+    """Linear correlation of two columns of shape (n,), in [-1, 1]; unchanged when a column is
+    shifted or multiplied by c > 0.
 
     Raises ValueError (lengths differ, < 2 pairs, NaN, a constant side) or TypeError (text).
     """
     return _correlation(*checked_pairs(predictions, gold))
 
 
-def spearman(predictions: Sequence[float] | np.ndarray, gold: Sequence[float] | np.ndarray) -> float:
-    """Correlation of the ranks of two columns of shape (n,), in [-1, 1]; unchanged by any increasing function of a column.
+def spearman(predictions: Sequence[float] | np.ndarray,
+             gold: Sequence[float] | np.ndarray) -> float:
+    """Correlation of the ranks of two columns of shape (n,), in [-1, 1]; unchanged by any
+    increasing function of a column.
 
-    Ties share their average rank (methods 21, identity 73). Raises ValueError (lengths differ, < 2 pairs, NaN, a constant side) or
-    TypeError (text).
+    Ties share their average rank (methods 21, identity 73). Raises ValueError (lengths differ, < 2
+    pairs, NaN, a constant side) or TypeError (text).
 
     >>> spearman([0.1, 0.2, 0.9], [1, 4, 5])
     1.0

@@ -1,7 +1,9 @@
-"""Score an encoder by how well the cosine of two sentence vectors follows the grade people gave the pair.
+"""Score an encoder by how well the cosine of two sentence vectors follows the grade people gave the
+pair.
 
-The score is the Spearman correlation; for sets made of several files the protocol says how the files are joined, which moves published
-numbers by up to 20 points (methods 21). One call gives score, interval, shape of the space and time. Taught in ``01_one_hot``.
+The score is the Spearman correlation; for sets made of several files the protocol says how the
+files are joined, which moves published numbers by up to 20 points (methods 21). One call gives
+score, interval, shape of the space and time. Taught in ``01_one_hot``.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import DataWarning, Encoder, NotFittedError, check_array, check_choice, check_int, check_seed, generator, shown, track, warn_data
+from ..core import (DataWarning, Encoder, NotFittedError, check_array, check_choice, check_int,
+                    check_seed, generator, shown, track, warn_data)
 from .bootstrap import percentile_interval, spearman_resamples
 from .geometry import alignment, pair_cosines, uniformity
 from .pair_sets import PairSet, pair_sets
@@ -25,16 +28,17 @@ from .tables import html_table, text_table
 __all__ = ["PROTOCOLS", "Results", "STSResult", "evaluate"]
 
 PROTOCOLS = ("all", "mean", "wmean")
-BLOCK = 1 << 24                                   # numbers per dense block of vectors: 64 MB in float32
-SPARSE_BELOW = 0.1                                # share of non-zeros below which vectors are kept as CSR
+BLOCK = 1 << 24  # numbers per dense block of vectors: 64 MB in float32
+SPARSE_BELOW = 0.1  # share of non-zeros below which vectors are kept as CSR
 
 
 @dataclass(frozen=True, repr=False)
 class STSResult:
     """One encoder on one set. Correlations lie in [-1, 1] and are printed x 100.
 
-    ``interval``: 95 % bootstrap interval of ``spearman`` over pairs (None when switched off). ``alignment``: None when no pair is graded
-    above four fifths of the scale. ``seconds``: wall time to encode and score. ``by_subset``: Spearman of each file that has one.
+    ``interval``: 95 % bootstrap interval of ``spearman`` over pairs (None when switched off).
+    ``alignment``: None when no pair is graded above four fifths of the scale. ``seconds``: wall
+    time to encode and score. ``by_subset``: Spearman of each file that has one.
     """
 
     name: str
@@ -53,26 +57,36 @@ class STSResult:
     by_subset: dict[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        span = "" if self.interval is None else f" [{100 * self.interval[0]:.1f}, {100 * self.interval[1]:.1f}]"
-        return (f"STSResult({self.encoder} on {self.name} {self.split}: Spearman {100 * self.spearman:.1f}{span}, "
-                f"Pearson {100 * self.pearson:.1f} (x 100, {self.protocol}), {self.n_pairs:,} pairs, {self.seconds:.2f} s)")
+        span = (""
+                if self.interval is None
+                else f" [{100 * self.interval[0]:.1f}, {100 * self.interval[1]:.1f}]")
+        return (f"STSResult({self.encoder} on {self.name} {self.split}: Spearman "
+                f"{100 * self.spearman:.1f}{span}, "
+                f"Pearson {100 * self.pearson:.1f} (x 100, {self.protocol}), {self.n_pairs:,} "
+                f"pairs, {self.seconds:.2f} s)")
 
     def _repr_html_(self) -> str:
         return Results({self.name: self})._repr_html_()
 
 
 class Results(dict):
-    """The mapping name -> `STSResult` that `evaluate` returns; prints as a table, correlations x 100."""
+    """The mapping name -> `STSResult` that `evaluate` returns; prints as a table, correlations x
+    100.
+    """
 
-    HEADER = ("set", "split", "protocol", "Spearman", "95 % interval", "Pearson", "alignment", "uniformity", "pairs", "seconds")
+    HEADER = ("set", "split", "protocol", "Spearman", "95 % interval", "Pearson", "alignment",
+              "uniformity", "pairs", "seconds")
 
     def _cells(self) -> list[tuple[str, ...]]:
         rows = []
         for name, r in self.items():
-            span = "–" if r.interval is None else f"{100 * r.interval[0]:.1f} … {100 * r.interval[1]:.1f}"
+            span = ("–"
+                    if r.interval is None
+                    else f"{100 * r.interval[0]:.1f} … {100 * r.interval[1]:.1f}")
             aligned = "–" if r.alignment is None else f"{r.alignment:.2f}"
-            rows.append((str(name), r.split, r.protocol, f"{100 * r.spearman:.1f}", span, f"{100 * r.pearson:.1f}", aligned,
-                         f"{r.uniformity:.2f}", f"{r.n_pairs:,}", f"{r.seconds:.2f}"))
+            rows.append((str(name), r.split, r.protocol, f"{100 * r.spearman:.1f}", span,
+                         f"{100 * r.pearson:.1f}", aligned, f"{r.uniformity:.2f}", f"{r.n_pairs:,}",
+                         f"{r.seconds:.2f}"))
         return rows
 
     def __repr__(self) -> str:
@@ -82,23 +96,28 @@ class Results(dict):
         return f"{self._names()} (correlations x 100)\n{table}"
 
     def _repr_html_(self) -> str:
-        return html_table([self.HEADER, *self._cells()], caption=f"{self._names()} (correlations × 100)")
+        return html_table([self.HEADER, *self._cells()], caption=f"{self._names()} (correlations × "
+                                                                 "100)")
 
     def _names(self) -> str:
         return ", ".join(dict.fromkeys(r.encoder for r in self.values()))
 
 
-def evaluate(encoder: Encoder, datasets: Any, *, protocol: str = "all", split: str | None = None, batch_size: int = 256,
-             progress: bool = False, bootstrap: int = 1000, seed: int = 0) -> Results:
+def evaluate(encoder: Encoder, datasets: Any, *, protocol: str = "all", split: str | None = None,
+             batch_size: int = 256, progress: bool = False, bootstrap: int = 1000,
+             seed: int = 0) -> Results:
     """Score an encoder on sets of graded sentence pairs.
 
-    Parameters: encoder, anything with ``encode``, ``dim`` and ``name``; datasets, a name, a list of names or of `SentencePairs`, or a dict
-    name -> `SentencePairs`; protocol, for sets of several files: "all" joins them before one Spearman, "mean" averages the files' scores,
-    "wmean" weighs them by pairs (methods 21; the three agree for one file); split, for names (default: the set's own); batch_size, passed
-    to the encoder; bootstrap, resamples of the 95 % interval (0: none; "mean" and "wmean" resample inside each file); seed.
-    Returns a dict name -> `STSResult`. Each distinct sentence is encoded once, in blocks of at most 64 MB; vectors with
-    less than 10 % non-zeros are kept sparse. A zero vector has cosine 0 with every other.
-    Raises TypeError (no encoder, no pairs), NotFittedError, ValueError (grades or cosines without a correlation), DataMissing (a set is not here).
+    Parameters: encoder, anything with ``encode``, ``dim`` and ``name``; datasets, a name, a list of
+    names or of `SentencePairs`, or a dict name -> `SentencePairs`; protocol, for sets of several
+    files: "all" joins them before one Spearman, "mean" averages the files' scores, "wmean" weighs
+    them by pairs (methods 21; the three agree for one file); split, for names (default: the set's
+    own); batch_size, passed to the encoder; bootstrap, resamples of the 95 % interval (0: none;
+    "mean" and "wmean" resample inside each file); seed. Returns a dict name -> `STSResult`. Each
+    distinct sentence is encoded once, in blocks of at most 64 MB; vectors with less than 10 %
+    non-zeros are kept sparse. A zero vector has cosine 0 with every other. Raises TypeError (no
+    encoder, no pairs), NotFittedError, ValueError (grades or cosines without a correlation),
+    DataMissing (a set is not here).
     """
     _check_encoder(encoder)
     check_choice("protocol", protocol, PROTOCOLS)
@@ -129,11 +148,13 @@ def _has(encoder: Any, name: str) -> bool:
 def _check_encoder(encoder: Any) -> None:
     missing = [name for name in ("encode", "dim", "name") if not _has(encoder, name)]
     if missing or isinstance(encoder, type):
-        what = f"the class {encoder.__name__}, not an object of it" if isinstance(encoder, type) else f"without {', '.join(missing)}"
-        raise TypeError(f"encoder={shown(encoder)} is {what}; expected an Encoder: encode(texts, batch_size=, progress=), dim, name")
+        what = f"the class {encoder.__name__}, not an object of it" if isinstance(
+            encoder, type) else f"without {', '.join(missing)}"
+        raise TypeError(f"encoder={shown(encoder)} is {what}; expected an Encoder: encode(texts, "
+                        "batch_size=, progress=), dim, name")
 
 
-# ------------------------------------------------------------------------------------------------ vectors
+# ------------------------------------------------------------------------------ vectors
 
 
 @contextmanager
@@ -161,24 +182,29 @@ def _encoded(encoder: Encoder, pairs: PairSet, batch_size: int, progress: bool) 
             block = encoder.encode(texts, batch_size=min(batch_size, step), progress=progress)
             block = check_array("encoder.encode(texts)", _as_array(encoder, block), columns=dim)
             if len(block) != len(texts):
-                raise ValueError(f"encoder.encode gave {len(block)} rows for {len(texts)} texts of {pairs.name}; expected one row per text")
+                raise ValueError(f"encoder.encode gave {len(block)} rows for {len(texts)} texts of "
+                                 f"{pairs.name}; expected one row per text")
             blocks.append(_compact(block, like=blocks))
     return _joined(blocks)
 
 
 def _as_array(encoder: Encoder, block: Any) -> Any:
-    """A torch tensor, from any device and with or without gradient, as an array; NumPy has no bfloat16, so that becomes float32."""
+    """A torch tensor, from any device and with or without gradient, as an array; NumPy has no
+    bfloat16, so that becomes float32.
+    """
     if not hasattr(block, "detach"):
         return block
     try:
         tensor = block.detach().cpu()
         return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
     except (TypeError, RuntimeError) as error:
-        raise TypeError(f"{encoder.name}.encode gave a {type(block).__name__} that is no dense array of numbers: {error}") from error
+        raise TypeError(f"{encoder.name}.encode gave a {type(block).__name__} that is no dense "
+                        f"array of numbers: {error}") from error
 
 
 def _compact(block: np.ndarray, *, like: list[Any]) -> Any:
-    sparse_so_far = hasattr(like[0], "tocsr") if like else np.count_nonzero(block) < SPARSE_BELOW * block.size
+    sparse_so_far = hasattr(
+        like[0], "tocsr") if like else np.count_nonzero(block) < SPARSE_BELOW * block.size
     if not sparse_so_far:
         return block
     from scipy import sparse
@@ -198,44 +224,64 @@ def _joined(blocks: list[Any]) -> Any:
     return np.concatenate(blocks)
 
 
-# ------------------------------------------------------------------------------------------------ scores
+# ------------------------------------------------------------------------------ scores
 
 
-def _scored(encoder: Encoder, pairs: PairSet, vectors: Any, *, protocol: str, bootstrap: int, seed: int) -> dict[str, Any]:
-    # What differs in the thirteenth digit is rounding noise; pairs that tie on paper should tie here.
+def _scored(encoder: Encoder, pairs: PairSet, vectors: Any, *, protocol: str, bootstrap: int,
+            seed: int) -> dict[str, Any]:
+    # What differs in the thirteenth digit is rounding noise; pairs that tie on paper should tie
+    # here.
     cosines = np.round(pair_cosines(vectors, pairs.left, pairs.right), 12)
     if cosines.min() == cosines.max():
-        raise ValueError(f"{encoder.name} gives all {len(cosines)} pairs of {pairs.name} the cosine {cosines[0]:g}, so there is no order "
-                         "to score. Was it fitted on such text? Zero vectors give 0 everywhere, equal vectors 1")
-    parts = [(pairs.name, np.arange(len(cosines)))] if protocol == "all" else list(pairs.subsets.items())
-    weights = np.array([len(part) if protocol == "wmean" else 1 for _, part in parts], dtype=np.float64)
+        raise ValueError(f"{encoder.name} gives all {len(cosines)} pairs of {pairs.name} the "
+                         f"cosine {cosines[0]:g}, so there is no order "
+                         "to score. Was it fitted on such text? Zero vectors give 0 everywhere, "
+                         "equal vectors 1")
+    parts = [(pairs.name,
+              np.arange(len(cosines)))] if protocol == "all" else list(pairs.subsets.items())
+    weights = np.array([len(part) if protocol == "wmean" else 1 for _, part in parts],
+                       dtype=np.float64)
     weights /= weights.sum()
-    columns = [_column(encoder, name, cosines[part], pairs.gold[part], protocol) for name, part in parts]
+    columns = [
+        _column(encoder, name, cosines[part], pairs.gold[part], protocol) for name, part in parts
+    ]
     close = pairs.close
-    return {"name": pairs.name, "split": pairs.split, "protocol": protocol, "encoder": str(encoder.name), "dim": vectors.shape[1],
-            "spearman": float(weights @ [spearman(*c) for c in columns]), "pearson": float(weights @ [pearson(*c) for c in columns]),
-            "interval": _interval(columns, weights, bootstrap, seed) if bootstrap else None,
-            "alignment": alignment(vectors[pairs.left[close]], vectors[pairs.right[close]]) if len(close) else None,
-            "uniformity": uniformity(vectors[np.concatenate([pairs.left, pairs.right])]),
-            "n_pairs": len(cosines), "n_subsets": len(pairs.subsets), "by_subset": _by_subset(pairs, cosines)}
+    return {
+        "name": pairs.name, "split": pairs.split, "protocol": protocol, "encoder": str(
+            encoder.name), "dim": vectors.shape[1], "spearman": float(
+                weights @ [spearman(*c) for c in columns]), "pearson": float(
+                    weights @ [pearson(*c) for c in columns]),
+        "interval": _interval(columns, weights, bootstrap, seed) if bootstrap else None,
+        "alignment": alignment(vectors[pairs.left[close]], vectors[pairs.right[close]])
+        if len(close) else None, "uniformity": uniformity(vectors[np.concatenate([
+            pairs.left, pairs.right
+        ])]), "n_pairs": len(cosines), "n_subsets": len(pairs.subsets), "by_subset": _by_subset(
+            pairs, cosines)
+    }
 
 
 def _has_correlation(x: np.ndarray, y: np.ndarray) -> bool:
     return len(x) > 1 and x.min() < x.max() and y.min() < y.max()
 
 
-def _column(encoder: Encoder, name: str, cosines: np.ndarray, gold: np.ndarray, protocol: str) -> tuple[np.ndarray, np.ndarray]:
+def _column(encoder: Encoder, name: str, cosines: np.ndarray, gold: np.ndarray,
+            protocol: str) -> tuple[np.ndarray, np.ndarray]:
     if not _has_correlation(cosines, gold):
         side = "cosines" if len(gold) > 1 and gold.min() < gold.max() else "grades"
-        raise ValueError(f"subset {name!r} ({len(gold)} pairs) has no correlation: its {side} are constant for {encoder.name}, "
-                         f"or it has 1 pair. protocol={protocol!r} needs one per subset; use protocol='all'")
+        raise ValueError(f"subset {name!r} ({len(gold)} pairs) has no correlation: its {side} are "
+                         f"constant for {encoder.name}, "
+                         f"or it has 1 pair. protocol={protocol!r} needs one per subset; use "
+                         "protocol='all'")
     return cosines, gold
 
 
-def _interval(columns: list[tuple[np.ndarray, np.ndarray]], weights: np.ndarray, n_resamples: int, seed: int) -> tuple[float, float]:
-    """Interval of the weighted mean over files; a set that is one file is the case of one weight."""
+def _interval(columns: list[tuple[np.ndarray, np.ndarray]], weights: np.ndarray, n_resamples: int,
+              seed: int) -> tuple[float, float]:
+    """Interval of the weighted mean over files; a set that is one file is the case of one weight.
+    """
     rng = generator(seed)
-    samples = np.stack([spearman_resamples([x], y, n_resamples=n_resamples, rng=rng)[0] for x, y in columns])
+    samples = np.stack(
+        [spearman_resamples([x], y, n_resamples=n_resamples, rng=rng)[0] for x, y in columns])
     return percentile_interval((weights[:, None] * samples).sum(axis=0))
 
 

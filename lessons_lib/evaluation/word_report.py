@@ -1,7 +1,9 @@
-"""All that can be said about word vectors at once: word similarity on several sets, and analogies by both rules, as one table.
+"""All that can be said about word vectors at once: word similarity on several sets, and analogies
+by both rules, as one table.
 
-A number stands beside the share of questions that could be asked at all: vectors for few words answer few questions, and often the easy ones. Used by
-``lessons evaluate`` and in the cards of the course's own vectors; taught in ``04_word2vec``.
+A number stands beside the share of questions that could be asked at all: vectors for few words
+answer few questions, and often the easy ones. Used by ``lessons evaluate`` and in the cards of the
+course's own vectors; taught in ``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ SETS = ("wordsim353", "simlex999")               # these two are on every machin
 
 @dataclass(frozen=True, repr=False)
 class WordReport:
-    """Results by name: ``similarity`` of each set of word pairs, ``analogies`` of each rule; None where too few questions can be asked.
+    """Results by name: ``similarity`` of each set of word pairs, ``analogies`` of each rule; None
+    where too few questions can be asked.
 
     Those are fewer than two pairs of words, which have no correlation, or no analogy.
     """
@@ -37,22 +40,38 @@ class WordReport:
     HEADER = ("measure", "score", "95 % interval", "covered", "questions")
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The table's cells: Spearman x 100 or percent of right answers, the interval, the share of questions asked, and their number."""
+        """The table's cells: Spearman x 100 or percent of right answers, the interval, the share of
+        questions asked, and their number.
+        """
         cells = []
         for name, r in self.similarity.items():
-            span = "–" if r is None or r.interval is None else f"{100 * r.interval[0]:.1f} … {100 * r.interval[1]:.1f}"
-            cells.append((f"{name}, Spearman x 100", *(("–", "–", "0 %", "0") if r is None else
-                                                       (f"{100 * r.spearman:.1f}", span, f"{r.coverage:.0%}", f"{r.n_pairs:,}"))))
+            span = ("–"
+                    if r is None or r.interval is None
+                    else f"{100 * r.interval[0]:.1f} … {100 * r.interval[1]:.1f}")
+            cells.append(
+                (f"{name}, Spearman x 100",
+                 *(("–", "–", "0 %", "0") if r is None else
+                   (f"{100 * r.spearman:.1f}", span, f"{r.coverage:.0%}", f"{r.n_pairs:,}"))))
         for method, a in self.analogies.items():
-            cells.append((f"analogies, {method}, % right", *(("–", "–", "0 %", "0") if a is None else
-                                                             (f"{100 * a.accuracy:.1f}", "–", f"{a.coverage:.0%}", f"{a.n_covered:,}"))))
+            cells.append(
+                (f"analogies, {method}, % right",
+                 *(("–", "–", "0 %", "0") if a is None else
+                   (f"{100 * a.accuracy:.1f}", "–", f"{a.coverage:.0%}", f"{a.n_covered:,}"))))
         return cells
 
     def summary(self) -> dict[str, dict[str, float]]:
-        """Scores and coverage by measure, as JSON for a card; what could not be asked is left out."""
-        found = {name: {"spearman": round(r.spearman, 4), "coverage": round(r.coverage, 4)} for name, r in self.similarity.items() if r is not None}
-        return found | {f"analogies {method}": {"accuracy": round(a.accuracy, 4), "coverage": round(a.coverage, 4)}
-                        for method, a in self.analogies.items() if a is not None}
+        """Scores and coverage by measure, as JSON for a card; what could not be asked is left out.
+        """
+        found = {
+            name: {"spearman": round(r.spearman, 4), "coverage": round(r.coverage, 4)}
+            for name, r in self.similarity.items()
+            if r is not None
+        }
+        return found | {
+            f"analogies {method}": {
+                "accuracy": round(a.accuracy, 4), "coverage": round(a.coverage, 4)
+            } for method, a in self.analogies.items() if a is not None
+        }
 
     def _title(self) -> str:
         return f"{self.name}: {self.n_words:,} words x {self.dim}"
@@ -64,27 +83,34 @@ class WordReport:
         return html_table([self.HEADER, *self.rows()], caption=self._title())
 
 
-def word_report(vectors: Any, *, sets: Iterable[Any] = SETS, methods: Iterable[str] = METHODS, questions: Any = "analogies",
-                bootstrap: int = 1000, seed: int = 0) -> WordReport:
+def word_report(vectors: Any, *, sets: Iterable[Any] = SETS, methods: Iterable[str] = METHODS,
+                questions: Any = "analogies", bootstrap: int = 1000, seed: int = 0) -> WordReport:
     """Score word vectors on sets of graded word pairs and on analogy questions.
 
-    Parameters: vectors, `WordVectors` or whatever `word_similarity` takes; sets, names or records of word pairs; methods, of analogies, () for none;
-    questions, a name or record of analogies; bootstrap, resamples of the intervals (0: none); seed.
-    Raises TypeError or ValueError (an argument), DataMissing (a set is not here). What cannot be asked is noted as not covered.
+    Parameters: vectors, `WordVectors` or whatever `word_similarity` takes; sets, names or records
+    of word pairs; methods, of analogies, () for none; questions, a name or record of analogies;
+    bootstrap, resamples of the intervals (0: none); seed. Raises TypeError or ValueError (an
+    argument), DataMissing (a set is not here). What cannot be asked is noted as not covered.
     """
     if isinstance(sets, str) or isinstance(methods, str):
-        raise TypeError(f"sets={shown(sets)}, methods={shown(methods)}: expected lists of names. Pass [name]")
+        raise TypeError(f"sets={shown(sets)}, methods={shown(methods)}: expected lists of names. "
+                        "Pass [name]")
     table, similarity, analogies = WordTable(vectors), {}, {}
     for one in sets:
         name = one if isinstance(one, str) else str(getattr(one, "name", type(one).__name__))
         pairs = loaded_pairs(one)[1]
-        known = sum(table.row(str(a)) is not None and table.row(str(b)) is not None for a, b in zip(pairs.word1, pairs.word2, strict=True))
-        similarity[name] = word_similarity(vectors, one, bootstrap=bootstrap, seed=seed) if known >= 2 else None
+        known = sum(
+            table.row(str(a)) is not None and table.row(str(b)) is not None
+            for a, b in zip(pairs.word1, pairs.word2, strict=True))
+        similarity[name] = word_similarity(vectors, one, bootstrap=bootstrap,
+                                           seed=seed) if known >= 2 else None
     for method in methods:
         check_choice("method", method, METHODS)
         try:
             analogies[method] = analogy_accuracy(vectors, questions, method=method)
         except UnknownWord:
             analogies[method] = None
-    name = "word vectors" if isinstance(vectors, Mapping | tuple) else str(getattr(vectors, "name", type(vectors).__name__))
+    name = "word vectors" if isinstance(vectors, Mapping | tuple) else str(
+        getattr(vectors, "name",
+                type(vectors).__name__))
     return WordReport(name, len(table.words), table.matrix.shape[1], similarity, analogies)

@@ -1,7 +1,9 @@
-"""Do word vectors call similar what people call similar? Spearman between cosines and human grades of word pairs.
+"""Do word vectors call similar what people call similar? Spearman between cosines and human grades
+of word pairs.
 
-Pairs with a word that has no vector cannot be scored; they are left out, and the result says how many were covered, because a score on
-few pairs is no score. Taught in ``04_word2vec`` and, for counted vectors, in ``02_bag_of_words``.
+Pairs with a word that has no vector cannot be scored; they are left out, and the result says how
+many were covered, because a score on few pairs is no score. Taught in ``04_word2vec`` and, for
+counted vectors, in ``02_bag_of_words``.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ __all__ = ["WordSimilarityResult", "loaded_pairs", "word_similarity"]
 
 @dataclass(frozen=True, repr=False)
 class WordSimilarityResult:
-    """Agreement with human grades over the ``n_pairs`` covered pairs; ``coverage`` is their share, ``missing`` the words without vector.
+    """Agreement with human grades over the ``n_pairs`` covered pairs; ``coverage`` is their share,
+    ``missing`` the words without vector.
 
-    Correlations lie in [-1, 1] and are printed x 100. ``interval`` is the 95 % bootstrap interval of ``spearman`` (None when switched off).
+    Correlations lie in [-1, 1] and are printed x 100. ``interval`` is the 95 % bootstrap interval
+    of ``spearman`` (None when switched off).
     """
 
     name: str
@@ -37,21 +41,26 @@ class WordSimilarityResult:
     missing: tuple[str, ...]
 
     def __repr__(self) -> str:
-        span = "" if self.interval is None else f" [{100 * self.interval[0]:.1f}, {100 * self.interval[1]:.1f}]"
-        return (f"WordSimilarityResult({self.name}: Spearman {100 * self.spearman:.1f}{span}, Pearson {100 * self.pearson:.1f} (x 100), "
+        span = (""
+                if self.interval is None
+                else f" [{100 * self.interval[0]:.1f}, {100 * self.interval[1]:.1f}]")
+        return (f"WordSimilarityResult({self.name}: Spearman {100 * self.spearman:.1f}{span}, "
+                f"Pearson {100 * self.pearson:.1f} (x 100), "
                 f"{self.n_pairs:,} pairs = {self.coverage:.0%} covered)")
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>"
 
 
-def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000, seed: int = 0) -> WordSimilarityResult:
+def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000,
+                    seed: int = 0) -> WordSimilarityResult:
     """Score word vectors on a set of graded word pairs.
 
-    Parameters: vectors, a dict word -> vector, (words, matrix), or an object with words and matrix (gensim's too); dataset, a name such as
-    "wordsim353" or an object with ``word1``, ``word2``, ``score``; bootstrap, resamples of the interval (0: none); seed. A word
-    is looked up as written, then in lower case. A zero vector has cosine 0.
-    Raises UnknownWord when no pair is covered, ValueError when what is covered has no correlation, DataMissing for an absent set.
+    Parameters: vectors, a dict word -> vector, (words, matrix), or an object with words and matrix
+    (gensim's too); dataset, a name such as "wordsim353" or an object with ``word1``, ``word2``,
+    ``score``; bootstrap, resamples of the interval (0: none); seed. A word is looked up as written,
+    then in lower case. A zero vector has cosine 0. Raises UnknownWord when no pair is covered,
+    ValueError when what is covered has no correlation, DataMissing for an absent set.
     """
     table = WordTable(vectors)
     check_int("bootstrap", bootstrap, low=0)
@@ -60,23 +69,29 @@ def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000, seed: 
     gold = checked_values(f"{name}.score", pairs.score)
     first, second = list(pairs.word1), list(pairs.word2)
     if not len(first) == len(second) == len(gold):
-        raise ValueError(f"{name} has {len(first)}, {len(second)} and {len(gold)} values in word1, word2 and score; "
+        raise ValueError(f"{name} has {len(first)}, {len(second)} and {len(gold)} values in word1, "
+                         "word2 and score; "
                          "expected one of each per pair")
     if not len(gold):
         raise ValueError(f"{name} holds 0 pairs; expected >= 2")
     rows, missing = table.rows([first, second])
     known = (rows >= 0).all(axis=1)
-    used, place = np.unique(rows[known], return_inverse=True)          # only these rows are scaled and compared
+    # only these rows are scaled and compared
+    used, place = np.unique(rows[known], return_inverse=True)
     left, right = place.reshape(-1, 2).T
     cosines = np.round(pair_cosines(table.matrix[used], left, right), 12)
     gold = gold[known]
-    return WordSimilarityResult(name, spearman(cosines, gold), pearson(cosines, gold),
-                                spearman_interval(cosines, gold, n_resamples=bootstrap, seed=seed) if bootstrap else None,
-                                float(known.mean()), len(gold), tuple(missing))
+    return WordSimilarityResult(
+        name, spearman(cosines, gold), pearson(cosines, gold),
+        spearman_interval(cosines, gold, n_resamples=bootstrap, seed=seed) if bootstrap else None,
+        float(known.mean()), len(gold), tuple(missing))
 
 
 def loaded_pairs(dataset: Any) -> tuple[str, Any]:
-    """Graded word pairs and their name, from a name or a record. Raises TypeError for another kind of data, DataMissing."""
+    """Graded word pairs and their name, from a name or a record.
+
+    Raises TypeError for another kind of data, DataMissing.
+    """
     if isinstance(dataset, str):
         from .. import datasets
 
@@ -85,5 +100,6 @@ def loaded_pairs(dataset: Any) -> tuple[str, Any]:
         name = str(getattr(dataset, "name", type(dataset).__name__))
     absent = [column for column in ("word1", "word2", "score") if not hasattr(dataset, column)]
     if absent:
-        raise TypeError(f"dataset={shown(name)} is {type(dataset).__name__} without {', '.join(absent)}; expected graded word pairs")
+        raise TypeError(f"dataset={shown(name)} is {type(dataset).__name__} without "
+                        f"{', '.join(absent)}; expected graded word pairs")
     return name, dataset

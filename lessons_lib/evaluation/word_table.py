@@ -1,7 +1,9 @@
-"""Word vectors in any of their shapes, as one table: a dict, a pair (words, matrix), or an object that holds both.
+"""Word vectors in any of their shapes, as one table: a dict, a pair (words, matrix), or an object
+that holds both.
 
-Objects of this course (``tokens`` or ``words`` with ``matrix``) and of gensim (``index_to_key`` with ``vectors``) are read without a copy.
-Used by word similarity and analogies; taught in ``04_word2vec``.
+Objects of this course (``tokens`` or ``words`` with ``matrix``) and of gensim (``index_to_key``
+with ``vectors``) are read without a copy. Used by word similarity and analogies; taught in
+``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -19,9 +21,11 @@ LAYOUTS = (("tokens", "matrix"), ("words", "matrix"), ("index_to_key", "vectors"
 
 
 class WordTable:
-    """``words`` (list of str) and ``matrix`` (len(words), dim); a repeated word keeps its first row.
+    """``words`` (list of str) and ``matrix`` (len(words), dim); a repeated word keeps its first
+    row.
 
-    Raises TypeError for another kind of object, ValueError when words and rows differ in number, and for NaN or infinity.
+    Raises TypeError for another kind of object, ValueError when words and rows differ in number,
+    and for NaN or infinity.
     """
 
     def __init__(self, vectors: Any):
@@ -29,7 +33,8 @@ class WordTable:
         self.words: list[str] = [str(word) for word in words]
         self.matrix: np.ndarray = check_array("vectors", matrix, min_rows=1)
         if len(self.words) != len(self.matrix):
-            raise ValueError(f"vectors has {len(self.words)} words and {len(self.matrix)} rows; expected one row per word")
+            raise ValueError(f"vectors has {len(self.words)} words and {len(self.matrix)} rows; "
+                             "expected one row per word")
         self._rows: dict[str, int] = {}
         for row, word in enumerate(self.words):
             self._rows.setdefault(word, row)
@@ -42,18 +47,25 @@ class WordTable:
     def rows(self, columns: list[list[str]]) -> tuple[np.ndarray, list[str]]:
         """Rows of whole questions, and the words that have none.
 
-        Parameters: columns, k lists of n words. Returns (n, k) row numbers with -1 for a missing word, and the missing words, each once.
-        Raises UnknownWord when no question is complete: then there is nothing to score.
+        Parameters: columns, k lists of n words. Returns (n, k) row numbers with -1 for a missing
+        word, and the missing words, each once. Raises UnknownWord when no question is complete:
+        then there is nothing to score.
         """
         found = [[self.row(str(word)) for word in column] for column in columns]
         table = np.array([[-1 if r is None else r for r in column] for column in found]).T
-        missing = list(dict.fromkeys(str(w) for words, rows in zip(columns, found, strict=True) for w, r in zip(words, rows, strict=True)
-                                     if r is None))
+        missing = list(
+            dict.fromkeys(
+                str(w)
+                for words, rows in zip(columns, found, strict=True)
+                for w, r in zip(words, rows, strict=True)
+                if r is None))
         if not (table >= 0).all(axis=1).any():
             near = nearest_name(missing[0], self.words[:50_000])
             hint = f"; nearest word: {near!r}" if near else ""
-            raise UnknownWord(f"none of the {len(table)} questions has a vector for all its words; missing: {shown(missing)}{hint}. "
-                              f"The table holds {len(self.words):,} words such as {shown(self.words[:3])}")
+            raise UnknownWord(f"none of the {len(table)} questions has a vector for all its words; "
+                              f"missing: {shown(missing)}{hint}. "
+                              f"The table holds {len(self.words):,} words such as "
+                              f"{shown(self.words[:3])}")
         return table, missing
 
 
@@ -65,9 +77,11 @@ def _words_and_matrix(vectors: Any) -> tuple[Any, Any]:
         rows = [np.asarray(row) for row in vectors.values()]
         widths = {row.shape for row in rows}
         if len(widths) > 1:
-            raise ValueError(f"vectors has rows of shapes {shown(sorted(widths))}; expected one width")
+            raise ValueError(f"vectors has rows of shapes {shown(sorted(widths))}; expected one "
+                             "width")
         return list(vectors), np.stack(rows) if rows else np.zeros((0, 1))
     if isinstance(vectors, tuple) and len(vectors) == 2:
         return vectors
-    raise TypeError(f"vectors={shown(vectors)} is {type(vectors).__name__}; expected a dict word -> vector, (words, matrix), "
+    raise TypeError(f"vectors={shown(vectors)} is {type(vectors).__name__}; expected a dict word "
+                    "-> vector, (words, matrix), "
                     "or an object with words and matrix")

@@ -1,7 +1,9 @@
-"""Is an answer the expected one, and if not, where is the first difference? Used by the judges of every lesson.
+"""Is an answer the expected one, and if not, where is the first difference? Used by the judges of
+every lesson.
 
-Numbers are compared with a tolerance, containers item by item; lists, tuples and arrays are interchangeable, a set is not a list.
-Sparse matrices and tensors are compared as arrays. Taught nowhere; lessons use it through ``lesson.check``.
+Numbers are compared with a tolerance, containers item by item; lists, tuples and arrays are
+interchangeable, a set is not a list. Sparse matrices and tensors are compared as arrays. Taught
+nowhere; lessons use it through ``lesson.check``.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ def _plain(value: Any) -> Any:
 
 
 def written(value: Any, limit: int = 60) -> str:
-    """One line that shows a value: arrays without their type, floats with 6 digits, at most ``limit`` characters."""
+    """One line that shows a value: arrays without their type, floats with 6 digits, at most
+    ``limit`` characters.
+    """
     value = _plain(value)
     if isinstance(value, np.ndarray):
         value = np.array2string(value, precision=4, separator=", ", threshold=20).replace("\n", "")
@@ -43,7 +47,9 @@ def written(value: Any, limit: int = 60) -> str:
 
 
 def size_of(value: Any) -> int:
-    """How much a reader has to look at: the number of leaves in nested containers and arrays, characters of a text."""
+    """How much a reader has to look at: the number of leaves in nested containers and arrays,
+    characters of a text.
+    """
     value = _plain(value)
     if isinstance(value, np.ndarray):
         return int(value.size)
@@ -57,7 +63,8 @@ def size_of(value: Any) -> int:
 
 
 def _is_numeric(value: Any) -> bool:
-    return isinstance(value, (numbers.Number, np.bool_)) or (isinstance(value, np.ndarray) and value.dtype.kind in "fiubc")
+    return isinstance(value, (numbers.Number, np.bool_)) or (isinstance(value, np.ndarray)
+                                                             and value.dtype.kind in "fiubc")
 
 
 def _as_numbers(value: Any) -> np.ndarray | None:
@@ -83,7 +90,8 @@ def _numeric_difference(got: Any, expected: np.ndarray, rtol: float, atol: float
     if not where:
         return f"expected {written(expected[()])}, yours is {written(array[()])}"
     whole = f" (expected {written(expected)})" if expected.size <= 6 else ""
-    return f"expected {written(expected[where])} at {list(where)}, yours is {written(array[where])}{whole}"
+    return (f"expected {written(expected[where])} at {list(where)}, yours is "
+            f"{written(array[where])}{whole}")
 
 
 def _mapping_difference(got: Any, expected: Mapping, rtol: float, atol: float) -> str | None:
@@ -92,7 +100,9 @@ def _mapping_difference(got: Any, expected: Mapping, rtol: float, atol: float) -
     missing = [key for key in expected if key not in got]
     extra = [key for key in got if key not in expected]
     if missing or extra:
-        return f"expected the key {written(missing[0])}, yours lacks it" if missing else f"the key {written(extra[0])} should not be there"
+        return (f"expected the key {written(missing[0])}, yours lacks it"
+                if missing
+                else f"the key {written(extra[0])} should not be there")
     for key, value in expected.items():
         if text := difference(got[key], value, rtol=rtol, atol=atol):
             return f"at key {written(key)}: {text}"
@@ -109,7 +119,8 @@ def _set_difference(got: Any, expected: Set) -> str | None:
 
 
 def _sequence_difference(got: Any, expected: Any, rtol: float, atol: float) -> str | None:
-    if isinstance(got, (str, bytes, Mapping, Set)) or not hasattr(got, "__len__") or not hasattr(got, "__getitem__"):
+    if isinstance(got, (str, bytes, Mapping,
+                        Set)) or not hasattr(got, "__len__") or not hasattr(got, "__getitem__"):
         return f"expected {written(expected)}, yours is {type(got).__name__}: {written(got)}"
     if len(got) != len(expected):
         return f"expected {len(expected)} items, yours has {len(got)}: {written(got)}"
@@ -120,10 +131,11 @@ def _sequence_difference(got: Any, expected: Any, rtol: float, atol: float) -> s
 
 
 def difference(got: Any, expected: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -> str | None:
-    """None when ``got`` is ``expected`` within the tolerance, else half a sentence: what was expected where, and what came.
+    """None when ``got`` is ``expected`` within the tolerance, else half a sentence: what was
+    expected where, and what came.
 
-    Parameters: got, expected, numbers, texts, arrays, sparse matrices, tensors, or dicts, sets, lists of them; rtol, atol as in numpy's
-    ``isclose``. NaN equals only NaN.
+    Parameters: got, expected, numbers, texts, arrays, sparse matrices, tensors, or dicts, sets,
+    lists of them; rtol, atol as in numpy's ``isclose``. NaN equals only NaN.
     """
     got, expected = _plain(got), _plain(expected)
     if got is None and expected is not None:
@@ -139,7 +151,10 @@ def difference(got: Any, expected: Any, *, rtol: float = 1e-6, atol: float = 1e-
         if numeric is not None:
             return _numeric_difference(got, numeric, rtol, atol)
         return _sequence_difference(got, expected, rtol, atol)
-    if isinstance(got, float) and isinstance(expected, float) and math.isnan(got) and math.isnan(expected):
+    if isinstance(got, float) and isinstance(expected,
+                                             float) and math.isnan(got) and math.isnan(expected):
         return None
     equal = got == expected
-    return None if isinstance(equal, (bool, np.bool_)) and equal else f"expected {written(expected)}, yours is {written(got)}"
+    return None if isinstance(
+        equal,
+        (bool, np.bool_)) and equal else f"expected {written(expected)}, yours is {written(got)}"

@@ -1,4 +1,6 @@
-"""A question of the kind "which of these?": a set of texts is asked for, and what is wrong is hinted at without naming it."""
+"""A question of the kind "which of these?": a set of texts is asked for, and what is wrong is
+hinted at without naming it.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,22 @@ __all__ = ["judge_which"]
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def judge_which(answer: Any, reasons: Mapping[str, str], right: Collection[str], *, look: str = "Think about this") -> str | None:
+def judge_which(answer: Any, reasons: Mapping[str, str], right: Collection[str], *,
+                look: str = "Think about this") -> str | None:
     """What is wrong with a set of texts, None where nothing is.
 
-    Parameters: answer, the learner's; reasons, for each of at most ten texts, in the order of the question, why it belongs in the set or does not;
-    right, those that belong; look, the words before the first reason.
+    Parameters: answer, the learner's; reasons, for each of at most ten texts, in the order of the
+    question, why it belongs in the set or does not; right, those that belong; look, the words
+    before the first reason.
     """
     if isinstance(answer, str) or not isinstance(answer, Iterable):
         return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'
     if (other := next((name for name in answer if not isinstance(name, str)), None)) is not None:
-        return f'expected a set of texts: {{"...", "..."}}, yours holds {type(other).__name__}: {written(other)}'
+        return (f'expected a set of texts: {{"...", "..."}}, yours holds {type(other).__name__}: '
+                f'{written(other)}')
     mine, count = set(answer), _NUMBERS[len(reasons)]
     if unknown := sorted(mine - set(reasons)):
         return f"{shown(unknown[0])} is none of the {count}: {', '.join(reasons)}"
     wrong = [name for name in reasons if (name in mine) != (name in right)]
-    return f"{len(wrong)} of {count} are wrong. {look}: {reasons[wrong[0]]}" if wrong else None         # no name: as many tries are not enough
+    # no name: as many tries are not enough
+    return f"{len(wrong)} of {count} are wrong. {look}: {reasons[wrong[0]]}" if wrong else None

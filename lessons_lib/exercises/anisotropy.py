@@ -1,4 +1,6 @@
-"""Exercises of lesson ``09_anisotropy``: how long a mean must be, what a shift changes, one vector for a word, the push on a rare word, a basis."""
+"""Exercises of lesson ``09_anisotropy``: how long a mean must be, what a shift changes, one vector
+for a word, the push on a rare word, a basis.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +14,25 @@ from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------------------------ changes
+# ------------------------------------------------------------------------------ changes
 
-CHANGES = ("the mean cosine", "the share of the first uncentred singular value", "the angle of the cone", "IsoScore",
-           "distances of nearest neighbours", "the covariance")
+CHANGES = ("the mean cosine", "the share of the first uncentred singular value",
+           "the angle of the cone", "IsoScore", "distances of nearest neighbours", "the covariance")
 CHANGED = frozenset(CHANGES[:3])                 # tests/exercises/test_anisotropy.py measures it
-_REASONS = {CHANGES[0]: "cosines look from the origin, and the origin lies elsewhere now", CHANGES[1]: "nothing is centred, so the mean is in it",
-            CHANGES[2]: "it is seen from the origin", CHANGES[3]: "it is made of the covariance alone",
-            CHANGES[4]: "x + m and y + m are as far apart as x and y", CHANGES[5]: "it is measured around the mean, wherever that is"}
+_REASONS = {
+    CHANGES[0]: "cosines look from the origin, and the origin lies elsewhere now",
+    CHANGES[1]: "nothing is centred, so the mean is in it",
+    CHANGES[2]: "it is seen from the origin", CHANGES[3]: "it is made of the covariance "
+    "alone", CHANGES[4]: "x + m and y + m are as far apart as x and y",
+    CHANGES[5]: "it is measured around the mean, wherever that is"
+}
 
 
 def _judge_changes(answer: Any) -> str | None:
     return judge_which(answer, _REASONS, CHANGED)
 
 
-# ------------------------------------------------------------------------------------------------ explained
+# ------------------------------------------------------------------------------ explained
 
 
 def _solve_explained(X: np.ndarray) -> float:
@@ -55,9 +61,10 @@ def _by_the_mean(X: np.ndarray) -> float:
 
 
 _TALL = np.array([[3.0, 0.0, 1.0], [3.0, 1.0, 0.0], [4.0, -1.0, 0.0], [2.0, 0.0, -2.0]])
-_EXPLAINED_CASES = [(np.eye(2),), (np.array([[1.0, 2.0], [2.0, 4.0]]),), (_TALL,), (np.vstack([_TALL, -_TALL]),)]
+_EXPLAINED_CASES = [(np.eye(2), ), (np.array([[1.0, 2.0], [2.0, 4.0]]), ), (_TALL, ),
+                    (np.vstack([_TALL, -_TALL]), )]
 
-# ------------------------------------------------------------------------------------------------ push
+# ------------------------------------------------------------------------------ push
 
 
 def _solve_push(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -86,9 +93,10 @@ def _against_itself(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndar
 _H = np.array([[1.0, 0.5], [1.0, -0.5], [2.0, 0.0]])
 _PUSH_CASES = [(np.array([1.0, 2.0]), np.array([[1.0, 1.0]]), np.array([[0.5, -1.0]])),
                (np.array([0.0, 1.0]), _H, np.array([[1.0, 0.0], [0.0, 0.0]])),
-               (np.array([3.0, -1.0]), _H, np.eye(2)), (np.array([800.0, 0.0]), _H, np.array([[790.0, 0.0]]))]
+               (np.array([3.0, -1.0]), _H, np.eye(2)),
+               (np.array([800.0, 0.0]), _H, np.array([[790.0, 0.0]]))]
 
-# ------------------------------------------------------------------------------------------------ basis_cosine
+# ------------------------------------------------------------------------------ basis_cosine
 
 
 def _solve_basis_cosine(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
@@ -115,31 +123,38 @@ def _lengths_by_coordinates(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> floa
 
 
 _B = np.array([[1.0, 0.0], [1.0, 1.0]])
-_BASIS_CASES = [(np.array([1.0, 0.0]), np.array([0.0, 1.0]), _B), (np.array([1.0, 2.0]), np.array([2.0, -1.0]), _B),
+_BASIS_CASES = [(np.array([1.0, 0.0]), np.array([0.0, 1.0]), _B),
+                (np.array([1.0, 2.0]), np.array([2.0, -1.0]), _B),
                 (np.array([1.0, -2.0]), np.array([3.0, 1.0]), np.array([[2.0, 1.0], [0.5, 3.0]])),
-                (np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, -1.0]), np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]))]
+                (np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, -1.0]),
+                 np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]))]
 
-# ------------------------------------------------------------------------------------------------ even_looking
+# ------------------------------------------------------------------------------ even_looking
 
 
 def _judge_even_looking(points: Any) -> str | None:
     x = np.asarray(points, dtype=float)
     if x.ndim != 2 or x.shape[1] != 2 or not 3 <= len(x) <= 50:
-        return f"expected shape (n, 2) with n from 3 to 50, one vector per row; yours has shape {x.shape}"
+        return ("expected shape (n, 2) with n from 3 to 50, one vector per row; yours has shape "
+                f"{x.shape}")
     if not np.isfinite(x).all() or (np.linalg.norm(x, axis=1) < 1e-6).any():
         return "one of your vectors has no length, or no numbers"
     u = x / np.linalg.norm(x, axis=1, keepdims=True)
     total = u.sum(axis=0)
     mean = float((total @ total - len(u)) / (len(u) * (len(u) - 1)))
     if abs(mean) > 0.05:
-        return f"the mean cosine of all pairs should lie between -0.05 and 0.05; yours is {mean:.3f}"
+        return ("the mean cosine of all pairs should lie between -0.05 and 0.05; yours is "
+                f"{mean:.3f}")
     spread = np.linalg.svd(x - x.mean(axis=0), compute_uv=False) ** 2
     if spread[0] == 0:
         return "all your vectors are equal"
     ratio = float(spread.sum() ** 2 / (spread**2).sum() - 1)
-    return None if ratio <= 0.1 else f"IsoScore should be at most 0.1: nearly a line; yours is {ratio:.3f}"
+    return (None
+            if ratio <= 0.1
+            else f"IsoScore should be at most 0.1: nearly a line; yours is {ratio:.3f}")
 
-# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_rows(seed: int) -> list[tuple]:
@@ -149,55 +164,84 @@ def _fresh_rows(seed: int) -> list[tuple]:
 
 def _fresh_contexts(seed: int) -> list[tuple]:
     rng = generator(seed)
-    large = float(rng.integers(700, 900))        # without the largest score taken away, exp overflows
-    return [*((rng.normal(size=d), rng.normal(size=(n, d)) + 0.5, rng.normal(size=(4, d))) for n, d in ((2, 3), (5, 4))),
-            (np.array([large, 0.0]), _H, np.array([[large - 10, 0.0]]))]
+    large = float(rng.integers(700, 900))  # without the largest score taken away, exp overflows
+    return [
+        *((rng.normal(size=d), rng.normal(size=(n, d)) + 0.5, rng.normal(size=(4, d)))
+          for n, d in ((2, 3), (5, 4))), (np.array([large, 0.0]), _H, np.array([[large - 10, 0.0]]))
+    ]
 
 
 def _fresh_bases(seed: int) -> list[tuple]:
     rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=d), rng.normal(size=(d, d)) + 2 * np.eye(d)) for d in (2, 3, 5)]
+    return [(rng.normal(size=d), rng.normal(size=d), rng.normal(size=(d, d)) + 2 * np.eye(d))
+            for d in (2, 3, 5)]
 
 
 EXERCISES = {
     "length_of_mean": Exercise(
         name="length_of_mean", question="How long is the common mean behind a mean cosine of 0.9?",
-        judge=judge_value(30.0, rtol=0.01, remark="Put 0.9 into the formula of a common mean; what is E‖ε‖² of 100 numbers with variance 1?"),
-        solution=30.0,
-        wrong={"answer A": 9.0, "answer B": 3.0, "answer C": 0.9, "answer D": 90.0, "answer E": 900.0},
-        hints=("E‖ε‖² is the sum of the variances: 100.", "L² / (L² + 100) = 0.9. Solve for L², then take the root.")),
-    "changes": Exercise(
-        name="changes", question="Which numbers change when one vector is added to all rows?", judge=_judge_changes, solution=set(CHANGED),
-        wrong={f"answer {letter}": answer for letter, answer in zip("ABCDE", (
-            set(CHANGES[:1]), set(CHANGES[:2]), set(CHANGES[:4]), set(CHANGES), set(CHANGES[3:])), strict=True)},
-        hints=("Ask of each number: is it seen from the origin, or from the mean?", "Three of the six change.")),
+        judge=judge_value(
+            30.0, rtol=0.01, remark="Put 0.9 into the formula of a common mean; what "
+            "is E‖ε‖² of 100 numbers with variance 1?"), solution=30.0,
+        wrong={
+            "answer A": 9.0, "answer B": 3.0, "answer C": 0.9, "answer D": 90.0, "answer E": 900.0
+        }, hints=("E‖ε‖² is the sum of the variances: 100.", "L² / (L² + 100) = 0.9. Solve for L², "
+                  "then take the root.")), "changes": Exercise(
+                      name="changes",
+                      question="Which numbers change when one vector is added to all "
+                      "rows?", judge=_judge_changes, solution=set(CHANGED), wrong={
+                          f"answer {letter}": answer
+                          for letter, answer in zip("ABCDE", (set(CHANGES[:1]), set(CHANGES[:2]),
+                                                              set(CHANGES[:4]), set(CHANGES),
+                                                              set(CHANGES[3:])), strict=True)
+                      }, hints=("Ask of each number: is it seen from the origin, or from the mean?",
+                                "Three of the six change.")),
     "explained": Exercise(
-        name="explained", question="How well one static vector stands for all occurrences of a word",
-        judge=judge_function(_solve_explained, _EXPLAINED_CASES), solution=_solve_explained, fresh=_fresh_rows,
-        wrong={"centred first": _centred_first, "no squares": _without_squares, "variance of the projections": _variance_of_projections,
-               "the mean as the one vector": _by_the_mean},
+        name="explained", question="How well one static vector stands for all occurrences of a "
+        "word", judge=judge_function(_solve_explained, _EXPLAINED_CASES), solution=_solve_explained,
+        fresh=_fresh_rows, wrong={
+            "centred first": _centred_first, "no squares": _without_squares,
+            "variance of the projections": _variance_of_projections,
+            "the mean as the one vector": _by_the_mean
+        },
         hints=("np.linalg.svd(X, compute_uv=False) gives the singular values, the largest first.",
                "Squares, and the first over their sum. X stays as it is.")),
     "push": Exercise(
-        name="push", question="Where a step of training sends a word that is never the answer", judge=judge_function(_solve_push, _PUSH_CASES),
-        solution=_solve_push, fresh=_fresh_contexts,
-        wrong={"towards the contexts": _pulled, "away from the mean context": _from_the_mean, "its own score left out": _own_score_left_out,
-               "back to the origin": _against_itself},
-        hints=("The loss of a context h is log Σ exp(h·w) less the score of the answer. The word is in the first part only.",
-               "Its gradient is p(w | h) h, with p a softmax over w and all others. Take the mean over the contexts, and go downhill.")),
+        name="push", question="Where a step of training sends a word that is never the "
+        "answer", judge=judge_function(_solve_push, _PUSH_CASES), solution=_solve_push,
+        fresh=_fresh_contexts, wrong={
+            "towards the contexts": _pulled, "away from the mean context": _from_the_mean,
+            "its own score left out": _own_score_left_out, "back to the origin": _against_itself
+        },
+        hints=("The loss of a context h is log Σ exp(h·w) less the score of the answer. The word "
+               "is in the first part only.",
+               "Its gradient is p(w | h) h, with p a softmax over w and all others. Take the mean "
+               "over the contexts, and go downhill.")),
     "basis_cosine": Exercise(
-        name="basis_cosine", question="The cosine of two vectors whose coordinates belong to some basis",
-        judge=judge_function(_solve_basis_cosine, _BASIS_CASES), solution=_solve_basis_cosine, fresh=_fresh_bases,
-        wrong={"by coordinates": _by_coordinates, "BᵀB instead of BBᵀ": _columns, "the inverse of G": _inverse,
-               "lengths by coordinates": _lengths_by_coordinates},
-        hints=("The vectors themselves are x @ B and y @ B.", "With G = B @ B.T every inner product is x @ G @ y; lengths are inner products, too.")),
+        name="basis_cosine", question="The cosine of two vectors whose coordinates belong to some "
+        "basis", judge=judge_function(_solve_basis_cosine, _BASIS_CASES),
+        solution=_solve_basis_cosine, fresh=_fresh_bases, wrong={
+            "by coordinates": _by_coordinates, "BᵀB instead of BBᵀ": _columns,
+            "the inverse of G": _inverse, "lengths by coordinates": _lengths_by_coordinates
+        }, hints=("The vectors themselves are x @ B and y @ B.", "With G = B @ B.T every inner "
+                  "product is x @ G @ y; lengths are "
+                  "inner products, too.")),
     "even_looking": Exercise(
-        name="even_looking", question="Vectors with a mean cosine of 0 that nearly lie on a line", judge=_judge_even_looking,
-        solution=np.array([[1.0, 0.02], [1.0, -0.02], [1.0, 0.0], [-1.0, 0.0]]),
-        wrong={"a square": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
-               "no line": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]),
-               "two against two": np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1], [-1.0, -0.1]]),
-               "all on one side": np.array([[1.0, 0.1], [1.0, 0.0], [1.0, -0.1], [1.0, 0.05]]),
-               "an even star": np.array([[np.cos(t), np.sin(t)] for t in np.arange(5) * 2 * np.pi / 5])},
-        hints=("The mean cosine is 0 where ‖Σu‖² = n.", "On a line every u is +1 or -1. How many of four have to be negative for (Σu)² = 4?")),
+        name="even_looking", question="Vectors with a mean cosine of 0 that nearly lie on a "
+        "line", judge=_judge_even_looking, solution=np.array([[1.0, 0.02], [1.0, -0.02], [1.0, 0.0],
+                                                              [-1.0, 0.0]]),
+        wrong={
+            "a square": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0],
+                                  [0.0, -1.0]]), "no line": np.array([[1.0, 0.0], [-1.0, 0.0],
+                                                                      [0.0, 1.0], [0.0, 1.0]]),
+            "two against two": np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1],
+                                         [-1.0, -0.1]]), "all on one side": np.array([[1.0, 0.1],
+                                                                                      [1.0, 0.0],
+                                                                                      [1.0, -0.1],
+                                                                                      [1.0, 0.05]]),
+            "an even star": np.array([[np.cos(t), np.sin(t)] for t in np.arange(5) * 2 * np.pi / 5])
+        },
+        hints=("The mean cosine is 0 where ‖Σu‖² = n.", "On a line every u is +1 or -1. How many "
+               "of four have to be negative for (Σu)² = "
+               "4?")),
 }

@@ -1,8 +1,9 @@
 """The exercise, its judge, and the proof that the judge is worth something.
 
-An `Exercise` holds a judge, a tested solution, planted wrong answers and hints. `judge_function` builds the usual judge: run the learner's
-function and ours on small cases, report the smallest that differs. `audit` shows that a lesson's judges accept the solution and refuse
-every planted answer. Each lesson's tasks live in ``lessons_lib/exercises/<lesson id>.py``.
+An `Exercise` holds a judge, a tested solution, planted wrong answers and hints. `judge_function`
+builds the usual judge: run the learner's function and ours on small cases, report the smallest that
+differs. `audit` shows that a lesson's judges accept the solution and refuse every planted answer.
+Each lesson's tasks live in ``lessons_lib/exercises/<lesson id>.py``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from typing import Any
 from ..core import check_choice
 from ._compare import difference, size_of, written
 
-__all__ = ["AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value", "solution_text", "stems", "unseen_judge", "verdict"]
+__all__ = [
+    "AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value",
+    "solution_text", "stems", "unseen_judge", "verdict"
+]
 
 Judge = Callable[[Any], str | None]
 Case = tuple | dict[str, Any]                   # the arguments of one call: positional, or keywords
@@ -35,10 +39,12 @@ MAX_ERROR_CHARS = 160
 class Exercise:
     """A task with a check.
 
-    Parameters: name; judge, answers None for a right answer and one sentence for a wrong one; solution, an answer that the judge accepts;
-    wrong, at least two tempting wrong answers by label; hints, from a nudge to a push; question, one line for lists of exercises;
-    fresh, makes new cases from a seed, so that a class is graded on inputs that nobody saw (`unseen_judge`).
-    Raises ValueError without a name, a hint or two wrong answers, TypeError for ``fresh`` beside a judge that takes no cases.
+    Parameters: name; judge, answers None for a right answer and one sentence for a wrong one;
+    solution, an answer that the judge accepts; wrong, at least two tempting wrong answers by label;
+    hints, from a nudge to a push; question, one line for lists of exercises; fresh, makes new cases
+    from a seed, so that a class is graded on inputs that nobody saw (`unseen_judge`). Raises
+    ValueError without a name, a hint or two wrong answers, TypeError for ``fresh`` beside a judge
+    that takes no cases.
     """
 
     name: str
@@ -51,16 +57,20 @@ class Exercise:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
-            raise ValueError(f"name={self.name!r} is no exercise name; expected lower-case words joined by _")
+            raise ValueError(f"name={self.name!r} is no exercise name; expected lower-case words "
+                             "joined by _")
         if isinstance(self.hints, str) or not self.hints:
-            raise ValueError(f"exercise {self.name!r}: hints={self.hints!r}; expected a tuple of >= 1 sentences: (hint,)")
+            raise ValueError(f"exercise {self.name!r}: hints={self.hints!r}; expected a tuple of "
+                             ">= 1 sentences: (hint,)")
         if len(self.wrong) < 2:
-            raise ValueError(f"exercise {self.name!r} has {len(self.wrong)} wrong answers; expected >= 2 that its judge must refuse")
+            raise ValueError(f"exercise {self.name!r} has {len(self.wrong)} wrong answers; "
+                             "expected >= 2 that its judge must refuse")
         if self.fresh is not None and not hasattr(self.judge, "on"):
-            raise TypeError(f"exercise {self.name!r} has fresh cases but a judge without .on(cases); build it with judge_function")
+            raise TypeError(f"exercise {self.name!r} has fresh cases but a judge without "
+                            ".on(cases); build it with judge_function")
 
 
-# ------------------------------------------------------------------------------------------------ judges
+# ------------------------------------------------------------------------------ judges
 
 
 class _AnswerFailed(Exception):
@@ -71,20 +81,25 @@ class _AnswerFailed(Exception):
 
 
 def _arguments(case: Any) -> tuple[tuple, dict[str, Any]]:
-    """A tuple is positional arguments, a dict keywords; both are copied, so that no answer can change a case."""
+    """A tuple is positional arguments, a dict keywords; both are copied, so that no answer can
+    change a case.
+    """
     case = copy.deepcopy(case)
     return ((), case) if isinstance(case, dict) else (case, {})
 
 
 def _call_text(name: str, case: Any) -> str:
     args, keywords = _arguments(case)
-    parts = [written(value, 100) for value in args] + [f"{key}={written(value, 100)}" for key, value in keywords.items()]
+    parts = [written(value, 100) for value in args
+             ] + [f"{key}={written(value, 100)}" for key, value in keywords.items()]
     return f"{name}({', '.join(parts)})"
 
 
 @dataclass(frozen=True)
 class FunctionJudge:
-    """Runs the learner's function and ``spec`` on every case, smallest first; made by `judge_function`."""
+    """Runs the learner's function and ``spec`` on every case, smallest first; made by
+    `judge_function`.
+    """
 
     spec: Callable
     cases: tuple[Case, ...]
@@ -98,7 +113,8 @@ class FunctionJudge:
     def __call__(self, mine: Any) -> str | None:
         if not callable(mine):
             return f"expected a function, yours is {type(mine).__name__}: {written(mine)}"
-        name = getattr(mine, "__name__", "your function").removeprefix("_solve_").replace("<lambda>", "f")
+        name = getattr(mine, "__name__", "your function").removeprefix("_solve_").replace(
+            "<lambda>", "f")
         for case in self.cases:
             args, keywords = _arguments(case)
             expected = self.spec(*args, **keywords)
@@ -114,28 +130,34 @@ class FunctionJudge:
         return None
 
 
-def judge_function(spec: Callable, cases: Iterable[Case], *, rtol: float = 1e-6, atol: float = 1e-8) -> FunctionJudge:
-    """A judge that runs the learner's function and ``spec`` on every case, and names the smallest case where they differ.
+def judge_function(spec: Callable, cases: Iterable[Case], *, rtol: float = 1e-6,
+                   atol: float = 1e-8) -> FunctionJudge:
+    """A judge that runs the learner's function and ``spec`` on every case, and names the smallest
+    case where they differ.
 
-    Parameters: spec, the right function (an exercise's solution or a library function); cases, one per call: a tuple of positional
-    arguments, or a dict of keywords; rtol, atol, the tolerance for numbers. Both sides get copies of a case.
-    Returns a judge. Raises TypeError for a case that is neither tuple nor dict, ValueError for no cases.
+    Parameters: spec, the right function (an exercise's solution or a library function); cases, one
+    per call: a tuple of positional arguments, or a dict of keywords; rtol, atol, the tolerance for
+    numbers. Both sides get copies of a case. Returns a judge. Raises TypeError for a case that is
+    neither tuple nor dict, ValueError for no cases.
     """
     ordered = tuple(sorted(cases, key=size_of))
     for case in ordered:
         if not isinstance(case, (tuple, dict)):
-            raise TypeError(f"case {written(case)} is {type(case).__name__}; expected a tuple of arguments: ({written(case, 20)},)")
+            raise TypeError(f"case {written(case)} is {type(case).__name__}; expected a tuple of "
+                            f"arguments: ({written(case, 20)},)")
     if not ordered:
         raise ValueError("cases holds 0 cases; expected >= 1")
     return FunctionJudge(spec, ordered, rtol, atol)
 
 
-def judge_value(expected: Any | Callable[[], Any], *, rtol: float = 1e-6, atol: float = 1e-8, remark: str = "") -> Judge:
+def judge_value(expected: Any | Callable[[], Any], *, rtol: float = 1e-6, atol: float = 1e-8,
+                remark: str = "") -> Judge:
     """A judge for a number, word or list.
 
-    Parameters: expected, the value, or a function without arguments that measures it at the first check; rtol, atol, the tolerance
-    (``rtol=0.1`` accepts a guess within 10 %); remark, a sentence for wrong answers that does not give the value away.
-    Returns a judge; without a remark its sentence names the expected value.
+    Parameters: expected, the value, or a function without arguments that measures it at the first
+    check; rtol, atol, the tolerance (``rtol=0.1`` accepts a guess within 10 %); remark, a sentence
+    for wrong answers that does not give the value away. Returns a judge; without a remark its
+    sentence names the expected value.
     """
     measure = functools.cache(expected) if callable(expected) else lambda: expected
 
@@ -147,14 +169,16 @@ def judge_value(expected: Any | Callable[[], Any], *, rtol: float = 1e-6, atol: 
 
 
 def unseen_judge(exercise: Exercise, seed: int) -> Judge:
-    """The judge of an exercise on its own cases and on those made from ``seed`` (int >= 0); the plain judge where none can be made."""
+    """The judge of an exercise on its own cases and on those made from ``seed`` (int >= 0); the
+    plain judge where none can be made.
+    """
     if exercise.fresh is None:
         return exercise.judge
     fresh = exercise.judge.on(exercise.fresh(seed))
     return lambda mine: exercise.judge(mine) or fresh(mine)
 
 
-# ------------------------------------------------------------------------------------------------ a learner's answer
+# ------------------------------------------------------------------------------ a learner's answer
 
 
 def _learner_file(answer: Any) -> str | None:
@@ -183,8 +207,9 @@ def _one_line(error: BaseException) -> str:
 def verdict(exercise: Exercise, answer: Any) -> str:
     """One line for the learner: ``correct``, ``not attempted yet``, or what is wrong.
 
-    Parameters: exercise; answer, what the learner wrote. None, ``...`` and a function that raises NotImplementedError count as not
-    attempted. An error in the learner's code is told with its line number; it is never raised.
+    Parameters: exercise; answer, what the learner wrote. None, ``...`` and a function that raises
+    NotImplementedError count as not attempted. An error in the learner's code is told with its line
+    number; it is never raised.
     """
     if answer is None or answer is ...:
         return NOT_ATTEMPTED
@@ -199,24 +224,30 @@ def verdict(exercise: Exercise, answer: Any) -> str:
         return f"your code stopped{place} with {_one_line(error)} (called as {failure.call})"
     except Exception as error:
         line = _learner_line(answer, error.__traceback__)
-        start = f"your code stopped in line {line}" if line else "your answer cannot be judged: it stopped the check"
+        start = (f"your code stopped in line {line}"
+                 if line
+                 else "your answer cannot be judged: it stopped the check")
         return f"{start} with {_one_line(error)}"
 
 
 def solution_text(exercise: Exercise) -> str:
-    """The tested solution as text: the source of a function (without the ``_solve_`` of its name), else the value."""
+    """The tested solution as text: the source of a function (without the ``_solve_`` of its name),
+    else the value.
+    """
     if not callable(exercise.solution):
         return repr(exercise.solution)
     source = textwrap.dedent(inspect.getsource(inspect.unwrap(exercise.solution)))
     return source.replace("_solve_", "").rstrip()
 
 
-# ------------------------------------------------------------------------------------------------ the registry
+# ------------------------------------------------------------------------------ the registry
 
 
 def stems() -> list[str]:
     """Ids of the lessons that have exercises: one file each in this folder."""
-    return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name != "base" and not m.name.startswith("_"))
+    return sorted(m.name
+                  for m in pkgutil.iter_modules([str(Path(__file__).parent)])
+                  if m.name != "base" and not m.name.startswith("_"))
 
 
 def for_lesson(lesson_id: str) -> dict[str, Exercise]:
@@ -228,13 +259,16 @@ def for_lesson(lesson_id: str) -> dict[str, Exercise]:
     exercises = importlib.import_module(f"{__package__}.{lesson_id}").EXERCISES
     for key, exercise in exercises.items():
         if key != exercise.name:
-            raise ValueError(f"exercises/{lesson_id}.py: the key {key!r} holds the exercise {exercise.name!r}; expected the same name")
+            raise ValueError(f"exercises/{lesson_id}.py: the key {key!r} holds the exercise "
+                             f"{exercise.name!r}; expected the same name")
     return exercises
 
 
 @dataclass(frozen=True)
 class AuditLine:
-    """What the audit of one exercise found: was the solution accepted, which wrong answers were ``refused`` and which were ``missed``."""
+    """What the audit of one exercise found: was the solution accepted, which wrong answers were
+    ``refused`` and which were ``missed``.
+    """
 
     name: str
     complaint: str | None
@@ -247,21 +281,30 @@ class AuditLine:
         return self.complaint is None and not self.missed
 
     def __str__(self) -> str:
-        start = "accepts the solution" if self.complaint is None else f"REFUSES THE SOLUTION ({self.complaint})"
+        start = ("accepts the solution"
+                 if self.complaint is None
+                 else f"REFUSES THE SOLUTION ({self.complaint})")
         end = f", ACCEPTS {' | '.join(self.missed)}" if self.missed else ""
-        return f"{self.name}: {start}, rejects {len(self.refused)} wrong answers: {' | '.join(self.refused)}{end}"
+        return (f"{self.name}: {start}, rejects {len(self.refused)} wrong answers: "
+                f"{' | '.join(self.refused)}{end}")
 
 
 def audit(lesson: str | Mapping[str, Exercise]) -> list[AuditLine]:
     """Judge the solution and every planted wrong answer of a lesson.
 
-    Parameters: lesson, its id or its exercises by name. Returns one `AuditLine` per exercise; ``line.ok`` tells whether all went well.
+    Parameters: lesson, its id or its exercises by name. Returns one `AuditLine` per exercise;
+    ``line.ok`` tells whether all went well.
     """
     exercises = for_lesson(lesson) if isinstance(lesson, str) else lesson
     lines = []
     for name, exercise in exercises.items():
         answer = verdict(exercise, exercise.solution)
-        passed = {label: verdict(exercise, wrong) in ("correct", NOT_ATTEMPTED) for label, wrong in exercise.wrong.items()}
-        lines.append(AuditLine(name, None if answer == "correct" else answer, tuple(k for k, p in passed.items() if not p),
-                               tuple(k for k, p in passed.items() if p)))
+        passed = {
+            label: verdict(exercise, wrong) in ("correct", NOT_ATTEMPTED)
+            for label, wrong in exercise.wrong.items()
+        }
+        lines.append(
+            AuditLine(name, None if answer == "correct" else answer,
+                      tuple(k for k, p in passed.items() if not p),
+                      tuple(k for k, p in passed.items() if p)))
     return lines

@@ -1,4 +1,6 @@
-"""Exercises of lesson ``11_bert_flow``: a density, what keeps volume, two likelihoods, the way back, edits, and a matrix that keeps areas."""
+"""Exercises of lesson ``11_bert_flow``: a density, what keeps volume, two likelihoods, the way
+back, edits, and a matrix that keeps areas.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +16,29 @@ from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------------------------ keeps_volume
+# ------------------------------------------------------------------------------ keeps_volume
 
-MAPS = ("an additive coupling", "an affine coupling", "ActNorm set from data", "a fixed order of the dimensions", "a rotation",
-        "any invertible matrix", "the inverse of an additive coupling")
-KEEPING = frozenset({MAPS[0], MAPS[3], MAPS[4], MAPS[6]})           # tests/exercises/test_bert_flow.py measures it
-_REASONS = {MAPS[0]: "its Jacobian is triangular; what stands on the diagonal?", MAPS[1]: "it multiplies the second half by exp(s)",
-            MAPS[2]: "data with a standard deviation of 3 are squeezed to 1", MAPS[3]: "nothing is stretched when numbers change places",
-            MAPS[4]: "a turned square is as large as before", MAPS[5]: "2 I is invertible, too", MAPS[6]: "log-determinants of a map and its inverse"
-            " add up to 0"}
+MAPS = ("an additive coupling", "an affine coupling", "ActNorm set from data",
+        "a fixed order of the dimensions", "a rotation", "any invertible matrix",
+        "the inverse of an additive coupling")
+# tests/exercises/test_bert_flow.py measures it
+KEEPING = frozenset({MAPS[0], MAPS[3], MAPS[4], MAPS[6]})
+_REASONS = {
+    MAPS[0]: "its Jacobian is triangular; what stands on the diagonal?",
+    MAPS[1]: "it multiplies the second half by exp(s)",
+    MAPS[2]: "data with a standard deviation of 3 are squeezed to 1",
+    MAPS[3]: "nothing is stretched when numbers change places",
+    MAPS[4]: "a turned square is as large as before", MAPS[5]: "2 I is invertible, "
+    "too", MAPS[6]: "log-determinants of a map and its inverse"
+    " add up to 0"
+}
 
 
 def _judge_maps(answer: Any) -> str | None:
     return judge_which(answer, _REASONS, KEEPING)
 
 
-# ------------------------------------------------------------------------------------------------ linear_log_density
+# ------------------------------------------------------------------------------ linear_log_density
 
 
 def _solve_linear_log_density(x: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -60,10 +69,11 @@ def _log_of_signed(x: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 _X = np.array([[1.0, 2.0], [0.5, -1.0], [0.0, 0.0]])
-_LINEAR_CASES = [(np.array([[3.0]]), np.array([[2.0]]), np.array([1.0])), (_X, np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([0.5, 1.0])),
+_LINEAR_CASES = [(np.array([[3.0]]), np.array([[2.0]]), np.array([1.0])),
+                 (_X, np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([0.5, 1.0])),
                  (_X, np.array([[0.0, 3.0], [1.0, 0.0]]), np.zeros(2))]
 
-# ------------------------------------------------------------------------------------------------ undo
+# ------------------------------------------------------------------------------ undo
 
 Net = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -122,7 +132,7 @@ _STRETCHING = _Named("s = 0.5, t = 0", lambda h: (np.full_like(h, 0.5), np.zeros
 _Z = np.array([[0.5, 1.0, -1.0, 2.0], [0.0, 0.0, 1.0, 1.0]])
 _UNDO_CASES = [(np.array([[1.0, 2.0]]), _BENT), (_Z, _BENT), (_Z, _STRETCHING)]
 
-# ------------------------------------------------------------------------------------------------ actnorm
+# ------------------------------------------------------------------------------ actnorm
 
 
 def _solve_actnorm(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -154,9 +164,10 @@ def _all_rows(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     return z, shift, len(x) * log_det
 
 
-_ACTNORM_CASES = [(np.array([[1.0], [3.0], [8.0]]),), (np.array([[1.0, 10.0], [2.0, 40.0], [4.0, 10.0], [9.0, 0.0]]),)]
+_ACTNORM_CASES = [(np.array([[1.0], [3.0], [8.0]]), ),
+                  (np.array([[1.0, 10.0], [2.0, 40.0], [4.0, 10.0], [9.0, 0.0]]), )]
 
-# ------------------------------------------------------------------------------------------------ edit_distance
+# ------------------------------------------------------------------------------ edit_distance
 
 
 def _solve_edit_distance(a: list[str], b: list[str]) -> int:
@@ -195,10 +206,12 @@ def _empty_start(a: list[str], b: list[str]) -> int:
     return _solve_edit_distance(a, b) if a and b else 0
 
 
-_EDIT_CASES = [([], ["a"]), (["a", "man"], []), (["a", "b"], ["b", "a"]), (["the", "man", "sings"], ["a", "man", "sings", "loudly"]),
-               (["it", "is", "not", "a", "good", "film"], ["not", "it", "is", "a", "good", "film"]), (["a", "b", "c", "d"], ["b", "c", "d", "e"])]
+_EDIT_CASES = [([], ["a"]), (["a", "man"], []), (["a", "b"], ["b", "a"]),
+               (["the", "man", "sings"], ["a", "man", "sings", "loudly"]),
+               (["it", "is", "not", "a", "good", "film"], ["not", "it", "is", "a", "good", "film"]),
+               (["a", "b", "c", "d"], ["b", "c", "d", "e"])]
 
-# ------------------------------------------------------------------------------------------------ same_area
+# ------------------------------------------------------------------------------ same_area
 
 
 def _judge_same_area(answer: Any) -> str | None:
@@ -211,15 +224,19 @@ def _judge_same_area(answer: Any) -> str | None:
     area, longest = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0], np.linalg.norm(A, 2)
     if not abs(area - 1) <= 1e-6:                # also where it is too large to be known
         return f"a square of area 1 should have the signed area 1 afterwards; yours has {area:.4g}"
-    return None if longest >= 3 - 1e-9 else f"some vector should become at least 3 times as long; the most that yours does is {longest:.3g}"
+    return (None
+            if longest >= 3 - 1e-9
+            else "some vector should become at least 3 times as long; the most that yours does is "
+                 f"{longest:.3g}")
 
-# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_maps(seed: int) -> list[tuple]:
     rng = generator(seed)
     maps = [rng.normal(size=(d, d)) + 2 * np.eye(d) for d in (2, 3, 4)]
-    maps[1] *= (-np.sign(np.linalg.det(maps[1])), 1, 1)                       # a map that turns space inside out
+    maps[1] *= (-np.sign(np.linalg.det(maps[1])), 1, 1)  # a map that turns space inside out
     return [(rng.normal(size=(4, len(W))), W, rng.normal(size=len(W))) for W in maps]
 
 
@@ -232,7 +249,8 @@ def _fresh_couplings(seed: int) -> list[tuple]:
 
 def _fresh_batches(seed: int) -> list[tuple]:
     rng = generator(seed)
-    return [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d) + rng.normal(size=d),) for n, d in ((4, 2), (7, 3))]
+    return [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d) + rng.normal(size=d), )
+            for n, d in ((4, 2), (7, 3))]
 
 
 def _fresh_sentences(seed: int) -> list[tuple]:
@@ -242,51 +260,76 @@ def _fresh_sentences(seed: int) -> list[tuple]:
         return [("so", "a", "man", "sings", "loudly")[i] for i in rng.integers(5, size=n)]
 
     few = words(3)
-    return [([], few), (few, []), (["here", *few], [*few, "there"]), *((words(int(n)), words(int(m))) for n, m in rng.integers(2, 9, size=(5, 2)))]
+    return [([], few), (few, []), (["here", *few], [*few, "there"]),
+            *((words(int(n)), words(int(m))) for n, m in rng.integers(2, 9, size=(5, 2)))]
 
 
 EXERCISES = {
     "density_at": Exercise(
         name="density_at", question="The density of the square of an even number",
-        judge=judge_value(2.5, rtol=0.01, remark="x = 0.04 comes from z = 0.2. How fast does x grow there, and what does that do to a density of 1?"),
-        solution=2.5, wrong={"answer A": 1.0, "answer B": 0.4, "answer C": 0.2, "answer D": 12.5, "answer E": 5.0, "answer F": 0.08},
-        hints=("p(x) = p(z) / |f'(z)|, and p(z) is 1.", "f'(z) = 2 z at z = √0.04.")),
+        judge=judge_value(
+            2.5, rtol=0.01, remark="x = 0.04 comes from z = 0.2. How fast does x "
+            "grow there, and what does that do to a density "
+            "of 1?"), solution=2.5, wrong={
+                "answer A": 1.0, "answer B": 0.4, "answer C": 0.2, "answer D": 12.5,
+                "answer E": 5.0, "answer F": 0.08
+            }, hints=("p(x) = p(z) / |f'(z)|, and p(z) is 1.", "f'(z) = 2 z at z = √0.04.")),
     "keeps_volume": Exercise(
-        name="keeps_volume", question="Which maps keep volume, whatever their weights?", judge=_judge_maps, solution=set(KEEPING),
-        wrong={f"answer {letter}": answer for letter, answer in zip("ABCDE", (
-            {MAPS[3], MAPS[4]}, {MAPS[0], MAPS[3], MAPS[4]}, set(MAPS) - {MAPS[1]}, set(KEEPING) | {MAPS[2]}, set(KEEPING) | {MAPS[5]}),
-            strict=True)},
-        hints=("Would a square be as large afterwards?", "Four of the seven do.")),
+        name="keeps_volume", question="Which maps keep volume, whatever their weights?",
+        judge=_judge_maps, solution=set(KEEPING), wrong={
+            f"answer {letter}": answer
+            for letter, answer in zip("ABCDE", ({MAPS[3], MAPS[4]}, {MAPS[0], MAPS[3], MAPS[4]},
+                                                set(MAPS) - {MAPS[1]}, set(KEEPING) | {MAPS[2]},
+                                                set(KEEPING) | {MAPS[5]}), strict=True)
+        }, hints=("Would a square be as large afterwards?", "Four of the seven do.")),
     "linear_log_density": Exercise(
-        name="linear_log_density", question="The log-density of vectors that a linear map makes Gaussian",
-        judge=judge_function(_solve_linear_log_density, _LINEAR_CASES), solution=_solve_linear_log_density, fresh=_fresh_maps,
-        wrong={"no determinant": _no_determinant, "the determinant of the way back": _other_direction, "rows times W, not Wᵀ": _not_transposed,
-               "2π for one dimension only": _one_dimension, "the logarithm of a signed volume": _log_of_signed},
-        hints=("z = (x - b) @ W.T, and log N(z; 0, I) = -½‖z‖² - (d / 2) log 2π.", "Add log |det W|: np.linalg.slogdet(W)[1].")),
+        name="linear_log_density", question="The log-density of vectors that a linear map makes "
+        "Gaussian", judge=judge_function(_solve_linear_log_density, _LINEAR_CASES),
+        solution=_solve_linear_log_density, fresh=_fresh_maps, wrong={
+            "no determinant": _no_determinant, "the determinant of the way back": _other_direction,
+            "rows times W, not Wᵀ": _not_transposed, "2π for one dimension only": _one_dimension,
+            "the logarithm of a signed "
+            "volume": _log_of_signed
+        }, hints=("z = (x - b) @ W.T, and log N(z; 0, I) = -½‖z‖² - (d / 2) log 2π.",
+                  "Add log |det W|: np.linalg.slogdet(W)[1].")),
     "undo": Exercise(
-        name="undo", question="The way back of an affine coupling", judge=judge_function(_solve_undo, _UNDO_CASES),
-        solution=_solve_undo, fresh=_fresh_couplings,
-        wrong={"stretched before the shift is gone": _stretched_first, "the net reads the second half": _net_of_second,
-               "there again": _there_again, "divided by the log-scale": _scale_not_its_log, "halves exchanged": _halves_exchanged},
-        hints=("The first half passed, so the net can be asked again with the same input.", "What was done last is undone first: the shift.")),
-    "actnorm": Exercise(
-        name="actnorm", question="An ActNorm set from its first batch", judge=judge_function(_solve_actnorm, _ACTNORM_CASES),
-        solution=_solve_actnorm, fresh=_fresh_batches,
-        wrong={"log-determinant of the way back": _wrong_sign, "ddof 1": _other_ddof, "one scale for all": _one_scale,
-               "the shift after the scale": _shift_after, "summed over the rows": _all_rows},
-        hints=("shift = -mean, scale = 1 / standard deviation, for each column.", "A stretch by scale in each dimension: the sum of log(scale).")),
+        name="undo", question="The way back of an affine coupling", judge=judge_function(
+            _solve_undo, _UNDO_CASES), solution=_solve_undo, fresh=_fresh_couplings,
+        wrong={
+            "stretched before the shift is gone": _stretched_first, "the net reads the second "
+            "half": _net_of_second, "there again": _there_again,
+            "divided by the log-scale": _scale_not_its_log, "halves exchanged": _halves_exchanged
+        },
+        hints=("The first half passed, so the net can be asked again with the same "
+               "input.", "What was done last is undone first: the shift.")), "actnorm": Exercise(
+                   name="actnorm", question="An ActNorm set from its first batch",
+                   judge=judge_function(_solve_actnorm, _ACTNORM_CASES), solution=_solve_actnorm,
+                   fresh=_fresh_batches, wrong={
+                       "log-determinant of the way back": _wrong_sign, "ddof 1": _other_ddof,
+                       "one scale for all": _one_scale, "the shift after the scale": _shift_after,
+                       "summed over the rows": _all_rows
+                   }, hints=("shift = -mean, scale = 1 / standard deviation, for each column.",
+                             "A stretch by scale in each dimension: the sum of log(scale).")),
     "edit_distance": Exercise(
-        name="edit_distance", question="How many words have to change", judge=judge_function(_solve_edit_distance, _EDIT_CASES),
-        solution=_solve_edit_distance, fresh=_fresh_sentences,
-        wrong={"place by place": _places, "words that only one side has": _words_apart, "a replacement costs two": _no_replacement,
-               "letters": _letters, "0 for an empty list": _empty_start},
-        hints=("Let D[i][j] be the distance between the first i words of a and the first j of b. D[i][0] = i, D[0][j] = j.",
-               "D[i][j] is the least of D[i-1][j] + 1, D[i][j-1] + 1 and D[i-1][j-1] + (a[i-1] != b[j-1]).")),
-    "same_area": Exercise(
-        name="same_area", question="A matrix that keeps areas and stretches a vector", judge=_judge_same_area,
-        solution=np.array([[3.0, 0.0], [0.0, 1 / 3]]),
-        wrong={"a rotation": np.array([[0.0, -1.0], [1.0, 0.0]]), "three times as large": 3 * np.eye(2),
-               "area turned over": np.array([[3.0, 0.0], [0.0, -1 / 3]]), "a small shear": np.array([[1.0, 0.5], [0.0, 1.0]]),
-               "a stretch alone": np.array([[3.0, 0.0], [0.0, 1.0]])},
-        hints=("The determinant has to be 1.", "Stretch one direction and squeeze the other, or shear: [[1, k], [0, 1]].")),
+        name="edit_distance", question="How many words have to change", judge=judge_function(
+            _solve_edit_distance,
+            _EDIT_CASES), solution=_solve_edit_distance, fresh=_fresh_sentences, wrong={
+                "place by place": _places, "words that only one side has": _words_apart,
+                "a replacement costs two": _no_replacement, "letters": _letters,
+                "0 for an empty list": _empty_start
+            },
+        hints=("Let D[i][j] be the distance between the first i words of a and the first j of b. "
+               "D[i][0] = i, D[0][j] = j.",
+               "D[i][j] is the least of D[i-1][j] + 1, D[i][j-1] + 1 and D[i-1][j-1] + (a[i-1] != "
+               "b[j-1]).")), "same_area": Exercise(
+                   name="same_area", question="A matrix that keeps areas and stretches a vector",
+                   judge=_judge_same_area, solution=np.array([[3.0, 0.0], [0.0, 1 / 3]]), wrong={
+                       "a rotation": np.array([[0.0, -1.0], [1.0, 0.0]]),
+                       "three times as large": 3 * np.eye(2), "area turned over": np.array(
+                           [[3.0, 0.0], [0.0, -1 / 3]]), "a small shear": np.array([[1.0, 0.5],
+                                                                                    [0.0, 1.0]]),
+                       "a stretch alone": np.array([[3.0, 0.0], [0.0, 1.0]])
+                   }, hints=("The determinant has to be 1.",
+                             "Stretch one direction and squeeze the other, or "
+                             "shear: [[1, k], [0, 1]].")),
 }

@@ -1,5 +1,6 @@
-"""Exercises of lesson ``08_bert_sentence_vectors``: pieces of a word, attention, the loss of hidden pieces, a mean with a mask, passes, what a vector
-does not see."""
+"""Exercises of lesson ``08_bert_sentence_vectors``: pieces of a word, attention, the loss of hidden
+pieces, a mean with a mask, passes, what a vector does not see.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +15,18 @@ from .base import Exercise, judge_function
 
 __all__ = ["CHANGES", "EXERCISES", "UNCHANGED"]
 
-# ------------------------------------------------------------------------------------------------ unchanged
+# ------------------------------------------------------------------------------ unchanged
 
-CHANGES = ("the text in capital letters", "three spaces between words instead of one", "the text encoded beside a text twice as long",
-           "two words exchanged", "a full stop added at the end", "dropout left on, as in training")
-UNCHANGED = frozenset(CHANGES[:3])               # tests/exercises/test_bert_sentence_vectors.py measures it
+CHANGES = ("the text in capital letters", "three spaces between words instead of one",
+           "the text encoded beside a text twice as long", "two words exchanged",
+           "a full stop added at the end", "dropout left on, as in training")
+UNCHANGED = frozenset(CHANGES[:3])  # tests/exercises/test_bert_sentence_vectors.py measures it
 _REASONS = {CHANGES[0]: "what does the tokenizer do with letters before it looks for pieces?",
             CHANGES[1]: "which pieces does a space become?",
-            CHANGES[2]: "padding fills the shorter row; which part of the encoder keeps it out of attention and mean?",
-            CHANGES[3]: "the same pieces, so the same words; is anything added to them that is not a piece?",
+            CHANGES[2]: "padding fills the shorter row; which part of the encoder keeps it out of "
+                        "attention and mean?",
+            CHANGES[3]: "the same pieces, so the same words; is anything added to them that is not "
+                        "a piece?",
             CHANGES[4]: "is a full stop a piece, and do the others look at it?",
             CHANGES[5]: "which units are left out, and who decides that anew each time?"}
 
@@ -31,13 +35,17 @@ def _judge_unchanged(answer: Any) -> str | None:
     return judge_which(answer, _REASONS, UNCHANGED)
 
 
-# ------------------------------------------------------------------------------------------------ pieces_of
+# ------------------------------------------------------------------------------ pieces_of
 
 
 def _solve_pieces_of(word: str, vocabulary: set[str]) -> list[str]:
     found, start = [], 0
     while start < len(word):
-        fits = [end for end in range(start + 1, len(word) + 1) if "##" * (start > 0) + word[start:end] in vocabulary]
+        fits = [
+            end for end in range(start + 1,
+                                 len(word) + 1)
+            if "##" * (start > 0) + word[start:end] in vocabulary
+        ]
         if not fits:
             return ["[UNK]"]
         found.append("##" * (start > 0) + word[start : fits[-1]])
@@ -50,7 +58,11 @@ def _cut(word: str, vocabulary: set[str], choose: Callable[[list[int]], int], si
     """Cut a word into pieces, wrongly in one respect."""
     found, start = [], 0
     while start < len(word):
-        fits = [end for end in range(start + 1, len(word) + 1) if (sign if start else "") + word[start:end] in vocabulary]
+        fits = [
+            end for end in range(start + 1,
+                                 len(word) + 1)
+            if (sign if start else "") + word[start:end] in vocabulary
+        ]
         if not fits:
             return unknown(found)
         end = choose(fits)
@@ -79,11 +91,15 @@ def _whole_or_unknown(word: str, vocabulary: set[str]) -> list[str]:
     return [word] if word in vocabulary else ["[UNK]"]
 
 
-_PIECES = {"a", "##a", "un", "##un", "in", "##in", "##s", "sing", "##ing", "believe", "##believe", "##able", "##e", "b", "unable", "s", "ing"}
-_PIECE_CASES = [("a", _PIECES), ("ab", _PIECES), ("sing", _PIECES), ("sings", _PIECES), ("unable", _PIECES), ("unbelieveable", _PIECES),
-                ("bing", _PIECES), ("inins", _PIECES), ("aax", _PIECES)]
+_PIECES = {
+    "a", "##a", "un", "##un", "in", "##in", "##s", "sing", "##ing", "believe", "##believe",
+    "##able", "##e", "b", "unable", "s", "ing"
+}
+_PIECE_CASES = [("a", _PIECES), ("ab", _PIECES), ("sing", _PIECES), ("sings", _PIECES),
+                ("unable", _PIECES), ("unbelieveable", _PIECES), ("bing", _PIECES),
+                ("inins", _PIECES), ("aax", _PIECES)]
 
-# ------------------------------------------------------------------------------------------------ attention
+# ------------------------------------------------------------------------------ attention
 
 
 def _softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -125,10 +141,11 @@ _Q = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 _K = np.array([[2.0, 1.0], [0.0, -1.0], [1.0, 3.0]])
 _V = np.array([[1.0, 2.0], [3.0, 5.0], [-2.0, 0.5]])
 _FOUR = np.array([[1.0, 0.5, -1.0, 2.0], [0.0, 1.0, 1.0, 0.0]])
-_ATTENTION_CASES = [(_Q[:2], _K[:2], _V[:2], np.array([1, 1])), (_Q, _K, _V, np.array([1, 1, 0])), (_Q, _K, _V, np.array([1, 0, 1])),
+_ATTENTION_CASES = [(_Q[:2], _K[:2], _V[:2], np.array([1, 1])), (_Q, _K, _V, np.array([1, 1, 0])),
+                    (_Q, _K, _V, np.array([1, 0, 1])),
                     (_FOUR, _FOUR[::-1].copy(), _FOUR, np.array([1, 1]))]
 
-# ------------------------------------------------------------------------------------------------ masked_loss
+# ------------------------------------------------------------------------------ masked_loss
 
 
 def _solve_masked_loss(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
@@ -161,11 +178,13 @@ def _of_the_best_guess(scores: np.ndarray, labels: np.ndarray, positions: np.nda
     return -np.log(_softmax(scores[positions]).max(axis=1)).mean()
 
 
-_SCORES = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 3.0, 0.5], [1.0, 1.0, -2.0], [0.5, 0.0, 2.5]])
-_LOSS_CASES = [(_SCORES[:2], np.array([0, 1]), np.array([1])), (_SCORES[:3], np.array([0, 1, 2]), np.array([0, 2])),
+_SCORES = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 3.0, 0.5], [1.0, 1.0, -2.0],
+                    [0.5, 0.0, 2.5]])
+_LOSS_CASES = [(_SCORES[:2], np.array([0, 1]), np.array([1])),
+               (_SCORES[:3], np.array([0, 1, 2]), np.array([0, 2])),
                (_SCORES, np.array([1, 2, 1, 0, 0]), np.array([4, 1, 2]))]
 
-# ------------------------------------------------------------------------------------------------ mean_pool
+# ------------------------------------------------------------------------------ mean_pool
 
 
 def _solve_mean_pool(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -199,10 +218,11 @@ def _first_token(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 _STATES = np.array([[[1.0, 2.0], [3.0, -4.0], [9.0, 9.0]], [[2.0, 0.0], [4.0, 1.0], [6.0, 8.0]]])
-_POOL_CASES = [(_STATES[:1, :2], np.array([[1, 1]])), (_STATES[:1], np.array([[1, 1, 0]])), (_STATES, np.array([[1, 0, 0], [1, 1, 1]])),
+_POOL_CASES = [(_STATES[:1, :2], np.array([[1, 1]])), (_STATES[:1], np.array([[1, 1, 0]])),
+               (_STATES, np.array([[1, 0, 0], [1, 1, 1]])),
                (_STATES, np.array([[0, 0, 0], [1, 1, 0]]))]
 
-# ------------------------------------------------------------------------------------------------ passes
+# ------------------------------------------------------------------------------ passes
 
 
 def _solve_passes(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
@@ -244,31 +264,38 @@ def _singles_are_pairs(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
 
 _PASS_CASES = [(2, []), (5, []), (3, [1]), (10, [2, 3]), (10_000, [1, 100])]
 
-# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_words(seed: int) -> list[tuple]:
     rng = generator(seed)
     vocabulary = {"a", "b", "c", "ab", "abc", "##a", "##b", "##c", "##bc", "##ca", "cab", "##cab"}
     words = ["".join("abc"[i] for i in rng.integers(3, size=n)) for n in (2, 4, 6, 9)]
-    return [*((word, vocabulary) for word in words), (words[1] + "x" + words[0], vocabulary), ("abcab", vocabulary)]
+    return [
+        *((word, vocabulary) for word in words), (words[1] + "x" + words[0], vocabulary),
+        ("abcab", vocabulary)
+    ]
 
 
 def _fresh_heads(seed: int) -> list[tuple]:
     rng = generator(seed)
-    return [(*(rng.normal(size=(n, d)) * 1.5 for _ in range(3)), mask) for n, d, mask in
-            ((3, 2, np.array([1, 1, 0])), (4, 3, np.array([1, 0, 1, 1])), (5, 3, np.array([0, 1, 1, 1, 0])))]
+    return [(*(rng.normal(size=(n, d)) * 1.5
+               for _ in range(3)), mask)
+            for n, d, mask in ((3, 2, np.array([1, 1, 0])), (4, 3, np.array([1, 0, 1, 1])),
+                               (5, 3, np.array([0, 1, 1, 1, 0])))]
 
 
 def _fresh_guesses(seed: int) -> list[tuple]:
     rng = generator(seed)
-    return [(rng.normal(size=(n, 5)) * 2, rng.integers(5, size=n), rng.permutation(n)[:m]) for n, m in ((4, 2), (6, 3), (9, 4))]
+    return [(rng.normal(size=(n, 5)) * 2, rng.integers(5, size=n), rng.permutation(n)[:m])
+            for n, m in ((4, 2), (6, 3), (9, 4))]
 
 
 def _fresh_states(seed: int) -> list[tuple]:
     rng = generator(seed)
-    return [(rng.normal(size=(3, 4, d)), mask) for d, mask in ((2, np.array([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0]])),
-                                                               (3, np.array([[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0]])))]
+    return [(rng.normal(size=(3, 4, d)), mask)
+            for d, mask in ((2, np.array([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0]])),
+                            (3, np.array([[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0]])))]
 
 
 def _fresh_arrivals(seed: int) -> list[tuple]:
@@ -278,43 +305,81 @@ def _fresh_arrivals(seed: int) -> list[tuple]:
 
 EXERCISES = {
     "unchanged": Exercise(
-        name="unchanged", question="Which changes leave the mean-pooled vector of a text as it is?", judge=_judge_unchanged, solution=set(UNCHANGED),
-        wrong={f"answer {letter}": answer for letter, answer in zip("ABCDE", (            # their labels are printed and must not give it away
-            set(CHANGES[:2]), set(CHANGES[:4]), {CHANGES[0], CHANGES[1], CHANGES[4]}, {*CHANGES[:3], CHANGES[5]}, {CHANGES[1]}), strict=True)},
-        hints=("Follow a text through tokenizer, sum of three embeddings, attention, mean. Where could each change be noticed?",
-               "BERT's tokenizer lower-cases; vectors of places are added to those of pieces; [CLS] and [SEP] stay where they are.")),
+        name="unchanged",
+        question="Which changes leave the mean-pooled vector of a text as it "
+        "is?",
+        judge=_judge_unchanged,
+        solution=set(UNCHANGED),
+        # their labels are printed and must not give it away
+        wrong={
+            f"answer {letter}": answer
+            for letter, answer in zip("ABCDE", (set(CHANGES[:2]), set(CHANGES[:4]),
+                                                {CHANGES[0], CHANGES[1], CHANGES[4]},
+                                                {*CHANGES[:3], CHANGES[5]},
+                                                {CHANGES[1]}), strict=True)
+        },
+        hints=("Follow a text through tokenizer, sum of three embeddings, attention, mean. Where "
+               "could each change be noticed?",
+               "BERT's tokenizer lower-cases; vectors of places are added to those of pieces; "
+               "[CLS] and [SEP] stay where they are.")),
     "pieces_of": Exercise(
         name="pieces_of", question="Cut a word into the longest pieces that are in the vocabulary",
-        judge=judge_function(_solve_pieces_of, _PIECE_CASES), solution=_solve_pieces_of, fresh=_fresh_words,
-        wrong={"the shortest piece first": _shortest_first, "no ## inside a word": _no_sign, "keeps the pieces before [UNK]": _keeps_what_fits,
-               "nothing for an unknown word": _nothing_instead_of_unk, "whole words only": _whole_or_unknown},
-        hints=("Begin at the first letter and try the longest end first. A piece that goes on a word is looked up with ## before it.",
-               'When nothing fits at some place, the whole word is ["[UNK]"], whatever was found before.')),
+        judge=judge_function(
+            _solve_pieces_of, _PIECE_CASES), solution=_solve_pieces_of, fresh=_fresh_words, wrong={
+                "the shortest piece first": _shortest_first, "no ## inside a word": _no_sign,
+                "keeps the pieces before [UNK]": _keeps_what_fits,
+                "nothing for an unknown word": _nothing_instead_of_unk,
+                "whole words only": _whole_or_unknown
+            },
+        hints=("Begin at the first letter and try the longest end first. A piece that goes on a "
+               "word is looked up with ## before it.",
+               'When nothing fits at some place, the whole word is ["[UNK]"], whatever was found '
+               'before.')),
     "attention": Exercise(
-        name="attention", question="One head: what each position gathers from those that may be seen",
-        judge=judge_function(_solve_attention, _ATTENTION_CASES), solution=_solve_attention, fresh=_fresh_heads,
-        wrong={"no square root": _without_root, "shares sum to 1 down the columns": _over_the_looking, "mask forgotten": _mask_forgotten,
-               "hidden scores are 0": _masked_with_zero, "mask after the softmax": _masked_after, "root of the length": _root_of_length},
-        hints=("Q @ K.T has a row for each position that looks and a column for each that is looked at.",
-               "Where the mask is 0 the score is minus infinity before the softmax: np.where(mask == 1, scores, -np.inf).")),
+        name="attention", question="One head: what each position gathers from those that may be "
+        "seen", judge=judge_function(_solve_attention, _ATTENTION_CASES), solution=_solve_attention,
+        fresh=_fresh_heads, wrong={
+            "no square root": _without_root, "shares sum to 1 down the columns": _over_the_looking,
+            "mask forgotten": _mask_forgotten, "hidden scores are 0": _masked_with_zero,
+            "mask after the softmax": _masked_after, "root of the length": _root_of_length
+        },
+        hints=("Q @ K.T has a row for each position that looks and a column for each that is "
+               "looked at.",
+               "Where the mask is 0 the score is minus infinity before the softmax: np.where(mask "
+               "== 1, scores, -np.inf).")),
     "masked_loss": Exercise(
-        name="masked_loss", question="The loss of masked language modelling", judge=judge_function(_solve_masked_loss, _LOSS_CASES),
-        solution=_solve_masked_loss, fresh=_fresh_guesses,
-        wrong={"all places count": _all_places, "divided by the length of the row": _divided_by_length, "a sum": _sum_of_losses,
-               "no logarithm": _without_logarithm, "logarithm to base 2": _in_bits, "the best guess instead of the label": _of_the_best_guess},
+        name="masked_loss", question="The loss of masked language modelling", judge=judge_function(
+            _solve_masked_loss,
+            _LOSS_CASES), solution=_solve_masked_loss, fresh=_fresh_guesses, wrong={
+                "all places count": _all_places,
+                "divided by the length of the row": _divided_by_length, "a sum": _sum_of_losses,
+                "no logarithm": _without_logarithm, "logarithm to base 2": _in_bits,
+                "the best guess instead of the label": _of_the_best_guess
+            },
         hints=("Only scores[positions] matter; the label of each is labels[positions].",
-               "log softmax of a row s is s - log(sum(exp(s))); the loss is minus its mean at the labels.")),
+               "log softmax of a row s is s - log(sum(exp(s))); the loss is minus its mean at the "
+               "labels.")),
     "mean_pool": Exercise(
-        name="mean_pool", question="The mean of the vectors of a text, padding left out", judge=judge_function(_solve_mean_pool, _POOL_CASES),
-        solution=_solve_mean_pool, fresh=_fresh_states,
-        wrong={"ignores the mask": _ignores_mask, "divides by the padded length": _divides_by_length, "one length for all rows": _one_length_for_all,
-               "a sum": _sum_instead, "NaN for a text without a token": _nan_where_empty, "the first token": _first_token},
-        hints=("states * mask[:, :, None] sets padding to 0.", "Divide each row by its own number of tokens, at least 1.")),
+        name="mean_pool", question="The mean of the vectors of a text, padding left out",
+        judge=judge_function(_solve_mean_pool, _POOL_CASES), solution=_solve_mean_pool,
+        fresh=_fresh_states, wrong={
+            "ignores the mask": _ignores_mask, "divides by the padded length": _divides_by_length,
+            "one length for all rows": _one_length_for_all, "a sum": _sum_instead,
+            "NaN for a text without a token": _nan_where_empty, "the first token": _first_token
+        }, hints=("states * mask[:, :, None] sets padding to 0.",
+                  "Divide each row by its own number "
+                  "of tokens, at least 1.")),
     "passes": Exercise(
-        name="passes", question="How often must the model run, for pairs and for single sentences?", judge=judge_function(_solve_passes, _PASS_CASES),
-        solution=_solve_passes, fresh=_fresh_arrivals,
-        wrong={"both orders of a pair": _both_orders, "each sentence with itself": _with_itself, "old pairs run again": _old_pairs_again,
-               "new ones not among each other": _only_against_the_old, "as many single passes as pairs": _singles_are_pairs},
-        hints=("n sentences make n (n - 1) / 2 pairs. How many pairs are new when m sentences arrive?",
-               "m new ones meet n old ones, m * n pairs, and each other, m (m - 1) / 2. A vector, once made, is kept.")),
+        name="passes", question="How often must the model run, for pairs and for single "
+        "sentences?", judge=judge_function(_solve_passes, _PASS_CASES), solution=_solve_passes,
+        fresh=_fresh_arrivals, wrong={
+            "both orders of a pair": _both_orders, "each sentence with itself": _with_itself,
+            "old pairs run again": _old_pairs_again,
+            "new ones not among each other": _only_against_the_old, "as many single passes as "
+            "pairs": _singles_are_pairs
+        },
+        hints=("n sentences make n (n - 1) / 2 pairs. How many pairs are new when m sentences "
+               "arrive?",
+               "m new ones meet n old ones, m * n pairs, and each other, m (m - 1) / 2. A vector, "
+               "once made, is kept.")),
 }

@@ -1,5 +1,7 @@
-"""Exercises of lesson ``12_bert_whitening``: the whitening matrix, statistics of two parts, what whitening cannot see, how many directions there are,
-β and γ, and uncorrelated directions that are not orthogonal."""
+"""Exercises of lesson ``12_bert_whitening``: the whitening matrix, statistics of two parts, what
+whitening cannot see, how many directions there are, β and γ, and uncorrelated directions that are
+not orthogonal.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------------------------ whitening_matrix
+# ------------------------------------------------------------------------------ whitening_matrix
 
 
 def _solve_whitening_matrix(S: np.ndarray, k: int) -> np.ndarray:
@@ -54,7 +56,8 @@ def _wrong_inverse(S: np.ndarray, k: int) -> np.ndarray:
 
 
 _THREE = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 2.0]])
-_COVARIANCES = [(np.array([[2.0, 1.0], [1.0, 2.0]]), 2), (np.array([[5.0, 2.0], [2.0, 2.0]]), 1), (_THREE, 3), (_THREE, 2)]
+_COVARIANCES = [(np.array([[2.0, 1.0], [1.0, 2.0]]), 2), (np.array([[5.0, 2.0], [2.0, 2.0]]), 1),
+                (_THREE, 3), (_THREE, 2)]
 
 
 @dataclass(frozen=True)
@@ -71,21 +74,25 @@ class _WhiteningJudge:
         if not callable(mine):
             return f"expected a function, yours is {type(mine).__name__}"
         for S, k in self.cases:
-            case, W = f"for S = {S.tolist()} and k = {k}", np.asarray(mine(S.copy(), k), dtype=float)
+            case, W = f"for S = {S.tolist()} and k = {k}", np.asarray(mine(S.copy(), k),
+                                                                      dtype=float)
             if W.shape != (len(S), k):
                 return f"{case}: expected shape {(len(S), k)}, yours has shape {W.shape}"
             after = W.T @ S @ W
             if not np.allclose(after, np.eye(k), atol=1e-6):
-                return f"{case}: the covariance after it, WᵀSW, is {after.round(3).tolist()}; expected the identity"
+                return (f"{case}: the covariance after it, WᵀSW, is {after.round(3).tolist()}; "
+                        "expected the identity")
             if not np.allclose(W @ W.T, (V := _solve_whitening_matrix(S, k)) @ V.T, atol=1e-6):
-                return f"{case}: the covariance is I, but these are not the {k} directions with the largest variances"
+                return (f"{case}: the covariance is I, but these are not the {k} directions with "
+                        "the largest variances")
         return None
 
 
-# ------------------------------------------------------------------------------------------------ merge
+# ------------------------------------------------------------------------------ merge
 
 
-def _solve_merge(n_a: int, m_a: np.ndarray, S_a: np.ndarray, n_b: int, m_b: np.ndarray, S_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _solve_merge(n_a: int, m_a: np.ndarray, S_a: np.ndarray, n_b: int, m_b: np.ndarray,
+                 S_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n, apart = n_a + n_b, m_b - m_a
     m = m_a + n_b / n * apart
     S = (n_a * S_a + n_b * S_b) / n + n_a * n_b / n**2 * np.outer(apart, apart)
@@ -96,7 +103,8 @@ def _merged(between: Callable[[int, int], float], weighted: bool = True) -> Call
     def merge(n_a, m_a, S_a, n_b, m_b, S_b):
         n = n_a + n_b
         a, b = (n_a / n, n_b / n) if weighted else (0.5, 0.5)
-        return a * m_a + b * m_b, a * S_a + b * S_b + between(n_a, n_b) * np.outer(m_b - m_a, m_b - m_a)
+        return a * m_a + b * m_b, a * S_a + b * S_b + between(n_a, n_b) * np.outer(
+            m_b - m_a, m_b - m_a)
 
     return merge
 
@@ -107,25 +115,32 @@ def _statistics(x: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
 
 _A = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 6.0]])
 _B = np.array([[9.0, -1.0], [7.0, 0.0]])
-_MERGE_CASES = [(*_statistics(_A), *_statistics(_B)), (*_statistics(_B), *_statistics(_A)), (*_statistics(_A), *_statistics(_A + 5)),
+_MERGE_CASES = [(*_statistics(_A), *_statistics(_B)), (*_statistics(_B), *_statistics(_A)),
+                (*_statistics(_A), *_statistics(_A + 5)),
                 (*_statistics(np.vstack([_A, _B])), *_statistics(_A))]
 
-# ------------------------------------------------------------------------------------------------ unseen
+# ------------------------------------------------------------------------------ unseen
 
-CHANGES = ("all vectors times 3", "one vector added to all", "one column times 10", "the columns in another order",
-           "all multiplied by one invertible matrix", "each vector scaled to length 1", "the hyperbolic tangent of every number")
-UNSEEN = frozenset(CHANGES[:5])                  # tests/exercises/test_bert_whitening.py measures it
-_REASONS = {CHANGES[0]: "a common factor is in Λ, and is divided out", CHANGES[1]: "it is in μ, and μ is taken away",
-            CHANGES[2]: "that is a product with a diagonal matrix", CHANGES[3]: "that is a product with a matrix of zeros and ones",
-            CHANGES[4]: "Σ becomes AᵀΣA, and its inverse undoes A on both sides", CHANGES[5]: "another factor for every vector is no linear map",
-            CHANGES[6]: "that is no linear map"}
+CHANGES = ("all vectors times 3", "one vector added to all", "one column times 10",
+           "the columns in another order", "all multiplied by one invertible matrix",
+           "each vector scaled to length 1", "the hyperbolic tangent of every number")
+UNSEEN = frozenset(CHANGES[:5])  # tests/exercises/test_bert_whitening.py measures it
+_REASONS = {
+    CHANGES[0]: "a common factor is in Λ, and is divided out",
+    CHANGES[1]: "it is in μ, and μ is taken away",
+    CHANGES[2]: "that is a product with a diagonal matrix",
+    CHANGES[3]: "that is a product with a matrix of zeros and ones",
+    CHANGES[4]: "Σ becomes AᵀΣA, and its inverse undoes A on both sides",
+    CHANGES[5]: "another factor for every vector is no linear map",
+    CHANGES[6]: "that is no linear map"
+}
 
 
 def _judge_unseen(answer: Any) -> str | None:
     return judge_which(answer, _REASONS, UNSEEN)
 
 
-# ------------------------------------------------------------------------------------------------ parameterised
+# ------------------------------------------------------------------------------ parameterised
 
 
 def _solve_parameterised(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
@@ -158,9 +173,10 @@ def _enlarged(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
 
 
 _X = np.array([[3.0, 1.0], [5.0, 2.0], [4.0, 4.0], [6.0, 3.0], [2.0, 0.0]])
-_PARAMETERISED_CASES = [(_X, 1.0, 1.0), (_X, 0.0, 0.0), (_X, 0.0, 1.0), (_X, 0.5, 0.5), (_X, 1.0, 0.0)]
+_PARAMETERISED_CASES = [(_X, 1.0, 1.0), (_X, 0.0, 0.0), (_X, 0.0, 1.0), (_X, 0.5, 0.5),
+                        (_X, 1.0, 0.0)]
 
-# ------------------------------------------------------------------------------------------------ uncorrelated
+# ------------------------------------------------------------------------------ uncorrelated
 
 SIGMA = np.array([[4.0, 2.0], [2.0, 3.0]])
 
@@ -168,71 +184,109 @@ SIGMA = np.array([[4.0, 2.0], [2.0, 3.0]])
 def _judge_uncorrelated(answer: Any) -> str | None:
     x = np.asarray(answer, dtype=float)
     if x.shape != (2, 2) or not np.isfinite(x).all() or (np.linalg.norm(x, axis=1) < 1e-6).any():
-        return f"expected two directions of the plane, [[a, b], [c, d]], none of them zero; yours has shape {x.shape}"
+        return ("expected two directions of the plane, [[a, b], [c, d]], none of them zero; yours "
+                f"has shape {x.shape}")
     p, q = x / np.linalg.norm(x, axis=1, keepdims=True)
     if abs(p @ SIGMA @ q) > 1e-6:
-        return f"the covariance of x·p and x·q is pᵀΣq = {p @ SIGMA @ q:.3f} (at length 1); it should be 0"
-    return None if abs(p @ q) > 0.05 else f"uncorrelated, but also orthogonal (their cosine is {p @ q:.3f}): you have found the eigenvectors"
+        return (f"the covariance of x·p and x·q is pᵀΣq = {p @ SIGMA @ q:.3f} (at length 1); it "
+                "should be 0")
+    if abs(p @ q) > 0.05:
+        return None
+    return (f"uncorrelated, but also orthogonal (their cosine is {p @ q:.3f}): you have found the "
+            "eigenvectors")
 
-# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+
+# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_covariances(seed: int) -> list[tuple]:
     rng = generator(seed)
-    clouds = [rng.normal(size=(12, d)) * rng.uniform(0.5, 3, size=d) @ rng.normal(size=(d, d)) for d in (2, 3, 4)]
+    clouds = [
+        rng.normal(size=(12, d)) * rng.uniform(0.5, 3, size=d) @ rng.normal(size=(d, d))
+        for d in (2, 3, 4)
+    ]
     return [(np.cov(x.T, ddof=0), k) for x, k in zip(clouds, (2, 2, 4), strict=True)]
 
 
 def _fresh_parts(seed: int) -> list[tuple]:
     rng = generator(seed)
-    return [(*_statistics(rng.normal(size=(n, d))), *_statistics(rng.normal(size=(m, d)) + 3)) for n, m, d in ((3, 6, 2), (8, 4, 3))]
+    return [(*_statistics(rng.normal(size=(n, d))), *_statistics(rng.normal(size=(m, d)) + 3))
+            for n, m, d in ((3, 6, 2), (8, 4, 3))]
 
 
 def _fresh_clouds(seed: int) -> list[tuple]:
     rng = generator(seed)
-    return [(rng.normal(size=(6, d)) + 2, float(beta), float(gamma)) for d, (beta, gamma) in zip((2, 3, 3), rng.uniform(0.2, 0.8, size=(3, 2)),
-                                                                                                 strict=True)]
+    return [(rng.normal(size=(6, d)) + 2, float(beta), float(gamma))
+            for d, (beta, gamma) in zip((2, 3, 3), rng.uniform(0.2, 0.8, size=(3, 2)), strict=True)]
 
 
 EXERCISES = {
     "whitening_matrix": Exercise(
-        name="whitening_matrix", question="W for vectors as rows, the k strongest directions", judge=_WhiteningJudge(tuple(_COVARIANCES)),
-        solution=_solve_whitening_matrix, fresh=_fresh_covariances,
-        wrong={"Λ^(-1/2) U": _rows_scaled, "weakest directions first": _weakest_first, "no root": _no_root, "turned only": _only_turned,
-               "columns of ZCA cut off": _zca_cut, "inverse of the wrong matrix, transposed": _wrong_inverse},
-        hints=("np.linalg.eigh(S) gives the variances, rising, and U with the directions as columns.",
-               "Divide each column of U by the root of its variance; take the k columns with the largest variances.")),
+        name="whitening_matrix", question="W for vectors as rows, the k strongest "
+        "directions", judge=_WhiteningJudge(tuple(_COVARIANCES)), solution=_solve_whitening_matrix,
+        fresh=_fresh_covariances, wrong={
+            "Λ^(-1/2) U": _rows_scaled, "weakest directions first": _weakest_first,
+            "no root": _no_root, "turned only": _only_turned, "columns of ZCA cut off": _zca_cut,
+            "inverse of the wrong matrix, "
+            "transposed": _wrong_inverse
+        },
+        hints=("np.linalg.eigh(S) gives the variances, rising, and U with the directions as "
+               "columns.",
+               "Divide each column of U by the root of its variance; take the k columns with the "
+               "largest variances.")),
     "merge": Exercise(
-        name="merge", question="Mean and covariance of two parts, from those of each", judge=judge_function(_solve_merge, _MERGE_CASES),
-        solution=_solve_merge, fresh=_fresh_parts,
-        wrong={"nothing between the parts": _merged(lambda a, b: 0.0), "parts of equal weight": _merged(lambda a, b: 0.25, weighted=False),
-               "the means' difference whole": _merged(lambda a, b: 1.0), "one n too few": _merged(lambda a, b: a * b / (a + b)),
-               "subtracted": _merged(lambda a, b: -a * b / (a + b) ** 2)},
-        hints=("The mean is the weighted mean. For the covariance, every vector's distance from the new mean has two parts.",
-               "Weighted mean of the covariances, and n_a n_b / n² times the outer product of the difference of the means.")),
+        name="merge",
+        question="Mean and covariance of two parts, from those of each", judge=judge_function(
+            _solve_merge, _MERGE_CASES), solution=_solve_merge, fresh=_fresh_parts, wrong={
+                "nothing between the parts": _merged(lambda a, b: 0.0), "parts of equal "
+                "weight": _merged(lambda a, b: 0.25, weighted=False),
+                "the means' difference whole": _merged(lambda a, b: 1.0),
+                "one n too few": _merged(lambda a, b: a * b / (a + b)),
+                "subtracted": _merged(lambda a, b: -a * b / (a + b)**2)
+            },
+        hints=("The mean is the weighted mean. For the covariance, every vector's distance from "
+               "the new mean has two parts.",
+               "Weighted mean of the covariances, and n_a n_b / n² times the outer product of the "
+               "difference of the means.")),
     "unseen": Exercise(
-        name="unseen", question="Which changes of the vectors leave the cosines after full whitening as they are?", judge=_judge_unseen,
-        solution=set(UNSEEN),
-        wrong={f"answer {letter}": answer for letter, answer in zip("ABCDE", (
-            set(CHANGES[:2]), set(CHANGES[:3]), set(CHANGES[:4]), set(CHANGES[:6]), set(CHANGES)), strict=True)},
-        hints=("Each vector becomes xA + b with one matrix A and one b: which of the changes are of this kind, with an invertible A?",
-               "Five of the seven.")),
+        name="unseen", question="Which changes of the vectors leave the cosines after full "
+        "whitening as they are?", judge=_judge_unseen, solution=set(UNSEEN), wrong={
+            f"answer {letter}": answer
+            for letter, answer in zip("ABCDE", (set(CHANGES[:2]), set(CHANGES[:3]),
+                                                set(CHANGES[:4]), set(CHANGES[:6]),
+                                                set(CHANGES)), strict=True)
+        },
+        hints=("Each vector becomes xA + b with one matrix A and one b: which of the changes are "
+               "of this kind, with an invertible A?", "Five of the seven.")),
     "directions": Exercise(
-        name="directions", question="How many directions can 100 vectors of 256 numbers vary in, of which 20 are copies of others?",
-        judge=judge_value(79, remark="How many different points are there, and how many directions do two points make?"), solution=79,
+        name="directions", question="How many directions can 100 vectors of 256 numbers vary in, "
+        "of which 20 are copies of others?", judge=judge_value(
+            79, remark="How many different points are there, and how many directions "
+            "do two points make?"), solution=79,
         wrong={"answer A": 256, "answer B": 100, "answer C": 99, "answer D": 80, "answer E": 78},
-        hints=("Two points lie on a line, three in a plane.", "80 different points, seen from their mean.")),
+        hints=("Two points lie on a line, three in a plane.", "80 different points, seen from "
+               "their mean.")),
     "parameterised": Exercise(
-        name="parameterised", question="All inner products after whitening with β and γ",
-        judge=judge_function(_solve_parameterised, _PARAMETERISED_CASES), solution=_solve_parameterised, fresh=_fresh_clouds,
-        wrong={"Σ about μ": _about_the_mean, "γ not halved": _gamma_not_halved, "β twice": _beta_twice, "all of the mean": _all_of_the_mean,
-               "enlarged": _enlarged},
+        name="parameterised",
+        question="All inner products after whitening with β and γ", judge=judge_function(
+            _solve_parameterised,
+            _PARAMETERISED_CASES), solution=_solve_parameterised, fresh=_fresh_clouds, wrong={
+                "Σ about μ": _about_the_mean, "γ not halved": _gamma_not_halved,
+                "β twice": _beta_twice, "all of the mean": _all_of_the_mean, "enlarged": _enlarged
+            },
         hints=("Take βμ away first. Σ is the mean of yᵀy of what is left, whatever its mean is.",
-               "Z = Y U Λ^(-γ/2): column j of Y U times variance j to the power of -γ/2. Return Z @ Z.T.")),
-    "uncorrelated": Exercise(
-        name="uncorrelated", question="Two directions that are uncorrelated and not orthogonal", judge=_judge_uncorrelated,
-        solution=np.array([[1.0, 0.0], [1.0, -2.0]]),
-        wrong={"the axes": np.eye(2), "orthogonal": np.array([[1.0, 1.0], [1.0, -1.0]]), "the eigenvectors": np.linalg.eigh(SIGMA)[1].T,
-               "one direction twice": np.array([[1.0, 0.0], [1.0, 0.0]]), "orthogonal under the inverse": np.array([[1.0, 0.0], [2.0, 3.0]])},
-        hints=("Take p = (1, 0). Then pᵀΣ is the first row of Σ.", "Which q = (1, b) has 4·1 + 2·b = 0?")),
+               "Z = Y U Λ^(-γ/2): column j of Y U times variance j to the power of -γ/2. Return Z "
+               "@ Z.T.")), "uncorrelated": Exercise(
+                   name="uncorrelated", question="Two directions that are uncorrelated and not "
+                   "orthogonal", judge=_judge_uncorrelated, solution=np.array([[1.0, 0.0],
+                                                                               [1.0, -2.0]]),
+                   wrong={
+                       "the axes": np.eye(2), "orthogonal": np.array([[1.0, 1.0], [1.0, -1.0]]),
+                       "the eigenvectors": np.linalg.eigh(SIGMA)[1].T,
+                       "one direction twice": np.array([[1.0, 0.0], [1.0,
+                                                                     0.0]]), "orthogonal under the "
+                       "inverse": np.array([[1.0, 0.0], [2.0, 3.0]])
+                   }, hints=("Take p = (1, 0). Then pᵀΣ is the first row of Σ.",
+                             "Which q = (1, b) has 4·1 + 2·b "
+                             "= 0?")),
 }

@@ -1,5 +1,7 @@
-"""Exercises of lesson ``13_cosent``: how many terms the loss has, what it can not see, its gradient, two classes without a table, sums over lower
-grades, and cosines that a squared error and an order judge differently."""
+"""Exercises of lesson ``13_cosent``: how many terms the loss has, what it can not see, its
+gradient, two classes without a table, sums over lower grades, and cosines that a squared error and
+an order judge differently.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +17,33 @@ from .base import Exercise, judge_function, judge_value
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------------------------ terms
+# ------------------------------------------------------------------------------ terms
 
 LABELS = (0, 0, 0, 1, 1, 2, 2, 2, 2, 5)           # of the batch that is asked about
 
-# ------------------------------------------------------------------------------------------------ unseen
+# ------------------------------------------------------------------------------ unseen
 
-CHANGES = ("0.3 added to all cosines", "all cosines doubled", "the grades 0, 1, 2 written as 0, 10, 11", "the grades 0, 1, 2 written as 2, 1, 0",
-           "the pairs in another order", "the two sentences of a pair swapped", "all vectors three times as long")
-UNSEEN = frozenset((CHANGES[0], CHANGES[2], CHANGES[4], CHANGES[5], CHANGES[6]))      # tests/exercises/test_cosent.py measures it
-_REASONS = {CHANGES[0]: "only differences of cosines are in the sum", CHANGES[1]: "every difference doubles: that is another λ",
-            CHANGES[2]: "which of two grades is higher is all that is asked", CHANGES[3]: "now every pair of pairs counts the other way round",
-            CHANGES[4]: "a sum has no order", CHANGES[5]: "cos(u, v) = cos(v, u)", CHANGES[6]: "a cosine divides by the lengths"}
+CHANGES = ("0.3 added to all cosines", "all cosines doubled", "the grades 0, 1, 2 written as 0, "
+           "10, 11", "the grades 0, 1, 2 "
+           "written as 2, 1, 0", "the pairs in another order",
+           "the two sentences of a pair swapped", "all vectors three times as long")
+# tests/exercises/test_cosent.py measures it
+UNSEEN = frozenset((CHANGES[0], CHANGES[2], CHANGES[4], CHANGES[5], CHANGES[6]))
+_REASONS = {
+    CHANGES[0]: "only differences of cosines are in the sum",
+    CHANGES[1]: "every difference doubles: that is another λ",
+    CHANGES[2]: "which of two grades is higher is all that is asked",
+    CHANGES[3]: "now every pair of pairs counts the other way round",
+    CHANGES[4]: "a sum has no order", CHANGES[5]: "cos(u, v) = cos(v, u)",
+    CHANGES[6]: "a cosine divides by the lengths"
+}
 
 
 def _judge_unseen(answer: Any) -> str | None:
     return judge_which(answer, _REASONS, UNSEEN)
 
 
-# ------------------------------------------------------------------------------------------------ shares
+# ------------------------------------------------------------------------------ shares
 
 
 def _solve_gradient(s: np.ndarray, y: np.ndarray, scale: float) -> np.ndarray:
@@ -42,7 +52,8 @@ def _solve_gradient(s: np.ndarray, y: np.ndarray, scale: float) -> np.ndarray:
     return scale * (shares.sum(axis=0) - shares.sum(axis=1))
 
 
-def _gradient(*, one: float = 1.0, flip: bool = False, ties: bool = False, scaled: bool = True, higher: bool = True) -> Callable:
+def _gradient(*, one: float = 1.0, flip: bool = False, ties: bool = False, scaled: bool = True,
+              higher: bool = True) -> Callable:
     """The gradient with one thing wrong."""
     def gradient(s, y, scale):
         asked = y[:, None] >= y if ties else y[:, None] > y
@@ -55,10 +66,11 @@ def _gradient(*, one: float = 1.0, flip: bool = False, ties: bool = False, scale
 
 
 _S, _Y = np.array([0.6, 0.8, 0.1, 0.7]), np.array([1, 0, 0, 2])
-_GRADIENT_CASES = [(np.array([0.8, 0.6]), np.array([1, 0]), 20.0), (np.array([0.5, 0.5]), np.array([3, 3]), 20.0), (_S, _Y, 1.0), (_S, _Y, 20.0),
+_GRADIENT_CASES = [(np.array([0.8, 0.6]), np.array([1, 0]), 20.0),
+                   (np.array([0.5, 0.5]), np.array([3, 3]), 20.0), (_S, _Y, 1.0), (_S, _Y, 20.0),
                    (np.array([0.2, 0.9, 0.4, 0.4, 0.5]), np.array([2.0, 1.0, 1.0, 4.5, 0.0]), 5.0)]
 
-# ------------------------------------------------------------------------------------------------ two classes
+# ------------------------------------------------------------------------------ two classes
 
 
 def _solve_two_classes(positive: np.ndarray, negative: np.ndarray) -> float:
@@ -69,10 +81,11 @@ def _two_classes(form: Callable[[np.ndarray, np.ndarray], float]) -> Callable:
     return lambda positive, negative: float(form(positive, negative))
 
 
-_TWO_CASES = [(np.array([1.0]), np.array([-1.0])), (np.array([2.0, -1.0]), np.array([0.5])), (np.array([0.3, 0.1, 4.0]), np.array([1.0, 2.0])),
+_TWO_CASES = [(np.array([1.0]), np.array([-1.0])), (np.array([2.0, -1.0]), np.array([0.5])),
+              (np.array([0.3, 0.1, 4.0]), np.array([1.0, 2.0])),
               (np.array([-800.0, 900.0]), np.array([300.0, -500.0, 0.0]))]
 
-# ------------------------------------------------------------------------------------------------ below
+# ------------------------------------------------------------------------------ below
 
 
 def _solve_below(s: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -83,7 +96,8 @@ def _solve_below(s: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _ties_counted(s: np.ndarray, y: np.ndarray) -> np.ndarray:
     order = np.argsort(y, kind="stable")
-    return np.concatenate([[0.0], np.cumsum(np.exp(s[order]))])[np.searchsorted(y[order], y, side="right")]
+    return np.concatenate([[0.0], np.cumsum(np.exp(s[order]))])[np.searchsorted(
+        y[order], y, side="right")]
 
 
 def _place_only(s: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -106,10 +120,12 @@ def _larger_ones(s: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.exp(s).sum() - _ties_counted(s, y)
 
 
-_BELOW_CASES = [(np.array([0.5, 0.1]), np.array([1.0, 0.0])), (np.array([0.5, 0.1, 0.3]), np.array([2.0, 2.0, 2.0])),
-                (np.array([0.3, -0.2, 0.9, 0.4, 0.0]), np.array([3.0, 0.0, 3.0, 1.0, 0.0])), (np.array([0.7]), np.array([4.0]))]
+_BELOW_CASES = [(np.array([0.5, 0.1]), np.array([1.0, 0.0])),
+                (np.array([0.5, 0.1, 0.3]), np.array([2.0, 2.0, 2.0])),
+                (np.array([0.3, -0.2, 0.9, 0.4, 0.0]), np.array([3.0, 0.0, 3.0, 1.0, 0.0])),
+                (np.array([0.7]), np.array([4.0]))]
 
-# ------------------------------------------------------------------------------------------------ disagree
+# ------------------------------------------------------------------------------ disagree
 
 GRADES = np.array([0.0, 0.5, 1.0])
 SAME = 0.01                                       # by how much the means of the two rows may differ
@@ -118,79 +134,124 @@ SAME = 0.01                                       # by how much the means of the
 def _judge_disagree(answer: Any) -> str | None:
     x = np.asarray(answer, dtype=float)
     if x.shape != (2, 3) or not np.isfinite(x).all() or (np.abs(x) > 1).any():
-        return f"expected two rows of three cosines between -1 and 1, [[a, b, c], [d, e, f]]; yours has shape {x.shape}"
+        return ("expected two rows of three cosines between -1 and 1, [[a, b, c], [d, e, f]]; "
+                f"yours has shape {x.shape}")
     error, in_order = ((x - GRADES) ** 2).mean(axis=1), (np.diff(x, axis=1) > 0).all(axis=1)
     if not in_order[0]:
         return f"the first row, {x[0].tolist()}, should rise as the grades do"
     if in_order[1]:
-        return f"the second row, {x[1].tolist()}, rises as the grades do; it should have a pair out of order"
+        return (f"the second row, {x[1].tolist()}, rises as the grades do; it should have a pair "
+                "out of order")
     if abs(x[0].mean() - x[1].mean()) > SAME:
-        return f"the means are {x[0].mean():.2f} and {x[1].mean():.2f}; the rows should have the same mean, so that the level is no reason"
-    return None if error[1] < error[0] else f"squared errors {error[0]:.3f} and {error[1]:.3f}: the second row should have the smaller one"
+        return (f"the means are {x[0].mean():.2f} and {x[1].mean():.2f}; the rows should have the "
+                "same mean, so that the level is no reason")
+    if error[1] < error[0]:
+        return None
+    return (f"squared errors {error[0]:.3f} and {error[1]:.3f}: the second row should have the "
+            "smaller one")
 
 
-# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_batches(seed: int) -> list[tuple]:
     rng = generator(seed)
     batches = zip((3, 5, 7), rng.uniform(0.5, 6, size=3), strict=True)
-    return [(rng.uniform(-0.5, 1, size=n), np.array([2, 0, 2, *rng.integers(0, 4, size=n - 3)]), float(scale)) for n, scale in batches]
+    return [(rng.uniform(-0.5, 1, size=n), np.array([2, 0, 2, *rng.integers(0, 4, size=n - 3)]),
+             float(scale)) for n, scale in batches]
 
 
 def _fresh_classes(seed: int) -> list[tuple]:
     rng = generator(seed)
-    return [(width * rng.normal(size=p), width * rng.normal(size=n)) for p, n, width in ((2, 2, 1), (4, 3, 2), (3, 5, 600))]
+    return [(width * rng.normal(size=p), width * rng.normal(size=n))
+            for p, n, width in ((2, 2, 1), (4, 3, 2), (3, 5, 600))]
 
 
 def _fresh_grades(seed: int) -> list[tuple]:
     rng = generator(seed)
-    return [(rng.normal(size=n), np.array([2.5, 0.5, 2.5, *rng.integers(0, 4, size=n - 3)])) for n in (3, 6, 9)]
+    return [(rng.normal(size=n), np.array([2.5, 0.5, 2.5, *rng.integers(0, 4, size=n - 3)]))
+            for n in (3, 6, 9)]
 
 
 EXERCISES = {
     "terms": Exercise(
-        name="terms", question="How many exponentials does the loss of a batch with ten grades add up?",
-        judge=judge_value(35, remark="Count the ordered pairs: the first has the strictly higher grade."), solution=35,
-        wrong={"all pairs": 45, "both ways": 90, "ties counted": 44, "neighbours": 9, "different grades": 6},
-        hints=("All pairs of ten are 45. Which of them make no term?", "Equal grades make none: 3 pairs of zeros, 1 of ones, 6 of twos.")),
+        name="terms", question="How many exponentials does the loss of a batch with ten grades add "
+        "up?", judge=judge_value(
+            35, remark="Count the ordered pairs: the first has the strictly higher "
+            "grade."), solution=35, wrong={
+                "all pairs": 45, "both ways": 90, "ties counted": 44, "neighbours": 9,
+                "different grades": 6
+            },
+        hints=("All pairs of ten are 45. Which of them make no term?", "Equal grades make none: 3 "
+               "pairs of zeros, 1 of ones, "
+               "6 of twos.")),
     "unseen": Exercise(
-        name="unseen", question="Which changes leave CoSENT as it is?", judge=_judge_unseen, solution=set(UNSEEN),
-        wrong={f"answer {letter}": answer for letter, answer in zip("ABCDE", (
-            set(CHANGES), set(CHANGES[4:]), UNSEEN | {CHANGES[1]}, UNSEEN | {CHANGES[3]}, UNSEEN - {CHANGES[2]}), strict=True)},
-        hints=("In the formula a cosine stands in a difference, and a grade in a comparison.", "Five of the seven.")),
+        name="unseen", question="Which changes leave CoSENT as it is?", judge=_judge_unseen,
+        solution=set(UNSEEN), wrong={
+            f"answer {letter}": answer
+            for letter, answer in zip("ABCDE", (set(CHANGES), set(CHANGES[4:]),
+                                                UNSEEN | {CHANGES[1]}, UNSEEN | {CHANGES[3]},
+                                                UNSEEN - {CHANGES[2]}), strict=True)
+        }, hints=("In the formula a cosine stands in a difference, and a grade in a "
+                  "comparison.", "Five of the seven.")),
     "gradient": Exercise(
-        name="gradient", question="∂L/∂s of CoSENT", judge=judge_function(_solve_gradient, _GRADIENT_CASES), solution=_solve_gradient,
-        fresh=_fresh_batches,
-        wrong={"the 1 forgotten": _gradient(one=0.0), "uphill": _gradient(flip=True), "equal grades count": _gradient(ties=True),
-               "without λ": _gradient(scaled=False), "lower pairs only": _gradient(higher=False)},
-        hints=("terms[i, j] = exp(λ (s[j] - s[i])) where y[i] > y[j], else 0. Divide them by 1 + their sum: those are the shares.",
-               "s[k] stands with + in column k and with - in row k: λ times column sums less row sums.")),
+        name="gradient", question="∂L/∂s of CoSENT", judge=judge_function(
+            _solve_gradient,
+            _GRADIENT_CASES), solution=_solve_gradient, fresh=_fresh_batches, wrong={
+                "the 1 forgotten": _gradient(one=0.0), "uphill": _gradient(flip=True),
+                "equal grades count": _gradient(ties=True), "without λ": _gradient(scaled=False),
+                "lower pairs only": _gradient(higher=False)
+            },
+        hints=("terms[i, j] = exp(λ (s[j] - s[i])) where y[i] > y[j], else 0. Divide them by 1 + "
+               "their sum: those are the shares.",
+               "s[k] stands with + in column k and with - in row k: λ times column sums less row "
+               "sums.")),
     "two_classes": Exercise(
-        name="two_classes", question="log(1 + Σ exp(n - p)) over all positives and negatives, without a table of pairs",
-        judge=judge_function(_solve_two_classes, _TWO_CASES), solution=_solve_two_classes, fresh=_fresh_classes,
-        wrong={"the 1 forgotten": _two_classes(lambda p, n: logsumexp(n) + logsumexp(-p)),
-               "positives not turned": _two_classes(lambda p, n: np.logaddexp(0.0, logsumexp(n) + logsumexp(p))),
-               "difference of sums": _two_classes(lambda p, n: np.logaddexp(0.0, logsumexp(n) - logsumexp(p))),
-               "only the worst": _two_classes(lambda p, n: np.logaddexp(0.0, n.max() - p.min())),
-               "a sum of losses": _two_classes(lambda p, n: np.logaddexp(0.0, n[:, None] - p).sum())},
-        hints=("exp(n - p) = exp(n) exp(-p), so the double sum is a product of two sums.",
-               "np.logaddexp(0, a) is log(1 + exp(a)); a = logsumexp(negative) + logsumexp(-positive).")),
+        name="two_classes", question="log(1 + Σ exp(n - p)) over all positives and negatives, "
+        "without a table of pairs", judge=judge_function(_solve_two_classes, _TWO_CASES),
+        solution=_solve_two_classes, fresh=_fresh_classes, wrong={
+            "the 1 forgotten": _two_classes(lambda p, n: logsumexp(n) + logsumexp(-p)),
+            "positives not turned": _two_classes(
+                lambda p, n: np.logaddexp(0.0,
+                                          logsumexp(n) + logsumexp(p))),
+            "difference of sums": _two_classes(
+                lambda p, n: np.logaddexp(0.0,
+                                          logsumexp(n) - logsumexp(p))),
+            "only the worst": _two_classes(lambda p, n: np.logaddexp(0.0,
+                                                                     n.max() - p.min())),
+            "a sum of losses": _two_classes(lambda p, n: np.logaddexp(0.0, n[:, None] - p).sum())
+        }, hints=("exp(n - p) = exp(n) exp(-p), so the double sum is a product of two sums.",
+                  "np.logaddexp(0, a) is log(1 + exp(a)); a = logsumexp(negative) + "
+                  "logsumexp(-positive).")),
     "below": Exercise(
-        name="below", question="For each pair, the sum of exp(s) over the pairs with a strictly smaller grade, without a loop",
-        judge=judge_function(_solve_below, _BELOW_CASES), solution=_solve_below, fresh=_fresh_grades,
-        wrong={"equal grades counted": _ties_counted, "by place, ties or not": _place_only, "left in sorted order": _not_put_back,
-               "sums not sorted": _not_sorted, "the larger ones": _larger_ones},
-        hints=("Sort by grade, take running sums with a 0 before the first; running[k] is the sum over the k smallest.",
+        name="below",
+        question="For each pair, the sum of exp(s) over the pairs with a strictly "
+        "smaller grade, without a loop", judge=judge_function(_solve_below, _BELOW_CASES),
+        solution=_solve_below, fresh=_fresh_grades, wrong={
+            "equal grades counted": _ties_counted, "by place, ties or not": _place_only,
+            "left in sorted order": _not_put_back, "sums not sorted": _not_sorted,
+            "the larger ones": _larger_ones
+        },
+        hints=("Sort by grade, take running sums with a 0 before the first; running[k] is the sum "
+               "over the k smallest.",
                "np.searchsorted(sorted_grades, y) says how many grades are strictly smaller.")),
     "disagree": Exercise(
         name="disagree",
-        question="Two rows of cosines with one mean for the grades 0, 0.5, 1: the first in order, the second with the smaller squared error",
-        judge=_judge_disagree, solution=np.array([[0.49, 0.50, 0.51], [0.26, 0.25, 0.99]]),
-        wrong={"both in order": np.array([[0.1, 0.5, 0.9], [0.0, 0.5, 1.0]]), "both out of order": np.array([[0.9, 0.5, 0.1], [0.1, 0.6, 0.5]]),
-               "the wrong way round": np.array([[0.26, 0.25, 0.99], [0.49, 0.50, 0.51]]),
-               "as in the lesson, by the level": np.array([[0.80, 0.85, 0.90], [0.3, 0.25, 1.0]]),
-               "error no smaller": np.array([[0.0, 0.5, 1.0], [1.0, 0.5, 0.0]]), "no cosines": np.array([[3.0, 4.0, 5.0], [0.1, 0.0, 1.0]])},
-        hints=("With the same mean the level is the same. What else is in a squared error that no ranking notices?",
-               "Three cosines close to 0.5 in the right order have an error near 0.17: their spread is wrong.")),
+        question="Two rows of cosines with one mean for the grades 0, 0.5, 1: the first in order, "
+        "the second with the smaller squared error", judge=_judge_disagree, solution=np.array(
+            [[0.49, 0.50, 0.51], [0.26, 0.25, 0.99]]), wrong={
+                "both in order": np.array([[0.1, 0.5, 0.9], [0.0, 0.5, 1.0]]),
+                "both out of order": np.array(
+                    [[0.9, 0.5, 0.1], [0.1, 0.6, 0.5]]), "the wrong way round": np.array([[
+                        0.26, 0.25, 0.99
+                    ], [0.49, 0.50, 0.51]]), "as in the lesson, by the level": np.array([[
+                        0.80, 0.85, 0.90
+                    ], [0.3, 0.25, 1.0]]), "error no smaller": np.array([[0.0, 0.5, 1.0],
+                                                                         [1.0, 0.5, 0.0]]),
+                "no cosines": np.array([[3.0, 4.0, 5.0], [0.1, 0.0, 1.0]])
+            },
+        hints=("With the same mean the level is the same. What else is in a squared error that no "
+               "ranking notices?",
+               "Three cosines close to 0.5 in the right order have an error near 0.17: their "
+               "spread is wrong.")),
 }

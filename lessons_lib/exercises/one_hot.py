@@ -1,4 +1,6 @@
-"""Exercises of lesson ``01_one_hot``: cosine without vectors, words needed for a share of the text, four words in three numbers."""
+"""Exercises of lesson ``01_one_hot``: cosine without vectors, words needed for a share of the text,
+four words in three numbers.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def _rarest_first(counts: list[int], share: float) -> int:
 
 
 def _more_than_the_share(counts: list[int], share: float) -> int:
-    return int(np.flatnonzero(np.cumsum(np.sort(counts)[::-1]) / np.sum(counts) > min(share, 0.999999))[0]) + 1
+    return int(
+        np.flatnonzero(np.cumsum(np.sort(counts)[::-1]) /
+                       np.sum(counts) > min(share, 0.999999))[0]) + 1
 
 
 def _share_of_the_words(counts: list[int], share: float) -> int:
@@ -48,22 +52,27 @@ def _judge_equidistant(points: Any) -> str | None:
     if x.shape != (4, 3):
         return f"expected shape (4, 3): four words, three numbers each; yours has shape {x.shape}"
     if not (np.abs(x) < 1e100).all():            # NaN is not below it either
-        return f"expected numbers, finite and below 1e100; yours run from {x.min():.3g} to {x.max():.3g}"
+        return (f"expected numbers, finite and below 1e100; yours run from {x.min():.3g} to "
+                f"{x.max():.3g}")
     distance = np.linalg.norm(x[:, None] - x, axis=2)[np.triu_indices(4, k=1)]
     if distance.min() < 1e-6:
         return "two of your words share one place: their distance is 0"
     if np.ptp(distance) > 1e-6 * distance.max():
-        return f"the six distances differ: they run from {distance.min():.3f} to {distance.max():.3f}"
+        return (f"the six distances differ: they run from {distance.min():.3f} to "
+                f"{distance.max():.3f}")
     return None
 
 
-_WORD_CASES = [(["cat"], ["cat"]), (["cat"], ["dog"]), ([], ["dog"]), (["a", "cat"], ["a", "dog"]), (["a", "b", "c"], ["b"]),
-               (["the", "cat", "saw", "the", "dog"], ["the", "dog", "saw", "the", "bird"]), (["x", "x", "x", "y"], ["x", "z"])]
-_COUNT_CASES = [([4, 3, 2, 1], 0.5), ([4, 3, 2, 1], 0.7), ([1, 2, 3, 4], 0.7), ([10, 1, 1, 1, 1], 0.5), ([5, 5, 5, 5], 1.0),
+_WORD_CASES = [(["cat"], ["cat"]), (["cat"], ["dog"]), ([], ["dog"]), (["a", "cat"], ["a", "dog"]),
+               (["a", "b", "c"], ["b"]),
+               (["the", "cat", "saw", "the", "dog"], ["the", "dog", "saw", "the", "bird"]),
+               (["x", "x", "x", "y"], ["x", "z"])]
+_COUNT_CASES = [([4, 3, 2, 1], 0.5), ([4, 3, 2, 1], 0.7), ([1, 2, 3, 4], 0.7),
+                ([10, 1, 1, 1, 1], 0.5), ([5, 5, 5, 5], 1.0),
                 (generator(0).integers(1, 50, size=30).tolist(), 0.9)]
 _TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 
-# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_texts(seed: int) -> list[tuple]:
@@ -73,41 +82,63 @@ def _fresh_texts(seed: int) -> list[tuple]:
     def text(n: int) -> list[str]:
         return [words[i] for i in rng.integers(len(words), size=n)]
 
-    return [([], text(3)), (text(4), []), ([], []), *((text(int(n)), text(int(m))) for n, m in rng.integers(3, 14, size=(6, 2)))]
+    return [([], text(3)), (text(4), []), ([], []),
+            *((text(int(n)), text(int(m))) for n, m in rng.integers(3, 14, size=(6, 2)))]
 
 
 def _fresh_counts(seed: int) -> list[tuple]:
     rng = generator(seed)
-    some = [(rng.integers(1, 60, size=int(n)).tolist(), float(share)) for n, share in zip((7, 12, 25), rng.uniform(0.35, 0.85, size=3), strict=True)]
+    some = [(rng.integers(1, 60, size=int(n)).tolist(), float(share))
+            for n, share in zip((7, 12, 25), rng.uniform(0.35, 0.85, size=3), strict=True)]
     equal = int(rng.integers(2, 9))
-    return [*some, ([equal] * 8, 0.5), ([1, *some[0][0][:3], 90], 1.0)]        # a share that is met exactly, and all of it
+    # a share that is met exactly, and all of it
+    return [*some, ([equal] * 8, 0.5), ([1, *some[0][0][:3], 90], 1.0)]
 
 
 EXERCISES = {
     "overlap_cosine": Exercise(
-        name="overlap_cosine", question="The cosine of two one-hot sums, without building a vector",
-        judge=judge_function(_solve_overlap_cosine, _WORD_CASES), solution=_solve_overlap_cosine, fresh=_fresh_texts,
-        wrong={"share of the union (Jaccard)": lambda a, b: len(set(a) & set(b)) / len(set(a) | set(b)),
-               "no square root": lambda a, b: len(set(a) & set(b)) / (len(set(a)) * len(set(b))) if a and b else 0.0,
-               "repeated words count in the length": lambda a, b: len(set(a) & set(b)) / math.sqrt(len(a) * len(b)) if a and b else 0.0,
-               "empty text divides by zero": lambda a, b: len(set(a) & set(b)) / math.sqrt(len(set(a)) * len(set(b)))},
+        name="overlap_cosine",
+        question="The cosine of two one-hot sums, without building a vector", judge=judge_function(
+            _solve_overlap_cosine,
+            _WORD_CASES), solution=_solve_overlap_cosine, fresh=_fresh_texts, wrong={
+                "share of the union (Jaccard)": lambda a, b: len(set(a) & set(b)) / len(
+                    set(a) | set(b)), "no square root": lambda a, b: len(set(a) & set(b)) /
+                (len(set(a)) * len(set(b)))
+                if a and b else 0.0, "repeated words count in the length": lambda a, b: len(
+                    set(a) & set(b)) / math.sqrt(len(a) * len(b))
+                if a and b else 0.0, "empty text divides by zero": lambda a, b: len(
+                    set(a) & set(b)) / math.sqrt(len(set(a)) * len(set(b)))
+            },
         hints=("The vectors hold only 0 and 1. What is their inner product, said in words?",
-               "The squared length of a vector of zeros and ones is the number of its ones: count distinct words, not words.")),
+               "The squared length of a vector of zeros and ones is the number of its ones: count "
+               "distinct words, not words.")),
     "words_needed": Exercise(
-        name="words_needed", question="How many words cover a given share of a text?",
-        judge=judge_function(_solve_words_needed, _COUNT_CASES), solution=_solve_words_needed, fresh=_fresh_counts,
-        wrong={"one too many": _one_too_many, "counts taken in the given order": _in_given_order, "rarest words first": _rarest_first,
-               "more than the share": _more_than_the_share, "share of the words, not of the text": _share_of_the_words},
+        name="words_needed",
+        question="How many words cover a given share of a text?", judge=judge_function(
+            _solve_words_needed,
+            _COUNT_CASES), solution=_solve_words_needed, fresh=_fresh_counts, wrong={
+                "one too many": _one_too_many, "counts taken in the given order": _in_given_order,
+                "rarest words first": _rarest_first, "more than the share": _more_than_the_share,
+                "share of the words, not of the "
+                "text": _share_of_the_words
+            },
         hints=("Take the most frequent words first, and keep a running total: np.cumsum.",
-               "You need the first position at which the running total, divided by the sum of all counts, reaches the share. Positions start at 0.")),
+               "You need the first position at which the running total, divided by the sum of all "
+               "counts, reaches the share. Positions start at 0.")),
     "equidistant": Exercise(
         name="equidistant", question="Four words, three numbers each, all equally far apart",
-        judge=_judge_equidistant, solution=_TETRAHEDRON,
-        wrong={"four one-hot vectors": np.eye(4), "corners of a square": np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]),
-               "three one-hots and the origin": np.vstack([np.eye(3), np.zeros((1, 3))]), "all in one place": np.ones((4, 3)),
-               "points on a line": np.arange(12).reshape(4, 3)},
-        hints=("Three points at equal distances make a triangle. Which body has four corners at equal distances?",
-               "Take every second corner of a cube: between any two of them exactly two of the three numbers change sign.",
-               "Why not five? The only point at one distance from all four corners is the centre, and it is nearer to them than they are "
+        judge=_judge_equidistant, solution=_TETRAHEDRON, wrong={
+            "four one-hot vectors": np.eye(4),
+            "corners of a square": np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]),
+            "three one-hots and the origin": np.vstack([np.eye(3), np.zeros(
+                (1, 3))]), "all in one place": np.ones(
+                    (4, 3)), "points on a line": np.arange(12).reshape(4, 3)
+        },
+        hints=("Three points at equal distances make a triangle. Which body has four corners at "
+               "equal distances?",
+               "Take every second corner of a cube: between any two of them exactly two of the "
+               "three numbers change sign.",
+               "Why not five? The only point at one distance from all four corners is the centre, "
+               "and it is nearer to them than they are "
                "to each other.")),
 }

@@ -1,4 +1,6 @@
-"""Exercises of lesson ``00_start_here``: ranks with ties, Spearman from ranks, and a perfect order that is no straight line."""
+"""Exercises of lesson ``00_start_here``: ranks with ties, Spearman from ranks, and a perfect order
+that is no straight line.
+"""
 
 from __future__ import annotations
 
@@ -41,43 +43,58 @@ def _judge_bent(answer: Any) -> str | None:
     order, line = spearman(scores, GOLD), pearson(scores, GOLD)
     if order < 1 - 1e-12:
         return f"the order is not perfect: Spearman is {order:.3f}, it should be 1"
-    return None if line < 0.8 else f"Spearman is 1, but Pearson is {line:.3f}; it should be below 0.8"
+    return (None
+            if line < 0.8
+            else f"Spearman is 1, but Pearson is {line:.3f}; it should be below 0.8")
 
 
 _A, _B = np.array([3.0, 1.0, 4.0, 1.0, 5.0]), np.array([2.0, 7.0, 1.0, 8.0, 2.0])
-_CASES = [(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 15.0])), (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 4.0, 9.0, 100.0])),
-          (_A, _B), (_B, _A), (np.array([1.0, 1.0, 2.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.2, 0.9, 0.7]))]
+_CASES = [(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 15.0])),
+          (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 4.0, 9.0, 100.0])), (_A, _B), (_B, _A),
+          (np.array([1.0, 1.0, 2.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.2, 0.9, 0.7]))]
 
-# ------------------------------------------------------------------------------------------------ inputs for a class, made anew
+# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_grades(seed: int) -> list[tuple]:
     rng = generator(seed)
-    whole = [(rng.integers(0, 6, size=n).astype(float), rng.normal(size=n) + 0.1 * np.arange(n)) for n in (6, 9, 15)]        # ties on one side
-    return [*whole, *((y, x) for x, y in whole), (np.exp(rng.normal(size=8)) ** 3, rng.normal(size=8))]
+    # ties on one side
+    whole = [(rng.integers(0, 6, size=n).astype(float), rng.normal(size=n) + 0.1 * np.arange(n))
+             for n in (6, 9, 15)]
+    return [
+        *whole, *((y, x) for x, y in whole), (np.exp(rng.normal(size=8))**3, rng.normal(size=8))
+    ]
 
 
 EXERCISES = {
     "ranks_by_hand": Exercise(
         name="ranks_by_hand", question="The average ranks of four grades, on paper",
-        judge=judge_value([2.5, 1, 2.5, 4], remark="The smallest grade has rank 1. Equal grades share the mean of the places that they take."),
-        solution=[2.5, 1, 2.5, 4],
-        wrong={"ties in order of appearance": [2, 1, 3, 4], "largest is first": [2.5, 4, 2.5, 1], "both take the better place": [2, 1, 2, 4],
-               "places start at 0": [1.5, 0, 1.5, 3]},
-        hints=("Sort the four grades. Which places do the two equal grades take?",)),
+        judge=judge_value([2.5, 1, 2.5, 4], remark="The smallest grade has rank 1. Equal grades "
+                          "share the mean of the places that they take."),
+        solution=[2.5, 1, 2.5, 4], wrong={
+            "ties in order of appearance": [2, 1, 3, 4], "largest is first": [2.5, 4, 2.5, 1],
+            "both take the better place": [2, 1, 2, 4], "places start at 0": [1.5, 0, 1.5, 3]
+        }, hints=("Sort the four grades. Which places do the two equal grades take?", )),
     "my_spearman": Exercise(
-        name="my_spearman", question="Spearman's correlation from ranks",
-        judge=judge_function(_solve_my_spearman, _CASES, rtol=1e-9), solution=_solve_my_spearman, fresh=_fresh_grades,
-        wrong={"Pearson of the raw values": lambda x, y: float(np.corrcoef(x, y)[0, 1]),
-               "ties in order of appearance": lambda x, y: float(np.corrcoef(_positions(x), _positions(y))[0, 1]),
-               "one side ranked": lambda x, y: float(np.corrcoef(_ranks(x), y)[0, 1]),
-               "argsort taken for ranks": lambda x, y: float(np.corrcoef(np.argsort(x), np.argsort(y))[0, 1])},
-        hints=("Replace each value by its average rank, on both sides. Then correlate as usual.",
-               "The average rank of v: how many values are smaller, plus half of (how many are equal, plus one).")),
+        name="my_spearman", question="Spearman's correlation from ranks", judge=judge_function(
+            _solve_my_spearman, _CASES, rtol=1e-9), solution=_solve_my_spearman,
+        fresh=_fresh_grades, wrong={
+            "Pearson of the raw values": lambda x, y: float(np.corrcoef(x, y)[0, 1]),
+            "ties in order of appearance": lambda x, y: float(
+                np.corrcoef(_positions(x), _positions(y))[0, 1]),
+            "one side ranked": lambda x, y: float(np.corrcoef(_ranks(x), y)[0, 1]),
+            "argsort taken for ranks": lambda x, y: float(
+                np.corrcoef(np.argsort(x), np.argsort(y))[0, 1])
+        }, hints=("Replace each value by its average rank, on both sides. Then correlate as usual.",
+                  "The average rank of v: how many values are smaller, plus half of (how many are "
+                  "equal, plus one).")),
     "bent_but_perfect": Exercise(
-        name="bent_but_perfect", question="Six scores in perfect order that are far from a straight line",
-        judge=_judge_bent, solution=[0, 0.001, 0.002, 0.003, 0.004, 1],
-        wrong={"a straight line": [0, 1, 2, 3, 4, 5], "all equal": [1] * 6, "one pair swapped": [0, 0.002, 0.001, 0.003, 0.004, 1],
-               "slightly bent": [0, 1, 4, 9, 16, 25], "five numbers": [0, 1, 2, 3, 100]},
-        hints=("Spearman sees only the order. What may happen to the last value without changing the order?",)),
+        name="bent_but_perfect", question="Six scores in perfect order that are far from a "
+        "straight line", judge=_judge_bent, solution=[0, 0.001, 0.002, 0.003, 0.004, 1], wrong={
+            "a straight line": [0, 1, 2, 3, 4, 5], "all equal": [1] * 6, "one pair swapped": [
+                0, 0.002, 0.001, 0.003, 0.004, 1
+            ], "slightly bent": [0, 1, 4, 9, 16, 25], "five numbers": [0, 1, 2, 3, 100]
+        },
+        hints=("Spearman sees only the order. What may happen to the last value without changing "
+               "the order?", )),
 }

@@ -1,7 +1,9 @@
-"""Sliders that nobody needs: the default picture is always drawn in the same cell, and the controls only change it in place.
+"""Sliders that nobody needs: the default picture is always drawn in the same cell, and the controls
+only change it in place.
 
-The default is an ordinary output with a display id; a moved control updates it. So a saved notebook holds a picture and no widget state,
-and a page without a kernel loses nothing but the movement. Used by ``lesson.explore``.
+The default is an ordinary output with a display id; a moved control updates it. So a saved notebook
+holds a picture and no widget state, and a page without a kernel loses nothing but the movement.
+Used by ``lesson.explore``.
 """
 
 from __future__ import annotations
@@ -15,24 +17,30 @@ from typing import Any
 from ..core import shown, unknown_keyword
 from .figures import PLOTLY, figure_bundle, is_plotly, save_figure
 
-__all__ = ["BUILD_VARIABLE", "choice_widget", "defaults_of", "explore", "put_in_place", "widgets_work"]
+__all__ = [
+    "BUILD_VARIABLE", "choice_widget", "defaults_of", "explore", "put_in_place", "widgets_work"
+]
 
-BUILD_VARIABLE = "LESSONS_BUILD"                 # set by `lessons build`: stored outputs hold no widgets
+BUILD_VARIABLE = "LESSONS_BUILD"  # set by `lessons build`: stored outputs hold no widgets
 
 
 def widgets_work() -> bool:
-    """Whether controls can be shown: a live kernel with ipywidgets, and no build that stores the outputs."""
+    """Whether controls can be shown: a live kernel with ipywidgets, and no build that stores the
+    outputs.
+    """
     import importlib.util
 
     from IPython import get_ipython
 
     shell = get_ipython()
     in_kernel = shell is not None and "IPKernelApp" in shell.config
-    return in_kernel and not os.environ.get(BUILD_VARIABLE) and importlib.util.find_spec("ipywidgets") is not None
+    return in_kernel and not os.environ.get(BUILD_VARIABLE) and importlib.util.find_spec(
+        "ipywidgets") is not None
 
 
 def _is_range(control: Any) -> bool:
-    return isinstance(control, tuple) and len(control) in (2, 3) and all(isinstance(v, numbers.Real) for v in control)
+    return isinstance(control, tuple) and len(control) in (2, 3) and all(
+        isinstance(v, numbers.Real) for v in control)
 
 
 def _first(name: str, control: Any) -> Any:
@@ -42,7 +50,8 @@ def _first(name: str, control: Any) -> Any:
         return control[0]
     if isinstance(control, (list, Mapping)) and len(control):
         return next(iter(control.values())) if isinstance(control, Mapping) else control[0]
-    raise ValueError(f"{name}={shown(control)} is no control; expected (low, high), (low, high, step), a list of choices, "
+    raise ValueError(f"{name}={shown(control)} is no control; expected (low, high), (low, high, "
+                     "step), a list of choices, "
                      "a dict label -> value, True or False")
 
 
@@ -57,8 +66,8 @@ def _allows(control: Any, value: Any) -> bool:
 def defaults_of(function: Callable, controls: Mapping[str, Any]) -> dict[str, Any]:
     """The value each control starts with: the function's own default, else the first choice.
 
-    Raises TypeError for a control that the function has no argument for, ValueError for a control of no known kind, or a default
-    outside its control.
+    Raises TypeError for a control that the function has no argument for, ValueError for a control
+    of no known kind, or a default outside its control.
     """
     parameters = inspect.signature(function).parameters
     values = {}
@@ -68,7 +77,8 @@ def defaults_of(function: Callable, controls: Mapping[str, Any]) -> dict[str, An
         first, default = _first(name, control), parameters[name].default
         values[name] = first if default is inspect.Parameter.empty else default
         if not _allows(control, values[name]):
-            raise ValueError(f"{name}={shown(values[name])} is the default of the function, but the control {shown(control)} does not allow it")
+            raise ValueError(f"{name}={shown(values[name])} is the default of the function, but "
+                             f"the control {shown(control)} does not allow it")
     return values
 
 
@@ -90,12 +100,15 @@ def _rendered(result: Any, *, id: str, alt: str) -> tuple[dict, dict, dict]:
         return result._repr_mimebundle_(), {}, {}
     if isinstance(result, (str, numbers.Number)):
         return {"text/plain": str(result)}, {}, {}
-    raise TypeError(f"the explored function returned {shown(result)} ({type(result).__name__}); expected a figure, a pair (plotly, matplotlib), "
+    raise TypeError(f"the explored function returned {shown(result)} ({type(result).__name__}); "
+                    "expected a figure, a pair (plotly, matplotlib), "
                     "a lesson table, a text or a number")
 
 
 def _close(result: Any) -> None:
-    """Forget drawn matplotlib figures, or the notebook shows them a second time and keeps them in memory."""
+    """Forget drawn matplotlib figures, or the notebook shows them a second time and keeps them in
+    memory.
+    """
     for fig in result if isinstance(result, tuple) else (result,):
         if hasattr(fig, "savefig"):
             import matplotlib.pyplot as plt
@@ -114,21 +127,26 @@ def _widget(name: str, control: Any, value: Any) -> Any:
     whole = all(isinstance(v, numbers.Integral) for v in (*control, value))
     step = control[2] if len(control) == 3 else 1 if whole else (control[1] - control[0]) / 100
     slider = w.IntSlider if whole else w.FloatSlider
-    return slider(value=value, min=control[0], max=control[1], step=step, description=name, continuous_update=False)
+    return slider(value=value, min=control[0], max=control[1], step=step, description=name,
+                  continuous_update=False)
 
 
 def choice_widget(name: str, options: Any, value: Any) -> Any:
-    """Buttons, one for each choice. Not a list that opens: JupyterLab takes the arrow keys and letters that are meant for it to itself.
+    """Buttons, one for each choice. Not a list that opens: JupyterLab takes the arrow keys and
+    letters that are meant for it to itself.
 
-    Parameters: name, written before them; options, values or pairs (label, value); value, the one that is chosen.
+    Parameters: name, written before them; options, values or pairs (label, value); value, the one
+    that is chosen.
     """
     import ipywidgets as w
 
-    return w.ToggleButtons(options=options, value=value, description=name, style={"button_width": "max-content"})
+    return w.ToggleButtons(options=options, value=value, description=name,
+                           style={"button_width": "max-content"})
 
 
 def put_in_place(handle: Any, data: dict[str, Any], metadata: dict[str, Any]) -> None:
-    """Show another output where one stands. Plotly in JupyterLab keeps its first drawing whatever follows, unless something else stood there between.
+    """Show another output where one stands. Plotly in JupyterLab keeps its first drawing whatever
+    follows, unless something else stood there between.
 
     Parameters: handle, of the output that is shown; data and metadata of the other.
     """
@@ -137,11 +155,12 @@ def put_in_place(handle: Any, data: dict[str, Any], metadata: dict[str, Any]) ->
     handle.update(data, raw=True, metadata=metadata)
 
 
-def _connect(handle: Any, widgets: dict[str, Any], draw: Callable[[dict[str, Any]], tuple[dict, dict, dict]]) -> None:
+def _connect(handle: Any, widgets: dict[str, Any], draw: Callable[[dict[str, Any]],
+                                                                  tuple[dict, dict, dict]]) -> None:
     def redraw(_: Any) -> None:
         try:
             data, metadata, _parts = draw({name: widget.value for name, widget in widgets.items()})
-        except Exception as error:               # an error in a callback would vanish; here the learner sees it
+        except Exception as error:  # an error in a callback would vanish; here the learner sees it
             data, metadata = {"text/plain": f"{type(error).__name__}: {error}"}, {}
         put_in_place(handle, data, metadata)
 
@@ -149,8 +168,12 @@ def _connect(handle: Any, widgets: dict[str, Any], draw: Callable[[dict[str, Any
         widget.observe(redraw, names="value")
 
 
-def explore(function: Callable, *, id: str, alt: str | Callable[..., str], controls: Mapping[str, Any]) -> None:
-    """Draw ``function`` at its defaults, with controls where a live kernel can show them. See `Lesson.explore`."""
+def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
+            controls: Mapping[str, Any]) -> None:
+    """Draw ``function`` at its defaults, with controls where a live kernel can show them.
+
+    See `Lesson.explore`.
+    """
     from IPython.display import display
 
     values = defaults_of(function, controls)
@@ -173,5 +196,6 @@ def explore(function: Callable, *, id: str, alt: str | Callable[..., str], contr
         _connect(handle, widgets, draw)
         display(ipywidgets.VBox(list(widgets.values())))
     else:
-        text = "Run this cell to move: " + " · ".join(_in_words(name, control) for name, control in controls.items())
+        text = "Run this cell to move: " + " · ".join(
+            _in_words(name, control) for name, control in controls.items())
         display({"text/markdown": text, "text/plain": text.replace("`", "")}, raw=True)

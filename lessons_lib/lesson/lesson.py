@@ -1,7 +1,8 @@
-"""The lesson object: what a notebook needs besides the mathematics, in one place and with one set-up line.
+"""The lesson object: what a notebook needs besides the mathematics, in one place and with one
+set-up line.
 
-``start`` fixes threads, seeds the generators and prints one line. The methods show, check and explore. What they print depends on the
-lesson, the scale and the seed alone. Used by every lesson.
+``start`` fixes threads, seeds the generators and prints one line. The methods show, check and
+explore. What they print depends on the lesson, the scale and the seed alone. Used by every lesson.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ __all__ = ["Lesson", "start"]
 class Lesson:
     """One open lesson. Made by `start`.
 
-    ``id`` and ``question`` from the front matter; ``rng``, the NumPy generator for all chance; ``scale`` and ``settings``, the numbers of
-    that scale (``lesson.settings.n_documents``); ``scales``, the settings of every scale; ``results``, what `leaderboard_cell` measured.
+    ``id`` and ``question`` from the front matter; ``rng``, the NumPy generator for all chance;
+    ``scale`` and ``settings``, the numbers of that scale (``lesson.settings.n_documents``);
+    ``scales``, the settings of every scale; ``results``, what `leaderboard_cell` measured.
     """
 
     def __init__(self, card: LessonCard, *, scale: str, seed: int, order: Sequence[str] = ()):
@@ -46,7 +48,9 @@ class Lesson:
 
     @property
     def generator(self) -> torch.Generator:
-        """The Torch generator of this lesson, seeded like ``rng``; made on first use, because Torch takes seconds to load."""
+        """The Torch generator of this lesson, seeded like ``rng``; made on first use, because Torch
+        takes seconds to load.
+        """
         if "_generator" not in self.__dict__:
             import torch
 
@@ -61,10 +65,12 @@ class Lesson:
 
         return user_board()
 
-    # -------------------------------------------------------------------------------------------- showing
+    # -------------------------------------------------------------------------- showing
 
-    def rounded(self, values: Mapping[Any, Any] | Iterable[Any], digits: int = 2) -> dict[Any, float] | list[float]:
-        """Numbers as a message shows them: ``{"mean": 0.61}`` in place of ``{"mean": np.float64(0.6078431372549019)}``.
+    def rounded(self, values: Mapping[Any, Any] | Iterable[Any],
+                digits: int = 2) -> dict[Any, float] | list[float]:
+        """Numbers as a message shows them: ``{"mean": 0.61}`` in place of ``{"mean":
+        np.float64(0.6078431372549019)}``.
 
         Parameters
         ----------
@@ -82,10 +88,11 @@ class Lesson:
     def show(self, fig: Any, *, id: str, alt: str, static: Any = None) -> None:
         """Display a figure with alt text and keep it as a file.
 
-        Parameters: fig, a matplotlib or plotly figure; id, the figure's name (``zipf_wikipedia``); alt, 5 to 40 words that say kind, axes
-        and finding; static, for a plotly figure: its matplotlib twin, for pages that cannot run it. SVG up to 2,000 marks, PNG above.
-        Files go to the user's output folder; only ``lessons build`` writes ``figures/``. Raises ValueError or TypeError before anything
-        is shown.
+        Parameters: fig, a matplotlib or plotly figure; id, the figure's name (``zipf_wikipedia``);
+        alt, 5 to 40 words that say kind, axes and finding; static, for a plotly figure: its
+        matplotlib twin, for pages that cannot run it. SVG up to 2,000 marks, PNG above. Files go to
+        the user's output folder; only ``lessons build`` writes ``figures/``. Raises ValueError or
+        TypeError before anything is shown.
         """
         import matplotlib.pyplot as plt
         from IPython.display import display
@@ -102,20 +109,26 @@ class Lesson:
             display(data, raw=True, metadata=metadata)
         save_figure(id, parts)
 
-    def explore(self, function: Callable, *, id: str, alt: str | Callable[..., str], **controls: Any) -> None:
-        """Draw ``function`` at its defaults, and let controls change the picture in place where a kernel is live.
+    def explore(self, function: Callable, *, id: str, alt: str | Callable[..., str],
+                **controls: Any) -> None:
+        """Draw ``function`` at its defaults, and let controls change the picture in place where a
+        kernel is live.
 
-        Parameters: function, takes one argument per control and returns a matplotlib figure, a pair (plotly, matplotlib), a text, a number
-        or a table; id and alt as in `show` (alt may be a function of the controls); controls, by argument: ``k=(1, 10)`` or
-        ``(1, 10, 2)`` a slider, ``kind=["a", "b"]`` or ``{label: value}`` a list, ``log=True`` a box. The start is the function's own
-        default, else the first value. Raises TypeError for an argument the function does not have, ValueError for a bad control.
+        Parameters: function, takes one argument per control and returns a matplotlib figure, a pair
+        (plotly, matplotlib), a text, a number or a table; id and alt as in `show` (alt may be a
+        function of the controls); controls, by argument: ``k=(1, 10)`` or ``(1, 10, 2)`` a slider,
+        ``kind=["a", "b"]`` or ``{label: value}`` a list, ``log=True`` a box. The start is the
+        function's own default, else the first value. Raises TypeError for an argument the function
+        does not have, ValueError for a bad control.
         """
         from .explore import explore
 
         explore(function, id=id, alt=alt, controls=controls)
 
     def source(self, obj: Any, *, docstring: bool = True) -> None:
-        """Show the library's code of a function, method, class or module with its place; ``docstring=False`` leaves docstrings out."""
+        """Show the library's code of a function, method, class or module with its place;
+        ``docstring=False`` leaves docstrings out.
+        """
         from IPython.display import display
 
         from .sources import source_markdown
@@ -123,15 +136,19 @@ class Lesson:
         text = source_markdown(obj, docstring=docstring)
         display({"text/markdown": text, "text/plain": text}, raw=True)
 
-    def table(self, rows: Iterable[Sequence | Mapping], columns: Sequence[str], caption: str = "") -> None:
-        """Show a small table; every cell is escaped. Rows are sequences or dicts by column; None prints as a dash."""
+    def table(self, rows: Iterable[Sequence | Mapping], columns: Sequence[str],
+              caption: str = "") -> None:
+        """Show a small table; every cell is escaped.
+
+        Rows are sequences or dicts by column; None prints as a dash.
+        """
         from IPython.display import display
 
         from .tables import Table
 
         display(Table(rows, columns, caption))
 
-    # -------------------------------------------------------------------------------------------- exercises
+    # -------------------------------------------------------------------------- exercises
 
     @property
     def exercises(self) -> dict[str, Exercise]:
@@ -144,10 +161,12 @@ class Lesson:
         return self.exercises[check_choice("name", name, self.exercises)]
 
     def check(self, name: str, answer: Any) -> None:
-        """Print what the judge says about an answer: correct, not attempted yet, or the smallest case that goes wrong.
+        """Print what the judge says about an answer: correct, not attempted yet, or the smallest
+        case that goes wrong.
 
-        None, ``...`` and a function that raises NotImplementedError count as not attempted, so that *Run All* goes on. An error in the
-        learner's code is told in one line. Raises ValueError for an unknown exercise.
+        None, ``...`` and a function that raises NotImplementedError count as not attempted, so that
+        *Run All* goes on. An error in the learner's code is told in one line. Raises ValueError for
+        an unknown exercise.
         """
         from ..exercises import verdict
 
@@ -172,7 +191,10 @@ class Lesson:
         display({"text/markdown": f"```python\n{text}\n```", "text/plain": text}, raw=True)
 
     def audit(self) -> None:
-        """Show that every check accepts its solution and refuses each planted wrong answer. Raises AssertionError when one does not."""
+        """Show that every check accepts its solution and refuses each planted wrong answer.
+
+        Raises AssertionError when one does not.
+        """
         from ..exercises import audit
 
         lines = audit(self.exercises)
@@ -180,14 +202,17 @@ class Lesson:
         if failed := [line.name for line in lines if not line.ok]:
             raise AssertionError(f"checks that are worth nothing: {', '.join(failed)}")
 
-    # -------------------------------------------------------------------------------------------- leaderboard
+    # -------------------------------------------------------------------------- leaderboard
 
-    def leaderboard_cell(self, encoders: Any, *, datasets: Sequence[Any] | None = None, protocol: str = "all") -> None:
-        """Score encoders, add their rows to the leaderboard, and show table and plot of this lesson and those before it.
+    def leaderboard_cell(self, encoders: Any, *, datasets: Sequence[Any] | None = None,
+                         protocol: str = "all") -> None:
+        """Score encoders, add their rows to the leaderboard, and show table and plot of this lesson
+        and those before it.
 
-        Parameters: encoders, one fitted `Encoder`, a list, or a dict name -> encoder; datasets, names or pair sets (default:
-        ``course-sts`` and, where present, ``stsb``); protocol as in `evaluation.evaluate`. The figures are kept in
-        ``lesson.results[name][set]``, for example ``lesson.results["TF-IDF"]["course-sts"].spearman``.
+        Parameters: encoders, one fitted `Encoder`, a list, or a dict name -> encoder; datasets,
+        names or pair sets (default: ``course-sts`` and, where present, ``stsb``); protocol as in
+        `evaluation.evaluate`. The figures are kept in ``lesson.results[name][set]``, for example
+        ``lesson.results["TF-IDF"]["course-sts"].spearman``.
         """
         from IPython.display import display
 
@@ -196,8 +221,10 @@ class Lesson:
 
         sets, named = present_sets(datasets), named_encoders(encoders)
         for name, encoder in named.items():
-            self.results[name] = evaluation.evaluate(encoder, sets, protocol=protocol, seed=self.seed)
-            self.leaderboard.add(name, self.id, self.results[name], seed=self.seed, scale=self.scale)
+            self.results[name] = evaluation.evaluate(encoder, sets, protocol=protocol,
+                                                     seed=self.seed)
+            self.leaderboard.add(name, self.id, self.results[name], seed=self.seed,
+                                 scale=self.scale)
         rows = board_rows(self.id, self._order)
         display(board_table(rows))
         for dataset in self.results[name]:
@@ -211,11 +238,14 @@ class Lesson:
         best, finding = board_finding(rows, dataset)
         self.show(leaderboard_bars(rows, dataset=dataset, title=finding, highlight=best),
                   id=f"{self.id}_leaderboard_{dataset.replace('-', '_')}",
-                  alt=f"Dot plot of Spearman correlation times 100 on {dataset}, one row per encoder with its 95 % interval. {finding}.")
+                  alt=f"Dot plot of Spearman correlation times 100 on {dataset}, one row per "
+                      f"encoder with its 95 % interval. {finding}.")
 
 
 def _device(scale: str) -> str:
-    """Where the lesson computes: Torch is asked when it is loaded already, or when the paper's scale may need a GPU."""
+    """Where the lesson computes: Torch is asked when it is loaded already, or when the paper's
+    scale may need a GPU.
+    """
     import sys
 
     if "torch" not in sys.modules and scale != "paper":
@@ -227,13 +257,15 @@ def _device(scale: str) -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def start(lesson_id: str, *, scale: str | None = None, seed: int = 0, notebooks: str | os.PathLike | None = None) -> Lesson:
+def start(lesson_id: str, *, scale: str | None = None, seed: int = 0,
+          notebooks: str | os.PathLike | None = None) -> Lesson:
     """Open a lesson: fix the threads, seed the generators, set the plot style, print one line.
 
-    Parameters: lesson_id, without its number (``one_hot``); scale, ``smoke``, ``laptop`` or ``paper`` (default: ``LESSONS_SCALE``, else
-    laptop); seed, int >= 0; notebooks, the folder of the lesson texts (default: the course's). Returns a `Lesson`.
-    Raises ValueError for an unknown lesson or scale (nearest name, all names) or a bad ``LESSONS_THREADS``, TypeError or ValueError for a bad
-    seed.
+    Parameters: lesson_id, without its number (``one_hot``); scale, ``smoke``, ``laptop`` or
+    ``paper`` (default: ``LESSONS_SCALE``, else laptop); seed, int >= 0; notebooks, the folder of
+    the lesson texts (default: the course's). Returns a `Lesson`. Raises ValueError for an unknown
+    lesson or scale (nearest name, all names) or a bad ``LESSONS_THREADS``, TypeError or ValueError
+    for a bad seed.
     """
     from ..plots import use_style
 
@@ -242,6 +274,7 @@ def start(lesson_id: str, *, scale: str | None = None, seed: int = 0, notebooks:
     lesson = Lesson(card, scale=scale, seed=seed, order=course.ids())
     threads = fix_threads()
     use_style()
-    print(f"lesson {card.id} | lessons_lib {__version__} | numpy {np.__version__} | {scale} scale | seed {seed} | "
+    print(f"lesson {card.id} | lessons_lib {__version__} | numpy {np.__version__} | {scale} scale "
+          f"| seed {seed} | "
           f"{threads} thread{'s' if threads > 1 else ''} | {_device(scale)}")
     return lesson

@@ -1,6 +1,8 @@
-"""The sliders and menus of a plotly figure as controls that the keyboard reaches: plotly draws its own as pictures, for a mouse alone.
+"""The sliders and menus of a plotly figure as controls that the keyboard reaches: plotly draws its
+own as pictures, for a mouse alone.
 
-In a live kernel they take the place of plotly's own. A stored notebook keeps those of plotly, which need no kernel. Used by ``lesson.show``.
+In a live kernel they take the place of plotly's own. A stored notebook keeps those of plotly, which
+need no kernel. Used by ``lesson.show``.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ def _do(fig: Any, step: Any) -> None:
         for trace, moved in zip(fig.data, frame.data, strict=True):
             trace.update(moved)
     else:
-        {"restyle": fig.plotly_restyle, "relayout": fig.plotly_relayout, "update": fig.plotly_update}[step.method](*step.args)
+        {
+            "restyle": fig.plotly_restyle, "relayout": fig.plotly_relayout,
+            "update": fig.plotly_update
+        }[step.method](*step.args)
 
 
 def _widgets(fig: Any, choose: Callable[[Any], None]) -> list[Any]:
@@ -46,9 +51,12 @@ def _widgets(fig: Any, choose: Callable[[Any], None]) -> list[Any]:
     made = []
     for slider in fig.layout.sliders:
         name = html.unescape(slider.currentvalue.prefix or "").rstrip(" =:") or "shown"
-        made.append((slider.steps, w.SelectionSlider(options=options(slider.steps), value=slider.active or 0, description=name,
-                                                     style={"description_width": "initial"}, layout={"width": "420px"})))
-    made += [(menu.buttons, choice_widget("shown", options(menu.buttons), menu.active or 0)) for menu in _menus(fig)]
+        made.append((slider.steps,
+                     w.SelectionSlider(options=options(slider.steps), value=slider.active or 0,
+                                       description=name, style={"description_width": "initial"},
+                                       layout={"width": "420px"})))
+    made += [(menu.buttons, choice_widget("shown", options(menu.buttons), menu.active or 0))
+             for menu in _menus(fig)]
     for steps, widget in made:
         widget.observe(lambda change, steps=steps: choose(steps[change["new"]]), names="value")
     return [widget for _, widget in made]
@@ -57,7 +65,8 @@ def _widgets(fig: Any, choose: Callable[[Any], None]) -> list[Any]:
 def show_with_controls(fig: Any, data: dict[str, Any], metadata: dict[str, Any]) -> None:
     """Display a plotly figure without its own controls, and widgets that do the same below it.
 
-    Parameters: fig; data and metadata of its output, as `figure_bundle` makes them. The figure itself stays as it is.
+    Parameters: fig; data and metadata of its output, as `figure_bundle` makes them. The figure
+    itself stays as it is.
     """
     import ipywidgets
     import plotly.graph_objects as go
@@ -66,8 +75,14 @@ def show_with_controls(fig: Any, data: dict[str, Any], metadata: dict[str, Any])
     live, words = go.Figure(fig), {"text/plain": data["text/plain"]}
 
     def drawn() -> dict[str, Any]:
-        """The output without still pictures: where one comes along, JupyterLab shows it until a mouse passes, and no movement."""
-        return words | {PLOTLY: {key: value for key, value in json.loads(live.to_json()).items() if key != "frames"}}
+        """The output without still pictures: where one comes along, JupyterLab shows it until a
+        mouse passes, and no movement.
+        """
+        return words | {
+            PLOTLY: {
+                key: value for key, value in json.loads(live.to_json()).items() if key != "frames"
+            }
+        }
 
     def choose(step: Any) -> None:
         _do(live, step)

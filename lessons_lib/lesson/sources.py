@@ -1,6 +1,7 @@
 """Library code shown where a lesson speaks of it, so that no lesson copies it.
 
-The source is read from the running library, with its path inside the project. Used by ``lesson.source``.
+The source is read from the running library, with its path inside the project. Used by
+``lesson.source``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ def _unwrapped(thing: Any) -> Any:
     """The Python function inside a decorated, compiled or bound one."""
     if isinstance(thing, property):
         thing = thing.fget
-    thing = getattr(thing, "py_func", getattr(thing, "__func__", thing))      # numba keeps the original in py_func
+    # numba keeps the original in py_func
+    thing = getattr(thing, "py_func", getattr(thing, "__func__", thing))
     return inspect.unwrap(thing) if callable(thing) else thing
 
 
@@ -32,7 +34,8 @@ def _without_docstrings(source: str) -> str:
     lines = source.splitlines()
     drop: set[int] = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node) and len(node.body) > 1:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
+                             ast.Module)) and ast.get_docstring(node) and len(node.body) > 1:
             drop.update(range(node.body[0].lineno - 1, node.body[0].end_lineno))
     kept = "\n".join(line for i, line in enumerate(lines) if i not in drop)
     return re.sub(r"\n{3,}", "\n\n\n", kept).strip("\n")
@@ -41,20 +44,23 @@ def _without_docstrings(source: str) -> str:
 def _place(thing: Any) -> str:
     file = Path(inspect.getsourcefile(thing)).resolve()
     inside = file.is_relative_to(PACKAGE)
-    return (Path(PACKAGE.name) / file.relative_to(PACKAGE)).as_posix() if inside else f"{inspect.getmodule(thing).__name__} (not of this course)"
+    return (Path(PACKAGE.name) / file.relative_to(PACKAGE)
+            ).as_posix() if inside else f"{inspect.getmodule(thing).__name__} (not of this course)"
 
 
 def source_markdown(thing: Any, *, docstring: bool = True) -> str:
     """Markdown with the place and the code of a function, method, class or module.
 
-    Parameters: thing; docstring, False leaves docstrings out. Returns Markdown; the path is relative to the project.
-    Raises TypeError for what has no Python source (a value, a compiled function).
+    Parameters: thing; docstring, False leaves docstrings out. Returns Markdown; the path is
+    relative to the project. Raises TypeError for what has no Python source (a value, a compiled
+    function).
     """
     inner = _unwrapped(thing)
     try:
         source, place = textwrap.dedent(inspect.getsource(inner)).rstrip(), _place(inner)
     except (TypeError, OSError):
-        raise TypeError(f"obj={shown(thing)} is {type(thing).__name__} and has no Python source; expected a function, class or module") from None
+        raise TypeError(f"obj={shown(thing)} is {type(thing).__name__} and has no Python source; "
+                        "expected a function, class or module") from None
     source = source if docstring else _without_docstrings(source)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", source)), default=0))
     return f"`{place}`\n\n{fence}python\n{source}\n{fence}"

@@ -1,4 +1,5 @@
-"""A small table that reads well in a notebook, in plain text and to a screen reader; every cell is escaped.
+"""A small table that reads well in a notebook, in plain text and to a screen reader; every cell is
+escaped.
 
 Numbers stand right, words left. Used by ``lesson.table`` and the leaderboard cell.
 """
@@ -27,34 +28,44 @@ def _text(value: Any) -> str:
 class Table:
     """A table for notebooks: HTML, and aligned text where HTML is not shown.
 
-    Parameters: rows, sequences of cells or dicts by column; columns, their heads; caption, one sentence.
-    Raises ValueError for a row of another length than the columns, TypeError for a row that is a text.
+    Parameters: rows, sequences of cells or dicts by column; columns, their heads; caption, one
+    sentence. Raises ValueError for a row of another length than the columns, TypeError for a row
+    that is a text.
     """
 
-    def __init__(self, rows: Iterable[Sequence | Mapping], columns: Sequence[str], caption: str = ""):
+    def __init__(self, rows: Iterable[Sequence | Mapping], columns: Sequence[str],
+                 caption: str = ""):
         self.columns, self.caption = [str(c) for c in columns], caption
         self.rows: list[list[Any]] = []
         for i, row in enumerate(rows):
             if isinstance(row, (str, bytes)):
-                raise TypeError(f"rows[{i}]={shown(row)} is a {type(row).__name__}; expected a sequence of {len(self.columns)} cells or a dict")
+                raise TypeError(f"rows[{i}]={shown(row)} is a {type(row).__name__}; expected a "
+                                f"sequence of {len(self.columns)} cells or a dict")
             cells = [row.get(c) for c in columns] if isinstance(row, Mapping) else list(row)
             if len(cells) != len(self.columns):
-                raise ValueError(f"rows[{i}] has {len(cells)} cells; expected {len(self.columns)}: {', '.join(self.columns)}")
+                raise ValueError(f"rows[{i}] has {len(cells)} cells; expected {len(self.columns)}: "
+                                 f"{', '.join(self.columns)}")
             self.rows.append(cells)
 
     def _is_numeric(self, column: int) -> bool:
         values = [row[column] for row in self.rows if row[column] is not None]
-        return bool(values) and all(isinstance(v, numbers.Number) and not isinstance(v, bool) for v in values)
+        return bool(values) and all(
+            isinstance(v, numbers.Number) and not isinstance(v, bool) for v in values)
 
     def to_html(self) -> str:
         """The table as escaped HTML with a caption and column heads."""
         side = ["right" if self._is_numeric(j) else "left" for j in range(len(self.columns))]
 
         def cells(kind: str, values: Iterable[Any]) -> str:
-            texts = [f"<{kind} style=\"text-align:{s}\">{html.escape(_text(v))}</{kind[:2]}>" for v, s in zip(values, side, strict=True)]
+            texts = [
+                f"<{kind} "
+                f"style=\"text-align:{s}\">{html.escape(_text(v))}</{kind[:2]}>"
+                for v, s in zip(values, side, strict=True)
+            ]
             return f"<tr>{''.join(texts)}</tr>"
 
-        heads, body = cells('th scope="col"', self.columns), "\n".join(cells("td", row) for row in self.rows)
+        heads, body = cells('th scope="col"', self.columns), "\n".join(
+            cells("td", row) for row in self.rows)
         caption = f"<caption>{html.escape(self.caption)}</caption>\n" if self.caption else ""
         return f"<table>\n{caption}<thead>{heads}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
@@ -63,7 +74,12 @@ class Table:
         cells = [self.columns, *([" ".join(_text(v).split()) for v in row] for row in self.rows)]
         widths = [max(len(row[j]) for row in cells) for j in range(len(self.columns))]
         right = [self._is_numeric(j) for j in range(len(self.columns))]
-        lines = ["  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)).rstrip() for row in cells]
+        lines = [
+            "  ".join(
+                c.rjust(w) if r else c.ljust(w)
+                for c, w, r in zip(row, widths, right, strict=True)).rstrip()
+            for row in cells
+        ]
         lines.insert(1, "  ".join("-" * w for w in widths))
         return "\n".join(([self.caption] if self.caption else []) + lines)
 

@@ -1,4 +1,5 @@
-"""Two threads for everything, so that sums come out the same on a laptop and on a server, and a class shares one machine fairly.
+"""Two threads for everything, so that sums come out the same on a laptop and on a server, and a
+class shares one machine fairly.
 
 ``LESSONS_THREADS`` asks for another number: one where many lessons run side by side, since threads
 without a core of their own wait for each other and take the cores while they wait; `lessons run`
@@ -22,24 +23,32 @@ def lesson_threads() -> int:
     """``LESSONS_THREADS``, else 2. Raises ValueError for what is no number of threads."""
     value = os.environ.get("LESSONS_THREADS") or str(THREADS)
     if not (value.isascii() and value.isdigit() and 1 <= int(value) <= 1024):
-        raise ValueError(f"LESSONS_THREADS={value!r} is no number of threads; expected 1 to 1024, or leave it out for {THREADS}")
+        raise ValueError(f"LESSONS_THREADS={value!r} is no number of threads; expected 1 to 1024, "
+                         f"or leave it out for {THREADS}")
     return int(value)
 
 
 def thread_environment(threads: int | None = None) -> dict[str, str]:
-    """The variables that fix the number of threads (default: `lesson_threads`) in a process that is yet to start."""
+    """The variables that fix the number of threads (default: `lesson_threads`) in a process that is
+    yet to start.
+    """
     n = lesson_threads() if threads is None else threads
     # Numba refuses more threads than it began with, and lessons ask some kernels for two.
-    return {name: str(n) for name in POOLS} | {"NUMBA_NUM_THREADS": str(max(n, THREADS)), "TOKENIZERS_PARALLELISM": "false"}
+    return {name: str(n) for name in POOLS
+            } | {"NUMBA_NUM_THREADS": str(max(n, THREADS)), "TOKENIZERS_PARALLELISM": "false"}
 
 
 def fix_threads() -> int:
-    """Fix the number of threads of this process, without importing what was not imported. Returns the number. Raises as `lesson_threads`."""
+    """Fix the number of threads of this process, without importing what was not imported.
+
+    Returns the number. Raises as `lesson_threads`.
+    """
     from threadpoolctl import threadpool_limits
 
     threads = lesson_threads()
     for name, value in thread_environment(threads).items():
-        if name != "NUMBA_NUM_THREADS" or "numba" not in sys.modules:      # numba refuses a change of its maximum
+        # numba refuses a change of its maximum
+        if name != "NUMBA_NUM_THREADS" or "numba" not in sys.modules:
             os.environ[name] = value
     threadpool_limits(limits=threads)
     if numba := sys.modules.get("numba"):

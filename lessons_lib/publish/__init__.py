@@ -1,7 +1,9 @@
-"""From text to executed notebook: front matter, pairing, execution, cleaning, checking, and the map of lessons in the README.
+"""From text to executed notebook: front matter, pairing, execution, cleaning, checking, and the map
+of lessons in the README.
 
-A lesson is written once, as MyST text. `build` adds the opening and the links, runs the cells in a clean kernel, removes what changes from
-run to run and writes the notebook; `build(check=True)` says what is not as it should be. Used by ``lessons build`` and ``lessons run``.
+A lesson is written once, as MyST text. `build` adds the opening and the links, runs the cells in a
+clean kernel, removes what changes from run to run and writes the notebook; `build(check=True)` says
+what is not as it should be. Used by ``lessons build`` and ``lessons run``.
 """
 
 from .bibliography import Entry, read_bibliography

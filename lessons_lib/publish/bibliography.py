@@ -1,7 +1,8 @@
-"""The papers the course cites, read from ``notebooks/references.bib``: one entry per key, each field checked to be there.
+"""The papers the course cites, read from ``notebooks/references.bib``: one entry per key, each
+field checked to be there.
 
-The reader knows the part of BibTeX that the file uses: braced fields in UTF-8, no macros. Used for the opening and the last cell of every
-lesson, and by the check that every citation exists.
+The reader knows the part of BibTeX that the file uses: braced fields in UTF-8, no macros. Used for
+the opening and the last cell of every lesson, and by the check that every citation exists.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ __all__ = ["Entry", "read_bibliography"]
 
 START = re.compile(r"@(\w+)\s*\{\s*([^,\s{}]+)\s*,")
 FIELD = re.compile(r"\s*(\w+)\s*=\s*\{")
-VENUES = ("journal", "booktitle", "publisher", "howpublished", "institution")        # where a paper came out: the first that an entry has
+# where a paper came out: the first that an entry has
+VENUES = ("journal", "booktitle", "publisher", "howpublished", "institution")
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,17 @@ class Entry:
     fields: dict[str, str]
 
     def _surnames(self) -> list[str]:
-        return [name.split(",")[0].strip() if "," in name else name.split()[-1] for name in self.fields["author"].split(" and ")]
+        return [
+            name.split(",")[0].strip() if "," in name else name.split()[-1]
+            for name in self.fields["author"].split(" and ")
+        ]
 
     @property
     def short(self) -> str:
         """``Harris 1954``, ``Church and Hanks 1990``, ``Salton et al. 1975``."""
         names = self._surnames()
-        who = names[0] if len(names) == 1 else f"{names[0]} and {names[1]}" if len(names) == 2 else f"{names[0]} et al."
+        who = names[0] if len(names) == 1 else f"{names[0]} and {names[1]}" if len(
+            names) == 2 else f"{names[0]} et al."
         return f"{who} {self.fields['year']}"
 
     @property
@@ -50,7 +56,8 @@ class Entry:
         link = f"https://doi.org/{f['doi']}" if f.get("doi") else f.get("url", "")
         link = link.replace("<", "%3C").replace(">", "%3E").replace("(", "%28").replace(")", "%29")
         title = f"[*{f['title']}*]({link})" if link else f"*{f['title']}*"
-        return f"{', '.join(self._surnames())} ({f['year']}). {title}." + (f" {where}{pages}." if where else "")
+        return f"{', '.join(self._surnames())} ({f['year']}). {title}." + (f" {where}{pages}."
+                                                                           if where else "")
 
 
 def _braced(text: str, start: int) -> int:
@@ -67,7 +74,8 @@ def _fields(body: str) -> Iterator[tuple[str, str]]:
     position = 0
     while found := FIELD.match(body, position):
         end = _braced(body, found.end())
-        yield found[1].lower(), " ".join(body[found.end() : end - 1].replace("{", "").replace("}", "").split())
+        yield found[1].lower(), " ".join(body[found.end():end - 1].replace("{", "").replace(
+            "}", "").split())
         comma = re.compile(r"\s*,?").match(body, end)
         position = comma.end()
     if body[position:].strip(" \n\t}"):
@@ -77,7 +85,8 @@ def _fields(body: str) -> Iterator[tuple[str, str]]:
 def read_bibliography(path: Path) -> dict[str, Entry]:
     """Read a ``.bib`` file into entries by key; an absent file is an empty bibliography.
 
-    Raises DamagedFile for an entry that is cut, lacks author, title or year, or stands twice (file, line, key).
+    Raises DamagedFile for an entry that is cut, lacks author, title or year, or stands twice (file,
+    line, key).
     """
     if not path.exists():
         return {}
@@ -90,6 +99,7 @@ def read_bibliography(path: Path) -> dict[str, Entry]:
             raise DamagedFile(f"{path.name}, line {line}: entry {key!r}: {error}") from None
         missing = [name for name in ("author", "title", "year") if not fields.get(name)]
         if missing or key in entries:
-            raise DamagedFile(f"{path.name}, line {line}: entry {key!r} " + (f"lacks {', '.join(missing)}" if missing else "stands twice"))
+            raise DamagedFile(f"{path.name}, line {line}: entry {key!r} " +
+                              (f"lacks {', '.join(missing)}" if missing else "stands twice"))
         entries[key] = Entry(key, kind, fields)
     return entries

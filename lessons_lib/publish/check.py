@@ -1,7 +1,9 @@
-"""Is what is committed what the texts say? One list of problems for a lesson, and one for the course.
+"""Is what is committed what the texts say? One list of problems for a lesson, and one for the
+course.
 
-A lesson is checked as text (front matter, prose, code) and as notebook (the same cells, outputs that hold everywhere). Nothing is
-executed and nothing is written. Used by ``lessons build --check``.
+A lesson is checked as text (front matter, prose, code) and as notebook (the same cells, outputs
+that hold everywhere). Nothing is executed and nothing is written. Used by ``lessons build
+--check``.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ def read_notebook(path: Path) -> Any:
         nbformat.validate(notebook)
     except Exception as error:                   # nbformat raises several unrelated types
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise DamagedFile(f"{path.name} is no valid notebook: {first[:120]}. Remove it and run `lessons build`") from None
+        raise DamagedFile(f"{path.name} is no valid notebook: {first[:120]}. Remove it and run "
+                          "`lessons build`") from None
     return notebook
 
 
@@ -41,36 +44,47 @@ def _pair_problems(card: LessonCard, expected: Any, stored: Any) -> list[Problem
     """Where the cells of the notebook are not those of the text."""
     problems = []
     if stored.metadata.get("lesson") != expected.metadata.get("lesson"):
-        problems.append(Problem(card.id, "pair", "the notebook's front matter differs from the text's; run `lessons build`"))
+        problems.append(Problem(card.id, "pair", "the notebook's front matter differs from the "
+                                                 "text's; run `lessons build`"))
     for i, (mine, wanted) in enumerate(zip(stored.cells, expected.cells, strict=False), start=1):
-        found, expect = ((cell.cell_type, cell.source, cell.metadata.get("tags", []), cell.metadata.get("slide")) for cell in (mine, wanted))
+        found, expect = ((cell.cell_type, cell.source, cell.metadata.get("tags", []),
+                          cell.metadata.get("slide")) for cell in (mine, wanted))
         if found != expect:
-            return [*problems, Problem(card.id, "pair", "the notebook differs from its text from this cell on; run `lessons build`", i)]
+            return [*problems, Problem(card.id, "pair", "the notebook differs from its text from "
+                                                        "this cell on; run `lessons build`", i)]
     if len(stored.cells) != len(expected.cells):
-        message = f"the notebook has {len(stored.cells)} cells, its text {len(expected.cells)}; run `lessons build`"
+        message = (f"the notebook has {len(stored.cells)} cells, its text {len(expected.cells)}; "
+                   "run `lessons build`")
         problems.append(Problem(card.id, "pair", message))
     return problems
 
 
-def text_problems(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[str, Entry], notebook: Any) -> list[Problem]:
+def text_problems(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[str, Entry],
+                  notebook: Any) -> list[Problem]:
     """What is wrong with the text of a lesson: front matter, prose, code."""
     front = [Problem(card.id, "front matter", message) for message in validate(card, cards, papers)]
-    return front + prose_problems(card, notebook, papers, folder=card.path.parent) + code_problems(card, notebook)
+    return front + prose_problems(card, notebook, papers, folder=card.path.parent) + code_problems(
+        card, notebook)
 
 
-def check_lesson(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[str, Entry]) -> list[Problem]:
+def check_lesson(card: LessonCard, cards: Sequence[LessonCard],
+                 papers: Mapping[str, Entry]) -> list[Problem]:
     """Everything that is wrong with one lesson, text and committed notebook.
 
-    Parameters: card; cards, all lessons; papers, the bibliography. Returns problems in the order text, pair, outputs.
+    Parameters: card; cards, all lessons; papers, the bibliography. Returns problems in the order
+    text, pair, outputs.
     """
     expected = notebook_of(card, cards, papers)
     problems = text_problems(card, cards, papers, expected)
     if refreshed_text(card, expected) != card.path.read_text(encoding="utf-8"):
-        problems.append(Problem(card.id, "pair", f"the generated cells of {card.path.name} are out of date; run `lessons build`"))
+        problems.append(Problem(card.id, "pair", f"the generated cells of {card.path.name} are out "
+                                                 "of date; run `lessons build`"))
     if not card.notebook.exists():
-        return [*problems, Problem(card.id, "pair", f"{card.notebook.name} does not exist; run `lessons build`")]
+        return [*problems, Problem(card.id, "pair", f"{card.notebook.name} does not exist; run "
+                                                    "`lessons build`")]
     if (size := card.notebook.stat().st_size) > MAX_NOTEBOOK_BYTES:
-        problems.append(Problem(card.id, "size", f"{card.notebook.name} has {size / 1000:.0f} kB; at most {MAX_NOTEBOOK_BYTES / 1000:.0f}"))
+        problems.append(Problem(card.id, "size", f"{card.notebook.name} has {size / 1000:.0f} kB; "
+                                                 f"at most {MAX_NOTEBOOK_BYTES / 1000:.0f}"))
     try:
         stored = read_notebook(card.notebook)
     except DamagedFile as error:
@@ -79,20 +93,29 @@ def check_lesson(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[
 
 
 def check_course(course: Course) -> list[Problem]:
-    """What is wrong with the course as a whole: numbers used twice, a README map or glossary that is missing or out of date."""
+    """What is wrong with the course as a whole: numbers used twice, a README map or glossary that
+    is missing or out of date.
+    """
     cards, problems = course.cards(), []
     papers = read_bibliography(course.notebooks / "references.bib")
     numbers = [card.number for card in cards]
     for card in cards:
         if numbers.count(card.number) > 1:
-            problems.append(Problem(card.id, "course", f"number {card.number:02d} is used {numbers.count(card.number)} times"))
-    tags = {generated_tag(cell) for card in cards for cell in notebook_of(card, cards, papers).cells}
+            problems.append(Problem(card.id, "course", f"number {card.number:02d} is used "
+                                                       f"{numbers.count(card.number)} times"))
+    tags = {
+        generated_tag(cell) for card in cards for cell in notebook_of(card, cards, papers).cells
+    }
     if any(card.terms for card in cards) and "glossary" not in tags:
-        problems.append(Problem("course", "glossary", 'lessons define terms, but no lesson has a text cell tagged "glossary" that lists them'))
+        problems.append(Problem("course", "glossary", 'lessons define terms, but no lesson has a '
+                                                      'text cell tagged "glossary" that lists '
+                                                      'them'))
     readme = course.root / "README.md"
     try:
-        if not readme.exists() or mapped_readme(readme, cards) != readme.read_text(encoding="utf-8"):
-            problems.append(Problem("README.md", "map", "the map of lessons is missing or out of date; run `lessons build`"))
+        if not readme.exists() or mapped_readme(readme,
+                                                cards) != readme.read_text(encoding="utf-8"):
+            problems.append(Problem("README.md", "map", "the map of lessons is missing or out of "
+                                                        "date; run `lessons build`"))
     except DamagedFile as error:
         problems.append(Problem("README.md", "map", str(error)))
     return problems

@@ -1,7 +1,9 @@
-"""Remove from an executed notebook what changes from run to run, so that a rebuilt lesson differs only where its results do.
+"""Remove from an executed notebook what changes from run to run, so that a rebuilt lesson differs
+only where its results do.
 
-Gone are execution times, memory addresses, progress bars, standard error, widgets, the project's path and the versions of the kernel;
-execution counts become 1…n, and cell ids follow from the cells' content. Used by ``lessons build``.
+Gone are execution times, memory addresses, progress bars, standard error, widgets, the project's
+path and the versions of the kernel; execution counts become 1…n, and cell ids follow from the
+cells' content. Used by ``lessons build``.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def clean_text(text: str, *, root: Path = PROJECT) -> str:
-    """Text without memory addresses, progress bars, overwritten lines and the path of the project."""
+    """Text without memory addresses, progress bars, overwritten lines and the path of the project.
+    """
     text = OVERWRITTEN.sub("", text.replace("\r\n", "\n"))
     text = BARE_ADDRESS.sub("0x…", ADDRESS.sub("", PROGRESS_BAR.sub("", text)))
     for path in {str(root), root.as_posix()}:
@@ -45,7 +48,8 @@ def _clean_data(data: dict[str, Any], root: Path) -> dict[str, Any]:
 
 
 def _clean_outputs(cell: Any, number: int, root: Path) -> list[Any]:
-    """The cell's outputs: standard error and widgets gone, neighbouring texts joined, counts set."""
+    """The cell's outputs: standard error and widgets gone, neighbouring texts joined, counts set.
+    """
     kept: list[Any] = []
     for output in cell.outputs:
         if output.output_type == "stream":
@@ -77,7 +81,8 @@ def _cell_id(cell: Any, seen: dict[str, int]) -> str:
 def clean(notebook: Any, *, root: Path = PROJECT) -> Any:
     """A cleaned copy of an executed notebook; cleaning it again changes nothing.
 
-    Parameters: notebook, an ``nbformat`` notebook; root, the folder whose path is taken out of outputs.
+    Parameters: notebook, an ``nbformat`` notebook; root, the folder whose path is taken out of
+    outputs.
     """
     notebook = copy.deepcopy(notebook)
     notebook.metadata.pop("widgets", None)
@@ -89,7 +94,8 @@ def clean(notebook: Any, *, root: Path = PROJECT) -> Any:
         cell["id"] = _cell_id(cell, seen)
         for key in ("execution", "ExecuteTime", "collapsed", "scrolled", "trusted"):
             cell.metadata.pop(key, None)
-        if cell.cell_type == "code" and cell.execution_count is not None:      # a cell that did not run stays visibly unexecuted
+        # a cell that did not run stays visibly unexecuted
+        if cell.cell_type == "code" and cell.execution_count is not None:
             number += 1
             cell.execution_count = number
             cell.outputs = _clean_outputs(cell, number, root)

@@ -1,7 +1,9 @@
-"""Rules for the code of a lesson: short cells, few functions, no installs, no shell, no global chance, nothing that runs foreign code.
+"""Rules for the code of a lesson: short cells, few functions, no installs, no shell, no global
+chance, nothing that runs foreign code.
 
-A lesson defines only what it teaches; the rest is library code. Stubs of exercises do not count as functions. An assertion that fails on a
-reader's machine says in words what was expected, with the numbers found. Used by ``lessons build``.
+A lesson defines only what it teaches; the rest is library code. Stubs of exercises do not count as
+functions. An assertion that fails on a reader's machine says in words what was expected, with the
+numbers found. Used by ``lessons build``.
 """
 
 from __future__ import annotations
@@ -18,9 +20,14 @@ __all__ = ["code_problems"]
 
 MAX_CELLS, MAX_LINES = 45, 20
 MAX_FUNCTIONS, MAX_FUNCTION_LINES = 3, 15
-FORBIDDEN_CALLS = {"eval": "runs text as code", "exec": "runs text as code", "compile": "runs text as code"}
+FORBIDDEN_CALLS = {
+    "eval": "runs text as code", "exec": "runs text as code", "compile": "runs text as code"
+}
 FORBIDDEN_IMPORTS = {"pickle", "joblib", "dill", "marshal", "shelve", "subprocess", "random"}
-GLOBAL_CHANCE = re.compile(r"(^|\.)(np|numpy)\.random\.(?!Generator\b|default_rng\b)\w+$|^torch\.(manual_seed|seed)$|^random\.\w+$")
+GLOBAL_CHANCE = re.compile(
+    r"(^|\.)(np|numpy)\.random\.(?!Generator\b|default_rng\b)\w+$"
+    r"|^torch\.(manual_seed|seed)$|^random\.\w+$"
+)
 
 
 def _n_lines(text: str) -> int:
@@ -37,7 +44,9 @@ def _dotted(node: ast.AST) -> str:
 
 
 def _is_stub(function: ast.FunctionDef) -> bool:
-    return any(isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node) for node in function.body)
+    return any(
+        isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node)
+        for node in function.body)
 
 
 def _call_problem(node: ast.Call) -> str | None:
@@ -52,17 +61,21 @@ def _call_problem(node: ast.Call) -> str | None:
 
 
 def _import_problem(node: ast.Import | ast.ImportFrom) -> str | None:
-    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    names = [node.module or ""] if isinstance(
+        node, ast.ImportFrom) else [alias.name for alias in node.names]
     bad = sorted({name.split(".")[0] for name in names} & FORBIDDEN_IMPORTS)
     return f"imports {', '.join(bad)}, which lessons do not use" if bad else None
 
 
 def _holds_a_value(message: ast.expr | None) -> bool:
-    """Whether the message of an assertion is text with at least one value in it: f"{x}", "{}".format(x) or "%s" % x."""
+    """Whether the message of an assertion is text with at least one value in it: f"{x}",
+    "{}".format(x) or "%s" % x.
+    """
     match message:
         case ast.JoinedStr(values=parts):
             return any(isinstance(part, ast.FormattedValue) for part in parts)
-        case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="format"), args=values, keywords=named):
+        case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="format"), args=values,
+                      keywords=named):
             return bool(values or named)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _holds_a_value(left) or _holds_a_value(right)
@@ -75,7 +88,8 @@ def _assertion_problem(node: ast.Assert) -> str | None:
     if _holds_a_value(node.msg):
         return None
     lacks = "no message" if node.msg is None else "a message without a value"
-    return f"`{ast.unparse(node)[:60]}` has {lacks}; say in words what was expected, with the numbers found: assert a < b, f'… {{a}}, {{b}}'"
+    return (f"`{ast.unparse(node)[:60]}` has {lacks}; say in words what was expected, with the "
+            f"numbers found: assert a < b, f'… {{a}}, {{b}}'")
 
 
 def _tree_problems(tree: ast.Module) -> Iterator[str]:
@@ -104,7 +118,8 @@ def _cell_problems(source: str) -> Iterator[tuple[str, str]]:
     for function in _functions(tree):
         n = _n_lines("\n".join(lines[function.lineno - 1 : function.end_lineno]))
         if n > MAX_FUNCTION_LINES:
-            yield "length", f"function {function.name} has {n} lines; at most {MAX_FUNCTION_LINES}. Longer ones belong to the library"
+            yield "length", (f"function {function.name} has {n} lines; at most "
+                             f"{MAX_FUNCTION_LINES}. Longer ones belong to the library")
 
 
 def code_problems(card: LessonCard, notebook: Any) -> list[Problem]:
@@ -115,15 +130,21 @@ def code_problems(card: LessonCard, notebook: Any) -> list[Problem]:
             continue
         n_cells += 1
         if re.search(r"^\s*[!%]", cell.source, re.MULTILINE):
-            problems.append(Problem(card.id, "code", "a shell line or magic; lessons run as plain Python on every system", i))
+            problems.append(Problem(card.id, "code", "a shell line or magic; lessons run as plain "
+                                                     "Python on every system", i))
             continue
         try:
-            problems += [Problem(card.id, rule, message, i) for rule, message in _cell_problems(cell.source)]
+            problems += [
+                Problem(card.id, rule, message, i) for rule, message in _cell_problems(cell.source)
+            ]
             functions += [f.name for f in _functions(ast.parse(cell.source))]
         except SyntaxError as error:
-            problems.append(Problem(card.id, "code", f"line {error.lineno} is not Python: {error.msg}", i))
+            problems.append(Problem(card.id, "code", f"line {error.lineno} is not Python: "
+                                                     f"{error.msg}", i))
     if len(functions) > MAX_FUNCTIONS:
-        problems.append(Problem(card.id, "length", f"defines {len(functions)} functions ({', '.join(functions)}); at most {MAX_FUNCTIONS}"))
+        problems.append(Problem(card.id, "length", f"defines {len(functions)} functions "
+                                                   f"({', '.join(functions)}); at most "
+                                                   f"{MAX_FUNCTIONS}"))
     if n_cells > MAX_CELLS:
         problems.append(Problem(card.id, "length", f"{n_cells} code cells; at most {MAX_CELLS}"))
     return problems

@@ -1,5 +1,6 @@
-"""Rules for what a committed notebook holds: every cell run in order, no error, nothing that names this machine or this minute, all
-pictures described, nothing that runs when the page opens. Used by ``lessons build``.
+"""Rules for what a committed notebook holds: every cell run in order, no error, nothing that names
+this machine or this minute, all pictures described, nothing that runs when the page opens. Used by
+``lessons build``.
 """
 
 from __future__ import annotations
@@ -28,19 +29,25 @@ PROGRESS_BAR = re.compile(r"\d+%\|.*\|")
 
 
 def text_findings(text: str) -> Iterator[tuple[str, str]]:
-    """(rule, message) for each kind of thing in a text that belongs to one machine or one minute."""
-    own = next((folder for folder in (str(PROJECT), str(Path.home())) if len(folder) > 1 and folder + "/" in text), None)
-    found = own or next((m[0] for m in (UNIX_PATH.search(text), WINDOWS_PATH.search(text)) if m), None)
+    """(rule, message) for each kind of thing in a text that belongs to one machine or one minute.
+    """
+    own = next((folder for folder in (str(PROJECT), str(Path.home()))
+                if len(folder) > 1 and folder + "/" in text), None)
+    found = own or next(
+        (m[0] for m in (UNIX_PATH.search(text), WINDOWS_PATH.search(text)) if m), None)
     if found:
-        yield "path", f"holds the absolute path {found[:60]}; show names, or paths inside the project"
-    for rule, pattern, what in (("timestamp", TIME_STAMP, "the time"), ("address", ADDRESS, "the memory address"),
+        yield "path", (f"holds the absolute path {found[:60]}; show names, or paths inside the "
+                       "project")
+    for rule, pattern, what in (("timestamp", TIME_STAMP, "the time"), ("address", ADDRESS,
+                                                                        "the memory address"),
                                 ("progress bar", PROGRESS_BAR, "the progress bar")):
         if match := pattern.search(text):
             yield rule, f"holds {what} {match[0][:40]}, which differs from run to run"
 
 
 def _joined(value: Any) -> str:
-    return "".join(value) if isinstance(value, list) else value if isinstance(value, str) else json.dumps(value)
+    return "".join(value) if isinstance(
+        value, list) else value if isinstance(value, str) else json.dumps(value)
 
 
 def _data_problems(output: Any) -> Iterator[tuple[str, str]]:
@@ -48,18 +55,22 @@ def _data_problems(output: Any) -> Iterator[tuple[str, str]]:
     pictures = [kind for kind in data if kind.startswith("image/") or kind == PLOTLY]
     for kind in pictures:
         if not str(metadata.get(kind, {}).get("alt", "")).strip():
-            yield "alt text", f"a picture ({kind}) has no alt text; show figures with lesson.show(fig, id=, alt=)"
+            yield "alt text", (f"a picture ({kind}) has no alt text; show figures with "
+                               "lesson.show(fig, id=, alt=)")
         size = len(_joined(data[kind])) * (3 / 4 if kind == "image/png" else 1)
         if size > MAX_PICTURE_BYTES:
-            yield "size", f"a picture ({kind}) has {size / 1000:.0f} kB; at most {MAX_PICTURE_BYTES / 1000:.0f}. Draw fewer marks"
+            yield "size", (f"a picture ({kind}) has {size / 1000:.0f} kB; at most "
+                           f"{MAX_PICTURE_BYTES / 1000:.0f}. Draw fewer marks")
     if PLOTLY in data and not any(kind.startswith("image/") for kind in data):
         yield "static", "an interactive figure has no static picture; pass static= to lesson.show"
     if WIDGET in data:
         yield "widget", "holds a widget, which is empty without a kernel; use lesson.explore"
     markup = _joined(data.get("text/html", ""))
-    if re.search(r"<\s*(script|iframe|object|embed)\b|\son\w+\s*=|javascript:", markup, re.IGNORECASE) or "application/javascript" in data:
+    if re.search(r"<\s*(script|iframe|object|embed)\b|\son\w+\s*=|javascript:", markup,
+                 re.IGNORECASE) or "application/javascript" in data:
         yield "script", "holds a script; stored outputs must be complete without one"
-    if any(not re.search(r"\balt\s*=\s*[\"'][^\"']+", tag) for tag in re.findall(r"<img\b[^>]*>", markup, re.IGNORECASE)):
+    if any(not re.search(r"\balt\s*=\s*[\"'][^\"']+", tag)
+           for tag in re.findall(r"<img\b[^>]*>", markup, re.IGNORECASE)):
         yield "alt text", "an <img> in an HTML output has no alt text"
     for kind, value in data.items():
         if kind.startswith("text/"):
@@ -70,13 +81,15 @@ def _cell_findings(cell: Any, number: int) -> Iterator[tuple[str, str]]:
     if cell.execution_count is None:
         yield "unexecuted", "was not executed; run `lessons build`"
     elif cell.execution_count != number:
-        yield "unexecuted", f"has execution count {cell.execution_count}, expected {number}: not run top to bottom"
+        yield "unexecuted", (f"has execution count {cell.execution_count}, expected {number}: not "
+                             "run top to bottom")
     if "execution" in cell.metadata:
         yield "timestamp", "holds the time of its execution; run `lessons build`"
     yield from text_findings(cell.source)
     for output in cell.outputs:
         if output.output_type == "error":
-            yield "error", f"ended with {output.get('ename', 'an error')}: {str(output.get('evalue', ''))[:80]}"
+            yield "error", (f"ended with {output.get('ename', 'an error')}: "
+                            f"{str(output.get('evalue', ''))[:80]}")
         elif output.output_type == "stream":
             if output.name == "stderr":
                 yield "stderr", "wrote to standard error"
@@ -91,7 +104,11 @@ def output_problems(card: LessonCard, notebook: Any) -> list[Problem]:
     for i, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type == "code" and cell.source.strip():
             number += 1
-            problems += [Problem(card.id, rule, message, i) for rule, message in dict.fromkeys(_cell_findings(cell, number))]
+            problems += [
+                Problem(card.id, rule, message, i)
+                for rule, message in dict.fromkeys(_cell_findings(cell, number))
+            ]
     if notebook.metadata.get("widgets"):
-        problems.append(Problem(card.id, "widget", "holds the state of widgets; run `lessons build`"))
+        problems.append(Problem(card.id, "widget", "holds the state of widgets; run `lessons "
+                                                   "build`"))
     return problems

@@ -1,8 +1,10 @@
-"""One lesson, two files: MyST text that people edit, and a notebook that the build writes. Both hold the same cells.
+"""One lesson, two files: MyST text that people edit, and a notebook that the build writes. Both
+hold the same cells.
 
-The text is the source. The build fills four kinds of cells from front matter, marked by a tag: ``opening`` (title, question, table),
-``closing`` (papers, previous and next lesson), and, where a lesson asks for them, ``map`` (all lessons) and ``glossary`` (all terms).
-They are written back into the text, so that either file can be read and synchronised alone. Used by ``lessons build``.
+The text is the source. The build fills four kinds of cells from front matter, marked by a tag:
+``opening`` (title, question, table), ``closing`` (papers, previous and next lesson), and, where a
+lesson asks for them, ``map`` (all lessons) and ``glossary`` (all terms). They are written back into
+the text, so that either file can be read and synchronised alone. Used by ``lessons build``.
 """
 
 from __future__ import annotations
@@ -15,11 +17,14 @@ from ..core import DamagedFile
 from ..lesson.course import LessonCard, split_front_matter
 from .bibliography import Entry
 
-__all__ = ["GENERATED", "generated_cells", "generated_tag", "lesson_table", "notebook_of", "refreshed_text"]
+__all__ = [
+    "GENERATED", "generated_cells", "generated_tag", "lesson_table", "notebook_of", "refreshed_text"
+]
 
 GENERATED = ("opening", "closing", "map", "glossary")
 FORMAT = "md:myst"
-# The filter keeps the lesson's front matter when JupyterLab saves the pair, and leaves out version numbers, which change with every upgrade.
+# The filter keeps the lesson's front matter when JupyterLab saves the pair, and leaves out version
+# numbers, which change with every upgrade.
 HEADER = """\
 jupytext:
   formats: ipynb,md:myst
@@ -31,7 +36,7 @@ kernelspec:
   display_name: Python 3
   language: python
   name: python3
-"""
+"""  # noqa: E501
 
 
 def _label(card: LessonCard) -> str:
@@ -48,15 +53,20 @@ def _cell_text(text: str) -> str:
 
 
 def _minutes(card: LessonCard) -> str:
-    read, run = (f"{card.minutes.get(kind, 0):g} minute{'' if card.minutes.get(kind, 0) == 1 else 's'}" for kind in ("read", "run"))
+    read, run = (f"{card.minutes.get(kind, 0):g} "
+                 f"minute{'' if card.minutes.get(kind, 0) == 1 else 's'}"
+                 for kind in ("read", "run"))
     return f"{read} to read, {run} to run"
 
 
 def _opening(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[str, Entry]) -> str:
-    needs = ", ".join(_link(cards[need]) for need in card.needs if need in cards) or "nothing but curiosity"
-    rows = {"You will": " · ".join(card.you_will), "You need": needs, "Time": _minutes(card),
-            "Papers": " · ".join(papers[key].short for key in card.papers if key in papers) or "none",
-            "Library": " · ".join(f"`lessons_lib.{name}`" for name in card.uses)}
+    needs = ", ".join(
+        _link(cards[need]) for need in card.needs if need in cards) or "nothing but curiosity"
+    rows = {
+        "You will": " · ".join(card.you_will), "You need": needs, "Time": _minutes(card),
+        "Papers": " · ".join(papers[key].short for key in card.papers if key in papers) or "none",
+        "Library": " · ".join(f"`lessons_lib.{name}`" for name in card.uses)
+    }
     table = "\n".join(f"| **{head}** | {_cell_text(text)} |" for head, text in rows.items())
     return f"# {_label(card)}\n\n**{card.question}**\n\n| | |\n|---|---|\n{table}"
 
@@ -67,34 +77,46 @@ def _closing(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[
     links = ([f"Previous: {_link(order[place - 1])}"] if place > 0 else []) + (
         [f"Next: {_link(order[place + 1])}"] if place + 1 < len(order) else [])
     # The key stands in front, because the text cites by key: [zipf1949human].
-    listed = "\n".join(f"- `[{key}]` {papers[key].markdown}" for key in card.papers if key in papers)
+    listed = "\n".join(
+        f"- `[{key}]` {papers[key].markdown}" for key in card.papers if key in papers)
     parts = ([f"### Papers\n\n{listed}"] if listed else []) + ([" · ".join(links)] if links else [])
     return "\n\n".join(parts) or "End of the course so far."
 
 
 def lesson_table(cards: Sequence[LessonCard], *, prefix: str = "") -> str:
-    """The map of lessons as a Markdown table: link, question, minutes, what each needs. ``prefix`` stands before the file names."""
+    """The map of lessons as a Markdown table: link, question, minutes, what each needs.
+
+    ``prefix`` stands before the file names.
+    """
     known = {card.id: card for card in cards}
     lines = ["| lesson | question it answers | read / run | needs |", "|---|---|---|---|"]
     for card in sorted(cards, key=lambda c: c.number):
-        needs = ", ".join(f"{known[need].number:02d}" for need in card.needs if need in known) or "–"
+        needs = ", ".join(
+            f"{known[need].number:02d}" for need in card.needs if need in known) or "–"
         minutes = f"{card.minutes.get('read', 0):g} / {card.minutes.get('run', 0):g} min"
-        lines.append(f"| [{_cell_text(_label(card))}]({prefix}{card.stem}.ipynb) | {_cell_text(card.question)} | {minutes} | {needs} |")
+        lines.append(f"| [{_cell_text(_label(card))}]({prefix}{card.stem}.ipynb) | "
+                     f"{_cell_text(card.question)} | {minutes} | {needs} |")
     return "\n".join(lines)
 
 
 def _glossary(cards: Mapping[str, LessonCard]) -> str:
-    terms = [(str(term), str(text), card) for card in cards.values() for term, text in card.terms.items()]
+    terms = [(str(term), str(text), card)
+             for card in cards.values()
+             for term, text in card.terms.items()]
     terms.sort(key=lambda t: (t[0].lower(), t[2].number))
-    rows = [f"| **{_cell_text(term)}** | {_cell_text(text)} | [{card.number:02d}]({card.stem}.ipynb) |" for term, text, card in terms]
+    rows = [f"| **{_cell_text(term)}** | {_cell_text(text)} | "
+            f"[{card.number:02d}]({card.stem}.ipynb) |" for term, text, card in terms]
     return "\n".join(["| term | meaning | lesson |", "|---|---|---|", *rows])
 
 
-def generated_cells(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[str, Entry]) -> dict[str, str]:
+def generated_cells(card: LessonCard, cards: Sequence[LessonCard],
+                    papers: Mapping[str, Entry]) -> dict[str, str]:
     """The text of every cell that the build fills, by tag."""
     known = {c.id: c for c in cards}
-    return {"opening": _opening(card, known, papers), "closing": _closing(card, known, papers), "map": lesson_table(cards),
-            "glossary": _glossary(known)}
+    return {
+        "opening": _opening(card, known, papers), "closing": _closing(card, known, papers),
+        "map": lesson_table(cards), "glossary": _glossary(known)
+    }
 
 
 def generated_tag(cell: Any) -> str | None:
@@ -103,7 +125,9 @@ def generated_tag(cell: Any) -> str | None:
 
 
 def _lesson_block(header: str) -> str:
-    """The author's lines from ``lesson:`` to the next top-level key, word for word; comments above the block are not kept."""
+    """The author's lines from ``lesson:`` to the next top-level key, word for word; comments above
+    the block are not kept.
+    """
     found = re.search(r"^lesson:.*?(?=^\S|\Z)", header, re.DOTALL | re.MULTILINE)
     return found[0].rstrip("\n") + "\n"
 
@@ -115,13 +139,14 @@ def _with_header(header: str, body: str) -> str:
 def notebook_of(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[str, Entry]) -> Any:
     """The lesson as an unexecuted notebook, with the generated cells as they should be.
 
-    Parameters: card, the lesson; cards, all lessons; papers, the bibliography. Returns an ``nbformat`` notebook.
-    Raises DamagedFile for a text that holds no cell.
+    Parameters: card, the lesson; cards, all lessons; papers, the bibliography. Returns an
+    ``nbformat`` notebook. Raises DamagedFile for a text that holds no cell.
     """
     import jupytext
     from nbformat.v4 import new_markdown_cell
 
-    notebook = jupytext.reads(_with_header(*split_front_matter(card.path.read_text(encoding="utf-8"))), fmt=FORMAT)
+    notebook = jupytext.reads(
+        _with_header(*split_front_matter(card.path.read_text(encoding="utf-8"))), fmt=FORMAT)
     texts = generated_cells(card, cards, papers)
     body = [cell for cell in notebook.cells if generated_tag(cell) not in ("opening", "closing")]
     if not body:
@@ -129,13 +154,16 @@ def notebook_of(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[s
     for cell in body:
         if tag := generated_tag(cell):
             cell.source = texts[tag]
-    opening, closing = (new_markdown_cell(texts[tag], metadata={"tags": [tag]}) for tag in ("opening", "closing"))
+    opening, closing = (new_markdown_cell(texts[tag], metadata={"tags": [tag]})
+                        for tag in ("opening", "closing"))
     notebook.cells = [opening, *body, closing]
     return notebook
 
 
 def refreshed_text(card: LessonCard, notebook: Any) -> str:
-    """The lesson's text with generated cells and header as they should be; the author's front matter stays word for word."""
+    """The lesson's text with generated cells and header as they should be; the author's front
+    matter stays word for word.
+    """
     import jupytext
 
     header, _ = split_front_matter(card.path.read_text(encoding="utf-8"))

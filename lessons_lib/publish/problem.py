@@ -1,4 +1,7 @@
-"""One thing that is wrong with a lesson: where it stands, which rule it breaks, and what to do. Used by every check of `publish`."""
+"""One thing that is wrong with a lesson: where it stands, which rule it breaks, and what to do.
+
+Used by every check of `publish`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ __all__ = ["Problem"]
 
 @dataclass(frozen=True)
 class Problem:
-    """``lesson`` (id, or a file of the course), ``cell`` (from 1 among all cells; None for the whole file), ``rule``, ``message``."""
+    """``lesson`` (id, or a file of the course), ``cell`` (from 1 among all cells; None for the
+    whole file), ``rule``, ``message``.
+    """
 
     lesson: str
     rule: str
@@ -17,4 +22,5 @@ class Problem:
     cell: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.lesson}{f', cell {self.cell}' if self.cell else ''}: {self.message} [{self.rule}]"
+        return (f"{self.lesson}{f', cell {self.cell}' if self.cell else ''}: {self.message} "
+                f"[{self.rule}]")

@@ -23,10 +23,14 @@ def lesson_map(cards: Sequence[LessonCard]) -> str:
 
 
 def mapped_readme(readme: Path, cards: Sequence[LessonCard]) -> str:
-    """The README's text with the present map. Raises DamagedFile unless each marker stands there once, in order."""
+    """The README's text with the present map.
+
+    Raises DamagedFile unless each marker stands there once, in order.
+    """
     text = readme.read_text(encoding="utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise DamagedFile(f"{readme.name} needs one line {BEGIN} and, below it, one line {END}; the map of lessons goes between them")
+        raise DamagedFile(f"{readme.name} needs one line {BEGIN} and, below it, one line {END}; "
+                          "the map of lessons goes between them")
     before, after = text[: text.index(BEGIN)], text[text.index(END) :]
     return f"{before}{BEGIN}\n{lesson_map(cards)}\n{after}"
 

@@ -1,20 +1,27 @@
-"""Words and their vectors: neighbours, analogies, odd ones out, and the files in which vectors travel.
+"""Words and their vectors: neighbours, analogies, odd ones out, and the files in which vectors
+travel.
 
-`WordVectors` is what every method of word vectors ends in, and what `datasets.load` gives for vectors that others trained. `read_text`,
-`read_binary`, `read_compact` and `from_gensim` take vectors from elsewhere, their counterparts hand them on. Modules load on first use.
-Taught in lesson ``04_word2vec``.
+`WordVectors` is what every method of word vectors ends in, and what `datasets.load` gives for
+vectors that others trained. `read_text`, `read_binary`, `read_compact` and `from_gensim` take
+vectors from elsewhere, their counterparts hand them on. Modules load on first use. Taught in lesson
+``04_word2vec``.
 """
 
 from __future__ import annotations
 
 import importlib
 
-_MODULE_OF = {"WordVectors": "word_vectors", "read_text": "text_format", "write_text": "text_format", "read_binary": "binary_format",
-              "write_binary": "binary_format", "from_gensim": "gensim_format", "to_gensim": "gensim_format", "read_compact": "compact",
-              "write_compact": "compact", "read_card": "compact"}
+_MODULE_OF = {
+    "WordVectors": "word_vectors", "read_text": "text_format", "write_text": "text_format",
+    "read_binary": "binary_format", "write_binary": "binary_format", "from_gensim": "gensim_format",
+    "to_gensim": "gensim_format", "read_compact": "compact", "write_compact": "compact",
+    "read_card": "compact"
+}
 
-__all__ = ["WordVectors", "from_gensim", "read_binary", "read_card", "read_compact", "read_text", "to_gensim", "write_binary", "write_compact",
-           "write_text"]
+__all__ = [
+    "WordVectors", "from_gensim", "read_binary", "read_card", "read_compact", "read_text",
+    "to_gensim", "write_binary", "write_compact", "write_text"
+]
 
 
 def __getattr__(name: str):

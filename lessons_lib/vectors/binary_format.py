@@ -1,7 +1,9 @@
-"""Vectors in word2vec's binary format: a line "rows columns", then for each word its bytes, a space and its float32 numbers, little-endian.
+"""Vectors in word2vec's binary format: a line "rows columns", then for each word its bytes, a space
+and its float32 numbers, little-endian.
 
-The format has no checksum: a flipped bit in a number cannot be noticed, a file that is cut or promises too much can. Files by the original program
-end each row with a line end, gensim's do not; both are read. Used in lesson ``04_word2vec``.
+The format has no checksum: a flipped bit in a number cannot be noticed, a file that is cut or
+promises too much can. Files by the original program end each row with a line end, gensim's do not;
+both are read. Used in lesson ``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -23,44 +25,57 @@ LONGEST_WORD = 100_000                           # bytes
 CHECK_AT_ONCE = 1 << 16                          # rows
 
 
-def read_binary(path: str | os.PathLike, *, first: int | None = None, encoding: str = "utf-8") -> WordVectors:
+def read_binary(path: str | os.PathLike, *, first: int | None = None,
+                encoding: str = "utf-8") -> WordVectors:
     """Read word2vec's binary format.
 
-    Parameters: path; first, read only that many words; encoding of the words. A repeated word keeps its first row, with a DataWarning. Raises
-    FileNotFoundError; DamagedFile (cut, extended, a promise that the file does not hold, NaN or infinity, no file of vectors); ValueError (a pickle,
+    Parameters: path; first, read only that many words; encoding of the words. A repeated word keeps
+    its first row, with a DataWarning. Raises FileNotFoundError; DamagedFile (cut, extended, a
+    promise that the file does not hold, NaN or infinity, no file of vectors); ValueError (a pickle,
     a compressed file, a byte that is not in the encoding).
     """
     limit = None if first is None else check_int("first", first)
     file = regular_file(path)
-    with open(file, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with open(file, "rb") as opened, mmap.mmap(opened.fileno(), 0,
+                                               access=mmap.ACCESS_READ) as content:
         begin = content.find(b"\n", 0, 100) + 1
         promise = header_of(content[:begin])
         if promise is None:
-            raise DamagedFile(f"{file} begins with {shown(content[:20])}; expected a line of rows and columns. Is it text? Use read_text")
+            raise DamagedFile(f"{file} begins with {shown(content[:20])}; expected a line of rows "
+                              "and columns. Is it text? Use read_text")
         rows, columns = promise
         check_promise(file, rows, columns, row_bytes=4 * columns + 2)
         n = rows if limit is None else min(limit, rows)
         matrix, tokens = np.empty((n, columns), dtype=np.float32), []
         end = _read_rows(file, content, begin, tokens, matrix, encoding)
         if n == rows and content[end : end + 2] not in (b"", b"\n"):
-            raise DamagedFile(f"{file} was extended or damaged: {rows:,} rows end at byte {end:,}, {len(content):,} bytes found. Get it again")
+            raise DamagedFile(f"{file} was extended or damaged: {rows:,} rows end at byte {end:,}, "
+                              f"{len(content):,} bytes found. Get it again")
     _check_finite(file, tokens, matrix)
-    return WordVectors(*distinct(file, tokens, matrix, range(1, n + 1), place="row"), name=file.stem)
+    return WordVectors(*distinct(file, tokens, matrix, range(1, n + 1), place="row"),
+                       name=file.stem)
 
 
-def _read_rows(file: Path, content: mmap.mmap, at: int, tokens: list[str], matrix: np.ndarray, encoding: str) -> int:
-    """Read the words and numbers of all rows of ``matrix``, beginning at a byte. Returns the byte behind the last."""
+def _read_rows(file: Path, content: mmap.mmap, at: int, tokens: list[str], matrix: np.ndarray,
+               encoding: str) -> int:
+    """Read the words and numbers of all rows of ``matrix``, beginning at a byte.
+
+    Returns the byte behind the last.
+    """
     n, columns = matrix.shape
     for i in range(n):
         space = content.find(b" ", at, at + LONGEST_WORD)
         after = space + 1 + 4 * columns
         if space < 0 or after > len(content):
-            needed = (at + 1 if space < 0 else space) + 1 + 4 * columns + (n - i - 1) * (4 * columns + 2)
-            raise DamagedFile(f"{file} was cut or damaged in row {i + 1} of {n:,}: >= {needed:,} bytes expected, {len(content):,} bytes found. "
+            needed = (at +
+                      1 if space < 0 else space) + 1 + 4 * columns + (n - i - 1) * (4 * columns + 2)
+            raise DamagedFile(f"{file} was cut or damaged in row {i + 1} of {n:,}: >= {needed:,} "
+                              f"bytes expected, {len(content):,} bytes found. "
                               "Get it again")
         word = content[at:space].lstrip(b"\n")
         if not word:
-            raise DamagedFile(f"{file}, row {i + 1}, byte {at:,}: no word; expected a word and {columns} numbers. Get it again")
+            raise DamagedFile(f"{file}, row {i + 1}, byte {at:,}: no word; expected a word and "
+                              f"{columns} numbers. Get it again")
         try:
             tokens.append(word.decode(encoding))
         except UnicodeDecodeError as error:
@@ -75,13 +90,15 @@ def _check_finite(file: Path, tokens: list[str], matrix: np.ndarray) -> None:
         finite = np.isfinite(matrix[begin : begin + CHECK_AT_ONCE]).all(axis=1)
         if not finite.all():
             row = begin + int(finite.argmin())
-            raise DamagedFile(f"{file}, row {row + 1}, {shown(tokens[row])}: NaN or infinity; expected finite numbers. Get it again")
+            raise DamagedFile(f"{file}, row {row + 1}, {shown(tokens[row])}: NaN or infinity; "
+                              "expected finite numbers. Get it again")
 
 
 def write_binary(vectors: WordVectors, path: str | os.PathLike) -> None:
     """Write word2vec's binary format, with a line end after each row as the original program does.
 
-    Raises ValueError for a word with white space, OSError when the file cannot be written; an older file then stays.
+    Raises ValueError for a word with white space, OSError when the file cannot be written; an older
+    file then stays.
     """
     check_writable(vectors)
     with atomic_open(path, "wb") as file:

@@ -1,7 +1,9 @@
-"""Vectors in half the space, to be handed on with a project: one safetensors file of float16 numbers and words, and a card in JSON beside it.
+"""Vectors in half the space, to be handed on with a project: one safetensors file of float16
+numbers and words, and a card in JSON beside it.
 
-float16 keeps three digits, which no cosine of this course can tell from the original. The card says how the vectors were made and holds the checksum
-of the file, so that one flipped bit is noticed. The course's own vectors are kept so; used from lesson ``04_word2vec`` on.
+float16 keeps three digits, which no cosine of this course can tell from the original. The card says
+how the vectors were made and holds the checksum of the file, so that one flipped bit is noticed.
+The course's own vectors are kept so; used from lesson ``04_word2vec`` on.
 """
 
 from __future__ import annotations
@@ -27,27 +29,36 @@ def card_path(path: str | os.PathLike) -> Path:
     return Path(path).with_suffix(".json")
 
 
-def write_compact(vectors: WordVectors, path: str | os.PathLike, card: Mapping[str, Any] | None = None) -> None:
+def write_compact(vectors: WordVectors, path: str | os.PathLike,
+                  card: Mapping[str, Any] | None = None) -> None:
     """Write words and float16 numbers, then the card.
 
-    Parameters: vectors; path, ending in ``.safetensors``; card, JSON about how they were made, to which name, sizes and checksum are added. Raises
-    ValueError (another ending, a word with a line end, a number beyond float16's 65 504), OSError when a file cannot be written.
+    Parameters: vectors; path, ending in ``.safetensors``; card, JSON about how they were made, to
+    which name, sizes and checksum are added. Raises ValueError (another ending, a word with a line
+    end, a number beyond float16's 65 504), OSError when a file cannot be written.
     """
     from safetensors.numpy import save
 
     path = Path(path)
     if path.suffix != ".safetensors":
-        raise ValueError(f"path={shown(str(path))} ends in {path.suffix!r}; expected .safetensors: readers tell the format by it")
+        raise ValueError(f"path={shown(str(path))} ends in {path.suffix!r}; expected .safetensors: "
+                         "readers tell the format by it")
     broken = next((token for token in vectors.tokens if "\n" in token), None)
     largest = float(np.abs(vectors.matrix).max(initial=0.0))
     if broken is not None or largest > LARGEST:
-        what = f"the word {shown(broken)} has a line end" if broken is not None else f"matrix reaches {largest:g}, float16 ends at {LARGEST:g}"
-        raise ValueError(f"vectors cannot be written in this format: {what}. WordVectors.save(path) keeps any words and numbers")
-    words = np.frombuffer("".join(f"{token}\n" for token in vectors.tokens).encode(), dtype=np.uint8)
+        what = (f"the word {shown(broken)} has a line end"
+                if broken is not None
+                else f"matrix reaches {largest:g}, float16 ends at {LARGEST:g}")
+        raise ValueError(f"vectors cannot be written in this format: {what}. "
+                         "WordVectors.save(path) keeps any words and numbers")
+    words = np.frombuffer("".join(f"{token}\n" for token in vectors.tokens).encode(),
+                          dtype=np.uint8)
     with atomic_open(path, "wb") as file:
         file.write(save({"matrix": vectors.matrix.astype(np.float16), "tokens": words}))
-    about = {"format": FORMAT, "name": vectors.name, "words": len(vectors), "dim": vectors.dim, "dtype": "float16", "bytes": path.stat().st_size,
-             "sha256": sha256(path)}
+    about = {
+        "format": FORMAT, "name": vectors.name, "words": len(vectors), "dim": vectors.dim,
+        "dtype": "float16", "bytes": path.stat().st_size, "sha256": sha256(path)
+    }
     write_json(card_path(path), dict(card or {}) | about)
 
 
@@ -58,26 +69,32 @@ def read_card(path: str | os.PathLike) -> dict[str, Any]:
     """
     card = read_json(path)
     kinds = {"format": int, "name": str, "words": int, "dim": int, "bytes": int, "sha256": str}
-    if not isinstance(card, dict) or not all(isinstance(card.get(name), kind) for name, kind in kinds.items()):
-        raise DamagedFile(f"{path} is no card of word vectors; expected JSON with {', '.join(kinds)}. Get it again")
+    if not isinstance(card, dict) or not all(
+            isinstance(card.get(name), kind) for name, kind in kinds.items()):
+        raise DamagedFile(f"{path} is no card of word vectors; expected JSON with "
+                          f"{', '.join(kinds)}. Get it again")
     if card["format"] > FORMAT:
-        raise ValueError(f"{path} has format {card['format']}, this version reads up to {FORMAT}; upgrade the course")
+        raise ValueError(f"{path} has format {card['format']}, this version reads up to {FORMAT}; "
+                         "upgrade the course")
     return card
 
 
 def read_compact(path: str | os.PathLike, *, card: str | os.PathLike | None = None) -> WordVectors:
     """Read what `write_compact` wrote; the numbers become float32.
 
-    Parameters: path of the safetensors file; card, its path where it does not lie beside. Raises FileNotFoundError (either file), DamagedFile (cut,
-    changed, another file, no card), ValueError (a newer format).
+    Parameters: path of the safetensors file; card, its path where it does not lie beside. Raises
+    FileNotFoundError (either file), DamagedFile (cut, changed, another file, no card), ValueError
+    (a newer format).
     """
     file = existing_path(path)
     about = read_card(card_path(file) if card is None else card)
     size = file.stat().st_size if file.is_file() else 0
     if size != about["bytes"]:
-        raise DamagedFile(f"{file} was cut or extended: {size:,} bytes found, {about['bytes']:,} expected. Get it again")
+        raise DamagedFile(f"{file} was cut or extended: {size:,} bytes found, {about['bytes']:,} "
+                          "expected. Get it again")
     if (found := sha256(file)) != about["sha256"]:
-        raise DamagedFile(f"{file} was changed or damaged: checksum {found[:12]}…, its card says {about['sha256'][:12]}…. Get it again")
+        raise DamagedFile(f"{file} was changed or damaged: checksum {found[:12]}…, its card says "
+                          f"{about['sha256'][:12]}…. Get it again")
     return _checked(file, about)
 
 
@@ -88,9 +105,12 @@ def _checked(file: Path, about: dict[str, Any]) -> WordVectors:
 
     try:
         arrays = load_file(file)
-        matrix, tokens = arrays["matrix"], arrays["tokens"].astype(np.uint8, casting="no").tobytes().decode().split("\n")[:-1]
+        matrix, tokens = arrays["matrix"], arrays["tokens"].astype(
+            np.uint8, casting="no").tobytes().decode().split("\n")[:-1]
         if matrix.shape != (about["words"], about["dim"]) or matrix.dtype != np.float16:
-            raise ValueError(f"matrix has shape {matrix.shape} of {matrix.dtype}, the card says ({about['words']}, {about['dim']}) of float16")
+            raise ValueError(f"matrix has shape {matrix.shape} of {matrix.dtype}, the card says "
+                             f"({about['words']}, {about['dim']}) of float16")
         return WordVectors(tokens, matrix, name=about["name"])
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        raise DamagedFile(f"{file} does not hold the vectors of its card: {error}. Get it again") from error
+        raise DamagedFile(f"{file} does not hold the vectors of its card: {error}. Get it "
+                          "again") from error

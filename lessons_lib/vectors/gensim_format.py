@@ -1,7 +1,8 @@
 """Vectors handed to gensim and taken from it, in memory.
 
-Both sides get the same words in the same order and the same float32 numbers. gensim's own files are pickles and are not read here; it writes
-word2vec files, which `read_text` and `read_binary` read. Used in lesson ``04_word2vec``.
+Both sides get the same words in the same order and the same float32 numbers. gensim's own files are
+pickles and are not read here; it writes word2vec files, which `read_text` and `read_binary` read.
+Used in lesson ``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -15,18 +16,24 @@ __all__ = ["from_gensim", "to_gensim"]
 
 
 def from_gensim(keyed: Any, *, name: str = "gensim") -> WordVectors:
-    """Copy gensim's ``KeyedVectors``, or those of a model (``model.wv``). Raises TypeError for another object, ValueError for NaN.
+    """Copy gensim's ``KeyedVectors``, or those of a model (``model.wv``). Raises TypeError for
+    another object, ValueError for NaN.
 
-    Parameters: keyed; name, for tables. Of fastText the whole words come along, not the parts from which it makes unknown ones.
+    Parameters: keyed; name, for tables. Of fastText the whole words come along, not the parts from
+    which it makes unknown ones.
     """
     keyed = getattr(keyed, "wv", keyed)
     if not (hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors")):
-        raise TypeError(f"keyed={shown(keyed)} is {type(keyed).__name__}; expected gensim's KeyedVectors, or a model that has them as .wv")
+        raise TypeError(f"keyed={shown(keyed)} is {type(keyed).__name__}; expected gensim's "
+                        "KeyedVectors, or a model that has them as .wv")
     return WordVectors(list(keyed.index_to_key), keyed.vectors.copy(), name=name)
 
 
 def to_gensim(vectors: WordVectors) -> Any:
-    """A gensim ``KeyedVectors`` with copies of the vectors. Raises ImportError when gensim is not installed."""
+    """A gensim ``KeyedVectors`` with copies of the vectors.
+
+    Raises ImportError when gensim is not installed.
+    """
     from gensim.models import KeyedVectors
 
     keyed = KeyedVectors(vectors.dim)

@@ -1,7 +1,9 @@
-"""What is checked of every file of vectors, whatever its format: what lies under the name, what its header promises, which words come twice.
+"""What is checked of every file of vectors, whatever its format: what lies under the name, what its
+header promises, which words come twice.
 
-Files of vectors come from strangers. A file is known by its first bytes, never by its name; what it promises is held against its size before
-memory is taken. Used by the readers of lesson ``04_word2vec``.
+Files of vectors come from strangers. A file is known by its first bytes, never by its name; what it
+promises is held against its size before memory is taken. Used by the readers of lesson
+``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -20,14 +22,15 @@ __all__ = ["check_promise", "distinct", "header_of", "not_decoded", "regular_fil
 MOST_COLUMNS = 1 << 20
 _HEADER = re.compile(rb"(-?\d{1,30}) (-?\d{1,30}) *\r?\n?")
 _PICKLE = re.compile(rb"\x80[\x02-\x05]|\((?:dp|lp)\d+\n|c[A-Za-z_][\w.]*\n[A-Za-z_]\w*\n")
-_CODE = "can run code when it is read, so it is not read. Convert it where you trust it: KeyedVectors.load(...).save_word2vec_format(path)"
+_CODE = ("can run code when it is read, so it is not read. Convert it where you trust it: "
+         "KeyedVectors.load(...).save_word2vec_format(path)")
 
 
 def regular_file(path: str | os.PathLike) -> Path:
     """The absolute path of a file that may hold vectors.
 
-    Raises FileNotFoundError with the nearest name, DamagedFile (a folder, pipe or device, an empty file, a web page, a Git LFS pointer), ValueError
-    (a pickle in any wrapping; a compressed file).
+    Raises FileNotFoundError with the nearest name, DamagedFile (a folder, pipe or device, an empty
+    file, a web page, a Git LFS pointer), ValueError (a pickle in any wrapping; a compressed file).
     """
     file = existing_path(path)
     if not file.is_file():
@@ -38,15 +41,19 @@ def regular_file(path: str | os.PathLike) -> Path:
     if not start:
         raise DamagedFile(f"{file} is empty (0 bytes); expected word vectors. Get it again")
     if start.startswith(b"version https://git-lfs"):
-        raise DamagedFile(f"{file} is a Git LFS pointer, not the file itself; get it with: git lfs pull")
-    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:15].lower().startswith((b"<!doctype html", b"<html", b"<?xml")):
-        raise DamagedFile(f"{file} is a web page, not word vectors (a login page?); get the file again")
+        raise DamagedFile(f"{file} is a Git LFS pointer, not the file itself; get it with: git lfs "
+                          "pull")
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:15].lower().startswith(
+        (b"<!doctype html", b"<html", b"<?xml")):
+        raise DamagedFile(f"{file} is a web page, not word vectors (a login page?); get the file "
+                          "again")
     if _PICKLE.match(start):
         raise ValueError(f"{file} is a pickle, which {_CODE}")
     if start.startswith((b"PK\x03\x04", b"\x93NUMPY")):
         kind = "a zip archive (saved by torch?)" if start.startswith(b"PK") else "a NumPy file"
         raise ValueError(f"{file} is {kind}; it may hold a pickle, which {_CODE}")
-    if start.startswith((b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")) or re.match(rb"BZh\d1AY&SY", start):
+    if start.startswith(
+        (b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")) or re.match(rb"BZh\d1AY&SY", start):
         raise ValueError(f"{file} is compressed; unpack it first")
     return file
 
@@ -60,33 +67,46 @@ def header_of(line: bytes) -> tuple[int, int] | None:
 def check_promise(file: Path, rows: int, columns: int, *, row_bytes: int) -> None:
     """Refuse a header whose rows cannot lie in the file.
 
-    Parameters: file; rows, columns, as promised; row_bytes, the fewest bytes that a row takes. Raises DamagedFile with promise and size.
+    Parameters: file; rows, columns, as promised; row_bytes, the fewest bytes that a row takes.
+    Raises DamagedFile with promise and size.
     """
     size = file.stat().st_size
     if rows < 0 or not 1 <= columns <= MOST_COLUMNS:
-        raise DamagedFile(f"{file} promises {rows:,} rows of {columns:,} numbers; expected >= 0 rows of 1 to {MOST_COLUMNS:,}. Get it again")
+        raise DamagedFile(f"{file} promises {rows:,} rows of {columns:,} numbers; expected >= 0 "
+                          f"rows of 1 to {MOST_COLUMNS:,}. Get it again")
     if rows * row_bytes > size:
-        raise DamagedFile(f"{file} was cut or damaged: {rows:,} rows of {columns:,} numbers take >= {rows * row_bytes:,} bytes, "
+        raise DamagedFile(f"{file} was cut or damaged: {rows:,} rows of {columns:,} numbers take "
+                          f">= {rows * row_bytes:,} bytes, "
                           f"{size:,} bytes found. Get it again")
 
 
 def not_decoded(file: Path, place: str, offset: int, error: UnicodeDecodeError) -> ValueError:
-    """The error for a word that is not in the encoding named. Parameters: place, such as "line 3"; offset, of the word's first byte."""
-    return ValueError(f"{file}, {place}, byte {offset + error.start}: {error.object[error.start : error.end].hex(' ')} is not {error.encoding} "
+    """The error for a word that is not in the encoding named.
+
+    Parameters: place, such as "line 3"; offset, of the word's first byte.
+    """
+    return ValueError(f"{file}, {place}, byte {offset + error.start}: "
+                      f"{error.object[error.start : error.end].hex(' ')} is not {error.encoding} "
                       f"({error.reason}); name the file's encoding, such as encoding='latin-1'")
 
 
-def distinct(file: Path, tokens: list[str], matrix: np.ndarray, places: Sequence[int], *, place: str) -> tuple[list[str], np.ndarray]:
-    """Words and rows without what comes again; the first row of a word is kept, and one DataWarning says so.
+def distinct(file: Path, tokens: list[str], matrix: np.ndarray, places: Sequence[int], *,
+             place: str) -> tuple[list[str], np.ndarray]:
+    """Words and rows without what comes again; the first row of a word is kept, and one DataWarning
+    says so.
 
-    Parameters: file; tokens; matrix; places, the number of each token's line or row in the file; place, "line" or "row".
+    Parameters: file; tokens; matrix; places, the number of each token's line or row in the file;
+    place, "line" or "row".
     """
     row_of: dict[str, int] = {}
-    again = [(row_of[token], i) for i, token in enumerate(tokens) if row_of.setdefault(token, i) != i]
+    again = [
+        (row_of[token], i) for i, token in enumerate(tokens) if row_of.setdefault(token, i) != i
+    ]
     if not again:
         return tokens, matrix
     former, latter = again[0]
     more = f" and {len(again) - 1:,} more words come twice" if len(again) > 1 else ""
-    warn_data(f"{file} holds {shown(tokens[latter])} in {place}s {places[former]} and {places[latter]}{more}; the first is kept", stacklevel=4)
+    warn_data(f"{file} holds {shown(tokens[latter])} in {place}s {places[former]} and "
+              f"{places[latter]}{more}; the first is kept", stacklevel=4)
     kept = np.array(list(row_of.values()), dtype=np.int64)
     return list(row_of), matrix[kept]

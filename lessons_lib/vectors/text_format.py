@@ -1,7 +1,9 @@
-"""Vectors as lines of text: a word, then its numbers. With a first line "rows columns" it is word2vec's and fastText's format, without it GloVe's.
+"""Vectors as lines of text: a word, then its numbers. With a first line "rows columns" it is
+word2vec's and fastText's format, without it GloVe's.
 
-Words are told from numbers by counting from the right, so a word may hold spaces. Lines are read in blocks; the matrix is made once, at its final
-size. Used in lessons ``04_word2vec`` and ``05_glove_and_fasttext``.
+Words are told from numbers by counting from the right, so a word may hold spaces. Lines are read in
+blocks; the matrix is made once, at its final size. Used in lessons ``04_word2vec`` and
+``05_glove_and_fasttext``.
 """
 
 from __future__ import annotations
@@ -37,14 +39,17 @@ class _Layout(NamedTuple):
     columns: int
 
 
-def read_text(path: str | os.PathLike, *, header: bool | None = None, first: int | None = None, encoding: str = "utf-8") -> WordVectors:
+def read_text(path: str | os.PathLike, *, header: bool | None = None, first: int | None = None,
+              encoding: str = "utf-8") -> WordVectors:
     """Read word2vec, fastText (``.vec``) or GloVe text.
 
-    Parameters: path; header, whether the first line holds rows and columns (None: seen from the lines); first, read only that many words; encoding.
-    Any word is a word: ``nan``, ``"``, ``#``. Windows line ends and a byte order mark are removed. A repeated word keeps its first row, with a
-    DataWarning. Raises FileNotFoundError; DamagedFile (cut, also inside the last line; a promise that the file does not hold; a line with too few
-    values, NaN or infinity; no file of vectors); ValueError (a pickle, a compressed file, a byte that is not in the encoding, a first line that may
-    be a header or not).
+    Parameters: path; header, whether the first line holds rows and columns (None: seen from the
+    lines); first, read only that many words; encoding. Any word is a word: ``nan``, ``"``, ``#``.
+    Windows line ends and a byte order mark are removed. A repeated word keeps its first row, with a
+    DataWarning. Raises FileNotFoundError; DamagedFile (cut, also inside the last line; a promise
+    that the file does not hold; a line with too few values, NaN or infinity; no file of vectors);
+    ValueError (a pickle, a compressed file, a byte that is not in the encoding, a first line that
+    may be a header or not).
 
     A GloVe file that was cut exactly at a line end cannot be told from a shorter one.
     """
@@ -58,10 +63,11 @@ def read_text(path: str | os.PathLike, *, header: bool | None = None, first: int
         while len(tokens) < n:
             offset, lines = file.tell(), file.readlines(BLOCK)[: n - len(tokens)]
             line = layout.first_line + len(tokens)
-            words = _parsed(layout.file, line, lines, matrix[len(tokens) : len(tokens) + len(lines)])
+            words = _parsed(layout.file, line, lines, matrix[len(tokens):len(tokens) + len(lines)])
             tokens += _decoded(layout.file, line, offset, words, lines, encoding)
     lines_of = range(layout.first_line, layout.first_line + n)
-    return WordVectors(*distinct(layout.file, tokens, matrix, lines_of, place="line"), name=layout.file.stem)
+    return WordVectors(*distinct(layout.file, tokens, matrix, lines_of, place="line"),
+                       name=layout.file.stem)
 
 
 def _check_encoding(encoding: str) -> None:
@@ -70,10 +76,11 @@ def _check_encoding(encoding: str) -> None:
     except (LookupError, TypeError, ValueError):
         plain = False
     if not plain:
-        raise ValueError(f"encoding={shown(encoding)} is unknown or not built on ASCII; expected a name such as 'utf-8' or 'latin-1'")
+        raise ValueError(f"encoding={shown(encoding)} is unknown or not built on ASCII; expected a "
+                         "name such as 'utf-8' or 'latin-1'")
 
 
-# ------------------------------------------------------------------------------------------------ the layout
+# ------------------------------------------------------------------------------ the layout
 
 
 def _layout(path: Path, header: bool | None) -> _Layout:
@@ -88,7 +95,8 @@ def _layout(path: Path, header: bool | None) -> _Layout:
             columns = min(line.count(b" ") for line in lines)
             if columns < 1:
                 line = next(i for i, line in enumerate(lines, start=1) if b" " not in line)
-                raise DamagedFile(f"{path}, line {line}: {shown(lines[line - 1])} has no number; expected a word and its numbers, "
+                raise DamagedFile(f"{path}, line {line}: {shown(lines[line - 1])} has no number; "
+                                  "expected a word and its numbers, "
                                   "separated by spaces")
             check_promise(path, n_lines, columns, row_bytes=2 * columns + 1)
             return _Layout(path, begin, 1, n_lines, columns)
@@ -96,22 +104,28 @@ def _layout(path: Path, header: bool | None) -> _Layout:
         rows, columns = promise
         check_promise(path, rows, columns, row_bytes=2 * columns + 2)
         if rows != n_lines - 1:
-            raise DamagedFile(f"{path} was cut or extended: its first line promises {rows:,} rows, {n_lines - 1:,} lines found in "
+            raise DamagedFile(f"{path} was cut or extended: its first line promises {rows:,} rows, "
+                              f"{n_lines - 1:,} lines found in "
                               f"{path.stat().st_size:,} bytes. Get it again")
         return _Layout(path, file.tell(), 2, rows, columns)
 
 
 def _count_lines(path: Path) -> int:
-    """Lines of a file, each of which has to end: a last line without an end may have lost digits, and nobody would see it."""
-    n, open_bytes = 0, 0                                              # lines that ended, and bytes since the last end
+    """Lines of a file, each of which has to end: a last line without an end may have lost digits,
+    and nobody would see it.
+    """
+    n, open_bytes = 0, 0  # lines that ended, and bytes since the last end
     with open(path, "rb") as file:
         while block := file.read(BLOCK):
             ends = block.count(b"\n")
-            n, open_bytes = n + ends, len(block) - block.rfind(b"\n") - 1 if ends else open_bytes + len(block)
+            n, open_bytes = n + ends, len(block) - block.rfind(
+                b"\n") - 1 if ends else open_bytes + len(block)
             if open_bytes > LONGEST_LINE:
-                raise DamagedFile(f"{path} has a line of more than {LONGEST_LINE:,} bytes after line {n}; expected one word and its numbers per line")
+                raise DamagedFile(f"{path} has a line of more than {LONGEST_LINE:,} bytes after "
+                                  f"line {n}; expected one word and its numbers per line")
     if open_bytes:
-        raise DamagedFile(f"{path} was cut: line {n + 1} has no end, {path.stat().st_size:,} bytes found. Get it again; "
+        raise DamagedFile(f"{path} was cut: line {n + 1} has no end, {path.stat().st_size:,} bytes "
+                          "found. Get it again; "
                           "if it is whole, add a line end")
     return n
 
@@ -121,21 +135,25 @@ def _promise(path: Path, lines: list[bytes], header: bool | None) -> tuple[int, 
     found = header_of(lines[0])
     if header is not None:
         if header and found is None:
-            raise DamagedFile(f"{path}, line 1: {shown(lines[0])} is no header; expected rows and columns. Without a header: header=False")
+            raise DamagedFile(f"{path}, line 1: {shown(lines[0])} is no header; expected rows and "
+                              "columns. Without a header: header=False")
         return found if header else None
     if found is None or len(lines) == 1 or any(line.count(b" ") > 1 for line in lines[1:]):
         return found
     if found[1] == 1:
-        raise ValueError(f"{path}, line 1: {shown(lines[0])} may be a header or the word {shown(lines[0].split()[0])} with one number; "
+        raise ValueError(f"{path}, line 1: {shown(lines[0])} may be a header or the word "
+                         f"{shown(lines[0].split()[0])} with one number; "
                          "say which: header=True or header=False")
     return None
 
 
-# ------------------------------------------------------------------------------------------------ the rows
+# ------------------------------------------------------------------------------ the rows
 
 
 def _parsed(path: Path, line: int, lines: list[bytes], out: np.ndarray) -> list[bytes]:
-    """Write the numbers of lines into ``out`` and return their words; the plain case at once, any other line by line."""
+    """Write the numbers of lines into ``out`` and return their words; the plain case at once, any
+    other line by line.
+    """
     lines = [text.rstrip(_ENDS) for text in lines]
     parts = [text.partition(b" ") for text in lines]
     values = None
@@ -152,7 +170,8 @@ def _numbers(text: bytes, n: int) -> np.ndarray | None:
     if text.translate(None, _NUMERIC):
         return None
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)           # how NumPy says that it stopped before the end
+        # how NumPy says that it stopped before the end
+        warnings.simplefilter("error", DeprecationWarning)
         try:
             values = np.fromstring(text, dtype=np.float32, sep=" ")
         except (DeprecationWarning, ValueError):
@@ -164,16 +183,19 @@ def _parsed_line(path: Path, line: int, text: bytes, out: np.ndarray) -> bytes:
     word, *numbers = text.rsplit(b" ", len(out))
     if len(numbers) < len(out) or not word:
         found = "no word" if len(numbers) == len(out) else f"{len(numbers)} numbers"
-        raise DamagedFile(f"{path}, line {line}: {shown(text)} has {found}; expected a word and {len(out)} numbers, separated by spaces")
+        raise DamagedFile(f"{path}, line {line}: {shown(text)} has {found}; expected a word and "
+                          f"{len(out)} numbers, separated by spaces")
     for i, number in enumerate(numbers):
         value = _numbers(number, 1)
         if value is None:
-            raise DamagedFile(f"{path}, line {line}, number {i + 1}: {shown(number)}; expected a finite number within float32")
+            raise DamagedFile(f"{path}, line {line}, number {i + 1}: {shown(number)}; expected a "
+                              "finite number within float32")
         out[i] = value[0]
     return word
 
 
-def _decoded(path: Path, line: int, offset: int, words: list[bytes], lines: list[bytes], encoding: str) -> list[str]:
+def _decoded(path: Path, line: int, offset: int, words: list[bytes], lines: list[bytes],
+             encoding: str) -> list[str]:
     if not words:
         return []
     try:
@@ -188,27 +210,33 @@ def _decoded(path: Path, line: int, offset: int, words: list[bytes], lines: list
         raise
 
 
-# ------------------------------------------------------------------------------------------------ writing
+# ------------------------------------------------------------------------------ writing
 
 
 def check_writable(vectors: WordVectors) -> None:
-    """Raise ValueError for a word that the files of word2vec and GloVe cannot hold: one with a space, tab or line end."""
+    """Raise ValueError for a word that the files of word2vec and GloVe cannot hold: one with a
+    space, tab or line end.
+    """
     for i, token in enumerate(vectors.tokens):
         if not token.isalnum() and any(mark in token for mark in " \t\n\r"):
-            raise ValueError(f"tokens[{i}]={shown(token)} has white space, which this format cannot hold; replace it, or keep all in "
+            raise ValueError(f"tokens[{i}]={shown(token)} has white space, which this format "
+                             "cannot hold; replace it, or keep all in "
                              "WordVectors.save(path)")
 
 
 def write_text(vectors: WordVectors, path: str | os.PathLike, *, header: bool = True) -> None:
-    """Write word2vec text, or GloVe text with ``header=False``; the numbers read back are the same float32, bit for bit.
+    """Write word2vec text, or GloVe text with ``header=False``; the numbers read back are the same
+    float32, bit for bit.
 
-    Raises ValueError for a word with white space, OSError when the file cannot be written; an older file then stays.
+    Raises ValueError for a word with white space, OSError when the file cannot be written; an older
+    file then stays.
     """
     check_writable(vectors)
     if not header and vectors.tokens and vectors.tokens[0].startswith("\ufeff"):
-        raise ValueError(f"tokens[0]={shown(vectors.tokens[0])} begins with a byte order mark, which readers remove at the start of a file; "
+        raise ValueError(f"tokens[0]={shown(vectors.tokens[0])} begins with a byte order mark, "
+                         "which readers remove at the start of a file; "
                          "write it with a header, or remove the mark")
-    numbers = " %.9g" * vectors.dim + "\n"                            # 9 digits tell any two float32 apart
+    numbers = " %.9g" * vectors.dim + "\n"  # 9 digits tell any two float32 apart
     with atomic_open(path, "w") as file:
         if header:
             file.write(f"{len(vectors)} {vectors.dim}\n")

@@ -1,7 +1,8 @@
 """Words and their vectors: who is near whom, what completes an analogy, which word does not belong.
 
-Everything is asked by cosine, the angle between two vectors whatever their lengths; a zero vector has cosine 0 with every other. Nothing is kept
-between two questions, so a vector that was changed counts at once. Taught in lesson ``04_word2vec``.
+Everything is asked by cosine, the angle between two vectors whatever their lengths; a zero vector
+has cosine 0 with every other. Nothing is kept between two questions, so a vector that was changed
+counts at once. Taught in lesson ``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -12,27 +13,31 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import DamagedFile, UnknownWord, check_array, check_choice, check_int, load_model, save_model, shown
+from ..core import (DamagedFile, UnknownWord, check_array, check_choice, check_int, load_model,
+                    save_model, shown)
 from ..core.learned import Learned, checked_array, packed_strings, unpacked_strings
 
 __all__ = ["LearnedVectors", "WordVectors"]
 
 METHODS = ("3cosadd", "3cosmul")
-EPSILON = 0.001                                  # keeps the division of 3CosMul finite [levy2014linguistic]
+EPSILON = 0.001  # keeps the division of 3CosMul finite [levy2014linguistic]
 ROWS_AT_ONCE = 4096
 
 
 def _checked_tokens(tokens: Iterable[str], *, name: str = "tokens") -> list[str]:
     if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
-        raise TypeError(f"{name}={shown(tokens)} is {type(tokens).__name__}; expected a list of words. Pass [word]")
+        raise TypeError(f"{name}={shown(tokens)} is {type(tokens).__name__}; expected a list of "
+                        "words. Pass [word]")
     tokens = list(tokens)
     if not set(map(type, tokens)) <= {str}:
         i = next(i for i, token in enumerate(tokens) if type(token) is not str)
         if not isinstance(tokens[i], str):
-            raise TypeError(f"{name}[{i}]={shown(tokens[i])} is {type(tokens[i]).__name__}; expected a word (str)")
+            raise TypeError(f"{name}[{i}]={shown(tokens[i])} is {type(tokens[i]).__name__}; "
+                            "expected a word (str)")
         tokens = [str(token) for token in tokens]
     if "" in tokens:
-        raise ValueError(f"{name}[{tokens.index('')}] is an empty word; expected a str with >= 1 character")
+        raise ValueError(f"{name}[{tokens.index('')}] is an empty word; expected a str with >= 1 "
+                         "character")
     for i, token in enumerate(tokens):
         if not token.isascii() and any("\ud800" <= character <= "\udfff" for character in token):
             raise ValueError(f"{name}[{i}]={shown(token)} has a lone surrogate, which is not text; "
@@ -42,8 +47,10 @@ def _checked_tokens(tokens: Iterable[str], *, name: str = "tokens") -> list[str]
 
 def _checked_matrix(matrix: Any, *, columns: int | None = None) -> np.ndarray:
     array = check_array("matrix", matrix, columns=columns)
-    if array.dtype.itemsize > 4 and array.size and (peak := np.abs(array).max()) > np.finfo(np.float32).max:
-        raise ValueError(f"matrix holds {peak:g}; expected numbers within float32, up to 3.4e+38. Scale it down: cosines stay as they are")
+    if array.dtype.itemsize > 4 and array.size and (peak := np.abs(array).max()) > np.finfo(
+            np.float32).max:
+        raise ValueError(f"matrix holds {peak:g}; expected numbers within float32, up to 3.4e+38. "
+                         "Scale it down: cosines stay as they are")
     return np.ascontiguousarray(array, dtype=np.float32)
 
 
@@ -57,8 +64,9 @@ def _unit(rows: np.ndarray) -> np.ndarray:
 class WordVectors:
     """Words and one vector each, most frequent words first by convention.
 
-    Parameters: tokens, distinct words; matrix, (V, dim) finite numbers, row i of ``tokens[i]``, kept as it is when float32 and in order, else
-    copied to float32; name, for tables. Attributes: tokens, list of str; matrix, (V, dim) float32; name. Raises TypeError or ValueError (a word
+    Parameters: tokens, distinct words; matrix, (V, dim) finite numbers, row i of ``tokens[i]``,
+    kept as it is when float32 and in order, else copied to float32; name, for tables. Attributes:
+    tokens, list of str; matrix, (V, dim) float32; name. Raises TypeError or ValueError (a word
     twice, rows and words that differ in number, NaN, numbers beyond float32).
 
     >>> vectors = WordVectors(["cat", "dog", "stone"], [[2.0, 0.0], [1.0, 1.0], [-1.0, 1.0]])
@@ -69,11 +77,13 @@ class WordVectors:
     def __init__(self, tokens: Sequence[str], matrix: Any, *, name: str = "word vectors"):
         self.tokens, self.matrix, self.name = _checked_tokens(tokens), _checked_matrix(matrix), name
         if len(self.tokens) != len(self.matrix):
-            raise ValueError(f"matrix has shape {self.matrix.shape} for {len(self.tokens)} tokens; expected one row per token")
+            raise ValueError(f"matrix has shape {self.matrix.shape} for {len(self.tokens)} tokens; "
+                             "expected one row per token")
         self._ids = dict(zip(self.tokens, range(len(self.tokens)), strict=True))
         if len(self._ids) < len(self.tokens):
             i = next(i for i, token in enumerate(self.tokens) if self._ids[token] != i)
-            raise ValueError(f"tokens holds {shown(self.tokens[i])} twice, at {i} and {self._ids[self.tokens[i]]}; expected distinct words")
+            raise ValueError(f"tokens holds {shown(self.tokens[i])} twice, at {i} and "
+                             f"{self._ids[self.tokens[i]]}; expected distinct words")
 
     @property
     def dim(self) -> int:
@@ -97,7 +107,10 @@ class WordVectors:
         return int(self.ids([token])[0])
 
     def ids(self, tokens: Iterable[str]) -> np.ndarray:
-        """The rows of words, int64. Raises UnknownWord that names all missing ones, with at most 3 words near the first."""
+        """The rows of words, int64.
+
+        Raises UnknownWord that names all missing ones, with at most 3 words near the first.
+        """
         tokens = _checked_tokens(tokens)
         missing = list(dict.fromkeys(token for token in tokens if token not in self._ids))
         if missing:
@@ -105,41 +118,56 @@ class WordVectors:
 
             near = near_words(missing[0], self.tokens)
             several = f"{', '.join(map(shown, missing[:20]))}{' …' if len(missing) > 20 else ''}"
-            raise UnknownWord(f"no vector for {several} among {len(self):,} words" + (f"; near words: {', '.join(map(repr, near))}" if near else ""))
+            raise UnknownWord(f"no vector for {several} among {len(self):,} words" +
+                              (f"; near words: {', '.join(map(repr, near))}" if near else ""))
         return np.array([self._ids[token] for token in tokens], dtype=np.int64)
 
     def __getitem__(self, token: str | Sequence[str]) -> np.ndarray:
-        """The vector of a word, (dim,), a view; of a list of words, (n, dim), a copy. Raises UnknownWord."""
-        return self.matrix[self.id(token)] if isinstance(token, str) else self.matrix[self.ids(token)]
+        """The vector of a word, (dim,), a view; of a list of words, (n, dim), a copy.
+
+        Raises UnknownWord.
+        """
+        return self.matrix[self.id(token)] if isinstance(token,
+                                                         str) else self.matrix[self.ids(token)]
 
     def add(self, tokens: Sequence[str], matrix: Any) -> None:
-        """Add new words with their vectors behind the others; arrays handed out before keep the old rows.
+        """Add new words with their vectors behind the others; arrays handed out before keep the old
+        rows.
 
-        Parameters: tokens, words not yet here; matrix, (n, dim). Raises ValueError (a word twice, another width); then nothing is added.
+        Parameters: tokens, words not yet here; matrix, (n, dim). Raises ValueError (a word twice,
+        another width); then nothing is added.
         """
         tokens = _checked_tokens(tokens)
-        twice = [token for i, token in enumerate(tokens) if token in self._ids or token in tokens[:i]]
+        twice = [
+            token for i, token in enumerate(tokens) if token in self._ids or token in tokens[:i]
+        ]
         array = check_array("matrix", matrix)
         if twice or array.shape != (len(tokens), self.dim):
             what = f"{shown(twice[0])} has a vector already; " if twice else ""
-            raise ValueError(f"{what}matrix has shape {array.shape} for {len(tokens)} new words; expected ({len(tokens)}, {self.dim}) "
+            raise ValueError(f"{what}matrix has shape {array.shape} for {len(tokens)} new words; "
+                             f"expected ({len(tokens)}, {self.dim}) "
                              "and words that are not yet here. Nothing was added")
         self.matrix = np.concatenate([self.matrix, _checked_matrix(array)])
-        self._ids |= zip(tokens, range(len(self.tokens), len(self.tokens) + len(tokens)), strict=True)
+        self._ids |= zip(tokens, range(len(self.tokens),
+                                       len(self.tokens) + len(tokens)), strict=True)
         self.tokens = self.tokens + tokens
 
-    # -------------------------------------------------------------------------------------------- questions
+    # -------------------------------------------------------------------------- questions
 
     def similarity(self, a: str, b: str) -> float:
         """The cosine of two words, within [-1, 1]; 0 with a zero vector. Raises UnknownWord."""
         first, second = _unit(self.matrix[self.ids([a, b])])
         return float(np.clip(first @ second, -1.0, 1.0))
 
-    def most_similar(self, word: str | np.ndarray, *, topn: int = 10, first: int | None = None) -> list[tuple[str, float]]:
-        """The words with the highest cosine to a word or a vector, highest first; of equals the earlier word first.
+    def most_similar(self, word: str | np.ndarray, *, topn: int = 10,
+                     first: int | None = None) -> list[tuple[str, float]]:
+        """The words with the highest cosine to a word or a vector, highest first; of equals the
+        earlier word first.
 
-        Parameters: word, which is not its own answer, or a vector (dim,); topn, above the words there are: all the others; first, look among that
-        many words only, the most frequent ones. Returns (word, cosine) pairs. Raises UnknownWord, ValueError (topn or first < 1, a zero query).
+        Parameters: word, which is not its own answer, or a vector (dim,); topn, above the words
+        there are: all the others; first, look among that many words only, the most frequent ones.
+        Returns (word, cosine) pairs. Raises UnknownWord, ValueError (topn or first < 1, a zero
+        query).
         """
         if isinstance(word, str):
             rows = self.ids([word])
@@ -147,14 +175,16 @@ class WordVectors:
         query = check_array("word", word, ndim=1, columns=self.dim)
         return self._nearest(query, np.empty(0, dtype=np.int64), topn, first, "the vector given")
 
-    def analogy(self, a: str, b: str, c: str, *, topn: int = 10, method: str = "3cosadd", exclude: bool = True,
-                first: int | None = None) -> list[tuple[str, float]]:
+    def analogy(self, a: str, b: str, c: str, *, topn: int = 10, method: str = "3cosadd",
+                exclude: bool = True, first: int | None = None) -> list[tuple[str, float]]:
         """The words that are to c as b is to a, best first; of equals the earlier word first.
 
-            3cosadd:  cos(x, b/‖b‖ - a/‖a‖ + c/‖c‖)          3cosmul:  x·b x·c / (x·a + 0.001), cosines moved to [0, 1]
+            3cosadd:  cos(x, b/‖b‖ - a/‖a‖ + c/‖c‖)          3cosmul:  x·b x·c / (x·a + 0.001),
+            cosines moved to [0, 1]
 
-        Parameters: a, b, c; topn; method, "3cosadd" or "3cosmul"; exclude, whether the three words asked are barred from the answers, without
-        which the best is mostly b or c; first, look among that many words only. Returns (word, score) pairs. Raises UnknownWord that names all
+        Parameters: a, b, c; topn; method, "3cosadd" or "3cosmul"; exclude, whether the three words
+        asked are barred from the answers, without which the best is mostly b or c; first, look
+        among that many words only. Returns (word, score) pairs. Raises UnknownWord that names all
         missing words, ValueError. References: [mikolov2013linguistic], [levy2014linguistic]
         """
         check_choice("method", method, METHODS)
@@ -162,50 +192,60 @@ class WordVectors:
         barred = asked if exclude else np.empty(0, dtype=np.int64)
         unit = _unit(self.matrix[asked])
         if method == "3cosadd":
-            return self._nearest(unit[1] - unit[0] + unit[2], barred, topn, first, f"{shown(b)} - {shown(a)} + {shown(c)}")
+            return self._nearest(unit[1] - unit[0] + unit[2], barred, topn, first,
+                                 f"{shown(b)} - {shown(a)} + {shown(c)}")
         n, topn = self._among(first), check_int("topn", topn)
         to_a, to_b, to_c = (self._cosines(np.arange(n), unit) + 1).T / 2
         return self._best(np.arange(n), to_b * to_c / (to_a + EPSILON), barred, topn)
 
     def odd_one_out(self, words: Sequence[str]) -> str:
-        """The word that is farthest, by cosine, from the mean of the unit vectors of all; of equals the earlier.
+        """The word that is farthest, by cosine, from the mean of the unit vectors of all; of equals
+        the earlier.
 
         Raises UnknownWord that names all missing words, ValueError for fewer than 3 words.
         """
         rows = self.ids(words)
         if len(rows) < 3:
-            raise ValueError(f"words={shown(list(words))} holds {len(rows)} words; expected >= 3, of which one may be odd")
+            raise ValueError(f"words={shown(list(words))} holds {len(rows)} words; expected >= 3, "
+                             "of which one may be odd")
         unit = _unit(self.matrix[rows])
         return self.tokens[rows[np.round(unit @ _unit(unit.mean(axis=0)), 12).argmin()]]
 
     def _among(self, first: int | None) -> int:
         return len(self) if first is None else min(check_int("first", first), len(self))
 
-    def _nearest(self, query: np.ndarray, barred: np.ndarray, topn: int, first: int | None, what: str) -> list[tuple[str, float]]:
+    def _nearest(self, query: np.ndarray, barred: np.ndarray, topn: int, first: int | None,
+                 what: str) -> list[tuple[str, float]]:
         n, topn = self._among(first), check_int("topn", topn)
         query = _unit(np.asarray(query))
         if not query.any():
-            raise ValueError(f"{what} is the zero vector, which has no direction; expected a word or vector that is not all 0")
+            raise ValueError(f"{what} is the zero vector, which has no direction; expected a word "
+                             "or vector that is not all 0")
         rows = self._candidates(query, n, topn + len(barred))
         return self._best(rows, self._cosines(rows, query[None])[:, 0], barred, topn)
 
     def _candidates(self, query: np.ndarray, n: int, k: int) -> np.ndarray:
-        """Rows that may be among the k with the highest cosine to a unit vector: float32 cosines and a bound on their rounding rule the others out.
+        """Rows that may be among the k with the highest cosine to a unit vector: float32 cosines
+        and a bound on their rounding rule the others out.
 
-        `kernels.knn` does the same for many queries at once; for one its preparation would take twenty times as long as the answer.
+        `kernels.knn` does the same for many queries at once; for one its preparation would take
+        twenty times as long as the answer.
         """
         if k >= n:
             return np.arange(n)
         x = self.matrix[:n]
         with np.errstate(all="ignore"):
             squares = np.einsum("ij,ij->i", x, x)
-            bounded = (squares > 1e-30) & (squares < 1e30)                # the others, zero vectors too, are always looked at again
+            # the others, zero vectors too, are always looked at again
+            bounded = (squares > 1e-30) & (squares < 1e30)
             fast = np.where(bounded, x @ query.astype(np.float32) / np.sqrt(squares), -np.inf)
         slack = 2 * (1.5 * self.dim + 8) * 2.0**-24
         return np.flatnonzero((fast >= np.partition(fast, n - k)[n - k] - slack) | ~bounded)
 
     def _cosines(self, rows: np.ndarray, unit: np.ndarray) -> np.ndarray:
-        """Cosines of some rows with unit vectors (k, dim), float64 (len(rows), k); summed row by row, so that equal rows have equal cosines."""
+        """Cosines of some rows with unit vectors (k, dim), float64 (len(rows), k); summed row by
+        row, so that equal rows have equal cosines.
+        """
         out = np.empty((len(rows), len(unit)))
         for begin in range(0, len(rows), ROWS_AT_ONCE):
             block = _unit(self.matrix[rows[begin : begin + ROWS_AT_ONCE]])
@@ -213,29 +253,40 @@ class WordVectors:
                 out[begin : begin + len(block), column] = (block * vector).sum(axis=1)
         return out.clip(-1.0, 1.0)
 
-    def _best(self, rows: np.ndarray, scores: np.ndarray, barred: np.ndarray, topn: int) -> list[tuple[str, float]]:
+    def _best(self, rows: np.ndarray, scores: np.ndarray, barred: np.ndarray,
+              topn: int) -> list[tuple[str, float]]:
         if np.isnan(scores).any():
             row = rows[np.isnan(scores).argmax()]
-            raise ValueError(f"matrix[{row}], the vector of {shown(self.tokens[row])}, was set to NaN or infinity; expected finite numbers")
+            raise ValueError(f"matrix[{row}], the vector of {shown(self.tokens[row])}, was set to "
+                             "NaN or infinity; expected finite numbers")
         order = np.argsort(-scores, kind="stable")
         order = order[~np.isin(rows[order], barred)][:topn]
-        return [(self.tokens[row], score) for row, score in zip(rows[order].tolist(), scores[order].tolist(), strict=True)]
+        return [(self.tokens[row], score)
+                for row, score in zip(rows[order].tolist(), scores[order].tolist(), strict=True)]
 
-    # -------------------------------------------------------------------------------------------- files
+    # -------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write a folder that `load` reads: any word, float32 numbers, checksums. Raises OSError when it cannot be written."""
+        """Write a folder that `load` reads: any word, float32 numbers, checksums.
+
+        Raises OSError when it cannot be written.
+        """
         arrays = {"matrix": self.matrix} | packed_strings(self.tokens)
         save_model(path, "WordVectors", settings={"name": self.name}, arrays=arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
-        """Read what `save` wrote. Raises FileNotFoundError, DamagedFile (cut, changed, another kind), ValueError (a newer format)."""
+        """Read what `save` wrote.
+
+        Raises FileNotFoundError, DamagedFile (cut, changed, another kind), ValueError (a newer
+        format).
+        """
         settings, arrays, _ = load_model(path, "WordVectors")
         try:
             return cls(unpacked_strings(arrays), arrays["matrix"], **settings)
         except (KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(f"{path} does not hold the words of a WordVectors: {error}. Save it again") from error
+            raise DamagedFile(f"{path} does not hold the words of a WordVectors: {error}. Save it "
+                              "again") from error
 
 
 class LearnedVectors(Learned):

@@ -15,7 +15,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import Estimator, cache_folder, fingerprint, generator, shown
+from ..core import cache_folder, fingerprint, generator, shown
+from ..core.estimator import SavedEstimator
 from ..core.learned import Array, Learned, Strings
 from ..core.parameters import Choice, Flag, Float, Int, Seed
 from ..core.run import Run, RunState, all_or_nothing, run_through
@@ -29,7 +30,7 @@ COUNTS_PER_PART = 20_000_000    # about a second
 ROWS = ("_words", "_contexts", "_word_squares", "_context_squares")
 
 
-class GloVe(Estimator):
+class GloVe(SavedEstimator):
     """Word vectors from co-occurrence counts: w·w̃ + b + b̃ ≈ log X, weighted by f(X).
 
     Runs are bitwise reproducible, whatever ``threads`` is. [pennington2014glove]

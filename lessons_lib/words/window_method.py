@@ -12,7 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import Estimator, check_float, generator
+from ..core import check_float, generator
+from ..core.estimator import SavedEstimator
 from ..core.learned import Array
 from ..core.parameters import Choice, Flag, Float, Int, Seed
 from ..core.run import Run, RunState, all_or_nothing, run_through
@@ -25,7 +26,7 @@ TOKENS_PER_PART = 2_000_000     # about a second
 SHORT = 100_000                 # tokens; of longer texts the loss of one window in sixteen is noted
 
 
-class WindowMethod(Estimator):
+class WindowMethod(SavedEstimator):
     """Settings, learned state and training of `Word2Vec`, `FastText` and `sentences.Doc2Vec`.
 
     A subclass writes ``_begin`` and ``_extend`` (random initialisation), ``_state`` (what the

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from lessons_lib.core import DamagedFile, Estimator, NotFittedError, load_model, save_model
+from lessons_lib.core.estimator import SavedEstimator
 from lessons_lib.core.learned import Array, Strings, packed_strings, unpacked_strings
 from lessons_lib.core.parameters import Choice, Flag, Float, Given, Int, Seed
 
 
-class Centred(Estimator):
+class Centred(SavedEstimator):
     """Takes the mean away.
 
     Notes

@@ -1,4 +1,6 @@
-"""A password for each student: drawn here, handed out by the teacher, and kept only as a salted hash that takes long to guess."""
+"""A password for each student: drawn here, handed out by the teacher, and kept only as a salted
+hash that takes long to guess.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,20 @@ __all__ = ["new_accounts", "right_password"]
 LETTERS = "abcdefghkmnpqrstuvwxyz23456789"       # none that looks like another one on paper
 LENGTH = 12                                      # 58 bits
 COST = {"n": 2**14, "r": 8, "p": 1}              # of scrypt: 16 MB and about 50 ms for each try
-NOBODY = {"salt": "00" * 16, "hash": "00" * 32}  # a name that is not known takes as long as one that is
+# a name that is not known takes as long as one that is
+NOBODY = {"salt": "00" * 16, "hash": "00" * 32}
 
 
 def _hashed(password: str, salt: str) -> str:
-    return hashlib.scrypt(password.encode("utf-8"), salt=bytes.fromhex(salt), dklen=32, **COST).hex()
+    return hashlib.scrypt(password.encode("utf-8"), salt=bytes.fromhex(salt), dklen=32,
+                          **COST).hex()
 
 
 def new_accounts(names: Iterable[str]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Draw a password for each name. Returns name -> password, to hand out, and name -> salt and hash, to keep."""
+    """Draw a password for each name.
+
+    Returns name -> password, to hand out, and name -> salt and hash, to keep.
+    """
     passwords = {name: "".join(secrets.choice(LETTERS) for _ in range(LENGTH)) for name in names}
     kept = {}
     for name, password in passwords.items():

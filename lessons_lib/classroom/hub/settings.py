@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core import DamagedFile, check_choice, check_float, check_int, existing_path, read_json, write_json
+from ...core import (DamagedFile, check_choice, check_float, check_int, existing_path, read_json,
+                     write_json)
 from ...lesson.course import SCALES
 
 __all__ = ["SPAWNERS", "Hub", "read_hub"]
@@ -24,11 +25,13 @@ FILE = "hub.json"
 class Hub:
     """One hub. A mistake raises ValueError or TypeError when it is made.
 
-    Parameters: students, their names, each of lower-case letters, digits, - and _; teacher, who sees and stops servers; spawner, "simple"
-    (processes on this machine) or "docker"; host and port, where it listens (the next two ports are for the hub itself); certificate and key,
-    files for HTTPS, needed where others can reach it; memory_gb, cores and disk_gb for each student (disk: the largest single file);
-    idle_minutes, after which a server without work is stopped; hours, after which any is; scale of the lessons; data, a folder for LESSONS_DATA,
-    and models, one of Hugging Face's cache, both shared and read only.
+    Parameters: students, their names, each of lower-case letters, digits, - and _; teacher, who
+    sees and stops servers; spawner, "simple" (processes on this machine) or "docker"; host and
+    port, where it listens (the next two ports are for the hub itself); certificate and key, files
+    for HTTPS, needed where others can reach it; memory_gb, cores and disk_gb for each student
+    (disk: the largest single file); idle_minutes, after which a server without work is stopped;
+    hours, after which any is; scale of the lessons; data, a folder for LESSONS_DATA, and models,
+    one of Hugging Face's cache, both shared and read only.
     """
 
     students: tuple[str, ...]
@@ -51,11 +54,13 @@ class Hub:
         names = [*self.students, self.teacher]
         for name in names:
             if not isinstance(name, str) or not NAME.fullmatch(name):
-                raise ValueError(f"students holds {name!r}; expected a lower-case letter, then letters, digits, - or _, at most 32 in all")
+                raise ValueError(f"students holds {name!r}; expected a lower-case letter, then "
+                                 "letters, digits, - or _, at most 32 in all")
         if not self.students:
             raise ValueError("students is empty; expected >= 1 name")
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"students, with teacher={self.teacher!r}, hold names twice: {', '.join(twice)}; expected each once")
+            raise ValueError(f"students, with teacher={self.teacher!r}, hold names twice: "
+                             f"{', '.join(twice)}; expected each once")
         check_choice("spawner", self.spawner, SPAWNERS)
         check_choice("scale", self.scale, SCALES)
         check_int("port", self.port, low=1, high=65533)
@@ -66,15 +71,18 @@ class Hub:
         for name in ("certificate", "key", "data", "models"):
             if (given := getattr(self, name)) is not None:
                 existing_path(given)
-                # Absolute, for the hub reads its settings in a folder of its own; links stay, for a renewed certificate is another file behind one.
+                # Absolute, for the hub reads its settings in a folder of its own; links stay, for a
+                # renewed certificate is another file behind one.
                 object.__setattr__(self, name, os.path.abspath(Path(given).expanduser()))
 
     def _check_door(self) -> None:
         if (self.certificate is None) != (self.key is None):
             raise ValueError("certificate and key belong together; expected both or none")
         if self.host not in HERE and self.certificate is None:
-            raise ValueError(f"host={self.host!r} can be reached by other machines, and passwords would travel in plain text; pass certificate and "
-                             "key, or leave the hub at 127.0.0.1 behind a web server that speaks HTTPS")
+            raise ValueError(f"host={self.host!r} can be reached by other machines, and passwords "
+                             "would travel in plain text; pass certificate and "
+                             "key, or leave the hub at 127.0.0.1 behind a web server that speaks "
+                             "HTTPS")
 
     @property
     def address(self) -> str:
@@ -91,10 +99,15 @@ class Hub:
 
 
 def read_hub(folder: str | os.PathLike) -> tuple[Hub, dict[str, Any]]:
-    """Settings and hashed passwords of a hub's folder. Raises FileNotFoundError, DamagedFile, or as `Hub` does."""
+    """Settings and hashed passwords of a hub's folder.
+
+    Raises FileNotFoundError, DamagedFile, or as `Hub` does.
+    """
     values = read_json(existing_path(Path(folder) / FILE))
     known = {field.name for field in dataclasses.fields(Hub)}
-    if not isinstance(values, dict) or not isinstance(values.get("accounts"), dict) or set(values) - known - {"accounts"}:
-        raise DamagedFile(f"{Path(folder) / FILE} holds no settings of a hub; make them again: python -m lessons_lib hub write FOLDER")
+    if not isinstance(values, dict) or not isinstance(values.get("accounts"),
+                                                      dict) or set(values) - known - {"accounts"}:
+        raise DamagedFile(f"{Path(folder) / FILE} holds no settings of a hub; make them again: "
+                          "python -m lessons_lib hub write FOLDER")
     accounts = values.pop("accounts")
     return Hub(**values | {"students": tuple(values.get("students", ()))}), accounts

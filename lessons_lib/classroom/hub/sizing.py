@@ -1,7 +1,9 @@
-"""What machine a class needs: measured, not guessed. One student's server with two large lessons open, watched while they run.
+"""What machine a class needs: measured, not guessed. One student's server with two large lessons
+open, watched while they run.
 
-`measure` starts a server as a hub does, opens lessons side by side, runs them one after the other and leaves them open, as students do. Its figures
-lie in ``data/benchmarks/hub.json``; `room_for` makes the rule from them.
+`measure` starts a server as a hub does, opens lessons side by side, runs them one after the other
+and leaves them open, as students do. Its figures lie in ``data/benchmarks/hub.json``; `room_for`
+makes the rule from them.
 """
 
 from __future__ import annotations
@@ -28,22 +30,29 @@ from ...core import PROJECT, DamagedFile, device_report, read_json, write_json
 from ...lesson.course import Course, chosen_scale
 from ...publish.execute import PeakMemory, kernel_environment
 
-__all__ = ["LESSONS", "Measured", "Room", "measure", "measured", "room_for", "rule_of", "write_measured"]
+__all__ = [
+    "LESSONS", "Measured", "Room", "measure", "measured", "room_for", "rule_of", "write_measured"
+]
 
 RECORD = PROJECT / "data" / "benchmarks" / "hub.json"
-LESSONS = ("word2vec", "simcse")                  # the largest that a student leaves open: trained vectors, and a BERT that learns
+# the largest that a student leaves open: trained vectors, and a BERT that learns
+LESSONS = ("word2vec", "simcse")
 HUB_GB = 1.0                                      # for the hub itself, its proxy and the system
 CORES = 0.5                                       # for each student: most of a lesson is reading
-SPARE = 1.25                                      # a student's own cells come on top of the lesson's
+SPARE = 1.25  # a student's own cells come on top of the lesson's
 CELL_SECONDS = 600
-OPTIONS = ("--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", "--LabApp.extension_manager=readonly",
+OPTIONS = ("--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0",
+           "--LabApp.extension_manager=readonly",
            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Memory of one student's server in MB (10^6 bytes, resident, all its processes): ``server_mb`` without a lesson; after each lesson, with those
-    before it still open, ``after_mb``, and ``peak_mb`` while it ran; ``together_mb`` with all of them open; ``scale``, ``date``, ``system``."""
+    """Memory of one student's server in MB (10^6 bytes, resident, all its processes): ``server_mb``
+    without a lesson; after each lesson, with those before it still open, ``after_mb``, and
+    ``peak_mb`` while it ran; ``together_mb`` with all of them open; ``scale``, ``date``,
+    ``system``.
+    """
 
     server_mb: float
     after_mb: dict[str, float]
@@ -55,7 +64,9 @@ class Measured:
 
     def in_order(self) -> list[tuple[str, float, float]]:
         """Lesson, ``after_mb`` and ``peak_mb``, as they were opened: what stays open only adds."""
-        return sorted(((lesson, after, self.peak_mb[lesson]) for lesson, after in self.after_mb.items()), key=lambda row: row[1])
+        return sorted(
+            ((lesson, after, self.peak_mb[lesson]) for lesson, after in self.after_mb.items()),
+            key=lambda row: row[1])
 
     @property
     def largest_mb(self) -> float:
@@ -66,8 +77,9 @@ class Measured:
 
 @dataclass(frozen=True)
 class Room:
-    """What a class needs: ``limit_gb`` for each student; of the machine ``memory_gb`` where all lessons stay open, ``one_gb`` where everybody has one
-    open at a time, and ``cores``."""
+    """What a class needs: ``limit_gb`` for each student; of the machine ``memory_gb`` where all
+    lessons stay open, ``one_gb`` where everybody has one open at a time, and ``cores``.
+    """
 
     students: int
     limit_gb: float
@@ -81,7 +93,8 @@ def measured(path: Path = RECORD) -> Measured:
     try:
         return Measured(**read_json(path))
     except TypeError:
-        raise DamagedFile(f"{path.name} is no measurement of a hub; make it again: python -m lessons_lib hub measure --keep") from None
+        raise DamagedFile(f"{path.name} is no measurement of a hub; make it again: python -m "
+                          "lessons_lib hub measure --keep") from None
 
 
 def write_measured(found: Measured, path: Path = RECORD) -> Path:
@@ -91,38 +104,50 @@ def write_measured(found: Measured, path: Path = RECORD) -> Path:
 
 
 def room_for(students: int, found: Measured) -> Room:
-    """The machine for a class. A quarter more than the peak is the limit of each student; who reaches it needs it alone.
+    """The machine for a class. A quarter more than the peak is the limit of each student; who
+    reaches it needs it alone.
 
-    >>> found = Measured(100, {"word2vec": 600, "simcse": 1400}, {"word2vec": 900, "simcse": 1500}, 1400, "laptop", "", "")
+    >>> first, peak = {"word2vec": 600, "simcse": 1400}, {"word2vec": 900, "simcse": 1500}
+    >>> found = Measured(100, first, peak, 1400, "laptop", "", "")
     >>> room_for(30, found)
     Room(students=30, limit_gb=2.0, memory_gb=43.0, one_gb=28.0, cores=15)
     """
     limit = math.ceil(2 * SPARE * max(found.peak_mb.values()) / 1000) / 2
-    memory, one = (float(math.ceil(HUB_GB + max(limit, students * each / 1000))) for each in (found.together_mb, found.largest_mb))
+    memory, one = (float(math.ceil(HUB_GB + max(limit, students * each / 1000)))
+                   for each in (found.together_mb, found.largest_mb))
     return Room(students, limit, memory, one, math.ceil(CORES * students))
 
 
 def rule_of(students: int, found: Measured) -> list[str]:
-    """How `room_for` comes to its numbers: what was measured, what it is multiplied by, and what is a guess."""
+    """How `room_for` comes to its numbers: what was measured, what it is multiplied by, and what is
+    a guess.
+    """
     room, peak = room_for(students, found), max(found.peak_mb.values())
-    return [f"limit of each student: {SPARE:g} x {peak:,.0f} MB, the most that was measured, up to the next half GB = {room.limit_gb:g} GB",
-            f"memory: {HUB_GB:g} GB for the hub and the system + {students} x {found.together_mb:,.0f} MB with all lessons open, measured, or "
-            f"{students} x {found.largest_mb:,.0f} MB with the largest one; up to the next GB, and never less than one limit",
-            f"cores: {students} x {CORES:g}, up to the next whole; a rule of thumb, not measured: most of a lesson is reading"]
+    return [f"limit of each student: {SPARE:g} x {peak:,.0f} MB, the most that was measured, up to "
+            f"the next half GB = {room.limit_gb:g} GB",
+            f"memory: {HUB_GB:g} GB for the hub and the system + {students} x "
+            f"{found.together_mb:,.0f} MB with all lessons open, measured, or "
+            f"{students} x {found.largest_mb:,.0f} MB with the largest one; up to the next GB, and "
+            "never less than one limit",
+            f"cores: {students} x {CORES:g}, up to the next whole; a rule of thumb, not measured: "
+            "most of a lesson is reading"]
 
 
-# ------------------------------------------------------------------------------------------------ measuring
+# ------------------------------------------------------------------------------ measuring
 
 
-def measure(lessons: Sequence[str] = LESSONS, *, scale: str | None = None, on_step: Callable[[str], None] | None = None) -> Measured:
+def measure(lessons: Sequence[str] = LESSONS, *, scale: str | None = None,
+            on_step: Callable[[str], None] | None = None) -> Measured:
     """Open lessons in one server, run each whole, and watch the memory. Minutes at laptop scale.
 
-    Parameters: lessons, ids; scale of the lessons; on_step, told what comes next. Raises RuntimeError when a cell of a lesson fails.
+    Parameters: lessons, ids; scale of the lessons; on_step, told what comes next. Raises
+    RuntimeError when a cell of a lesson fails.
     """
     tell, scale = on_step or (lambda text: None), chosen_scale(scale)
     cards = [Course().card(lesson) for lesson in lessons]
     after, peak = {}, {}
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, _server(Path(folder), scale) as server:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, _server(
+            Path(folder), scale) as server:
         alone = server.resident_mb()
         for card in cards:
             tell(f"{card.stem} at {scale} scale")
@@ -130,7 +155,9 @@ def measure(lessons: Sequence[str] = LESSONS, *, scale: str | None = None, on_st
                 server.run(card.notebook)
             after[card.id], peak[card.id] = round(server.resident_mb()), round(watch.peak / 1e6)
         together = server.resident_mb()
-    return Measured(round(alone), after, peak, round(together), scale, datetime.now(UTC).date().isoformat(), device_report().system)
+    return Measured(round(alone), after, peak, round(together), scale,
+                    datetime.now(UTC).date().isoformat(),
+                    device_report().system)
 
 
 class _Server:
@@ -142,8 +169,9 @@ class _Server:
 
     def ask(self, path: str, body: Any = None) -> Any:
         """What the server answers to a question, or to a thing to make."""
-        request = urllib.request.Request(f"{self._url}api/{path}", data=None if body is None else json.dumps(body).encode(),
-                                         headers={"Authorization": f"token {self._token}", "Content-Type": "application/json"})
+        request = urllib.request.Request(
+            f"{self._url}api/{path}", data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"token {self._token}", "Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
@@ -152,23 +180,33 @@ class _Server:
         import psutil
 
         root = psutil.Process(self.pid)
-        return sum(process.memory_info().rss for process in (root, *root.children(recursive=True))) / 1e6
+        return sum(process.memory_info().rss
+                   for process in (root, *root.children(recursive=True))) / 1e6
 
     def run(self, notebook: Path) -> None:
         """Open a notebook with a kernel of its own, run its cells, and leave it open."""
         import nbformat
         from jupyter_client import BlockingKernelClient
 
-        session = self.ask("sessions", {"path": notebook.name, "name": notebook.name, "type": "notebook", "kernel": {"name": "python3"}})
-        client = BlockingKernelClient(connection_file=str(self._runtime / f"kernel-{session['kernel']['id']}.json"))
+        session = self.ask(
+            "sessions", {
+                "path": notebook.name, "name": notebook.name, "type": "notebook",
+                "kernel": {"name": "python3"}
+            })
+        client = BlockingKernelClient(connection_file=str(self._runtime /
+                                                          f"kernel-{session['kernel']['id']}.json"))
         client.load_connection_file()
-        client.start_channels(hb=False)           # a kernel of a busy machine answers late, and a heartbeat would call it dead after a second
+        # a kernel of a busy machine answers late, and a heartbeat would call it dead after a second
+        client.start_channels(hb=False)
         try:
             client.wait_for_ready(timeout=CELL_SECONDS)
-            for number, cell in enumerate([cell for cell in nbformat.read(notebook, 4).cells if cell.cell_type == "code"], start=1):
+            for number, cell in enumerate(
+                [cell for cell in nbformat.read(notebook, 4).cells if cell.cell_type == "code"],
+                    start=1):
                 said = client.execute(cell.source, reply=True, timeout=CELL_SECONDS)["content"]
                 if said["status"] != "ok":
-                    raise RuntimeError(f"{notebook.name}, cell {number}: {said.get('ename')}: {said.get('evalue')}")
+                    raise RuntimeError(f"{notebook.name}, cell {number}: {said.get('ename')}: "
+                                       f"{said.get('evalue')}")
         finally:
             client.stop_channels()
 
@@ -176,13 +214,20 @@ class _Server:
 @contextmanager
 def _server(folder: Path, scale: str) -> Iterator[_Server]:
     """A Jupyter server like that of a student, with folders of its own."""
-    own = {name: str(folder / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "LESSONS_OUTPUT",
-                                                         "LESSONS_LEADERBOARD")}
+    own = {
+        name: str(folder / name.lower())
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR",
+                     "LESSONS_OUTPUT", "LESSONS_LEADERBOARD")
+    }
     token, runtime = secrets.token_hex(16), folder / "jupyter_runtime_dir"
-    environment = kernel_environment(scale, folder / "ipython", extra=own | {"JUPYTER_TOKEN": token})
-    root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []       # runs nothing but the course's own cells
-    process = subprocess.Popen([sys.executable, "-m", "jupyterlab", *OPTIONS, f"--ServerApp.root_dir={folder}", *root], cwd=folder, env=environment,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = kernel_environment(scale, folder / "ipython",
+                                     extra=own | {"JUPYTER_TOKEN": token})
+    # runs nothing but the course's own cells
+    root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jupyterlab", *OPTIONS, f"--ServerApp.root_dir={folder}", *root],
+        cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
     try:
         yield _ready(process, runtime, token)
     finally:

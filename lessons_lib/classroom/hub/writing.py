@@ -1,4 +1,6 @@
-"""A folder with everything a hub needs: settings, passwords, a read-only copy of the course, and what Docker and Kubernetes want to know."""
+"""A folder with everything a hub needs: settings, passwords, a read-only copy of the course, and
+what Docker and Kubernetes want to know.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ from .configuring import COURSE, FIRST, INSIDE, environment_of
 from .settings import Hub, read_hub
 from .sizing import measured
 
-__all__ = ["draw_passwords", "hub_missing", "names_from", "start_command", "update_course", "without_password", "write_hub"]
+__all__ = [
+    "draw_passwords", "hub_missing", "names_from", "start_command", "update_course",
+    "without_password", "write_hub"
+]
 
 VOLUMES = """\
     extraVolumes:                 # asked for by --models: without this claim no server starts
@@ -40,43 +45,58 @@ VOLUMES = """\
         readOnly: true
 """
 FILES = Path(__file__).with_name("files")
-# What the course brings, by name: beside it may lie solved notebooks, sets with other owners, and whatever else is nobody's business.
-BROUGHT = ("notebooks/references.bib", "data/README.md", "data/manifest.toml", "data/publishers.toml", "data/leaderboard.json",
-           "data/course_*.tsv", "data/benchmarks/*.csv", "data/benchmarks/*.json",
-           "data/models/lesson-bert/*", "data/vectors/*.tsv", "data/vectors/*.json", "data/vectors/*.safetensors",
+# What the course brings, by name: beside it may lie solved notebooks, sets with other owners, and
+# whatever else is nobody's business.
+BROUGHT = ("notebooks/references.bib", "data/README.md", "data/manifest.toml",
+           "data/publishers.toml", "data/leaderboard.json", "data/course_*.tsv",
+           "data/benchmarks/*.csv", "data/benchmarks/*.json", "data/models/lesson-bert/*",
+           "data/vectors/*.tsv", "data/vectors/*.json", "data/vectors/*.safetensors",
            "figures/README.md", "figures/*.svg", "figures/*.png", "figures/*.json")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*")
-OUTSIDE = ("jupyterhub-idle-culler", "dockerspawner")         # of the hub, which runs outside the containers
+# of the hub, which runs outside the containers
+OUTSIDE = ("jupyterhub-idle-culler", "dockerspawner")
 
 
 def hub_missing() -> str | None:
-    """Why no hub can start here, and what to do; None where JupyterHub and its proxy are installed."""
+    """Why no hub can start here, and what to do; None where JupyterHub and its proxy are installed.
+    """
     if os.name != "posix":
-        return "JupyterHub runs on Linux and macOS only: start the hub there; students need a browser alone"
-    if any(importlib.util.find_spec(name) is None for name in ("jupyterhub", "jupyterhub_idle_culler")):
+        return ("JupyterHub runs on Linux and macOS only: start the hub there; students need a "
+                "browser alone")
+    if any(
+            importlib.util.find_spec(name) is None
+            for name in ("jupyterhub", "jupyterhub_idle_culler")):
         return f"JupyterHub is not installed: {install_line('hub')}"
     return npm_missing("hub")
 
 
 def start_command(folder: str | os.PathLike) -> list[str]:
-    """The command line of a hub that was written. Raises FileNotFoundError or DamagedFile as `read_hub`, BackendUnavailable where a part is missing,
-    PermissionError for the administrator: students' code would have all rights."""
+    """The command line of a hub that was written. Raises FileNotFoundError or DamagedFile as
+    `read_hub`, BackendUnavailable where a part is missing, PermissionError for the administrator:
+    students' code would have all rights.
+    """
     hub, _ = read_hub(folder)
     if reason := hub_missing():
         raise BackendUnavailable(reason)
     if hub.spawner == "simple" and os.geteuid() == 0:
-        raise PermissionError("the hub was started as root, and what students run would have all rights; start it as an ordinary user")
-    return [sys.executable, "-m", "jupyterhub", "-f", str(existing_path(Path(folder) / "jupyterhub_config.py").resolve())]
+        raise PermissionError("the hub was started as root, and what students run would have all "
+                              "rights; start it as an ordinary user")
+    return [
+        sys.executable, "-m", "jupyterhub", "-f",
+        str(existing_path(Path(folder) / "jupyterhub_config.py").resolve())
+    ]
 
 
 def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
-    """Write the folder of a hub, whole or not at all, and return name -> password; they lie in ``passwords.csv`` too.
+    """Write the folder of a hub, whole or not at all, and return name -> password; they lie in
+    ``passwords.csv`` too.
 
     Raises ValueError for a folder that is there already.
     """
     target = Path(folder)
     if target.exists():
-        raise ValueError(f"folder={str(target)!r} exists; expected a new one. To change a hub, edit its hub.json; a new term gets a new folder")
+        raise ValueError(f"folder={str(target)!r} exists; expected a new one. To change a hub, "
+                         "edit its hub.json; a new term gets a new folder")
     passwords, accounts = new_accounts([hub.teacher, *hub.students])
     with atomic_folder(target) as made:
         _copy_course(made / COURSE)
@@ -85,17 +105,23 @@ def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
         shutil.copyfile(FILES / "jupyterhub_config.py", made / "jupyterhub_config.py")
         shutil.copyfile(FILES / "Dockerfile", made / "Dockerfile")
         _write_requirements(made)
-        (made / ".gitignore").write_text("*\n", "utf-8")        # passwords and keys, perhaps within a clone
-        (made / ".dockerignore").write_text("*\n!course\n!requirements.txt\n!constraints.txt\n", "utf-8")        # nor do these go to a builder
+        # passwords and keys, perhaps within a clone
+        (made / ".gitignore").write_text("*\n", "utf-8")
+        # nor do these go to a builder
+        (made / ".dockerignore").write_text("*\n!course\n!requirements.txt\n!constraints.txt\n",
+                                            "utf-8")
         for name, values in {"README.md": _page(hub, target), "values.yaml": _chart(hub)}.items():
             (made / name).touch(mode=0o600)      # the chart holds two passwords
-            (made / name).write_text(Template((FILES / name).read_text("utf-8")).substitute(values), "utf-8")
-    _lock(target / COURSE)                        # at last: a folder without the right to write in it cannot be moved
+            (made / name).write_text(
+                Template((FILES / name).read_text("utf-8")).substitute(values), "utf-8")
+    _lock(target / COURSE)  # at last: a folder without the right to write in it cannot be moved
     return passwords
 
 
 def update_course(folder: str | os.PathLike) -> None:
-    """Put the course as it is now into the folder of a hub; folders that were handed out beside its lessons stay. Raises as `read_hub`."""
+    """Put the course as it is now into the folder of a hub; folders that were handed out beside its
+    lessons stay. Raises as `read_hub`.
+    """
     read_hub(folder)
     course = Path(folder) / COURSE
     fresh, old = (course.with_name(f"{COURSE}.{word}") for word in ("new", "old"))
@@ -121,32 +147,42 @@ def _remove(course: Path) -> None:
 
 
 def draw_passwords(folder: str | os.PathLike, names: Sequence[str]) -> dict[str, str]:
-    """Draw new passwords for names of a hub; a name that it does not have becomes a student. Returns name -> password.
+    """Draw new passwords for names of a hub; a name that it does not have becomes a student.
+    Returns name -> password.
 
-    They are in ``passwords.csv``, too, beside those that it still holds; the hub takes them when it starts again. Raises as `read_hub` and `Hub` do,
-    before anything is changed.
+    They are in ``passwords.csv``, too, beside those that it still holds; the hub takes them when it
+    starts again. Raises as `read_hub` and `Hub` do, before anything is changed.
     """
     place, (hub, accounts) = Path(folder), read_hub(folder)
     known = {hub.teacher, *hub.students}
-    grown = dataclasses.replace(hub, students=(*hub.students, *(name for name in names if name not in known)))
+    grown = dataclasses.replace(
+        hub, students=(*hub.students, *(name for name in names if name not in known)))
     if not names or len(set(names)) < len(names):
-        raise ValueError(f"names holds {len(names)} names, {len(names) - len(set(names))} of them twice; expected >= 1, each once")
+        raise ValueError(f"names holds {len(names)} names, {len(names) - len(set(names))} of them "
+                         "twice; expected >= 1, each once")
     file, (passwords, made) = place / "passwords.csv", new_accounts(names)
-    kept = dict(list(csv.reader(file.read_text("utf-8").splitlines()))[1:]) if file.is_file() else {}
+    kept = dict(list(csv.reader(
+        file.read_text("utf-8").splitlines()))[1:]) if file.is_file() else {}
     _write_passwords(file, kept | passwords)
     grown.save(place, accounts | made)
     return passwords
 
 
 def without_password(folder: str | os.PathLike) -> list[str]:
-    """Names of a hub that cannot log in, because somebody wrote them into its ``hub.json`` by hand."""
+    """Names of a hub that cannot log in, because somebody wrote them into its ``hub.json`` by hand.
+    """
     hub, accounts = read_hub(folder)
     return [name for name in (hub.teacher, *hub.students) if name not in accounts]
 
 
 def _brought(root: Path) -> list[Path]:
-    """Files of the course beside its library: texts and notebooks of the lessons, and what `BROUGHT` names."""
-    lessons = [path for text in Course(root).notebooks.glob("[0-9][0-9]_*.md") for path in (text, text.with_suffix(".ipynb"))]
+    """Files of the course beside its library: texts and notebooks of the lessons, and what
+    `BROUGHT` names.
+    """
+    lessons = [
+        path for text in Course(root).notebooks.glob("[0-9][0-9]_*.md")
+        for path in (text, text.with_suffix(".ipynb"))
+    ]
     named = [path for pattern in BROUGHT for path in root.glob(pattern)]
     return [path for path in [*lessons, *named] if path.is_file() and not path.name.startswith(".")]
 
@@ -160,7 +196,9 @@ def _copy_course(place: Path, root: Path = PROJECT) -> None:
 
 
 def _lock(place: Path) -> None:
-    """Everybody reads, nobody writes: also where the clone was made for its owner alone, for a container's student is another user."""
+    """Everybody reads, nobody writes: also where the clone was made for its owner alone, for a
+    container's student is another user.
+    """
     for path in (place, *place.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
 
@@ -180,10 +218,17 @@ def _write_requirements(folder: Path) -> None:
 
 
 def _page(hub: Hub, target: Path) -> dict[str, Any]:
-    release = next(pin.partition("==")[2].split(".")[0] for pin in pins_of("hub") if pin.startswith("jupyterhub=="))
-    return {"n": len(hub.students), "release": release, "memory": f"{hub.memory_gb:g}", "cores": f"{hub.cores:g}", "idle": hub.idle_minutes,
-            "hours": f"{hub.hours:g}", "folder": shlex.quote(str(target)), "address": hub.address,
-            "claim": " Put the models into a volume that is claimed as `models`: without the claim no server starts." if hub.models else ""}
+    release = next(
+        pin.partition("==")[2].split(".")[0]
+        for pin in pins_of("hub")
+        if pin.startswith("jupyterhub=="))
+    return {
+        "n": len(hub.students), "release": release, "memory": f"{hub.memory_gb:g}",
+        "cores": f"{hub.cores:g}", "idle": hub.idle_minutes, "hours": f"{hub.hours:g}",
+        "folder": shlex.quote(str(target)), "address": hub.address,
+        "claim": " Put the models into a volume that is claimed as `models`: without the claim "
+        "no server starts." if hub.models else ""
+    }
 
 
 def _chart(hub: Hub) -> dict[str, Any]:
@@ -191,12 +236,19 @@ def _chart(hub: Hub) -> dict[str, Any]:
     inside = environment_of(hub, INSIDE["course"], data=None, models=models)
     seconds, found = 60 * hub.idle_minutes, measured()
     limit = int(1000 * hub.memory_gb)
-    names = [f'"{name}"' for name in (hub.teacher, *hub.students)]           # YAML takes a plain no or on for a truth value
-    # Not those of passwords.csv: there is one for the class and one for the teacher, who can do everything.
+    # YAML takes a plain no or on for a truth value
+    names = [f'"{name}"' for name in (hub.teacher, *hub.students)]
+    # Not those of passwords.csv: there is one for the class and one for the teacher, who can do
+    # everything.
     secret = {"class_password": secrets.token_hex(8), "teacher_password": secrets.token_hex(16)}
     times = {"timeout": seconds, "every": max(10, seconds // 10), "age": int(3600 * hub.hours)}
-    room = {"limit": limit, "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}"}
-    places = {"first": FIRST, "home": INSIDE["home"], "volumes": VOLUMES.format(place=models) if models else "", "environment": _as_yaml(inside)}
+    room = {
+        "limit": limit, "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}"
+    }
+    places = {
+        "first": FIRST, "home": INSIDE["home"],
+        "volumes": VOLUMES.format(place=models) if models else "", "environment": _as_yaml(inside)
+    }
     return secret | times | room | places | {"teacher": names[0], "students": ", ".join(names[1:])}
 
 
@@ -205,11 +257,14 @@ def _as_yaml(environment: dict[str, str]) -> str:
 
 
 def names_from(values: Sequence[str]) -> tuple[str, ...]:
-    """Names of students: each value is a name, or a text file with one name a line. Raises FileNotFoundError for what looks like a file and is none,
-    ValueError for an empty file and one that is not UTF-8."""
+    """Names of students: each value is a name, or a text file with one name a line. Raises
+    FileNotFoundError for what looks like a file and is none, ValueError for an empty file and one
+    that is not UTF-8.
+    """
     names: list[str] = []
     for value in values:
-        if not Path(value).is_file() and not re.search(r"[./\\]", value):       # no name has such a sign in it
+        # no name has such a sign in it
+        if not Path(value).is_file() and not re.search(r"[./\\]", value):
             names.append(value)
             continue
         found = names_in(existing_path(value))

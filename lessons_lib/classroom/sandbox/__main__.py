@@ -1,6 +1,8 @@
-"""The process of one submission: confine yourself, then run cells and call functions as the grader asks, and answer with plain data.
+"""The process of one submission: confine yourself, then run cells and call functions as the grader
+asks, and answer with plain data.
 
-It knows inputs only: right answers, judges and cases stay with the grader, which compares. Prints go nowhere.
+It knows inputs only: right answers, judges and cases stay with the grader, which compares. Prints
+go nowhere.
 """
 
 from __future__ import annotations
@@ -37,33 +39,42 @@ class _Cells(code.InteractiveInterpreter):
 
 
 class _Sheet:
-    """Stands where ``ll.classroom.sheet`` and ``ll.start`` stood: checks and hints do nothing here."""
+    """Stands where ``ll.classroom.sheet`` and ``ll.start`` stood: checks and hints do nothing here.
+    """
 
     def __getattr__(self, name: str) -> Any:
         return lambda *args, **keywords: None
 
 
 def _stand_in() -> types.ModuleType:
-    """A ``lessons_lib`` that lets the first cell of a notebook run, and says why the rest is missing."""
+    """A ``lessons_lib`` that lets the first cell of a notebook run, and says why the rest is
+    missing.
+    """
     module = types.ModuleType("lessons_lib")
     module.classroom = types.SimpleNamespace(sheet=lambda *args, **keywords: _Sheet())
     module.start = lambda *args, **keywords: _Sheet()
 
     def missing(name: str) -> Any:
-        raise AttributeError(f"lessons_lib.{name} is out of reach while answers are graded: write it with NumPy and the standard library")
+        raise AttributeError(f"lessons_lib.{name} is out of reach while answers are graded: write "
+                             "it with NumPy and the standard library")
 
     module.__getattr__ = missing
     return module
 
 
 def _without_magics(source: str) -> str:
-    """Cells may hold lines for the notebook itself (%, !); they are left out where the cell is no Python with them."""
+    """Cells may hold lines for the notebook itself (%, !); they are left out where the cell is no
+    Python with them.
+    """
     try:
         compile(source, "cell", "exec", dont_inherit=True)
         return source
     except SyntaxError:
-        lines = ["" if line.lstrip().startswith(("%", "!", "?")) or line.rstrip().endswith("?") else line for line in source.splitlines()]
-        return "\n".join(lines)                  # as many lines, so that an error names the right one
+        lines = [
+            "" if line.lstrip().startswith(("%", "!", "?")) or line.rstrip().endswith("?") else line
+            for line in source.splitlines()
+        ]
+        return "\n".join(lines)  # as many lines, so that an error names the right one
 
 
 @contextlib.contextmanager
@@ -75,7 +86,8 @@ def _soft_limit(seconds: float) -> Any:
     def stop(*_: object) -> None:
         raise OutOfTime(f"took longer than {seconds:g} s")
 
-    # Seconds of the processor, so that a busy machine takes no points from anybody; who sleeps meets the grader's own clock.
+    # Seconds of the processor, so that a busy machine takes no points from anybody; who sleeps
+    # meets the grader's own clock.
     signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -101,7 +113,10 @@ def _told(error: BaseException) -> list[Any]:
     try:
         text = error.msg if isinstance(error, SyntaxError) else error
         line = _line(error)
-        return [type(error).__name__[:60], " ".join(str(text).split())[:300], line if type(line) is int else None]
+        return [
+            type(error).__name__[:60], " ".join(str(text).split())[:300],
+            line if type(line) is int else None
+        ]
     except BaseException:
         return ["Error", "", None]               # an error whose text fails, too
 
@@ -109,8 +124,10 @@ def _told(error: BaseException) -> list[Any]:
 class _Process:
     def __init__(self, incoming: Any, outgoing: Any):
         self.incoming, self.outgoing = incoming, outgoing
-        # Who spoils the first cell, which makes the sheet, loses no answer in the cells that check with it.
-        self.cells, self.n_cells = _Cells({"__name__": "__main__", "__builtins__": builtins, "sheet": _Sheet()}), 0
+        # Who spoils the first cell, which makes the sheet, loses no answer in the cells that check
+        # with it.
+        self.cells, self.n_cells = _Cells(
+            {"__name__": "__main__", "__builtins__": builtins, "sheet": _Sheet()}), 0
 
     def _ask(self, number: int) -> Any:
         """A function of the grader, such as the net of a case, called from here."""
@@ -125,7 +142,8 @@ class _Process:
     def cell(self, request: dict) -> dict:
         self.n_cells += 1
         name, source = f"<cell {self.n_cells}>", _without_magics(request["source"])
-        linecache.cache[name] = (len(source), None, [line + "\n" for line in source.split("\n")], name)
+        linecache.cache[name] = (len(source), None, [line + "\n" for line in source.split("\n")],
+                                 name)
         self.cells.error = None
         try:
             with _soft_limit(request["seconds"]):
@@ -136,26 +154,33 @@ class _Process:
 
     def value(self, request: dict) -> dict:
         name = request["name"]
-        return {"value": wire.pack(self.cells.locals[name])} if name in self.cells.locals else {"missing": True}
+        return {"value": wire.pack(self.cells.locals[name])
+                } if name in self.cells.locals else {"missing": True}
 
     def call(self, request: dict) -> dict:
-        args, keywords = (wire.unpack(request[part], lambda number, *_: self._ask(number)) for part in ("args", "keywords"))
+        args, keywords = (wire.unpack(request[part], lambda number, *_: self._ask(number))
+                          for part in ("args", "keywords"))
         with _soft_limit(request["seconds"]):
             return {"value": wire.pack(self.cells.locals[request["name"]](*args, **keywords))}
 
     def launch(self, request: dict) -> dict:
-        """Run a Triton kernel in the interpreter; arrays among the arguments become tensors, and come back as the kernel left them."""
+        """Run a Triton kernel in the interpreter; arrays among the arguments become tensors, and
+        come back as the kernel left them.
+        """
         import torch
         import triton
 
         args, keywords = (wire.unpack(request[part]) for part in ("args", "keywords"))
-        args = [torch.from_numpy(arg) if hasattr(arg, "dtype") and arg.shape else arg for arg in args]
+        args = [
+            torch.from_numpy(arg) if hasattr(arg, "dtype") and arg.shape else arg for arg in args
+        ]
         kernel = self.cells.locals[request["name"]]
         with _soft_limit(2 * request["seconds"]):                  # Triton is slow to begin with
             try:
                 triton.jit(getattr(kernel, "fn", kernel))[tuple(request["grid"])](*args, **keywords)
             except Exception as error:
-                raise error.__cause__ or error from None           # the interpreter wraps what the kernel raises
+                # the interpreter wraps what the kernel raises
+                raise error.__cause__ or error from None
         return {"value": wire.pack([arg.numpy() for arg in args if isinstance(arg, torch.Tensor)])}
 
     def serve(self) -> None:

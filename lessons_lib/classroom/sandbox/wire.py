@@ -1,7 +1,9 @@
-"""Plain data between grader and graded: numbers, texts, arrays and containers as JSON, and nothing that could run.
+"""Plain data between grader and graded: numbers, texts, arrays and containers as JSON, and nothing
+that could run.
 
-A message is its length (4 bytes) and JSON. What arrives is rebuilt as builtin types and arrays only, so no object of a submission, with its
-own ``==`` or ``__float__``, ever meets the judge. Functions stay where they are and are named. Used by ``lessons grade``.
+A message is its length (4 bytes) and JSON. What arrives is rebuilt as builtin types and arrays
+only, so no object of a submission, with its own ``==`` or ``__float__``, ever meets the judge.
+Functions stay where they are and are named. Used by ``lessons grade``.
 """
 
 from __future__ import annotations
@@ -36,11 +38,13 @@ class Other:
         return self.text
 
 
-# ------------------------------------------------------------------------------------------------ values
+# ------------------------------------------------------------------------------ values
 
 
 def _arrays(value: Any) -> Any:
-    """Tensors, sparse matrices and table columns as arrays, scalars of NumPy as arrays without a shape; else unchanged."""
+    """Tensors, sparse matrices and table columns as arrays, scalars of NumPy as arrays without a
+    shape; else unchanged.
+    """
     if isinstance(value, type):
         return value
     for method in ("toarray", "detach", "to_numpy"):
@@ -54,7 +58,10 @@ def _pack_array(value: Any) -> Any:
         return pack(value.tolist())
     if value.dtype.kind not in "biufc":
         return {"t": "other", "kind": f"array of {value.dtype}", "text": repr(value)[:200]}
-    return {"t": "array", "dtype": value.dtype.str, "shape": list(value.shape), "v": base64.b64encode(value.tobytes()).decode()}
+    return {
+        "t": "array", "dtype": value.dtype.str, "shape": list(value.shape),
+        "v": base64.b64encode(value.tobytes()).decode()
+    }
 
 
 def _pack_number(value: Any) -> Any:
@@ -66,7 +73,8 @@ def _pack_number(value: Any) -> Any:
 
 
 def pack(value: Any, name_function: Any = None, depth: int = 0) -> Any:
-    """A value as what JSON can hold. ``name_function`` gives functions an id; without it they are only named.
+    """A value as what JSON can hold. ``name_function`` gives functions an id; without it they are
+    only named.
 
     Raises WireError where containers are nested more than 60 deep.
     """
@@ -96,13 +104,19 @@ def pack(value: Any, name_function: Any = None, depth: int = 0) -> Any:
     if isinstance(value, dict):
         return {"t": "dict", "v": [inner(item) for item in value.items()]}
     if callable(value):
-        return {"t": "function", "id": name_function(value) if name_function else -1, "name": str(getattr(value, "__name__", ""))[:80],
-                "text": repr(value)[:200]}
+        return {
+            "t": "function", "id": name_function(value) if name_function else -1, "name": str(
+                getattr(value, "__name__", ""))[:80], "text": repr(value)[:200]
+        }
     return {"t": "other", "kind": kind.__name__, "text": repr(value)[:200]}
 
 
 def _distinct(keys: list) -> list:
-    """The keys of a set or dict. Raises WireError for many that share a hash: a table of them takes quadratic time, that of the grader."""
+    """The keys of a set or dict.
+
+    Raises WireError for many that share a hash: a table of them takes quadratic time, that of the
+    grader.
+    """
     if len(keys) - len({hash(key) for key in keys}) > MAX_COLLISIONS:
         raise WireError(f"a set or dict of {len(keys):,} keys with one hash")
     return keys
@@ -113,14 +127,17 @@ def _unpack_array(data: dict) -> Any:
 
     dtype = numpy.dtype(str(data["dtype"])[:20])
     shape = tuple(int(n) for n in data["shape"])
-    if dtype.kind not in "biufc" or dtype.itemsize > 32 or len(shape) > 8 or any(n < 0 for n in shape):
+    if dtype.kind not in "biufc" or dtype.itemsize > 32 or len(shape) > 8 or any(n < 0
+                                                                                 for n in shape):
         raise WireError("no array of numbers")
-    array = numpy.frombuffer(base64.b64decode(data["v"], validate=True), dtype=dtype).reshape(shape).copy()
+    array = numpy.frombuffer(base64.b64decode(data["v"], validate=True),
+                             dtype=dtype).reshape(shape).copy()
     return array if shape else array[()]
 
 
 def unpack(data: Any, function: Any = None, depth: int = 0) -> Any:
-    """What `pack` wrote, as builtin types and arrays. ``function`` makes something of (id, name, text); without it a function is an `Other`.
+    """What `pack` wrote, as builtin types and arrays. ``function`` makes something of (id, name,
+    text); without it a function is an `Other`.
 
     Raises WireError for anything that `pack` does not write.
     """
@@ -159,11 +176,14 @@ def unpack(data: Any, function: Any = None, depth: int = 0) -> Any:
     raise WireError(f"not plain data: {tag!r}")
 
 
-# ------------------------------------------------------------------------------------------------ messages
+# ------------------------------------------------------------------------------ messages
 
 
 def _check_values(body: bytes) -> None:
-    """Refuse what would grow: a list takes 3 bytes in a message and 100 in memory. Texts with as many commas are refused, too."""
+    """Refuse what would grow: a list takes 3 bytes in a message and 100 in memory.
+
+    Texts with as many commas are refused, too.
+    """
     if (values := sum(map(body.count, b"[{,"))) > MAX_VALUES:
         raise WireError(f"{values:,} values; at most {MAX_VALUES:,}")
 
@@ -179,7 +199,10 @@ def send(stream: BinaryIO, message: dict) -> None:
 
 
 def receive(stream: BinaryIO) -> dict | None:
-    """The next message; None at the end of the stream. Raises WireError for what is no message, or is too long."""
+    """The next message; None at the end of the stream.
+
+    Raises WireError for what is no message, or is too long.
+    """
     header = stream.read(HEADER.size)
     if len(header) < HEADER.size:
         return None

@@ -1,8 +1,9 @@
 """The course in a browser without a kernel: a site to read, and slides to show.
 
-`build_site` makes a static site from the committed notebooks and docstrings; `build_slides` makes a deck of each lesson, as a page that opens
-anywhere and as a notebook to run in front of a class. Nothing that they write asks another machine for anything. Used by ``lessons site`` and
-``lessons slides``.
+`build_site` makes a static site from the committed notebooks and docstrings; `build_slides` makes a
+deck of each lesson, as a page that opens anywhere and as a notebook to run in front of a class.
+Nothing that they write asks another machine for anything. Used by ``lessons site`` and ``lessons
+slides``.
 """
 
 from .assets import site_missing
@@ -12,5 +13,7 @@ from .printing import find_chromium, print_pages
 from .site import Site, build_site
 from .slides import build_slides, live_notebook
 
-__all__ = ["MAX_SLIDES", "Site", "Slide", "build_site", "build_slides", "deck", "find_chromium", "live_notebook", "page_problems", "print_pages",
-           "site_missing"]
+__all__ = [
+    "MAX_SLIDES", "Site", "Slide", "build_site", "build_slides", "deck", "find_chromium",
+    "live_notebook", "page_problems", "print_pages", "site_missing"
+]

@@ -1,6 +1,8 @@
-"""The scripts that pages need, taken from installed packages, so that a page opens without a network: plotly, MathJax and reveal.js.
+"""The scripts that pages need, taken from installed packages, so that a page opens without a
+network: plotly, MathJax and reveal.js.
 
-plotly comes with the course. The others, and Sphinx, are an extra set: ``site`` in pyproject.toml, with a lock of its own.
+plotly comes with the course. The others, and Sphinx, are an extra set: ``site`` in pyproject.toml,
+with a lock of its own.
 """
 
 from __future__ import annotations
@@ -14,14 +16,19 @@ from ...locking import install_line
 
 __all__ = ["THEME", "check_installed", "check_out", "copy_scripts", "keep", "site_missing"]
 
-THEME = Path(__file__).with_name("theme")                     # what we wrote ourselves: settings, styles, one script
+THEME = Path(__file__).with_name("theme")  # what we wrote ourselves: settings, styles, one script
 MARK = ".made-by-lessons"
-PACKAGES = ("sphinx", "myst-nb", "sphinx-book-theme", "sphinx-mathjax-offline", "sphinx-revealjs", "jupyterlab-slideshow")
-# Package and file there; the page finds it by its name alone. MathJax that draws SVG is one file: its letters are inside.
-SCRIPTS = {"plotly": [("plotly", "plotly/package_data/plotly.min.js")],
-           "mathjax": [("sphinx-mathjax-offline", "sphinx-mathjax-offline/static/mathjax/tex-svg.js")],
-           "reveal": [("sphinx-revealjs", f"sphinx_revealjs/_static/revealjs/{name}")
-                      for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js", "plugin/notes/notes.js")]}
+PACKAGES = ("sphinx", "myst-nb", "sphinx-book-theme", "sphinx-mathjax-offline", "sphinx-revealjs",
+            "jupyterlab-slideshow")
+# Package and file there; the page finds it by its name alone. MathJax that draws SVG is one file:
+# its letters are inside.
+SCRIPTS = {
+    "plotly": [("plotly", "plotly/package_data/plotly.min.js")], "mathjax": [
+        ("sphinx-mathjax-offline", "sphinx-mathjax-offline/static/mathjax/tex-svg.js")
+    ], "reveal": [("sphinx-revealjs", f"sphinx_revealjs/_static/revealjs/{name}")
+                  for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js",
+                               "plugin/notes/notes.js")]
+}
 
 
 def _installed(package: str) -> bool:
@@ -33,14 +40,18 @@ def _installed(package: str) -> bool:
 
 
 def site_missing() -> str | None:
-    """Why no site and no slides can be made here, and what to do; None where the extra set is installed."""
+    """Why no site and no slides can be made here, and what to do; None where the extra set is
+    installed.
+    """
     if missing := [package for package in PACKAGES if not _installed(package)]:
-        return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: {install_line('site')}"
+        return (f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: "
+                f"{install_line('site')}")
     return None
 
 
 def check_installed() -> None:
-    """Raise BackendUnavailable, with the command that helps, where the extra set is not installed."""
+    """Raise BackendUnavailable, with the command that helps, where the extra set is not installed.
+    """
     if reason := site_missing():
         raise BackendUnavailable(reason)
 
@@ -57,16 +68,22 @@ def _mark(what: str) -> str:
 
 
 def check_out(out: Path, what: str) -> None:
-    """Raise ValueError where ``out`` is a file or holds files that ``lessons <what>`` did not make."""
+    """Raise ValueError where ``out`` is a file or holds files that ``lessons <what>`` did not make.
+    """
     if out.exists() and not out.is_dir():
         raise ValueError(f"out={str(out)!r} is a file; expected a folder")
     mark = out / MARK
-    if out.is_dir() and any(out.iterdir()) and not (mark.is_file() and mark.read_text("utf-8") == _mark(what)):
-        raise ValueError(f"out={str(out)!r} holds other files; expected a new or empty folder, or one that `lessons {what}` made")
+    if out.is_dir() and any(
+            out.iterdir()) and not (mark.is_file() and mark.read_text("utf-8") == _mark(what)):
+        raise ValueError(f"out={str(out)!r} holds other files; expected a new or empty folder, or "
+                         f"one that `lessons {what}` made")
 
 
 def keep(made: Path, out: Path, what: str) -> None:
-    """Move a finished folder to its place; what an earlier call left there goes. Raises as `check_out`."""
+    """Move a finished folder to its place; what an earlier call left there goes.
+
+    Raises as `check_out`.
+    """
     check_out(out, what)
     (made / MARK).write_text(_mark(what), "utf-8")
     if out.exists():

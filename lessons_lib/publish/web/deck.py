@@ -1,12 +1,15 @@
 """Which parts of a lesson are slides: chosen by a rule, corrected by marks.
 
-The rule: the question opens the deck; every cell with a picture is a slide, headed by its section, with the finding that its alt text states, and
-with the last "Predict" of the text as a question before the picture appears; a section without a picture shows its first displayed formula; the
-summary and the formula to keep close. The text between two slides goes to the speaker's notes of the first.
+The rule: the question opens the deck; every cell with a picture is a slide, headed by its section,
+with the finding that its alt text states, and with the last "Predict" of the text as a question
+before the picture appears; a section without a picture shows its first displayed formula; the
+summary and the formula to keep close. The text between two slides goes to the speaker's notes of
+the first.
 
-The mark is ``slide`` in the metadata of a cell, which the lesson's text keeps: ``:slide: Rare words are longer.`` gives the sentence,
-``:slide: false`` leaves the cell out, and on a cell that the rule passes over it makes a slide of its picture, table, printed text or formula.
-Marks change no code, so no lesson need run again.
+The mark is ``slide`` in the metadata of a cell, which the lesson's text keeps: ``:slide: Rare words
+are longer.`` gives the sentence, ``:slide: false`` leaves the cell out, and on a cell that the rule
+passes over it makes a slide of its picture, table, printed text or formula. Marks change no code,
+so no lesson need run again.
 """
 
 from __future__ import annotations
@@ -32,8 +35,10 @@ LIST = re.compile(r"(?:\d+\.|[-*])\s")
 
 @dataclass(frozen=True)
 class Slide:
-    """One slide: ``heading`` and ``sentence`` (Markdown), what to look at (``output`` of the notebook, or ``body`` in Markdown), the ``question``
-    that is shown before it, ``notes`` for the speaker, and ``cell``, the place in the notebook (from 0)."""
+    """One slide: ``heading`` and ``sentence`` (Markdown), what to look at (``output`` of the
+    notebook, or ``body`` in Markdown), the ``question`` that is shown before it, ``notes`` for the
+    speaker, and ``cell``, the place in the notebook (from 0).
+    """
 
     heading: str
     cell: int
@@ -59,7 +64,9 @@ def _finding(alt: str) -> str:
 
 
 def _shown(cell: Any, *, marked: bool) -> Any:
-    """The output of a code cell that a slide shows: its last picture; on a marked cell else its last table, else its printed text."""
+    """The output of a code cell that a slide shows: its last picture; on a marked cell else its
+    last table, else its printed text.
+    """
     pictures = [output for output in cell.outputs if is_picture(output)]
     tables = [output for output in cell.outputs if "text/html" in output.get("data", {})]
     printed = [output for output in cell.outputs if output.output_type == "stream"]
@@ -69,23 +76,28 @@ def _shown(cell: Any, *, marked: bool) -> Any:
 
 @dataclass
 class _Reader:
-    """Goes through the cells and keeps what it has seen: the section, whether it has a slide, a formula and a question in waiting."""
+    """Goes through the cells and keeps what it has seen: the section, whether it has a slide, a
+    formula and a question in waiting.
+    """
 
     lesson: str
     slides: list[Slide]
     heading: str = ""
-    section: int = 0                                          # number of slides when the section began
+    section: int = 0  # number of slides when the section began
     formula: Slide | None = None
     question: str = ""
-    before: str = ""                                          # the paragraph before a formula says what it is
+    before: str = ""  # the paragraph before a formula says what it is
     taken: set[int] = field(default_factory=set)
 
     def open(self, heading: str) -> None:
-        """Begin a section; one without a picture gets its formula, and a question that no picture answered is one for the speaker."""
+        """Begin a section; one without a picture gets its formula, and a question that no picture
+        answered is one for the speaker.
+        """
         self.close()
         if self.question:
             self.note(self.question)
-        self.heading, self.section, self.formula, self.question, self.before = heading, len(self.slides), None, "", ""
+        self.heading, self.section, self.formula, self.question, self.before = heading, len(
+            self.slides), None, "", ""
 
     def close(self) -> None:
         if self.formula is not None and len(self.slides) == self.section:
@@ -106,23 +118,28 @@ class _Reader:
             if self.heading.lower() == "summary":
                 self._read_summary(number, block)
             elif block.startswith("$$"):
-                formula = formula or Slide(self.heading, number, sentence=_last_sentence(self.before), body=block)
+                formula = (formula or Slide(self.heading, number, sentence=_last_sentence(
+                    self.before), body=block))
             elif PREDICT.match(block):
                 self.question = block
             else:
                 self.before = block
                 self.note(block)
         if mark and formula is None:
-            raise DamagedFile(f"lesson {self.lesson}: cell {number + 1} is marked as a slide and shows no displayed formula; mark a cell with an "
+            raise DamagedFile(f"lesson {self.lesson}: cell {number + 1} is marked as a slide and "
+                              "shows no displayed formula; mark a cell with an "
                               "output instead, or take the mark away")
         if mark:
-            self.slides.append(replace(formula, sentence=mark if isinstance(mark, str) else formula.sentence))
+            self.slides.append(
+                replace(formula, sentence=mark if isinstance(mark, str) else formula.sentence))
         elif mark is None:
             self.formula = self.formula or formula
 
     def _read_summary(self, number: int, block: str) -> None:
         if block.startswith("**The formula to keep"):
-            self.slides.append(Slide("The formula to keep", number, body=re.sub(r"^\*\*[^*]*\*\*:?\s*", "", block)))
+            self.slides.append(
+                Slide("The formula to keep", number, body=re.sub(r"^\*\*[^*]*\*\*:?\s*", "",
+                                                                 block)))
         elif LIST.match(block) and not any(slide.heading == self.heading for slide in self.slides):
             self.slides.append(Slide(self.heading, number, body=block))
 
@@ -130,11 +147,13 @@ class _Reader:
         mark = cell.metadata.get("slide")
         output = None if mark is False else _shown(cell, marked=bool(mark))
         if mark and output is None:
-            raise DamagedFile(f"lesson {self.lesson}: cell {number + 1} is marked as a slide and has no output to show; take the mark away")
+            raise DamagedFile(f"lesson {self.lesson}: cell {number + 1} is marked as a slide and "
+                              "has no output to show; take the mark away")
         if output is None or self.heading.lower() in LAST_SECTIONS:
             return
         sentence = mark if isinstance(mark, str) else _finding(alt_text(output))
-        self.slides.append(Slide(self.heading, number, sentence=sentence, output=output, question=self.question))
+        self.slides.append(
+            Slide(self.heading, number, sentence=sentence, output=output, question=self.question))
         self.question = ""
 
 
@@ -150,8 +169,8 @@ def _title(card: LessonCard) -> Slide:
 def deck(card: LessonCard, notebook: Any) -> list[Slide]:
     """The slides of one lesson.
 
-    Parameters: card, its front matter; notebook, its executed notebook. Raises DamagedFile for a mark on a cell that shows nothing, and for more
-    than 20 slides.
+    Parameters: card, its front matter; notebook, its executed notebook. Raises DamagedFile for a
+    mark on a cell that shows nothing, and for more than 20 slides.
     """
     reader = _Reader(card.id, [_title(card)])
     for number, cell in enumerate(notebook.cells):
@@ -159,5 +178,6 @@ def deck(card: LessonCard, notebook: Any) -> list[Slide]:
             (reader.read_text if cell.cell_type == "markdown" else reader.read_code)(number, cell)
     reader.close()
     if len(reader.slides) > MAX_SLIDES:
-        raise DamagedFile(f"lesson {card.id} has {len(reader.slides)} slides, at most {MAX_SLIDES}; mark cells that need none with slide: false")
+        raise DamagedFile(f"lesson {card.id} has {len(reader.slides)} slides, at most "
+                          f"{MAX_SLIDES}; mark cells that need none with slide: false")
     return reader.slides

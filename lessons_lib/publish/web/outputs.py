@@ -1,7 +1,9 @@
-"""Outputs of a notebook as HTML that needs no kernel and no network, the same on the site and on slides.
+"""Outputs of a notebook as HTML that needs no kernel and no network, the same on the site and on
+slides.
 
-A picture becomes a file beside the page, with its alt text. An interactive figure becomes its still picture with the figure's data beside it:
-``figures.js`` draws it alive where scripts run, once it comes into view, and elsewhere the picture stays.
+A picture becomes a file beside the page, with its alt text. An interactive figure becomes its still
+picture with the figure's data beside it: ``figures.js`` draws it alive where scripts run, once it
+comes into view, and elsewhere the picture stays.
 """
 
 from __future__ import annotations
@@ -40,19 +42,26 @@ def alt_text(output: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Pictures:
-    """Writes pictures into ``folder`` and gives the HTML that shows them; ``prefix`` is the way from the page to the folder, with its slash."""
+    """Writes pictures into ``folder`` and gives the HTML that shows them; ``prefix`` is the way
+    from the page to the folder, with its slash.
+    """
 
     folder: Path
     prefix: str
 
     def html(self, output: Mapping[str, Any]) -> str:
-        """One picture output, for which `is_picture` holds, as a ``<figure>``. Raises DamagedFile for a picture without alt text."""
+        """One picture output, for which `is_picture` holds, as a ``<figure>``.
+
+        Raises DamagedFile for a picture without alt text.
+        """
         alt = html.escape(alt_text(output))
         if not alt:
-            raise DamagedFile("a picture of a notebook has no alt text; lessons build --check names the cell")
+            raise DamagedFile("a picture of a notebook has no alt text; lessons build --check "
+                              "names the cell")
         kind = next(kind for kind in KINDS if kind in output["data"])
         content = _text(output["data"][kind])
-        picture = f'<img src="{self.prefix}{self._written(kind, content)}" alt="{alt}" loading="lazy">'
+        picture = (f'<img src="{self.prefix}{self._written(kind, content)}" alt="{alt}" '
+                   'loading="lazy">')
         if PLOTLY not in output["data"]:
             return f'<figure class="picture">{picture}</figure>'
         figure = {key: output["data"][PLOTLY].get(key) for key in ("data", "layout", "frames")}

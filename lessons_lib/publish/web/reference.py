@@ -1,7 +1,8 @@
 """The library's reference, a page for each room, made from its docstrings without importing it.
 
-Signatures and docstrings are read from the source, so that a page needs neither torch nor a GPU, and a docstring is the text that stands in the
-code. A name that a room exports stands under the room (``lessons_lib.words.SkipGram``), any other under its module.
+Signatures and docstrings are read from the source, so that a page needs neither torch nor a GPU,
+and a docstring is the text that stands in the code. A name that a room exports stands under the
+room (``lessons_lib.words.SkipGram``), any other under its module.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True)
 class Item:
-    """One public thing: full name, kind as Sphinx names it (``function``, ``class``, ``method``, ``property``), signature, docstring, members."""
+    """One public thing: full name, kind as Sphinx names it (``function``, ``class``, ``method``,
+    ``property``), signature, docstring, members.
+    """
 
     name: str
     kind: str
@@ -35,7 +38,9 @@ class Item:
 
 
 def as_markdown(docstring: str) -> str:
-    """A docstring as Markdown: what is no code stands as it was written, examples become code blocks."""
+    """A docstring as Markdown: what is no code stands as it was written, examples become code
+    blocks.
+    """
     parts = []
     for block in re.split(r"\n\s*\n", inspect.cleandoc(docstring)):
         if block.lstrip().startswith(">>>"):
@@ -56,37 +61,51 @@ def _decorators(node: ast.AST) -> set[str]:
 def _signature(node: ast.FunctionDef, *, bound: bool) -> str:
     arguments = node.args
     if bound:
-        arguments = ast.arguments(**{**{field: getattr(arguments, field) for field in arguments._fields},
-                                     "args": arguments.args if arguments.posonlyargs else arguments.args[1:]})
+        arguments = ast.arguments(
+            **{
+                **{
+                    field: getattr(arguments, field) for field in arguments._fields
+                }, "args": arguments.args if arguments.posonlyargs else arguments.args[1:]
+            })
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     return f"({ast.unparse(arguments)}){returns}"
 
 
 def _members(node: ast.ClassDef, name: str) -> Iterator[Item]:
     for child in node.body:
-        if isinstance(child, DEFINITIONS[:2]) and not child.name.startswith("_") and (text := ast.get_docstring(child)):
+        if isinstance(child, DEFINITIONS[:2]) and not child.name.startswith("_") and (
+                text := ast.get_docstring(child)):
             marks = _decorators(child)
             if marks & {"setter", "deleter"}:
                 continue
             is_property = bool(marks & {"property", "cached_property"})
-            kind = "property" if is_property else "staticmethod" if "staticmethod" in marks else "classmethod" if "classmethod" in marks else "method"
-            yield Item(f"{name}.{child.name}", kind, "" if is_property else _signature(child, bound=kind != "staticmethod"), text)
+            kind = ("property" if is_property else "staticmethod" if "staticmethod" in marks else
+                    "classmethod" if "classmethod" in marks else "method")
+            yield Item(f"{name}.{child.name}", kind,
+                       "" if is_property else _signature(child, bound=kind != "staticmethod"), text)
 
 
 def _class_signature(node: ast.ClassDef) -> str:
-    start = next((child for child in node.body if isinstance(child, ast.FunctionDef) and child.name == "__init__"), None)
+    start = next((child for child in node.body
+                  if isinstance(child, ast.FunctionDef) and child.name == "__init__"), None)
     if start is not None:
         return _signature(start, bound=True).split(" -> ")[0]
     if "dataclass" not in _decorators(node):
         return ""
-    fields = [child for child in node.body if isinstance(child, ast.AnnAssign) and not ast.unparse(child.target).startswith("_")]
-    return f"({', '.join(ast.unparse(field) for field in fields if 'init=False' not in ast.unparse(field))})"
+    fields = ([
+        child for child in node.body
+        if isinstance(child, ast.AnnAssign) and not ast.unparse(child.target).startswith("_")
+    ])
+    return (
+        f"({', '.join(ast.unparse(field) for field in fields if 'init=False' not in ast.unparse(field))})"
+    )
 
 
 def _exported(tree: ast.Module) -> list[str] | None:
     """The names of ``__all__``, None where there is no plain list."""
     for node in tree.body:
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+        if isinstance(node, ast.Assign) and any(
+                isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
             try:
                 return list(ast.literal_eval(node.value))
             except ValueError:
@@ -95,7 +114,9 @@ def _exported(tree: ast.Module) -> list[str] | None:
 
 
 def _homes(tree: ast.Module, room: str) -> dict[str, str]:
-    """Name -> module that defines it, for what a room offers: what its ``__init__`` imports, and what its table of lazy names lists."""
+    """Name -> module that defines it, for what a room offers: what its ``__init__`` imports, and
+    what its table of lazy names lists.
+    """
     homes = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
@@ -105,23 +126,30 @@ def _homes(tree: ast.Module, room: str) -> dict[str, str]:
                 if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
                     homes[key.value] = f"{room}.{value.value}"
                 elif isinstance(key, ast.Constant) and isinstance(value, (ast.Tuple, ast.List)):
-                    homes |= {name.value: f"{room}.{key.value}" for name in value.elts if isinstance(name, ast.Constant)}
+                    homes |= {
+                        name.value: f"{room}.{key.value}"
+                        for name in value.elts
+                        if isinstance(name, ast.Constant)
+                    }
     return homes
 
 
 def items_of(tree: ast.Module, module: str, homes: Mapping[str, str] | None = None) -> list[Item]:
     """The public functions and classes that a module defines, in the order of the file.
 
-    Parameters: tree, the module's source; module, its full name; homes, name -> module for what its room offers under the room's own name.
+    Parameters: tree, the module's source; module, its full name; homes, name -> module for what its
+    room offers under the room's own name.
     """
     public, homes = _exported(tree), homes or {}
     room, found = ".".join(module.split(".")[:2]), []
     for node in tree.body:
-        if isinstance(node, DEFINITIONS) and (node.name in public if public is not None else not node.name.startswith("_")):
+        if isinstance(node, DEFINITIONS) and (node.name in public if public is not None else
+                                              not node.name.startswith("_")):
             name = f"{room if homes.get(node.name) == module else module}.{node.name}"
             text = ast.get_docstring(node) or ""
             if isinstance(node, ast.ClassDef):
-                found.append(Item(name, "class", _class_signature(node), text, tuple(_members(node, name))))
+                found.append(
+                    Item(name, "class", _class_signature(node), text, tuple(_members(node, name))))
             else:
                 found.append(Item(name, "function", _signature(node, bound=False), text))
     return found
@@ -129,26 +157,38 @@ def items_of(tree: ast.Module, module: str, homes: Mapping[str, str] | None = No
 
 def _directive(item: Item, *, depth: int) -> str:
     fence, name = ":" * (3 + depth), item.name.rsplit(".")[-1]
-    inside = [as_markdown(item.text), *(_directive(member, depth=depth - 1) for member in item.members)]
-    return f"{fence}{{py:{item.kind}}} {name}{' '.join(item.signature.split())}\n\n" + "\n\n".join(filter(None, inside)) + f"\n{fence}"
+    inside = [
+        as_markdown(item.text), *(_directive(member, depth=depth - 1) for member in item.members)
+    ]
+    return (f"{fence}{{py:{item.kind}}} {name}{' '.join(item.signature.split())}\n\n" +
+            "\n\n".join(filter(None, inside)) + f"\n{fence}")
 
 
 def _described(items: Sequence[Item]) -> Iterator[str]:
-    """Items as Sphinx's directives; each is preceded by where it stands, so that links find the nearest of several equal names."""
+    """Items as Sphinx's directives; each is preceded by where it stands, so that links find the
+    nearest of several equal names.
+    """
     for item in items:
         yield f":::{{py:currentmodule}} {item.name.rpartition('.')[0]}\n:::"
         yield _directive(item, depth=1)
 
 
 def room_items(folder: Path) -> dict[str, list[Item]]:
-    """Module -> what it offers, for every module of a room: first those with names that the room itself offers, each part in the order of names."""
+    """Module -> what it offers, for every module of a room: first those with names that the room
+    itself offers, each part in the order of names.
+    """
     room = f"lessons_lib.{folder.name}"
     homes, found = _homes(ast.parse((folder / "__init__.py").read_text("utf-8")), room), {}
     for path in sorted(folder.rglob("*.py")):
-        module = ".".join((room, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
+        module = ".".join(
+            (room, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
         if items := items_of(ast.parse(path.read_text("utf-8")), module, homes):
             found[module] = items
-    inner = {module: all(item.name.rpartition(".")[0] != room for item in items) for module, items in found.items()}
+    inner = ({
+        module: all(item.name.rpartition(".")[0] != room
+                    for item in items)
+        for module, items in found.items()
+    })
     return dict(sorted(found.items(), key=lambda entry: inner[entry[0]]))
 
 
@@ -160,7 +200,10 @@ def room_page(folder: Path) -> str:
         if module != room:
             path = folder.joinpath(*module.removeprefix(room + ".").split("."))
             file = path.with_suffix(".py")
-            parts += [f"## {module.removeprefix(room + '.')}", _module_text(file if file.is_file() else path / "__init__.py")]
+            parts += [
+                f"## {module.removeprefix(room + '.')}",
+                _module_text(file if file.is_file() else path / "__init__.py")
+            ]
         parts += _described(items)
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -170,7 +213,9 @@ def _module_text(path: Path) -> str:
 
 
 def write_reference(folder: Path, rooms: Sequence[str]) -> list[str]:
-    """Write a page for each room into a folder; returns the names of the pages, in the order of the rooms."""
+    """Write a page for each room into a folder; returns the names of the pages, in the order of the
+    rooms.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for room in rooms:
         (folder / f"{room}.md").write_text(room_page(LIBRARY / room), "utf-8")

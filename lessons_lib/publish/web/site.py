@@ -1,6 +1,7 @@
 """Makes the site: sources, Sphinx, then a look at every page that came out.
 
-Sphinx runs in a process of its own and starts no kernel; a warning of it is a problem of the site. The folder changes only when all is made.
+Sphinx runs in a process of its own and starts no kernel; a warning of it is a problem of the site.
+The folder changes only when all is made.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ WARNING = re.compile(r"^(.*?): (WARNING|ERROR|CRITICAL): (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Site:
-    """What was made: ``folder`` with ``index.html``, its number of ``pages``, ``megabytes``, ``seconds``, what is wrong (``problems``), ``printed``
-    PDF files."""
+    """What was made: ``folder`` with ``index.html``, its number of ``pages``, ``megabytes``,
+    ``seconds``, what is wrong (``problems``), ``printed`` PDF files.
+    """
 
     folder: Path
     pages: int
@@ -40,23 +42,40 @@ class Site:
 
 
 def _sphinx(sources: Path, target: Path) -> list[str]:
-    """Run Sphinx and return its warnings. Raises ProgramFailed with its last words when it fails."""
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(THEME), "-D", f"html_static_path={sources / '_static'}",
-               "-d", str(target.with_name("doctrees")), "-j", str(available_cores()), "-q", "--no-color", str(sources), str(target)]
-    # One order of sets makes the same pages twice; what a package says to its own developers is no problem of the site.
-    environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore", "PYTHONUTF8": "1"}
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
+    """Run Sphinx and return its warnings.
+
+    Raises ProgramFailed with its last words when it fails.
+    """
+    command = [
+        sys.executable, "-m", "sphinx", "-b", "html", "-c",
+        str(THEME), "-D", f"html_static_path={sources / '_static'}", "-d",
+        str(target.with_name("doctrees")), "-j",
+        str(available_cores()), "-q", "--no-color",
+        str(sources),
+        str(target)
+    ]
+    # One order of sets makes the same pages twice; what a package says to its own developers is no
+    # problem of the site.
+    environment = (os.environ
+                   | {"PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore", "PYTHONUTF8": "1"})
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace",
+                          env=environment)
     if done.returncode != 0:
         raise ProgramFailed(f"Sphinx failed: {done.stderr[-2000:]}")
-    return [f"{place.removeprefix(str(sources) + os.sep)}: {text}" for place, _, text in WARNING.findall(done.stderr)]
+    return ([
+        f"{place.removeprefix(str(sources) + os.sep)}: {text}"
+        for place, _, text in WARNING.findall(done.stderr)
+    ])
 
 
 def build_site(out: Path, *, course: Course | None = None, pdf: bool = False) -> Site:
     """Make the static site of a course.
 
-    Parameters: out, a new or empty folder, or one that an earlier call made; course, None for the one here; pdf, a PDF of each lesson too, which
-    needs Chromium or a relative of it. Raises ValueError for a folder with other files, BackendUnavailable without the extra set or without a
-    browser, DataMissing for a lesson that was never built, ProgramFailed with Sphinx's message when it fails.
+    Parameters: out, a new or empty folder, or one that an earlier call made; course, None for the
+    one here; pdf, a PDF of each lesson too, which needs Chromium or a relative of it. Raises
+    ValueError for a folder with other files, BackendUnavailable without the extra set or without a
+    browser, DataMissing for a lesson that was never built, ProgramFailed with Sphinx's message when
+    it fails.
     """
     check_installed()
     check_out(out, "site")
@@ -68,7 +87,9 @@ def build_site(out: Path, *, course: Course | None = None, pdf: bool = False) ->
         write_sources(sources, course)
         problems = _sphinx(sources, made) + [str(problem) for problem in page_problems(made)]
         keep(made, out, "site")
-    printed = print_pages([out / "notebooks" / f"{card.stem}.html" for card in course.cards()], out / "pdf") if pdf else []
+    printed = (print_pages([out / "notebooks" / f"{card.stem}.html"
+                            for card in course.cards()], out / "pdf") if pdf else [])
     files = [path for path in out.rglob("*") if path.is_file()]
-    return Site(out, sum(path.suffix == ".html" for path in files), sum(path.stat().st_size for path in files) / 1e6,
+    return Site(out, sum(path.suffix == ".html" for path in files),
+                sum(path.stat().st_size for path in files) / 1e6,
                 time.perf_counter() - start, tuple(problems), tuple(printed))

@@ -1,7 +1,9 @@
-"""Decks of slides: each lesson as a page that opens anywhere, offline, and as a notebook whose cells can be run in front of a class.
+"""Decks of slides: each lesson as a page that opens anywhere, offline, and as a notebook whose
+cells can be run in front of a class.
 
-Both show the slides of `deck`. The page runs on reveal.js (S opens the speaker's notes, Esc the overview); the notebook carries the slide types that
-jupyterlab-slideshow reads (toolbar or command palette: Start Deck).
+Both show the slides of `deck`. The page runs on reveal.js (S opens the speaker's notes, Esc the
+overview); the notebook carries the slide types that jupyterlab-slideshow reads (toolbar or command
+palette: Start Deck).
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ LIVE = "live"
 
 
 def _renderer() -> Any:
-    """Markdown with formulas, as the lessons write it; formulas come out in the brackets that MathJax looks for."""
+    """Markdown with formulas, as the lessons write it; formulas come out in the brackets that
+    MathJax looks for.
+    """
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
@@ -39,11 +43,14 @@ def _renderer() -> Any:
         left, right = (r"\[", r"\]") if options["display_mode"] else (r"\(", r"\)")
         return f"{left}{html.escape(text.strip())}{right}"
 
-    return MarkdownIt("commonmark", {"html": False}).enable("table").use(dollarmath_plugin, renderer=formula)
+    return MarkdownIt("commonmark", {"html": False}).enable("table").use(
+        dollarmath_plugin, renderer=formula)
 
 
 def _rendered(text: str, markdown: Any) -> str:
-    """Markdown as HTML; links between files of the course become plain words, because a deck travels alone."""
+    """Markdown as HTML; links between files of the course become plain words, because a deck
+    travels alone.
+    """
     return markdown.render(INNER_LINK.sub(r"\1", text)).strip()
 
 
@@ -58,29 +65,36 @@ def _output(output: Any, pictures: Pictures) -> str:
 def _section(slide: Slide, first: bool, pictures: Pictures, markdown: Any) -> str:
     """One slide as a ``<section>``: what answers a question appears at the next key."""
     level = "h1" if first else "h2"
-    sentence = f'<div class="sentence">{_rendered(slide.sentence, markdown)}</div>' if slide.sentence else ""
+    sentence = (f'<div class="sentence">{_rendered(slide.sentence, markdown)}</div>'
+                if slide.sentence
+                else "")
     if slide.output is not None:
         content = _output(slide.output, pictures)
     else:
         kind = "body formula" if slide.body.startswith("$") else "body"
         content = f'<div class="{kind}">{_rendered(slide.body, markdown)}</div>'
-    question = f'<div class="question">{_rendered(slide.question, markdown)}</div>' if slide.question else ""
+    question = (f'<div class="question">{_rendered(slide.question, markdown)}</div>'
+                if slide.question
+                else "")
     notes = "\n".join(_rendered(note, markdown) for note in slide.notes)
-    return (f'<section><div class="frame"><{level}>{markdown.renderInline(slide.heading)}</{level}>{question}'
+    return ('<section><div '
+            f'class="frame"><{level}>{markdown.renderInline(slide.heading)}</{level}>{question}'
             f'<div class="shown{" fragment" if question else ""}">{sentence}{content}</div></div>'
             f'{f"<aside class=notes>{notes}</aside>" if notes else ""}</section>')
 
 
 def _markdown(slide: Slide, first: bool) -> str:
-    parts = (f"{'#' if first else '##'} {slide.heading}", slide.question or slide.sentence, slide.body)
+    parts = (f"{'#' if first else '##'} {slide.heading}", slide.question
+             or slide.sentence, slide.body)
     return "\n\n".join(filter(None, parts))
 
 
 def live_notebook(card: LessonCard, notebook: Any) -> Any:
     """A copy of a lesson's notebook whose cells say which slide they are, for jupyterlab-slideshow.
 
-    Every code cell of the lesson is there, in order, so that *Run All* works; those that are on no slide are hidden while the deck is shown, as is
-    the lesson's text. Cells with a picture come without their code, which one click unfolds.
+    Every code cell of the lesson is there, in order, so that *Run All* works; those that are on no
+    slide are hidden while the deck is shown, as is the lesson's text. Cells with a picture come
+    without their code, which one click unfolds.
     """
     from nbformat.v4 import new_markdown_cell
 
@@ -91,14 +105,20 @@ def live_notebook(card: LessonCard, notebook: Any) -> Any:
     for number, cell in enumerate(live.cells):
         cell.metadata["slideshow"] = {"slide_type": "skip"}
         for first, slide in slides.get(number, []):
-            cells.append(new_markdown_cell(_markdown(slide, first), metadata={"slideshow": {"slide_type": "slide"}}))
+            cells.append(
+                new_markdown_cell(_markdown(slide, first),
+                                  metadata={"slideshow": {"slide_type": "slide"}}))
             if slide.output is not None:
-                # A cell without a type belongs to the slide before it; jupyterlab-slideshow hides the "-" that other tools write for that.
+                # A cell without a type belongs to the slide before it; jupyterlab-slideshow hides
+                # the "-" that other tools write for that.
                 cell.metadata["slideshow"] = {"slide_type": "fragment"} if slide.question else {}
                 cell.metadata["jupyter"] = {"source_hidden": True}
         cells.append(cell)
-        cells += [new_markdown_cell(slide.sentence, metadata={"slideshow": {"slide_type": "fragment"}})
-                  for _, slide in slides.get(number, []) if slide.question and slide.sentence]
+        cells += [
+            new_markdown_cell(slide.sentence, metadata={"slideshow": {"slide_type": "fragment"}})
+            for _, slide in slides.get(number, [])
+            if slide.question and slide.sentence
+        ]
     for number, cell in enumerate(cells):
         cell["id"] = f"slide-{number}"
     live.cells = cells
@@ -112,25 +132,32 @@ def _write_deck(card: LessonCard, folder: Path, markdown: Any) -> int:
         raise DataMissing(f"{card.notebook.name} does not exist: run lessons build {card.id} first")
     notebook, pictures = read_notebook(card.notebook), Pictures(folder / "pictures", "pictures/")
     slides = deck(card, notebook)
-    sections = "\n".join(_section(slide, place == 0, pictures, markdown) for place, slide in enumerate(slides))
+    sections = "\n".join(
+        _section(slide, place == 0, pictures, markdown) for place, slide in enumerate(slides))
     page = Template((THEME / "slides.html").read_text("utf-8"))
-    write_text(folder / f"{card.stem}.html", page.substitute(title=html.escape(f"{card.number:02d} · {card.title}"), slides=sections))
+    write_text(
+        folder / f"{card.stem}.html",
+        page.substitute(title=html.escape(f"{card.number:02d} · {card.title}"), slides=sections))
     write_text(folder / LIVE / card.notebook.name, nbformat.writes(live_notebook(card, notebook)))
     return len(slides)
 
 
 def _contents(cards: Sequence[LessonCard], counts: dict[str, int]) -> str:
-    lines = "\n".join(f'<li><a href="{card.stem}.html">{card.number:02d} · {html.escape(card.title)}</a>: {html.escape(card.question)} '
+    lines = "\n".join(f'<li><a href="{card.stem}.html">{card.number:02d} · '
+                      f'{html.escape(card.title)}</a>: {html.escape(card.question)} '
                       f"({counts[card.id]} slides)</li>" for card in cards)
     return Template((THEME / "contents.html").read_text("utf-8")).substitute(decks=lines)
 
 
-def build_slides(ids: Sequence[str] | None, out: Path, *, course: Course | None = None) -> dict[str, int]:
+def build_slides(ids: Sequence[str] | None, out: Path, *,
+                 course: Course | None = None) -> dict[str, int]:
     """Write a deck of each lesson: ``NN_id.html``, and ``live/NN_id.ipynb`` to run.
 
-    Parameters: ids, None for all lessons; out, a new or empty folder, or one that an earlier call made; course, None for the one here. Returns the
-    number of slides by lesson. Raises BackendUnavailable without the extra set, ValueError for an unknown lesson or a folder with other files,
-    DataMissing for a lesson that was never built, DamagedFile for marks that cannot be followed.
+    Parameters: ids, None for all lessons; out, a new or empty folder, or one that an earlier call
+    made; course, None for the one here. Returns the number of slides by lesson. Raises
+    BackendUnavailable without the extra set, ValueError for an unknown lesson or a folder with
+    other files, DataMissing for a lesson that was never built, DamagedFile for marks that cannot be
+    followed.
     """
     course = course or Course()
     cards = course.cards() if not ids else [course.card(name) for name in ids]
@@ -144,6 +171,7 @@ def build_slides(ids: Sequence[str] | None, out: Path, *, course: Course | None 
         counts = {card.id: _write_deck(card, made, markdown) for card in cards}
         write_text(made / "index.html", _contents(cards, counts))
         if problems := page_problems(made):
-            raise RuntimeError("the slides are not as they should be: " + "; ".join(map(str, problems[:5])))
+            raise RuntimeError("the slides are not as they should be: " +
+                               "; ".join(map(str, problems[:5])))
         keep(made, out, "slides")
     return counts

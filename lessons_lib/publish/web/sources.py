@@ -1,6 +1,8 @@
-"""What Sphinx reads: the notebooks with pictures that need no kernel, the gallery, the leaderboard, the reference, and a first page.
+"""What Sphinx reads: the notebooks with pictures that need no kernel, the gallery, the leaderboard,
+the reference, and a first page.
 
-The tree keeps the folders of the course, so that links between lessons, gallery and pictures hold as they stand. Nothing of it is written by hand.
+The tree keeps the folders of the course, so that links between lessons, gallery and pictures hold
+as they stand. Nothing of it is written by hand.
 """
 
 from __future__ import annotations
@@ -35,13 +37,17 @@ lessons measure them again on your machine. *course-sts* are pairs written for t
 
 
 def still_notebook(notebook: Any, pictures: Pictures) -> Any:
-    """A notebook whose pictures are files with alt texts, interactive figures beside their still ones, and whose links lead to pages of the site.
+    """A notebook whose pictures are files with alt texts, interactive figures beside their still
+    ones, and whose links lead to pages of the site.
 
     The given notebook is changed and returned.
     """
     for cell in notebook.cells:
-        if cell.cell_type == "markdown":         # a link may name the text or the notebook, and write the heading as JupyterLab or GitHub does
-            cell.source = LESSON_LINK.sub(lambda link: f"]({link[1]}.ipynb{(link[2] or '').lower()})", cell.source)
+        # a link may name the text or the notebook, and write the heading as JupyterLab or GitHub
+        # does
+        if cell.cell_type == "markdown":
+            cell.source = LESSON_LINK.sub(
+                lambda link: f"]({link[1]}.ipynb{(link[2] or '').lower()})", cell.source)
         for output in cell.get("outputs", []):
             if is_picture(output):
                 output["data"], output["metadata"] = {"text/html": pictures.html(output)}, {}
@@ -54,8 +60,10 @@ def _write_lessons(cards: Sequence[LessonCard], root: Path) -> None:
     pictures = Pictures(root / "_static" / PICTURES, f"../_static/{PICTURES}/")
     for card in cards:
         if not card.notebook.is_file():
-            raise DataMissing(f"{card.notebook.name} does not exist: run lessons build {card.id} first")
-        write_text(root / "notebooks" / card.notebook.name, nbformat.writes(still_notebook(read_notebook(card.notebook), pictures)))
+            raise DataMissing(f"{card.notebook.name} does not exist: run lessons build {card.id} "
+                              "first")
+        write_text(root / "notebooks" / card.notebook.name,
+                   nbformat.writes(still_notebook(read_notebook(card.notebook), pictures)))
 
 
 def _write_figures(figures: Path, target: Path) -> bool:
@@ -71,7 +79,9 @@ def _write_figures(figures: Path, target: Path) -> bool:
 def _board_page(rows: Sequence[LeaderboardRow], cards: Sequence[LessonCard]) -> str:
     known = {card.id: card for card in cards}
     sets = list(dict.fromkeys(name for row in rows for name in row.scores))
-    lines = [f"| lesson | encoder | dim | {' | '.join(sets)} |", f"|---|---|--:|{'--:|' * len(sets)}"]
+    lines = [
+        f"| lesson | encoder | dim | {' | '.join(sets)} |", f"|---|---|--:|{'--:|' * len(sets)}"
+    ]
     for row in rows:
         card, cells = known.get(row.lesson), []
         for name in sets:
@@ -79,8 +89,11 @@ def _board_page(rows: Sequence[LeaderboardRow], cards: Sequence[LessonCard]) -> 
             span = score and score.get("interval")
             interval = f" ({100 * span[0]:.0f}\u00a0to\u00a0{100 * span[1]:.0f})" if span else ""
             cells.append(f"{100 * score['spearman']:.1f}{interval}" if score else "–")
-        link = f"[{card.number:02d} · {card.title}](notebooks/{card.stem}.ipynb)" if card else row.lesson
-        lines.append(f"| {link} | {row.encoder.replace('|', '/')} | {row.dim} | {' | '.join(cells)} |")
+        link = (f"[{card.number:02d} · {card.title}](notebooks/{card.stem}.ipynb)"
+                if card
+                else row.lesson)
+        lines.append(f"| {link} | {row.encoder.replace('|', '/')} | {row.dim} | "
+                     f"{' | '.join(cells)} |")
     return BOARD + "\n".join(lines) + "\n"
 
 
@@ -90,15 +103,21 @@ def _toctree(caption: str, pages: Sequence[str]) -> str:
 
 def _first_page(course: Course, cards: Sequence[LessonCard], trees: Sequence[str]) -> str:
     readme = course.root / "README.md"
-    opening = re.split(r"^## ", readme.read_text("utf-8"), maxsplit=1, flags=re.MULTILINE)[0] if readme.is_file() else "# Course"
-    return "\n\n".join((opening.strip(), f"## The lessons\n\n{lesson_table(cards, prefix='notebooks/')}", *trees)) + "\n"
+    opening = (re.split(r"^## ", readme.read_text("utf-8"), maxsplit=1, flags=re.MULTILINE)[0]
+               if readme.is_file()
+               else "# Course")
+    return ("\n\n".join(
+        (opening.strip(), f"## The lessons\n\n{lesson_table(cards, prefix='notebooks/')}", *trees))
+            + "\n")
 
 
-def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | None = None, rooms: Sequence[str] = ROOMS) -> None:
+def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | None = None,
+                  rooms: Sequence[str] = ROOMS) -> None:
     """Write the whole tree that Sphinx reads into a new folder.
 
-    Parameters: root; course; rows of the leaderboard, None for those committed; rooms whose reference is made. Raises DataMissing for a lesson
-    without a notebook, DamagedFile for one that cannot be read.
+    Parameters: root; course; rows of the leaderboard, None for those committed; rooms whose
+    reference is made. Raises DataMissing for a lesson without a notebook, DamagedFile for one that
+    cannot be read.
     """
     cards = course.cards()
     rows = Leaderboard.reference().rows() if rows is None else rows
@@ -106,9 +125,14 @@ def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | N
     for name in ("course.css", "figures.js"):
         shutil.copy(THEME / name, root / "_static")
     _write_lessons(cards, root)
-    measured = ["leaderboard"] + (["figures/README"] if _write_figures(course.root / "figures", root / "figures") else [])
+    measured = (
+        ["leaderboard"] +
+        (["figures/README"] if _write_figures(course.root / "figures", root / "figures") else []))
     write_text(root / "leaderboard.md", _board_page(rows, cards))
     reference = write_reference(root / "reference", rooms)
-    trees = [_toctree("Lessons", [f"notebooks/{card.stem}" for card in cards]), _toctree("Measured", measured),
-             _toctree("Library", [f"reference/{room}" for room in reference])]
+    trees = [
+        _toctree("Lessons", [f"notebooks/{card.stem}" for card in cards]),
+        _toctree("Measured", measured),
+        _toctree("Library", [f"reference/{room}" for room in reference])
+    ]
     write_text(root / "index.md", _first_page(course, cards, trees))

@@ -1,4 +1,7 @@
-"""Sphinx's settings for the site of the course. Read by Sphinx from `site.build_site`; the sources and the scripts are written by `sources`."""
+"""Sphinx's settings for the site of the course.
+
+Read by Sphinx from `site.build_site`; the sources and the scripts are written by `sources`.
+"""
 
 project = "Embeddings, measured"
 html_title = project
@@ -6,22 +9,27 @@ extensions = ["myst_nb"]
 html_theme = "sphinx_book_theme"
 language = "en"
 
-nb_execution_mode = "off"                        # the committed outputs are shown; no kernel is started
+nb_execution_mode = "off"  # the committed outputs are shown; no kernel is started
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 4
-suppress_warnings = ["ref.python"]             # several modules have a class of one name; a link goes to the nearest
+# several modules have a class of one name; a link goes to the nearest
+suppress_warnings = ["ref.python"]
 exclude_patterns = ["_static"]
 
-html_static_path = []                            # given on the command line: the scripts lie with the sources
+html_static_path = []  # given on the command line: the scripts lie with the sources
 mathjax_path = "tex-svg.js"
 html_css_files = ["course.css"]
 html_js_files = [("figures.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
-html_show_search_summary = False                 # the summaries are fetched from pages, which a browser forbids to pages opened as files
+# the summaries are fetched from pages, which a browser forbids to pages opened as files
+html_show_search_summary = False
 html_context = {"default_mode": "auto"}          # light or dark, as the reader's system has it
 html_sidebars = {"**": ["navbar-logo.html", "search-field.html", "sbt-sidebar-nav.html"]}
-html_theme_options = {"use_download_button": False, "use_fullscreen_button": False, "show_toc_level": 2, "use_source_button": False,
-                      "home_page_in_toc": True, "show_navbar_depth": 1, "navigation_with_keys": False,
-                      "navbar_start": [], "navbar_center": [], "navbar_end": [], "navbar_persistent": []}
+html_theme_options = {
+    "use_download_button": False, "use_fullscreen_button": False, "show_toc_level": 2,
+    "use_source_button": False, "home_page_in_toc": True, "show_navbar_depth": 1,
+    "navigation_with_keys": False, "navbar_start": [], "navbar_center": [], "navbar_end": [],
+    "navbar_persistent": []
+}
