@@ -284,6 +284,57 @@ MODELS: dict[str, Saved] = {
                             loaded=1e-5, resumed=2e-3),
 }
 
+SMALL = {"dim": 6, "min_count": 1, "epochs": 3, "window": 3}
+WINDOWS = SMALL | {"sample": 0.02}                # of a text this small all would be left out
+TINY = {"batch_size": 8, "steps": 6, "learning_rate": 1e-3, "evaluate_every": 2, "device": "cpu"}
+FLOW = {"depth": 1, "width": 4, "batch_size": 16, "epochs": 3.0, "learning_rate": 1e-3,
+        "device": "cpu"}
+
+
+def _corpus_of() -> Any:
+    return ll.text.Corpus.from_texts(TEXTS)
+
+
+def _word_vectors() -> Any:
+    return ll.words.load_method(FOLDER / "word2vec").vectors_
+
+
+def start() -> Any:
+    """The encoder that trainers begin with."""
+    return _encoder(FOLDER / "encoder")
+
+
+# Name -> a run from the beginning, which gives what was saved under that name.
+FITS: dict[str, Callable[[], Any]] = {
+    "word2vec": lambda: ll.words.Word2Vec(**WINDOWS).fit(TOKENS),
+    "glove": lambda: ll.words.GloVe(**SMALL).fit(TOKENS),
+    "fasttext": lambda: ll.words.FastText(**WINDOWS, buckets=40).fit(TOKENS),
+    "mean": lambda: ll.sentences.MeanEncoder(_word_vectors()),
+    "mean_tfidf": lambda: ll.sentences.MeanEncoder(_word_vectors(), "tfidf").fit(TEXTS),
+    "sif": lambda: ll.sentences.SIF(_word_vectors()).fit(TEXTS),
+    "usif": lambda: ll.sentences.USIF(_word_vectors(), 2, sentence_length=1.5).fit(TEXTS),
+    "doc2vec": lambda: ll.sentences.Doc2Vec(**WINDOWS).fit(TEXTS),
+    "one_hot": lambda: ll.counts.OneHot().fit(TEXTS),
+    "bag_of_words": lambda: ll.counts.BagOfWords(ngram_range=(1, 2), min_df=2).fit(TEXTS),
+    "tfidf": lambda: ll.counts.TfIdf(sublinear_tf=True).fit(TEXTS),
+    "bm25": lambda: ll.counts.BM25(k1=1.5).fit(TEXTS),
+    "lsa": lambda: ll.counts.LSA(4, scale="root").fit(TEXTS),
+    "corpus": _corpus_of,
+    "cooccurrences": lambda: ll.counts.Cooccurrences.from_corpus(_corpus_of(), 3),
+    "plsa": lambda: ll.topics.PLSA(3, n_iter=5).fit(_corpus_of()),
+    "gibbs": lambda: ll.topics.GibbsLDA(3, n_sweeps=15, burn_in=10, thin=2).fit(_corpus_of()),
+    "online_lda": lambda: ll.topics.OnlineLDA(3, n_epochs=2, batch_size=10).fit(_corpus_of()),
+    "whitening": lambda: ll.isotropy.Whitening(3).fit(table()),
+    "whitening_zca": lambda: ll.isotropy.Whitening(kind="zca", beta=0.5, gamma=0.9).fit(table()),
+    "flow": lambda: ll.isotropy.Flow("realnvp", **FLOW).fit(table()),
+    "word_piece": lambda: ll.contextual.WordPiece.train(TEXTS * 3, size=110),
+    "token_stream": lambda: ll.contextual.prepare_tokens(
+        DOCUMENTS, ll.contextual.WordPiece.load(FOLDER / "word_piece"), held_out=0.2,
+        data={"source": "arithmetic"}),
+    "sbert": lambda: ll.contrastive.SBert(start(), objective="cosine", **TINY).fit(PAIRS),
+    "simcse": lambda: ll.contrastive.SimCse(start(), **TINY).fit(TEXTS),
+}
+
 
 def settings_of(model: Any) -> dict[str, Any]:
     """Settings that JSON can hold, and the names of the public attributes."""

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from .saved_models import FOLDER, MODELS, SETTINGS, Saved, arrays, settings_of
+from .saved_models import FITS, FOLDER, MODELS, SETTINGS, Saved, arrays, settings_of
 
 RESUMED = [name for name, saved in MODELS.items() if saved.resume is not None]
 
@@ -75,3 +75,9 @@ def test_a_run_that_the_first_edition_left_goes_on_to_the_same_end(name, tmp_pat
     shutil.copytree(FOLDER / name, place)
     end = saved.resume(saved.load(place), place)
     compare(saved.outputs(end), name, "end.", saved.resumed)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_run_from_the_beginning_gives_what_the_first_edition_got(name):
+    saved = MODELS[name]
+    compare(saved.outputs(FITS[name]()), name, "", max(saved.loaded, saved.resumed))
