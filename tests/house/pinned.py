@@ -99,8 +99,12 @@ def _method_lines(name: str, cls: type) -> Iterator[str]:
 
 
 def _signature(function: Any, *, skip: int = 0) -> str:
-    """Names, kinds and defaults of the parameters; of a method, without self."""
+    """Names, kinds and defaults of the parameters; of a method, without self.
+
+    Those that are given by name only are sorted: no call depends on their order.
+    """
     parameters = list(inspect.signature(function).parameters.values())[skip:]
+    parameters.sort(key=lambda p: (p.kind, p.name if p.kind is p.KEYWORD_ONLY else ""))
     empty = inspect.Parameter.empty
     plain = [p.replace(annotation=empty, default=empty if p.default is empty else _Shown(p.default))
              for p in parameters]

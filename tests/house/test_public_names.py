@@ -28,7 +28,7 @@ def test_a_difference_is_told_in_words():
     assert "k=1" in said[0] and "k=2" in said[0]
 
 
-def parted(a, /, b, c=1.5, *rest, d=None, e=(1, 2), **others):
+def parted(a, /, b, c=1.5, *rest, e=(1, 2), d=None, **others):
     """Has each kind of parameter."""
 
 
