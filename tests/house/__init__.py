@@ -1,0 +1,1 @@
+"""What must not be lost while the library gets simpler: names, saved models, scores, closures."""

@@ -1,0 +1,86 @@
+"""The private words of the library, what the field calls it, and how often they still occur.
+
+``glossary.tsv`` holds one word a row: where it counts, a pattern, the field's term, files in which
+the word means something else ("" for none), the count as it was written. ``identifiers`` are names
+where they are made (assignments, parameters, functions, classes), matched whole without leading
+underscores; ``prose`` is docstrings and all other texts of the code that hold a space.
+
+``python tests/house/glossary.py`` shows the counts, ``--write`` writes them.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+FILE = Path(__file__).with_name("glossary.tsv")
+LIBRARY = Path(__file__).parents[2] / "lessons_lib"
+
+
+def entries() -> list[dict[str, str]]:
+    """The rows of the glossary."""
+    with open(FILE, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def identifiers(tree: ast.AST) -> Iterator[str]:
+    """The names that a file makes, once for each place."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+
+
+def prose(tree: ast.AST) -> Iterator[str]:
+    """Docstrings, messages, labels."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.value
+
+
+def counts(trees: dict[str, ast.Module], rows: list[dict[str, str]]) -> list[int]:
+    """How often each word of the glossary occurs in files, given by name."""
+    names = {file: [name.lstrip("_") for name in identifiers(tree)] for file, tree in trees.items()}
+    texts = {file: list(prose(tree)) for file, tree in trees.items()}
+    found = []
+    for row in rows:
+        other = row["not_in"] and re.compile(row["not_in"])
+        files = [file for file in trees if not (other and other.search(file))]
+        if row["where"] == "identifiers":
+            pattern = re.compile(row["pattern"])
+            hits = [name for file in files for name in names[file] if pattern.fullmatch(name)]
+        else:
+            pattern = re.compile(rf"\b(?:{row['pattern']})\b")
+            hits = [hit for file in files for text in texts[file] for hit in pattern.findall(text)]
+        found.append(len(hits))
+    return found
+
+
+def library() -> dict[str, ast.Module]:
+    """The syntax trees of the library, by file."""
+    return {path.relative_to(LIBRARY).as_posix(): ast.parse(path.read_text("utf-8"))
+            for path in sorted(LIBRARY.rglob("*.py"))}
+
+
+def main() -> None:
+    """Show the counts beside those that are written, or write them."""
+    rows = entries()
+    for row, now in zip(rows, counts(library(), rows), strict=True):
+        print(f"{row['where']:12} {row['write']:38} {row['count']:>4} -> {now:4}  {row['pattern']}")
+        row["count"] = str(now)
+    if sys.argv[1:] == ["--write"]:
+        lines = ["\t".join(rows[0]), *("\t".join(row.values()) for row in rows)]
+        FILE.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
