@@ -30,7 +30,7 @@ IGNORED = """\
 # Seed, solutions and names of students do not belong into a repository that others read; what students get may.
 /*
 !/student/
-"""  # noqa: E501
+"""
 RULES = """\
 # Exercises · {title}
 
@@ -39,7 +39,7 @@ functions are graded on these and on others that you have not seen. `sheet.hint(
 
 Graded answers run without the network, without files, and without the course's library: use Python, NumPy, and what you write yourself in this
 notebook. A cell may take {cell:g} seconds, an answer {call:g} for each input. The texts are those of the lesson: where one speaks of formulas or
-data, look there."""  # noqa: E501
+data, look there."""
 TEACHER = """\
 # {title}
 
@@ -56,7 +56,7 @@ questions of `details.csv` are counted by the next `lessons grade`. `.gitignore`
 
 The course is open: its solutions, and what its guides say to the open questions, can be found by who looks for them. What is yours alone are the
 inputs of the grading.
-"""  # noqa: E501
+"""
 
 
 @dataclass(frozen=True)

@@ -101,8 +101,9 @@ def _train(kind: str, sources: list[str], out: Path, encoding: str, resume: bool
                      kind)(**given, progress=True)
     method._check_settings()  # before the text is read, which may take minutes
     texts = read_texts(sources, encoding=encoding)
-    make = lambda folder: Corpus.from_texts(texts, min_count=method.min_count, folder=folder
-                                            )  # noqa: E731
+    def make(folder):
+        return Corpus.from_texts(texts, min_count=method.min_count, folder=folder
+                                                )
     method, _ = train(method, out, make, resume=resume, given=given)
     print(finished(method, out, began))
 

@@ -26,7 +26,7 @@ INTRODUCTION = """# Figures and tables of papers, measured again
 Made by `lessons reproduce --gallery` from the records in this folder; nothing on this page is written by hand. Corpora and models are smaller than
 the papers', so directions count and levels do not. Printed and measured numbers are means over the places that both have, if no name says otherwise;
 each record (`.json`) holds all of them, with settings, seed, machine and date. A claim that fails says why, as far as it is known.
-"""  # noqa: E501
+"""
 
 
 def gallery(folder: Path, course: Course | None = None) -> str:

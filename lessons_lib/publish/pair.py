@@ -36,7 +36,7 @@ kernelspec:
   display_name: Python 3
   language: python
   name: python3
-"""  # noqa: E501
+"""
 
 
 def _label(card: LessonCard) -> str:
