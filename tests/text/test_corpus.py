@@ -55,7 +55,7 @@ def test_any_tokenizer_may_cut_the_texts(tokenizer):
 
 @pytest.mark.parametrize("min_count", [1, 2])
 def test_a_corpus_on_disk_is_the_one_in_memory(tmp_path, min_count, monkeypatch):
-    monkeypatch.setattr("lessons_lib.text.corpus._AT_ONCE", 7)          # many parts
+    monkeypatch.setattr("lessons_lib.text.token_corpus._AT_ONCE", 7)          # many parts
     texts = TEXTS * 9
     memory = Corpus.from_texts(texts, min_count=min_count)
     disk = Corpus.from_texts(iter(texts), min_count=min_count, folder=tmp_path / "corpus")
@@ -67,7 +67,7 @@ def test_a_corpus_on_disk_is_the_one_in_memory(tmp_path, min_count, monkeypatch)
 
 
 def test_min_count_in_many_parts_keeps_the_document_borders(monkeypatch):
-    monkeypatch.setattr("lessons_lib.text.corpus._AT_ONCE", 5)
+    monkeypatch.setattr("lessons_lib.text.token_corpus._AT_ONCE", 5)
     lists = [["a"], ["b", "a"], ["c", "d", "e"], ["a", "a", "f", "b"]] * 3
     corpus = Corpus.from_tokens(lists, min_count=4)
     assert documents_of(corpus) == [[token for token in tokens if token in "ab"] for tokens in lists]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lessons_lib.text.string_table import hashes_of
 from lessons_lib.text.scanner import FAST_PATTERNS, Buffers, CharacterScan, ScannedBlock, TokenScan, WordScan, long_tokens, scanned_blocks
 
 # Letters whose lower case is longer, depends on neighbours, or changes its width in UTF-8; white space of all kinds; NUL; joiners; surrogate pairs
@@ -101,4 +102,4 @@ def test_T18_long_tokens_are_counted_in_characters_with_their_first_document():
 def test_hashes_of_packed_strings_are_those_of_the_scans():
     documents = ["a bb ccccccc dddddddd eeeeeeeee éèêëàâîïôû 我爱自然语言处理"]
     block = WordScan(1, lowercase=True)(documents, Buffers())
-    assert np.array_equal(block.hashes, block.strings.hashes())
+    assert np.array_equal(block.hashes, hashes_of(block.strings))
