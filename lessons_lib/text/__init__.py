@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import importlib
 
-_MODULE_OF = {"Corpus": "corpus", "TokenCorpus": "token_corpus", "Tokenizer": "tokenise",
-              "Vocabulary": "vocabulary", "edit_distance": "edits", "split_sentences": "sentences",
-              "tokenize": "tokenise"}
+_MODULE_OF = {"Corpus": "corpus", "Tokenizer": "tokenise", "tokenize": "tokenise",
+              "Vocabulary": "vocabulary", "edit_distance": "edits",
+              "split_sentences": "sentences"}
 
-__all__ = ["Corpus", "TokenCorpus", "Tokenizer", "Vocabulary", "edit_distance", "normalise",
-           "split_sentences", "tokenize"]
+__all__ = ["Corpus", "Tokenizer", "Vocabulary", "edit_distance", "normalise", "split_sentences",
+           "tokenize"]
 
 
 def __getattr__(name: str):

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..core import checked_batches, checked_token_lists, shown
-from .growing_array import GrowingCounts, Oddities
 from .lines import line_batches
 from .scanner import (Buffers, ScannedBlock, TokenScan, checked_threads, long_tokens,
                       scanned_blocks)
 from .string_table import StringTable
-from .token_corpus import CollectedIds, TokenCorpus, no_tokens
+from .token_corpus import CollectedIds, TokenCorpus
 from .tokenise import Tokenizer
 from .vocabulary import checked_limits
 
@@ -143,7 +142,7 @@ def _build(batches: Iterable[list], scan: _Scan, min_count: int, max_size: int |
     """One pass over the texts, and the corpus of the tokens that are frequent enough."""
     min_count, max_size = checked_limits(min_count, max_size)
     threads = checked_threads(threads)
-    table, counts, oddities, buffers = StringTable(), GrowingCounts(), Oddities(), Buffers()
+    table, buffers = StringTable(), Buffers()
 
     def work(texts: list) -> tuple[ScannedBlock, tuple[int, int]]:
         block = scan(texts, buffers)
@@ -153,11 +152,5 @@ def _build(batches: Iterable[list], scan: _Scan, min_count: int, max_size: int |
         threads = 1 if isinstance(scan, TokenScan) else threads
         for block, long in scanned_blocks(batches, work, threads=threads):
             number = table.add(block.strings, block.hashes)
-            counts.add(number, np.bincount(block.ids, minlength=len(number)))
-            collected.append(number[block.ids].astype(np.int32), block.document_ends)
-            oddities.look(block.document_ends, long)
-        if not len(table):
-            raise no_tokens(oddities)
-        oddities.warn("token", "they stay, empty", stacklevel=5)
-        return collected.corpus(Corpus, table.strings, counts.total(len(table)), min_count,
-                                max_size)
+            collected.append(number[block.ids].astype(np.int32), block.document_ends, long)
+        return collected.corpus(Corpus, table.strings, min_count, max_size, stacklevel=6)

@@ -2,11 +2,11 @@
 could hold up this one.
 
 A regular expression such as ``(a+)+b`` needs time that doubles with each letter. So a pattern with
-a choice inside a repeat or with several open repeats, and any pattern on a text of more than 10,000
-characters, is run by a second Python that ends itself when a text takes more than a second per
-10,000 characters. (The package ``regex`` has time limits, but its ``\\w`` finds other words in most
-scripts of India: it counts combining marks. A signal would stop ``re``, but not on Windows nor in a
-thread.) Used by `Tokenizer` and ``counts``.
+more than one repeat or choice, and any pattern on a text of more than 10,000 characters, is run by
+a second Python that ends itself when a text takes more than a second per 10,000 characters. (The
+package ``regex`` has time limits, but its ``\\w`` finds other words in most scripts of India: it
+counts combining marks. A signal would stop ``re``, but not on Windows, nor in a thread.) Used by
+`Tokenizer` and ``counts``.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ import re
 import subprocess
 import sys
 import threading
-import warnings
-from collections.abc import Iterator
-from typing import Any
 
 from ..core import shown
 
@@ -29,8 +26,6 @@ __all__ = ["TokenPattern", "may_explode"]
 
 LONG_TEXT = 10_000                               # characters; also the unit of the time limit
 SECONDS = 1.0                                    # per LONG_TEXT
-_OPEN = 16                             # a repeat with more than so many choices counts as endless
-_FEW = 8                               # short optional parts in a row: at most 2^8 ways
 # faulthandler's clock runs while `re` holds the interpreter; it ends the child, and so its answers
 _CHILD = """
 import faulthandler, json, os, re, sys
@@ -45,41 +40,10 @@ for line in sys.stdin:
 
 
 def may_explode(pattern: str) -> bool:
-    """Whether a valid pattern has a shape that can take a time beyond the square of a text's
-    length: a repeat or a choice inside a repeat, two open repeats, or more than 8 optional parts.
-    Many such patterns are harmless; those that are not are among them."""
-    with warnings.catch_warnings():              # what `re` warns about, compiling has said already
-        warnings.simplefilter("ignore")
-        endless, short = _choices(re._parser.parse(pattern), repeated=False)
-    return endless > 1 or short > _FEW
-
-
-def _choices(parsed: Any, *, repeated: bool) -> tuple[int, int]:
-    """How many endless and how many short choices a parsed pattern has; one inside a repeat counts
-    as endless twice."""
-    endless = short = 0
-    for operator, argument in parsed:
-        name, inside = str(operator), repeated
-        if name.endswith("_REPEAT"):
-            low, high = int(argument[0]), int(argument[1])
-            inside = repeated or high > 1
-            endless += 2 if repeated and low != high else high - low > _OPEN
-            short += low != high
-        elif name in ("BRANCH", "GROUPREF_EXISTS"):
-            endless, short = endless + 2 * repeated, short + 1
-        for part in _parts(argument):
-            more = _choices(part, repeated=inside)
-            endless, short = endless + more[0], short + more[1]
-    return endless, short
-
-
-def _parts(item: Any) -> Iterator[Any]:
-    """The sub-patterns anywhere inside a part of a parsed pattern."""
-    if isinstance(item, re._parser.SubPattern):
-        yield item
-    elif isinstance(item, (tuple, list)):
-        for inner in item:
-            yield from _parts(inner)
+    """Whether a pattern has more than one repeat, optional part or choice, which is what it takes
+    for a time beyond the square of a text's length. Many such patterns are harmless."""
+    signs = re.findall(r"\\.|\(\?|[*+?{|]", pattern, re.DOTALL)
+    return sum(len(sign) == 1 for sign in signs) > 1
 
 
 class _Child:

@@ -79,6 +79,18 @@ def decode(text: np.ndarray, i: int) -> int:
     return c
 
 
+@compiled
+def _entered(text: np.ndarray, start: int, end: int, h: np.uint64, slots: np.ndarray,
+             starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray, n: int) -> int:
+    """Entry of a slice in the block's table of n slices; n, a new one, where it is not there."""
+    entry = find(text, start, end, h, slots, text, starts, ends, hashes)
+    if entry < 0:
+        slots[-1 - entry] = h & TAG | np.uint64(n + 1)
+        starts[n], ends[n], hashes[n] = start, end, h
+        return n
+    return entry
+
+
 # Each scan gets a free hash table (slots) and space for its entries. It writes the block's own
 # numbers in reading order (ids), where each document ends in them, and the slices that the numbers
 # stand for. It returns how many ids and entries; -1 entries when the table is full.
@@ -112,15 +124,11 @@ def scan_words(text: np.ndarray, flags: np.ndarray, min_chars: int, slots: np.nd
             chars += 1
         if chars >= min_chars:
             h = hash_end(h, word)
-            entry = find(text, start, i, h, slots, text, starts, ends, hashes)
-            if entry < 0:
-                slots[-1 - entry] = h & TAG | np.uint64(n_entries + 1)
-                starts[n_entries], ends[n_entries], hashes[n_entries] = start, i, h
-                entry, n_entries = n_entries, n_entries + 1
-                if 2 * n_entries > slots.size:
-                    return 0, -1
-            ids[n_ids] = entry
+            ids[n_ids] = _entered(text, start, i, h, slots, starts, ends, hashes, n_entries)
+            n_entries = max(n_entries, ids[n_ids] + 1)
             n_ids += 1
+            if 2 * n_entries > slots.size:
+                return 0, -1
         if lead == DOCUMENT_END:
             document_ends[document] = n_ids
             document += 1
@@ -188,15 +196,11 @@ def scan_char_ngrams(text: np.ndarray, low: int, high: int, short_once: bool, sl
             chars += 1
             if chars >= low or (short_once and i == first and text[j] >= SEGMENT_END):
                 h = hash_end(raw, word)
-                entry = find(text, i, j, h, slots, text, starts, ends, hashes)
-                if entry < 0:
-                    slots[-1 - entry] = h & TAG | np.uint64(n_entries + 1)
-                    starts[n_entries], ends[n_entries], hashes[n_entries] = i, j, h
-                    entry, n_entries = n_entries, n_entries + 1
-                    if 2 * n_entries > slots.size:
-                        return 0, -1
-                ids[n_ids] = entry
+                ids[n_ids] = _entered(text, i, j, h, slots, starts, ends, hashes, n_entries)
+                n_entries = max(n_entries, ids[n_ids] + 1)
                 n_ids += 1
+                if 2 * n_entries > slots.size:
+                    return 0, -1
         i += width(np.int64(text[i]))
     return n_ids, n_entries
 

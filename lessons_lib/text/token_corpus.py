@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import closing
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -25,27 +25,13 @@ from .vocabulary import Vocabulary, checked_limits, chosen_tokens
 
 __all__ = ["CollectedIds", "TokenCorpus"]
 
-_AT_ONCE = 1 << 20
+_AT_ONCE, _DOCUMENTS_AT_ONCE = 1 << 20, 256
 _IDS, _LENGTHS = np.dtype("<i4"), np.dtype("<i8")
 
 
 class TokenCorpus:
-    """Token ids of documents; ``corpus[i]`` and iteration give one int32 array per document.
-
-    Tokens outside the vocabulary are dropped (``oov`` is "drop"); documents never are.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    token_ids : int32 array, one axis
-    offsets : int64 array of n_documents + 1
-        Document i is ``token_ids[offsets[i]:offsets[i + 1]]``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For arrays that hold no whole numbers, and offsets that do not fit.
-    """
+    """Token ids of documents by a vocabulary. Its public class is `Corpus`, which says what the
+    arguments are; what has no texts to cut needs only this one."""
 
     oov = "drop"
 
@@ -91,20 +77,18 @@ class TokenCorpus:
             Where the folder cannot be written.
         """
         min_count, max_size = checked_limits(min_count, max_size)
+        lists = checked_token_lists(_ordered(documents))
         number: dict[str, int] = {}
-        oddities, counts = Oddities(), np.zeros(0, np.int64)
         with closing(CollectedIds(folder)) as collected:
-            for part, long in _token_parts(documents):
+            while part := list(islice(lists, _DOCUMENTS_AT_ONCE)):
                 ids = [number.setdefault(token, len(number)) for tokens in part for token in tokens]
+                long = {token: i for i, tokens in reversed([*enumerate(part)])
+                        for token in tokens if len(token) > MAX_TOKEN_CHARS}
                 ends = np.cumsum([len(tokens) for tokens in part])
-                oddities.look(ends, long)
-                new = np.bincount(ids, minlength=len(number)) if ids else 0
-                counts = np.append(counts, np.zeros(len(number) - len(counts), np.int64)) + new
-                collected.append(np.array(ids, dtype=np.int32), ends)
-            if not number:
-                raise no_tokens(oddities)
-            oddities.warn("token", "they stay, empty")
-            return collected.corpus(cls, Strings.of(list(number)), counts, min_count, max_size)
+                first_long = min(long.values(), default=0)
+                collected.append(np.array(ids, dtype=np.int32), ends, (len(long), first_long))
+            return collected.corpus(cls, Strings.of(list(number)), min_count, max_size,
+                                    stacklevel=5)
 
     # ------------------------------------------------------------------------------- documents
 
@@ -237,38 +221,21 @@ def _save(path: str | os.PathLike, vocabulary: Vocabulary, ids: Iterable[np.ndar
 # ---------------------------------------------------------------------------------------- building
 
 
-def no_tokens(oddities: Oddities) -> ValueError:
-    """The error for documents without any token."""
-    return ValueError(f"documents: {oddities.n_documents} documents hold 0 tokens; expected >= 1 "
-                      "token")
+def _ordered(documents: Any) -> Any:
+    """The same documents; a set or a dict among them is refused when its turn comes. A container
+    that is none is left to `checked_token_lists`."""
+    if (isinstance(documents, (str, bytes, Mapping, Set)) or not isinstance(documents, Iterable)
+            or getattr(documents, "ndim", 1) != 1):
+        return documents
 
-
-def _token_parts(documents: Any) -> Iterator[tuple[list[list[str]], tuple[int, int]]]:
-    """Checked token lists, many at a time, with what `Oddities` asks about long tokens. A set or a
-    dict among them is refused when its turn comes."""
-
-    def ordered() -> Iterator:
+    def checked() -> Iterator:
         for i, tokens in enumerate(documents):
             if isinstance(tokens, (Set, Mapping)):
                 raise TypeError(f"documents[{i}]={shown(tokens)} is {type(tokens).__name__}, which "
                                 "has no order; expected a list of tokens")
             yield tokens
 
-    wrong = (isinstance(documents, (str, bytes, Mapping, Set))
-             or not isinstance(documents, Iterable) or getattr(documents, "ndim", 1) != 1)
-    part: list[list[str]] = []
-    size, long, first = 0, set(), -1
-    for tokens in checked_token_lists(documents if wrong else ordered()):
-        part.append(tokens)
-        size += len(tokens) + 1
-        if tokens and max(map(len, tokens)) > MAX_TOKEN_CHARS:
-            first = len(part) - 1 if first < 0 else first
-            long |= {token for token in tokens if len(token) > MAX_TOKEN_CHARS}
-        if size >= _AT_ONCE:
-            yield part, (len(long), first)
-            part, size, long, first = [], 0, set(), -1
-    if part:
-        yield part, (len(long), first)
+    return checked()
 
 
 class CollectedIds:
@@ -277,13 +244,15 @@ class CollectedIds:
 
     def __init__(self, folder: str | os.PathLike | None):
         self._folder, self._file, self._ids = folder, None, GrowingArray(np.int32)
-        self._ends, self._n = GrowingArray(np.int64), 0
+        self._ends, self._n, self._oddities = GrowingArray(np.int64), 0, Oddities()
         if folder is not None:
             Path(folder).mkdir(parents=True, exist_ok=True)
             self._file = tempfile.TemporaryFile(dir=folder, prefix=".tmp-")  # noqa: SIM115
 
-    def append(self, ids: np.ndarray, ends: np.ndarray) -> None:
-        """Add the documents of a block: their ids (int32), and where each ends in these."""
+    def append(self, ids: np.ndarray, ends: np.ndarray, long: tuple[int, int]) -> None:
+        """Add the documents of a block: their ids (int32), where each ends in these, and what
+        `Oddities` asks about long tokens."""
+        self._oddities.look(ends, long)
         self._ends.append(ends + self._n)
         self._n += len(ids)
         if self._file is None:
@@ -291,24 +260,33 @@ class CollectedIds:
         else:
             self._file.write(ids.data)
 
-    def corpus(self, kind: type, strings: Strings, counts: np.ndarray, min_count: int,
-               max_size: int | None) -> Any:
-        """The corpus with the tokens that are frequent enough. ``strings`` and ``counts``: the
-        tokens by their number so far, and how often each occurs. Raises ValueError when none is
-        left."""
+    def _parts(self) -> Iterator[np.ndarray]:
+        if self._file is None:
+            return _pieces(self._ids.finish())
+        self._file.seek(0)
+        read = iter(lambda: self._file.read(4 * _AT_ONCE), b"")
+        return (np.frombuffer(part, np.int32) for part in read)
+
+    def corpus(self, kind: type, strings: Strings, min_count: int, max_size: int | None, *,
+               stacklevel: int) -> Any:
+        """The corpus with the tokens that are frequent enough; ``strings`` are all of them by their
+        number so far. Warns of oddities; raises ValueError when no token is left."""
+        offsets = np.concatenate([[0], self._ends.finish()])
+        if not len(strings):
+            raise ValueError(f"documents: {len(offsets) - 1} documents hold 0 tokens; expected >= "
+                             "1 token")
+        self._oddities.warn("token", "they stay, empty", stacklevel=stacklevel)
+        counts = sum(np.bincount(part, minlength=len(strings)) for part in self._parts())
         chosen = chosen_tokens(strings, counts, min_count=min_count, max_size=max_size)
         new_id = np.full(len(counts), -1, dtype=np.int32)
         new_id[chosen] = np.arange(len(chosen))
         vocabulary = Vocabulary(strings.to_list(chosen), counts[chosen])
-        offsets = np.concatenate([[0], self._ends.finish()])
+        renumbered = _renumbered(self._parts(), new_id, offsets)
         if self._file is not None:
-            self._file.seek(0)
-            read = iter(lambda: self._file.read(4 * _AT_ONCE), b"")
-            parts = (np.frombuffer(part, np.int32) for part in read)
-            _save(self._folder, vocabulary, _renumbered(parts, new_id, offsets), offsets)
+            _save(self._folder, vocabulary, renumbered, offsets)
             return kind.load(self._folder)
         array, n = self._ids.finish(), 0
-        for ids in _renumbered(_pieces(array), new_id, offsets):
+        for ids in renumbered:
             array[n : n + len(ids)] = ids        # never beyond the part that was read
             n += len(ids)
         return kind(vocabulary, self._ids.finish(n), offsets)
