@@ -72,23 +72,13 @@ def width(lead: int) -> int:
 @compiled
 def decode(text: np.ndarray, i: int) -> int:
     """Code point of the character that begins at byte i, which is not ASCII."""
-    n = width(np.int64(text[i]))
-    c = np.int64(text[i]) & (0xFF >> (n + 1))
-    for j in range(i + 1, i + n):
-        c = c << 6 | np.int64(text[j] & 0x3F)
-    return c
-
-
-@compiled
-def _entered(text: np.ndarray, start: int, end: int, h: np.uint64, slots: np.ndarray,
-             starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray, n: int) -> int:
-    """Entry of a slice in the block's table of n slices; n, a new one, where it is not there."""
-    entry = find(text, start, end, h, slots, text, starts, ends, hashes)
-    if entry < 0:
-        slots[-1 - entry] = h & TAG | np.uint64(n + 1)
-        starts[n], ends[n], hashes[n] = start, end, h
-        return n
-    return entry
+    lead, second = np.int64(text[i]), np.int64(text[i + 1] & 0x3F)
+    if lead < 0xE0:
+        return (lead & 0x1F) << 6 | second
+    third = np.int64(text[i + 2] & 0x3F)
+    if lead < 0xF0:
+        return (lead & 0x0F) << 12 | second << 6 | third
+    return (lead & 0x07) << 18 | second << 12 | third << 6 | np.int64(text[i + 3] & 0x3F)
 
 
 # Each scan gets a free hash table (slots) and space for its entries. It writes the block's own
@@ -124,11 +114,15 @@ def scan_words(text: np.ndarray, flags: np.ndarray, min_chars: int, slots: np.nd
             chars += 1
         if chars >= min_chars:
             h = hash_end(h, word)
-            ids[n_ids] = _entered(text, start, i, h, slots, starts, ends, hashes, n_entries)
-            n_entries = max(n_entries, ids[n_ids] + 1)
+            entry = find(text, start, i, h, slots, text, starts, ends, hashes)
+            if entry < 0:
+                slots[-1 - entry] = h & TAG | np.uint64(n_entries + 1)
+                starts[n_entries], ends[n_entries], hashes[n_entries] = start, i, h
+                entry, n_entries = n_entries, n_entries + 1
+                if 2 * n_entries > slots.size:
+                    return 0, -1
+            ids[n_ids] = entry
             n_ids += 1
-            if 2 * n_entries > slots.size:
-                return 0, -1
         if lead == DOCUMENT_END:
             document_ends[document] = n_ids
             document += 1
@@ -148,8 +142,10 @@ def clean_characters(text: np.ndarray, flags: np.ndarray, out: np.ndarray, pad_w
     while i < text.size:
         lead = np.int64(text[i])
         step, is_space = width(lead), False
-        if lead != DOCUMENT_END:
-            is_space = flags[lead if lead < 0x80 else decode(text, i)] & SPACE != 0
+        if lead < 0x80:
+            is_space = flags[lead] & SPACE != 0
+        elif lead != DOCUMENT_END:
+            is_space = flags[decode(text, i)] & SPACE != 0
         if in_word and (is_space or lead == DOCUMENT_END):
             out[k], out[k + 1] = 32, SEGMENT_END
             k, in_word = k + 2, False
@@ -196,11 +192,15 @@ def scan_char_ngrams(text: np.ndarray, low: int, high: int, short_once: bool, sl
             chars += 1
             if chars >= low or (short_once and i == first and text[j] >= SEGMENT_END):
                 h = hash_end(raw, word)
-                ids[n_ids] = _entered(text, i, j, h, slots, starts, ends, hashes, n_entries)
-                n_entries = max(n_entries, ids[n_ids] + 1)
+                entry = find(text, i, j, h, slots, text, starts, ends, hashes)
+                if entry < 0:
+                    slots[-1 - entry] = h & TAG | np.uint64(n_entries + 1)
+                    starts[n_entries], ends[n_entries], hashes[n_entries] = i, j, h
+                    entry, n_entries = n_entries, n_entries + 1
+                    if 2 * n_entries > slots.size:
+                        return 0, -1
+                ids[n_ids] = entry
                 n_ids += 1
-                if 2 * n_entries > slots.size:
-                    return 0, -1
         i += width(np.int64(text[i]))
     return n_ids, n_entries
 

@@ -81,12 +81,15 @@ class TokenCorpus:
         number: dict[str, int] = {}
         with closing(CollectedIds(folder)) as collected:
             while part := list(islice(lists, _DOCUMENTS_AT_ONCE)):
+                known = len(number)
                 ids = [number.setdefault(token, len(number)) for tokens in part for token in tokens]
-                long = {token: i for i, tokens in reversed([*enumerate(part)])
-                        for token in tokens if len(token) > MAX_TOKEN_CHARS}
+                new = islice(reversed(number), len(number) - known)
+                long = {token for token in new if len(token) > MAX_TOKEN_CHARS}
+                first = 0
+                if long:
+                    first = next(i for i, tokens in enumerate(part) if long & {*tokens})
                 ends = np.cumsum([len(tokens) for tokens in part])
-                first_long = min(long.values(), default=0)
-                collected.append(np.array(ids, dtype=np.int32), ends, (len(long), first_long))
+                collected.append(np.array(ids, dtype=np.int32), ends, (len(long), first))
             return collected.corpus(cls, Strings.of(list(number)), min_count, max_size,
                                     stacklevel=5)
 
