@@ -21,8 +21,3 @@ def test_normalising_twice_is_normalising_once(text, form):
 
 def test_none_changes_nothing():
     assert normalise("cafe\u0301", None) == "cafe\u0301"
-
-
-def test_an_unknown_form_is_refused_with_the_nearest():
-    with pytest.raises(ValueError, match=r"form='NFCC' is unknown\. Did you mean 'NFC'"):
-        normalise("a", "NFCC")

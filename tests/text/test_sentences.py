@@ -36,9 +36,3 @@ def test_short_pieces_can_be_left_out():
 @given(st.text(alphabet="aB .!?\n\"'()。"))
 def test_no_word_is_lost(text):
     assert re.findall(r"\w", "".join(split_sentences(text))) == re.findall(r"\w", text)
-
-
-def test_a_row_of_marks_is_no_sentence_and_a_list_is_no_text():
-    assert split_sentences("* * *\nYes.") == ["Yes."]
-    with pytest.raises(TypeError, match=r"expected str. For a list"):
-        split_sentences(["Yes."])

@@ -49,30 +49,6 @@ def test_jieba_is_not_imported_for_other_languages():
     assert done.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize("text, shown", [(None, "NoneType"), (5, "int"), (["a"], "list"), (b"a", "bytes")])
-def test_T05_anything_but_one_str_is_refused(text, shown):
-    with pytest.raises(TypeError, match=f"text=.* is {shown}; expected one str"):
-        tokenize(text)
-
-
-def test_T14_a_lone_surrogate_is_refused_with_its_place():
-    with pytest.raises(ValueError, match=r"text\[0\] has a lone surrogate U\+D83D at character 2"):
-        tokenize("ab\ud83d")
-
-
-@pytest.mark.parametrize("settings_, error, message", [
-    ({"language": "cn"}, ValueError, "language='cn' is unknown"), ({"normalise": "NFX"}, ValueError, "normalise='NFX' is unknown"),
-    ({"lowercase": 1}, TypeError, "lowercase=1 is int"), ({"pattern": "("}, ValueError, "pattern='\\(' is no regular expression")])
-def test_T22_wrong_settings_are_refused(settings_, error, message):
-    with pytest.raises(error, match=message):
-        tokenize("a", **settings_)
-
-
-def test_P26_an_unknown_keyword_is_answered_with_the_nearest():
-    with pytest.raises(TypeError, match="did you mean 'lowercase'"):
-        Tokenizer(lower_case=True)
-
-
 def test_T22_a_catastrophic_pattern_is_stopped_in_a_corpus():
     with pytest.raises(ValueError, match="was stopped"):
         Corpus.from_texts(["a" * 10_000], tokenizer=Tokenizer(r"(a+)+b"))
