@@ -101,8 +101,7 @@ class Analysis:
             self.chains = high > 1
             if stop_words := checked_stop_words(settings["stop_words"]):
                 self._stop_words = StringTable()
-                strings = Strings.of(sorted(stop_words))
-                self._stop_words.add(strings, strings.hashes())
+                self._stop_words.add(Strings.of(sorted(stop_words)))
         else:
             self._pattern = TokenPattern(settings["token_pattern"])
             self._scan = TokenScan(_python_tokens(settings, self._pattern))

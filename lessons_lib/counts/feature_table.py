@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..text.scanner import ScannedBlock
-from ..text.string_table import Strings, StringTable, extended
+from ..text.string_table import Strings, StringTable, extended, hashes_of
 from .row_kernels import add_pairs, grown_pair_slots
 
 __all__ = ["BlockFeatures", "FeatureTable"]
@@ -30,7 +30,7 @@ class BlockFeatures:
 
 def _block_of(strings: Strings) -> ScannedBlock:
     """Strings as the tokens of no document."""
-    return ScannedBlock(np.empty(0, np.int32), np.empty(0, np.int64), strings, strings.hashes())
+    return ScannedBlock(np.empty(0, np.int32), np.empty(0, np.int64), strings, hashes_of(strings))
 
 
 class FeatureTable:

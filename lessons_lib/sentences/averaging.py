@@ -41,9 +41,8 @@ class Index:
     """Finds the row of a word's vector for many words at once. Parameters: tokens, distinct words in the order of the rows."""
 
     def __init__(self, tokens: list[str]):
-        strings = Strings.of(tokens)
         self.tokens, self._table = tokens, StringTable()
-        self._table.add(strings, strings.hashes())
+        self._table.add(Strings.of(tokens))
 
     def rows(self, strings: Strings, hashes: np.ndarray) -> np.ndarray:
         """The row of each string, -1 for one without a vector; int64."""
@@ -51,8 +50,7 @@ class Index:
 
     def rows_of(self, tokens: list[str]) -> np.ndarray:
         """The row of each token; int64."""
-        strings = Strings.of(tokens)
-        return self.rows(strings, strings.hashes())
+        return self._table.find(Strings.of(tokens))
 
 
 class Sums(NamedTuple):

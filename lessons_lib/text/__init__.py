@@ -1,4 +1,5 @@
-"""From characters to token ids: normal forms, tokens, vocabulary, and a corpus that may be larger than memory.
+"""From characters to token ids: normal forms, tokens, vocabulary, and a corpus that may be larger
+than memory.
 
 Modules load on first use; ``text.normalise`` is a module. Taught in lesson ``01_one_hot``.
 """
@@ -7,10 +8,12 @@ from __future__ import annotations
 
 import importlib
 
-_MODULE_OF = {"Tokenizer": "tokenise", "tokenize": "tokenise", "Vocabulary": "vocabulary", "Corpus": "corpus",
-              "edit_distance": "edits", "split_sentences": "sentences"}
+_MODULE_OF = {"Corpus": "corpus", "Tokenizer": "tokenise", "tokenize": "tokenise",
+              "Vocabulary": "vocabulary", "edit_distance": "edits",
+              "split_sentences": "sentences"}
 
-__all__ = ["Corpus", "Tokenizer", "Vocabulary", "edit_distance", "normalise", "split_sentences", "tokenize"]
+__all__ = ["Corpus", "Tokenizer", "Vocabulary", "edit_distance", "normalise", "split_sentences",
+           "tokenize"]
 
 
 def __getattr__(name: str):

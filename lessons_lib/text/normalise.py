@@ -1,15 +1,15 @@
-"""One spelling per word: Unicode normal forms, so that "café" typed as four or as five characters is one token.
+"""One spelling per word: Unicode normal forms, so that "café" typed as four or as five characters
+is one token.
 
-NFC joins a letter and its accent into one character and is the default of `Tokenizer` and `Corpus`; NFKC also unifies look-alikes such as
-full-width letters and ligatures. Taught in lesson ``01_one_hot``.
+NFC joins a letter and its accent into one character and is the default of `Tokenizer` and `Corpus`;
+NFKC also unifies look-alikes such as full-width letters. Taught in lesson ``01_one_hot``.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
-from ..core import check_choice
-from ..core.checks import shown
+from ..core import check_choice, shown
 
 __all__ = ["FORMS", "check_text", "checked_form", "normalise"]
 
@@ -22,16 +22,33 @@ def checked_form(form: str | None, *, name: str = "normalise") -> str | None:
 
 
 def check_text(name: str, word: str) -> None:
-    """Refuse a word of a setting that holds a lone surrogate, which no text has. Raises ValueError."""
+    """Refuse a word of a setting that holds a lone surrogate, which no text has, by ValueError."""
     if not word.isascii() and any("\ud800" <= c <= "\udfff" for c in word):
-        raise ValueError(f"{name}={shown(word)} has a lone surrogate, which is not text; drop it, or read its source as UTF-8")
+        raise ValueError(f"{name}={shown(word)} has a lone surrogate, which is not text; drop it, "
+                         "or read its source as UTF-8")
 
 
 def normalise(text: str, form: str | None = "NFC") -> str:
-    """Bring a text into a Unicode normal form; None leaves it as it is.
+    """Bring a text into a Unicode normal form.
 
-    Parameters: text; form, one of NFC, NFD, NFKC, NFKD or None. Returns the text, the same object when nothing changes.
+    Parameters
+    ----------
+    text : str
+    form : "NFC", "NFD", "NFKC", "NFKD" or None, default "NFC"
+        None leaves the text as it is.
 
+    Returns
+    -------
+    str
+        The same object when nothing changes.
+
+    Raises
+    ------
+    ValueError
+        For another form.
+
+    Examples
+    --------
     >>> len("cafe\\u0301"), len(normalise("cafe\\u0301"))
     (5, 4)
     """

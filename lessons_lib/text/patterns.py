@@ -1,8 +1,12 @@
-"""Token patterns from outside: compiled with a clear error, and run in a child process where they could hold up this one.
+"""Token patterns from outside: compiled with a clear error, and run in a child process where they
+could hold up this one.
 
-A regular expression such as ``(a+)+b`` needs time that doubles with each letter, and Python cannot stop it. So a pattern with a choice inside a
-repeat or with several open repeats, and any pattern on a text of more than 10,000 characters, is run by a second Python that ends itself when a
-text takes more than a second per 10,000 characters. Used by `Tokenizer` and ``counts``.
+A regular expression such as ``(a+)+b`` needs time that doubles with each letter. So a pattern with
+more than one repeat or choice, and any pattern on a text of more than 10,000 characters, is run by
+a second Python that ends itself when a text takes more than a second per 10,000 characters. (The
+package ``regex`` has time limits, but its ``\\w`` finds other words in most scripts of India: it
+counts combining marks. A signal would stop ``re``, but not on Windows, nor in a thread.) Used by
+`Tokenizer` and ``counts``.
 """
 
 from __future__ import annotations
@@ -15,95 +19,44 @@ import re
 import subprocess
 import sys
 import threading
-import warnings
-from collections.abc import Iterator
-from typing import Any
 
-from ..core.checks import shown
+from ..core import shown
 
 __all__ = ["TokenPattern", "may_explode"]
 
 LONG_TEXT = 10_000                               # characters; also the unit of the time limit
 SECONDS = 1.0                                    # per LONG_TEXT
-_OPEN = 16                                       # a repeat with more than so many choices counts as endless
-_FEW = 8                                         # short optional parts that may follow each other: at most 2^8 ways
-# faulthandler's clock runs while `re` holds the interpreter; it ends the child, which the parent sees as the end of its answers
+# faulthandler's clock runs while `re` holds the interpreter; it ends the child, and so its answers
 _CHILD = """
 import faulthandler, json, os, re, sys
 nowhere = open(os.devnull, "w")
 for line in sys.stdin:
     pattern, text, seconds = json.loads(line)
     faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
-    found = re.findall(pattern, text)
+    result = re.findall(pattern, text)
     faulthandler.cancel_dump_traceback_later()
-    print(json.dumps(found), flush=True)
+    print(json.dumps(result), flush=True)
 """
 
 
-# ------------------------------------------------------------------------------------------------ which patterns
-
-
-def _parts(item: Any) -> Iterator[Any]:
-    """The sub-patterns anywhere inside a part of a parsed pattern."""
-    if isinstance(item, re._parser.SubPattern):
-        yield item
-    elif isinstance(item, (tuple, list)):
-        for inner in item:
-            yield from _parts(inner)
-
-
-def _choices(parsed: Any, *, repeated: bool) -> tuple[int, int]:
-    """How many endless and how many short choices a parsed pattern has; one inside a repeat counts as endless twice."""
-    endless = short = 0
-    for operator, argument in parsed:
-        name, inside = str(operator), repeated
-        if name.endswith("_REPEAT"):
-            low, high = int(argument[0]), int(argument[1])
-            inside = repeated or high > 1
-            endless += 2 if repeated and low != high else high - low > _OPEN
-            short += low != high
-        elif name in ("BRANCH", "GROUPREF_EXISTS"):
-            endless, short = endless + 2 * repeated, short + 1
-        for part in _parts(argument):
-            more = _choices(part, repeated=inside)
-            endless, short = endless + more[0], short + more[1]
-    return endless, short
-
-
 def may_explode(pattern: str) -> bool:
-    """Whether a valid pattern has a shape that can take a time beyond the square of a text's length.
-
-    True for a repeat or a choice inside a repeat, two open repeats, or more than 8 optional parts. Many such patterns are harmless; those
-    that are not are among them.
-    """
-    with warnings.catch_warnings():              # what `re` warns about, compiling has said already
-        warnings.simplefilter("ignore")
-        endless, short = _choices(re._parser.parse(pattern), repeated=False)
-    return endless > 1 or short > _FEW
-
-
-# ------------------------------------------------------------------------------------------------ the child
+    """Whether a pattern has more than one repeat, optional part or choice, which is what it takes
+    for a time beyond the square of a text's length. Many such patterns are harmless."""
+    signs = re.findall(r"\\.|\(\?|[*+?{|]", pattern, re.DOTALL)
+    return sum(len(sign) == 1 for sign in signs) > 1
 
 
 class _Child:
-    """A second Python that runs one pattern on one text at a time; it ends with this process, or when a text takes too long."""
+    """A second Python that runs one pattern on one text at a time; it ends with this process, or
+    when a text takes too long."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen | None = None
         self._owner, self._lock = 0, threading.Lock()
 
-    def _started(self) -> subprocess.Popen | None:
-        if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
-            try:
-                self._process = subprocess.Popen([sys.executable, "-I", "-S", "-c", _CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                                 stderr=subprocess.DEVNULL, text=True, encoding="ascii")
-            except (OSError, ValueError):        # no process can be started here
-                return None
-            self._owner = os.getpid()
-        return self._process
-
     def findall(self, pattern: str, text: str, seconds: float) -> list[str] | None:
-        """What ``re.findall`` gives; None when it takes longer. Runs here, without a limit, where no process can be started."""
+        """What ``re.findall`` gives; None when it takes longer. Runs here, without a limit, where
+        no process can be started."""
         with self._lock:
             process = self._started()
             if process is None:
@@ -111,16 +64,27 @@ class _Child:
             try:
                 process.stdin.write(json.dumps([pattern, text, seconds]) + "\n")
                 process.stdin.flush()
-                answer = process.stdout.readline()
-            except BaseException as error:       # Ctrl-C included: an answer still under way must not meet the next question
+                if answer := process.stdout.readline():
+                    return json.loads(answer)
+            except OSError:
+                pass
+            except BaseException:      # Ctrl-C: its answer must not meet the next question
                 self.close()
-                if not isinstance(error, OSError):
-                    raise
-                return None
-            if answer:
-                return json.loads(answer)
+                raise
             self.close()
             return None
+
+    def _started(self) -> subprocess.Popen | None:
+        running = self._process is not None and self._process.poll() is None
+        if not running or self._owner != os.getpid():
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-c", _CHILD], stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="ascii")
+            except (OSError, ValueError):
+                return None
+            self._owner = os.getpid()
+        return self._process
 
     def close(self) -> None:
         """End the child."""
@@ -137,37 +101,38 @@ _child = _Child()
 atexit.register(_child.close)
 
 
-# ------------------------------------------------------------------------------------------------ the pattern
-
-
 class TokenPattern:
-    """A checked regular expression whose `findall` gives the tokens: the whole match, or its one group.
+    """A checked regular expression whose `findall` gives the tokens: the whole match, or its one
+    group.
 
-    Parameters: pattern, the expression; name, the caller's argument. Raises TypeError (not a str), ValueError (invalid: with position; more
-    than one group).
+    ``name`` is the caller's argument. Raises TypeError (not a str), ValueError (invalid: with
+    position; more than one group).
     """
 
     def __init__(self, pattern: str, *, name: str = "token_pattern"):
         if not isinstance(pattern, str):
-            raise TypeError(f"{name}={shown(pattern)} is {type(pattern).__name__}; expected a regular expression (str)")
+            raise TypeError(f"{name}={shown(pattern)} is {type(pattern).__name__}; expected a "
+                            "regular expression (str)")
         try:
             compiled = re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"{name}={shown(pattern)} is no regular expression: {error.msg} at position {error.pos}") from None
-        except (OverflowError, RecursionError) as error:
-            raise ValueError(f"{name}={shown(pattern)} is no regular expression: {error}") from None
+        except (re.error, OverflowError, RecursionError) as error:
+            at = f"{error.msg} at position {error.pos}" if isinstance(error, re.error) else error
+            raise ValueError(f"{name}={shown(pattern)} is no regular expression: {at}") from None
         if compiled.groups > 1:
-            raise ValueError(f"{name}={shown(pattern)} has {compiled.groups} groups; expected at most 1 capturing group. Write (?:…) for the others")
+            raise ValueError(f"{name}={shown(pattern)} has {compiled.groups} groups; expected at "
+                             "most 1 capturing group. Write (?:…) for the others")
         self.pattern, self.name, self._findall = pattern, name, compiled.findall
         self._plain = not may_explode(pattern)
 
     def findall(self, text: str) -> list[str]:
-        """All matches in a text, in order. Raises ValueError when a pattern takes more than a second per 10,000 characters."""
+        """All matches in a text, in order. Raises ValueError when a pattern takes more than a
+        second per 10,000 characters."""
         if self._plain and len(text) <= LONG_TEXT:
             return self._findall(text)
         units = -(-max(len(text), 1) // LONG_TEXT)
-        found = _child.findall(self.pattern, text, SECONDS * units)
-        if found is None:
-            raise ValueError(f"{self.name}={shown(self.pattern)} was stopped: it needs more than {SECONDS * units:g} s for {units * LONG_TEXT:,} "
-                             f"characters (here: {len(text):,}). Avoid a repeat inside a repeat, such as (a+)+")
-        return found
+        result = _child.findall(self.pattern, text, SECONDS * units)
+        if result is None:
+            raise ValueError(f"{self.name}={shown(self.pattern)} was stopped: it needs more than "
+                             f"{SECONDS * units:g} s for {units * LONG_TEXT:,} characters (here: "
+                             f"{len(text):,}). Avoid a repeat inside a repeat, such as (a+)+")
+        return result

@@ -1,11 +1,18 @@
-"""From texts to numbers, a block of about a million characters at a time, with as many threads as there are cores.
+"""From texts to numbers, a block of about a million characters at a time, with as many threads as
+there are cores: the one scanner of the library.
 
-A scan turns a block of texts into its tokens' numbers; blocks come back in the order of the texts, so the result is the same for every number
-of threads, and memory holds a few blocks, whatever the number of texts. `Corpus` and ``counts.BagOfWords`` both read texts through here.
+A block is the UTF-8 of many lower-cased documents, each ended by the byte 0xFF, which UTF-8 never
+uses. A compiled loop finds the slices that are tokens or character n-grams, and a hash table gives
+every distinct slice a number. Blocks come back in the order of the texts, so the result is the same
+for every number of threads, and memory holds a few blocks. Taught in lessons ``01_one_hot`` and
+``02_bag_of_words``.
 """
 
 from __future__ import annotations
 
+import functools
+import re
+import sys
 import threading
 import unicodedata
 from collections import deque
@@ -16,27 +23,203 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import available_cores, check_int, warn_data
+from ..core import available_cores, check_int
 from ..core.checks import MAX_TOKEN_CHARS
-from . import fast_scan
-from .characters import character_table
-from .string_table import Strings
+from ..core.compiled import compiled
+from .growing_array import Oddities
+from .string_table import EMPTY, TAG, Strings, find, hash_byte, hash_end, hashes_of
 
-__all__ = ["FAST_PATTERNS", "Buffers", "CharacterScan", "Oddities", "ScannedBlock", "TokenScan", "WordScan", "checked_threads", "long_tokens",
-           "scanned_blocks"]
+__all__ = ["FAST_PATTERNS", "Buffers", "CharacterScan", "Oddities", "ScannedBlock", "TokenScan",
+           "WordScan", "checked_threads", "long_tokens", "scanned_blocks"]
 
-BLOCK_CHARACTERS = 1 << 20             # larger blocks leave the processor's cache, smaller ones repeat more words
-_LONG_NGRAM = 32                                 # characters; beyond, the room for n-grams is counted per document
+BLOCK_CHARACTERS = 1 << 20             # larger blocks leave the cache, smaller repeat more words
+DOCUMENT_END, SEGMENT_END = 0xFF, 0xFE           # a segment is a padded word in a document
+WORD, SPACE = 1, 2                               # flags of a character
+ZERO = np.int64(0)                               # a plain 0 is a type of its own to Numba
+_LONG_NGRAM = 32                                 # beyond, memory is counted per document
 _CUT = 64                                        # documents between two looks at a block's size
-_END = bytearray([fast_scan.DOCUMENT_END])        # a bytearray, because loops compiled for writable arrays are compiled once
-# What these patterns match are the longest runs of >= 1 or >= 2 word characters; `fast_scan.scan_words` finds the same runs.
-FAST_PATTERNS = {pattern: chars for chars, body in ((1, r"\w+"), (2, r"\w\w+")) for flag in ("", "(?u)")
-                 for pattern in (flag + body, rf"{flag}\b{body}\b")}
+# What these patterns match are the longest runs of >= 1 or >= 2 word characters, as `scan_words`.
+FAST_PATTERNS = {pattern: chars for chars, body in ((1, r"\w+"), (2, r"\w\w+"))
+                 for flag in ("", "(?u)") for pattern in (flag + body, rf"{flag}\b{body}\b")}
+
+
+# ---------------------------------------------------------------------------------- compiled loops
+
+
+@functools.cache
+def character_flags() -> np.ndarray:
+    """For every code point whether it is a word character (WORD) or white space (SPACE), as ``re``
+    says in the Python that runs; uint8."""
+    codes = np.arange(sys.maxunicode + 1, dtype="<u4")
+    codes[0xD800:0xE000] = 0                     # surrogates are not text
+    characters = codes.tobytes().decode("utf-32-le")
+    flags = np.zeros(len(characters), dtype=np.uint8)
+    for pattern, flag in ((r"\w+", WORD), (r"\s+", SPACE)):
+        for match in re.finditer(pattern, characters):
+            flags[match.start() : match.end()] |= flag
+    flags.flags.writeable = False
+    return flags
+
+
+@compiled
+def width(lead: int) -> int:
+    """Bytes of the character that begins with this byte; the two end marks count 1."""
+    if lead < 0xC0 or lead >= SEGMENT_END:
+        return 1
+    return 2 if lead < 0xE0 else (3 if lead < 0xF0 else 4)
+
+
+@compiled
+def decode(text: np.ndarray, i: int) -> int:
+    """Code point of the character that begins at byte i, which is not ASCII."""
+    lead, second = np.int64(text[i]), np.int64(text[i + 1] & 0x3F)
+    if lead < 0xE0:
+        return (lead & 0x1F) << 6 | second
+    third = np.int64(text[i + 2] & 0x3F)
+    if lead < 0xF0:
+        return (lead & 0x0F) << 12 | second << 6 | third
+    return (lead & 0x07) << 18 | second << 12 | third << 6 | np.int64(text[i + 3] & 0x3F)
+
+
+# Each scan gets a free hash table (slots) and space for its entries. It writes the block's own
+# numbers in reading order (ids), where each document ends in them, and the slices that the numbers
+# stand for. It returns how many ids and entries; -1 entries when the table is full.
+
+
+@compiled
+def scan_words(text: np.ndarray, flags: np.ndarray, min_chars: int, slots: np.ndarray,
+               ids: np.ndarray, document_ends: np.ndarray, starts: np.ndarray, ends: np.ndarray,
+               hashes: np.ndarray) -> tuple[int, int]:
+    """Find every longest run of at least ``min_chars`` word characters, as ``\\b\\w\\w+\\b`` (2) or
+    ``\\b\\w+\\b`` (1) does."""
+    n_entries, n_ids, document, i = 0, 0, 0, ZERO
+    while i < text.size:
+        start, chars, step = i, 0, 0
+        h, word, lead = EMPTY, EMPTY, np.int64(0)
+        while True:                              # one step per word character
+            lead = np.int64(text[i])
+            if lead < 0x80:
+                if flags[lead] & WORD == 0:
+                    step = 1
+                    break
+                h, word = hash_byte(h, word, i - start, lead)
+                i += 1
+            else:
+                step = width(lead)
+                if lead == DOCUMENT_END or flags[decode(text, i)] & WORD == 0:
+                    break
+                for j in range(i, i + step):
+                    h, word = hash_byte(h, word, j - start, np.int64(text[j]))
+                i += step
+            chars += 1
+        if chars >= min_chars:
+            h = hash_end(h, word)
+            entry = find(text, start, i, h, slots, text, starts, ends, hashes)
+            if entry < 0:
+                slots[-1 - entry] = h & TAG | np.uint64(n_entries + 1)
+                starts[n_entries], ends[n_entries], hashes[n_entries] = start, i, h
+                entry, n_entries = n_entries, n_entries + 1
+                if 2 * n_entries > slots.size:
+                    return 0, -1
+            ids[n_ids] = entry
+            n_ids += 1
+        if lead == DOCUMENT_END:
+            document_ends[document] = n_ids
+            document += 1
+        i += step
+    return n_ids, n_entries
+
+
+@compiled
+def clean_characters(text: np.ndarray, flags: np.ndarray, out: np.ndarray, pad_words: bool) -> int:
+    """Prepare a block for character n-grams. Returns the bytes written to ``out``: at most twice
+    the block and one for each document.
+
+    Without ``pad_words`` two or more white-space characters become one space. With it, each word is
+    written as space, word, space.
+    """
+    i, k, blanks, blank_at, in_word = ZERO, ZERO, 0, ZERO, False
+    while i < text.size:
+        lead = np.int64(text[i])
+        step, is_space = width(lead), False
+        if lead < 0x80:
+            is_space = flags[lead] & SPACE != 0
+        elif lead != DOCUMENT_END:
+            is_space = flags[decode(text, i)] & SPACE != 0
+        if in_word and (is_space or lead == DOCUMENT_END):
+            out[k], out[k + 1] = 32, SEGMENT_END
+            k, in_word = k + 2, False
+        elif pad_words and not is_space and not in_word and lead != DOCUMENT_END:
+            out[k] = 32
+            k, in_word = k + 1, True
+        if is_space and not pad_words:
+            blanks += 1
+            if blanks == 1:
+                blank_at = k                     # a lone tab stays a tab; a run becomes one space
+            else:
+                out[blank_at] = 32
+                k = blank_at + 1
+        if not is_space:
+            blanks = 0
+        if blanks <= 1 and not (is_space and pad_words):
+            for j in range(i, i + step):
+                out[k] = text[j]
+                k += 1
+        i += step
+    return k
+
+
+@compiled
+def scan_char_ngrams(text: np.ndarray, low: int, high: int, short_once: bool, slots: np.ndarray,
+                     ids: np.ndarray, document_ends: np.ndarray, starts: np.ndarray,
+                     ends: np.ndarray, hashes: np.ndarray) -> tuple[int, int]:
+    """Find every run of ``low`` to ``high`` characters inside a segment; with ``short_once`` a
+    shorter segment counts once as a whole."""
+    n_entries, n_ids, document, first, i = 0, 0, 0, ZERO, ZERO
+    while i < text.size:
+        if text[i] >= SEGMENT_END:
+            if text[i] == DOCUMENT_END:
+                document_ends[document] = n_ids
+                document += 1
+            i += 1
+            first = i
+            continue
+        raw, word, chars, j = EMPTY, EMPTY, 0, i
+        while chars < high and text[j] < SEGMENT_END:
+            for _ in range(width(np.int64(text[j]))):
+                raw, word = hash_byte(raw, word, j - i, np.int64(text[j]))
+                j += 1
+            chars += 1
+            if chars >= low or (short_once and i == first and text[j] >= SEGMENT_END):
+                h = hash_end(raw, word)
+                entry = find(text, i, j, h, slots, text, starts, ends, hashes)
+                if entry < 0:
+                    slots[-1 - entry] = h & TAG | np.uint64(n_entries + 1)
+                    starts[n_entries], ends[n_entries], hashes[n_entries] = i, j, h
+                    entry, n_entries = n_entries, n_entries + 1
+                    if 2 * n_entries > slots.size:
+                        return 0, -1
+                ids[n_ids] = entry
+                n_ids += 1
+        i += width(np.int64(text[i]))
+    return n_ids, n_entries
+
+
+@compiled
+def _copy_slices(text: np.ndarray, starts: np.ndarray, offsets: np.ndarray,
+                 out: np.ndarray) -> None:
+    for k in range(starts.size):
+        for i in range(offsets[k + 1] - offsets[k]):
+            out[offsets[k] + i] = text[starts[k] + i]
+
+
+# --------------------------------------------------------------------------------------- one block
 
 
 class ScannedBlock(NamedTuple):
-    """The tokens of some documents: ``ids`` (the block's own numbers, in reading order), ``document_ends`` (into ids), and per number the
-    token with its hash. ``ids`` may lie in a buffer that the next block of the same thread overwrites."""
+    """The tokens of some documents: ``ids`` (the block's own numbers, in reading order),
+    ``document_ends`` (into ids), and per number the token with its hash. ``ids`` may lie in a
+    buffer that the next block of the same thread overwrites."""
 
     ids: np.ndarray
     document_ends: np.ndarray
@@ -45,7 +228,8 @@ class ScannedBlock(NamedTuple):
 
 
 class Buffers(threading.local):
-    """Arrays that a thread uses again for each block of a call: fresh memory costs more than the loops that fill it."""
+    """Arrays that a thread uses again for each block of a call: fresh memory costs more than the
+    loops that fill it."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, np.ndarray] = {}
@@ -57,49 +241,39 @@ class Buffers(threading.local):
         return self._arrays[name][:size]
 
 
-def checked_threads(threads: int | None) -> int:
-    """Number of threads: the setting, or the cores this process may use. Raises as `check_int`."""
-    return available_cores() if threads is None else check_int("threads", threads, low=1)
-
-
-# ------------------------------------------------------------------------------------------------ one block
-
-
-def _folded(texts: list[str], buffers: Buffers, *, lowercase: bool, form: str | None) -> np.ndarray:
-    """A block's bytes after normalising and lower-casing: UTF-8, each text ended by 0xFF."""
+def _bytes_of(texts: list[str], *, lowercase: bool, form: str | None) -> np.ndarray:
+    """A block after normalising and lower-casing: UTF-8, each text ended by 0xFF."""
     if form is not None:
-        texts = [text if text.isascii() else unicodedata.normalize(form, text) for text in texts]
-    encoded = [*map(str.encode, texts), b""]
-    if not lowercase:
-        return np.frombuffer(_END.join(encoded), dtype=np.uint8)
-    for_python = buffers.get("for_python", len(texts), np.int64)
-    while True:
-        data = np.frombuffer(_END.join(encoded), dtype=np.uint8)
-        out = buffers.get("folded", data.size * 3 // 2 + 1, np.uint8)         # a lower-case form may need three bytes instead of two
-        n, n_for_python = fast_scan.fold(data, out, character_table(True), for_python)
-        if n_for_python == 0:
-            return out[:n]
-        for document in for_python[:n_for_python].tolist():
-            encoded[document] = texts[document].lower().encode()
+        texts = [t if t.isascii() else unicodedata.normalize(form, t) for t in texts]
+    if lowercase:
+        texts = [text.lower() for text in texts]
+    # a bytearray, because loops compiled for writable arrays are compiled once
+    end = bytearray([DOCUMENT_END])
+    return np.frombuffer(end.join([*map(str.encode, texts), b""]), dtype=np.uint8)
 
 
-def _scanned(scan: Callable[..., tuple[int, int]], text: np.ndarray, settings: tuple, *, n_documents: int, room: int,
-             buffers: Buffers) -> ScannedBlock:
-    """Run a compiled scan with a hash table that is large enough: first for text as it mostly is, then four times larger."""
-    ids, document_ends = buffers.get("ids", room, np.int32), np.empty(n_documents, np.int64)
-    starts, ends, hashes = buffers.get("starts", room, np.int64), buffers.get("ends", room, np.int64), buffers.get("hashes", room, np.uint64)
+def _scanned(scan: Callable[..., tuple[int, int]], text: np.ndarray, settings: tuple, *,
+             n_documents: int, most: int, buffers: Buffers) -> ScannedBlock:
+    """Run a scan that finds at most ``most`` tokens, with a hash table that is large enough: first
+    for text as it mostly is, then four times larger."""
+    ids, document_ends = buffers.get("ids", most, np.int32), np.empty(n_documents, np.int64)
+    starts, ends = buffers.get("starts", most, np.int64), buffers.get("ends", most, np.int64)
+    hashes = buffers.get("hashes", most, np.uint64)
     size, n = 1 << max(8, (text.size // 8).bit_length()), -1
     while n < 0:
         slots = buffers.get("slots", size, np.uint64)
         slots[:] = 0
         n_ids, n = scan(text, *settings, slots, ids, document_ends, starts, ends, hashes)
         size *= 4
-    return ScannedBlock(ids[:n_ids], document_ends, Strings.cut(text, starts[:n], ends[:n]), hashes[:n].copy())
+    offsets = np.concatenate([[0], np.cumsum(ends[:n] - starts[:n])])
+    arena = np.empty(offsets[-1], dtype=np.uint8)
+    _copy_slices(text, starts[:n], offsets, arena)
+    return ScannedBlock(ids[:n_ids], document_ends, Strings(arena, offsets), hashes[:n].copy())
 
 
 @dataclass(frozen=True)
 class WordScan:
-    """Words of at least ``min_chars`` word characters. ``form`` is a Unicode normal form or None."""
+    """Words of at least ``min_chars`` word characters. ``form``: a Unicode normal form or None."""
 
     min_chars: int
     lowercase: bool
@@ -107,15 +281,15 @@ class WordScan:
 
     def __call__(self, texts: list[str], buffers: Buffers) -> ScannedBlock:
         """Number the words of a block of texts."""
-        text = _folded(texts, buffers, lowercase=self.lowercase, form=self.form)
-        settings = (character_table(self.lowercase), self.min_chars)
-        room = text.size // (self.min_chars + 1) + 1
-        return _scanned(fast_scan.scan_words, text, settings, n_documents=len(texts), room=room, buffers=buffers)
+        text = _bytes_of(texts, lowercase=self.lowercase, form=self.form)
+        return _scanned(scan_words, text, (character_flags(), self.min_chars), buffers=buffers,
+                        n_documents=len(texts), most=text.size // (self.min_chars + 1) + 1)
 
 
 @dataclass(frozen=True)
 class CharacterScan:
-    """Runs of ``low`` to ``high`` characters; with ``in_words`` inside words padded by one space, else across the whole text."""
+    """Runs of ``low`` to ``high`` characters; with ``in_words`` inside words padded by one space,
+    else across the whole text."""
 
     low: int
     high: int
@@ -125,39 +299,58 @@ class CharacterScan:
 
     def __call__(self, texts: list[str], buffers: Buffers) -> ScannedBlock:
         """Number the character n-grams of a block of texts."""
-        text = _folded(texts, buffers, lowercase=self.lowercase, form=self.form)
-        # a word of one byte that ends its text comes with its end and becomes five: space, word, space, two ends
+        text = _bytes_of(texts, lowercase=self.lowercase, form=self.form)
+        # one letter that is a text comes with its end and becomes five: space, letter, space, ends
         clean = buffers.get("clean", 2 * text.size + len(texts), np.uint8)
-        clean = clean[: fast_scan.clean_characters(text, character_table(self.lowercase), clean, self.in_words)]
-        low, high, room = self.low, self.high, clean.size * (self.high - self.low + 1)
+        clean = clean[: clean_characters(text, character_flags(), clean, self.in_words)]
+        low, high, most = self.low, self.high, clean.size * (self.high - self.low + 1)
         if high > _LONG_NGRAM:                   # a run longer than the longest document is in none
-            lengths = np.diff(np.flatnonzero(clean == fast_scan.DOCUMENT_END), prepend=-1)
+            lengths = np.diff(np.flatnonzero(clean == DOCUMENT_END), prepend=-1)
             high = min(high, int(lengths.max(initial=1)))
             low = min(low, high + 1)
-            room = int((lengths * np.minimum(lengths, max(high - low + 1, 1))).sum())
-        settings = (low, high, self.in_words)
-        return _scanned(fast_scan.scan_char_ngrams, clean, settings, n_documents=len(texts), room=room, buffers=buffers)
+            most = int((lengths * np.minimum(lengths, max(high - low + 1, 1))).sum())
+        return _scanned(scan_char_ngrams, clean, (low, high, self.in_words), buffers=buffers,
+                        n_documents=len(texts), most=most)
 
 
 @dataclass(frozen=True)
 class TokenScan:
-    """Tokens that a Python function finds in one document (a text, or whatever the function takes)."""
+    """Tokens that a Python function finds in one text."""
 
-    tokens_of: Callable[[object], list[str]]
+    tokens_of: Callable[[str], list[str]]
 
-    def __call__(self, documents: list, buffers: Buffers) -> ScannedBlock:
-        """Number the tokens of a block of documents; needs no buffers."""
+    def __call__(self, texts: list[str], buffers: Buffers) -> ScannedBlock:
+        """Number the tokens of a block of texts; needs no buffers."""
         number: dict[str, int] = {}
         ids: list[int] = []
         document_ends = []
-        for document in documents:
-            ids += [number.setdefault(token, len(number)) for token in self.tokens_of(document)]
+        for text in texts:
+            ids += [number.setdefault(token, len(number)) for token in self.tokens_of(text)]
             document_ends.append(len(ids))
         strings = Strings.of(list(number))
-        return ScannedBlock(np.array(ids, np.int32), np.array(document_ends, np.int64), strings, strings.hashes())
+        return ScannedBlock(np.array(ids, np.int32), np.array(document_ends, np.int64), strings,
+                            hashes_of(strings))
 
 
-# ------------------------------------------------------------------------------------------------ many blocks
+def long_tokens(block: ScannedBlock, limit: int = MAX_TOKEN_CHARS) -> tuple[int, int]:
+    """How many tokens of a block are longer than ``limit`` characters, and the first document (of
+    the block) that has one; (0, 0) without."""
+    offsets, first, count = block.strings.offsets, len(block.document_ends), 0
+    for entry in np.flatnonzero(np.diff(offsets) > limit):
+        part = block.strings.arena[offsets[entry] : offsets[entry + 1]]
+        if np.count_nonzero(part & 0xC0 != 0x80) > limit:
+            at = int(np.argmax(block.ids == entry))
+            first = min(first, int(np.searchsorted(block.document_ends, at, side="right")))
+            count += 1
+    return (count, first) if count else (0, 0)
+
+
+# ------------------------------------------------------------------------------------- many blocks
+
+
+def checked_threads(threads: int | None) -> int:
+    """Number of threads: the setting, or the cores this process may use. Raises as `check_int`."""
+    return available_cores() if threads is None else check_int("threads", threads, low=1)
 
 
 def _blocks(batches: Iterable[list], limit: int) -> Iterator[list]:
@@ -174,11 +367,13 @@ def _blocks(batches: Iterable[list], limit: int) -> Iterator[list]:
         yield block
 
 
-def scanned_blocks(batches: Iterable[list], work: Callable[[list], object], *, threads: int, size: int = BLOCK_CHARACTERS) -> Iterator:
-    """Apply ``work`` to blocks of documents and yield the results in order.
+def scanned_blocks(batches: Iterable[list], work: Callable[[list], object], *, threads: int,
+                   size: int = BLOCK_CHARACTERS) -> Iterator:
+    """Apply ``work`` (a scan, or what begins with one) to blocks of texts and yield the results in
+    order.
 
-    Parameters: batches, lists of documents that have a length each; work, a scan or something that begins with one; threads; size, characters
-    (or tokens) per block. At most ``2 * threads + 2`` blocks are in memory. An exception of the iterator or of ``work`` comes out as it is.
+    ``batches`` are lists of texts, ``size`` the characters of a block. At most ``2 * threads + 2``
+    blocks are in memory. An exception of the iterator or of ``work`` comes out as it is.
     """
     blocks = _blocks(batches, size)
     first = next(blocks, None)
@@ -196,54 +391,10 @@ def scanned_blocks(batches: Iterable[list], work: Callable[[list], object], *, t
         try:
             for block in blocks:
                 pending.append(pool.submit(work, block))
-                if len(pending) > 2 * threads:           # enough ahead that no thread waits for the caller
+                if len(pending) > 2 * threads:   # enough ahead that no thread waits for the caller
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()
         finally:
             for task in pending:
                 task.cancel()
-
-
-# ------------------------------------------------------------------------------------------------ tokens that are no words
-
-
-def long_tokens(block: ScannedBlock, limit: int = MAX_TOKEN_CHARS) -> tuple[int, int]:
-    """How many tokens of a block are longer than ``limit`` characters, and the first document (of the block) that has one; (0, 0) without."""
-    offsets, first = block.strings.offsets, len(block.document_ends)
-    lengths = np.diff(offsets)
-    if lengths.max(initial=0) <= limit:
-        return 0, 0
-    count = 0
-    for entry in np.flatnonzero(lengths > limit):
-        part = block.strings.arena[offsets[entry] : offsets[entry + 1]]
-        if np.count_nonzero(part & 0xC0 != 0x80) > limit:
-            at = int(np.argmax(block.ids == entry))
-            first, count = min(first, int(np.searchsorted(block.document_ends, at, side="right"))), count + 1
-    return (count, first) if count else (0, 0)
-
-
-class Oddities:
-    """What is allowed but rarely meant, summed over the blocks of one call: documents without a token, tokens too long to be words."""
-
-    def __init__(self) -> None:
-        self.n_documents, self.n_empty, self.first_empty = 0, 0, -1
-        self._n_long, self._first_long = 0, -1
-
-    def look(self, ends: np.ndarray, long: tuple[int, int]) -> None:
-        """Note one block: where its documents end in its tokens (or cells), and the answer of `long_tokens`."""
-        empty = np.flatnonzero(np.diff(ends, prepend=0) == 0)
-        if len(empty) and not self.n_empty:
-            self.first_empty = self.n_documents + int(empty[0])
-        if long[0] and not self._n_long:
-            self._first_long = self.n_documents + long[1]
-        self.n_empty, self._n_long, self.n_documents = self.n_empty + len(empty), self._n_long + long[0], self.n_documents + len(ends)
-
-    def warn(self, what: str, outcome: str, *, stacklevel: int = 4) -> None:
-        """Emit at most one DataWarning per kind. ``what`` is missing in a document ("token"), which leads to ``outcome``."""
-        if self.n_empty:
-            warn_data(f"{self.n_empty} of {self.n_documents} documents have no {what} (first: documents[{self.first_empty}]); {outcome}",
-                      stacklevel=stacklevel)
-        if self._n_long:
-            warn_data(f"{self._n_long} token(s) have more than max_token_chars={MAX_TOKEN_CHARS} characters, first in "
-                      f"documents[{self._first_long}]; they are kept whole. Is this text, and does it have spaces?", stacklevel=stacklevel)

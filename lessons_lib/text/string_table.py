@@ -1,143 +1,125 @@
-"""A table that gives strings numbers in order of first appearance, kept as bytes, so that millions of them cost little.
+"""A hash table that gives strings numbers in order of first appearance, and its compiled loops.
 
-The bytes of all strings lie in one array, one after the other; a hash table finds a string's number. Strings are sorted as bytes, which is
-the order of Python's str, because UTF-8 keeps the order of code points. Used by `Corpus` and by every method of ``counts``.
+Its keys are slices of bytes, so that the scanner finds a word's number where the word lies, and no
+Python string is made of it: a dict takes thirteen times as long. Used by `Corpus` and ``counts``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 import numpy as np
 
 from ..core.compiled import compiled
-from .fast_scan import add_to_table, grown_slots, hash_strings
+from .growing_array import extended
+from .strings import Strings
 
-__all__ = ["StringTable", "Strings", "extended"]
+__all__ = ["StringTable", "Strings", "extended", "find", "hash_byte", "hash_end", "hashes_of"]
 
-_DECODE_AT_ONCE = 1 << 16
-_LINE_END = 10
-_SORT_ROUNDS = 4                                 # 8 bytes each; strings equal that far are sorted by Python
-
-
-@compiled
-def _words_at(arena: np.ndarray, offsets: np.ndarray, entries: np.ndarray, skip: int, out: np.ndarray) -> None:
-    """Bytes skip … skip + 7 of each string as one big-endian number, zero where the string has ended."""
-    for k in range(entries.size):
-        start, end = offsets[entries[k]] + skip, offsets[entries[k] + 1]
-        word = np.uint64(0)
-        for i in range(8):
-            byte = arena[start + i] if start + i < end else np.uint8(0)
-            word = word << np.uint64(8) | np.uint64(byte)
-        out[k] = word
+# A hash takes a string's bytes eight at a time, as one number; `hash_end` maps numbers one to one.
+# So two strings of up to eight bytes are equal if length and hash are, and only longer ones need a
+# look at their bytes. All are uint64, because Numba turns int64 with uint64 into float64.
+PRIME, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
+HALF, ONE, EMPTY = np.uint64(32), np.uint64(1), np.uint64(0)
+TAG, LOW = np.uint64(0xFFFFFFFF00000000), np.uint64(0xFFFFFFFF)
+WORD_BYTES = 8
 
 
 @compiled
-def _gather(text: np.ndarray, starts: np.ndarray, offsets: np.ndarray, gap: int, out: np.ndarray) -> None:
-    """Copy slices of a text one after the other; ``gap`` bytes after each stay as they are."""
-    for k in range(starts.size):
-        for i in range(offsets[k + 1] - offsets[k] - gap):
-            out[offsets[k] + i] = text[starts[k] + i]
+def hash_byte(h: np.uint64, word: np.uint64, n: int, byte: int) -> tuple:
+    """Take the n-th byte into the current word; a full word goes into the hash."""
+    word |= np.uint64(byte) << np.uint64(8 * (n & 7))
+    if n & 7 == 7:
+        return (h ^ word) * PRIME, EMPTY
+    return h, word
 
 
-def extended(array: np.ndarray, size: int) -> np.ndarray:
-    """The array itself when it holds ``size`` items, else a longer copy with room to grow."""
-    if len(array) >= size:
-        return array
-    longer = np.empty(max(size, len(array) * 3 // 2), dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
+@compiled
+def hash_end(h: np.uint64, word: np.uint64) -> np.uint64:
+    """The hash, with the last word in it and all bits mixed."""
+    h ^= word
+    h = (h ^ (h >> HALF)) * MIX
+    return h ^ (h >> HALF)
 
 
-class Strings:
-    """Strings as bytes: string i is ``arena[offsets[i]:offsets[i + 1]]`` in UTF-8."""
+@compiled
+def find(text: np.ndarray, start: int, end: int, h: np.uint64, slots: np.ndarray,
+         known: np.ndarray, starts: np.ndarray, ends: np.ndarray, hashes: np.ndarray) -> int:
+    """Entry of a slice of ``text`` among the slices of ``known``, or ``-1 - slot`` with the free
+    slot where it belongs.
 
-    def __init__(self, arena: np.ndarray, offsets: np.ndarray):
-        self.arena, self.offsets = arena, offsets
+    A slot holds the upper half of the hash and the entry's number plus one; 0 is free. Slots are a
+    power of two and searched one after the other.
+    """
+    mask, tag, length = np.uint64(slots.size - 1), h & TAG, end - start
+    place = h & mask
+    while slots[place] != EMPTY:
+        slot = slots[place]
+        if slot & TAG == tag:
+            entry = np.int64(slot & LOW) - 1
+            if hashes[entry] == h and ends[entry] - starts[entry] == length:
+                k = 0 if length > WORD_BYTES else length
+                while k < length and text[start + k] == known[starts[entry] + k]:
+                    k += 1
+                if k == length:
+                    return entry
+        place = (place + ONE) & mask
+    return -1 - np.int64(place)
 
-    @classmethod
-    def of(cls, strings: Sequence[str]) -> Strings:
-        """Pack a list of str."""
-        arena = np.frombuffer(bytearray("".join(strings).encode()), dtype=np.uint8)
-        begins = np.append(np.flatnonzero(arena & 0xC0 != 0x80), len(arena))         # first byte of each character
-        characters = np.zeros(len(strings) + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=characters[1:])
-        return cls(arena, begins[characters])
 
-    @classmethod
-    def checked(cls, arena: np.ndarray, offsets: np.ndarray, *, name: str) -> Strings:
-        """Strings from a file. Parameters: name, of the offsets. Raises ValueError for offsets that do not cut the arena from end to end."""
-        whole = arena.ndim == offsets.ndim == 1 and (arena.dtype, offsets.dtype) == (np.uint8, np.int64) and len(offsets) > 0
-        if not (whole and offsets[0] == 0 and offsets[-1] == len(arena) and (offsets[1:] >= offsets[:-1]).all()):
-            raise ValueError(f"{name} does not cut {arena.size} bytes of tokens from end to end")
-        return cls(arena, offsets)
+@compiled
+def _grown_slots(hashes: np.ndarray, n: int, size: int) -> np.ndarray:
+    """A fresh slot array of ``size`` (a power of two) with the first n entries in it."""
+    slots, mask = np.zeros(size, np.uint64), np.uint64(size - 1)
+    for entry in range(n):
+        place = hashes[entry] & mask
+        while slots[place] != EMPTY:
+            place = (place + ONE) & mask
+        slots[place] = hashes[entry] & TAG | np.uint64(entry + 1)
+    return slots
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
-    @classmethod
-    def cut(cls, text: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> Strings:
-        """Copies of the slices of a text."""
-        offsets = np.zeros(len(starts) + 1, dtype=np.int64)
-        np.cumsum(ends - starts, out=offsets[1:])
-        arena = np.empty(offsets[-1], dtype=np.uint8)
-        _gather(text, starts, offsets, 0, arena)
-        return cls(arena, offsets)
+@compiled
+def _hash_strings(arena: np.ndarray, offsets: np.ndarray, hashes: np.ndarray) -> None:
+    for e in range(hashes.size):
+        h, word = EMPTY, EMPTY
+        for i in range(offsets[e], offsets[e + 1]):
+            h, word = hash_byte(h, word, i - offsets[e], np.int64(arena[i]))
+        hashes[e] = hash_end(h, word)
 
-    def hashes(self) -> np.ndarray:
-        """The scanner's hash of each string, uint64."""
-        out = np.empty(len(self), dtype=np.uint64)
-        hash_strings(self.arena, self.offsets, out)
-        return out
 
-    def to_list(self, entries: np.ndarray | None = None) -> list[str]:
-        """The strings of these numbers (default: all) as str, decoded many at a time."""
-        entries = np.arange(len(self)) if entries is None else entries
-        out: list[str] = []
-        for first in range(0, len(entries), _DECODE_AT_ONCE):
-            part = entries[first : first + _DECODE_AT_ONCE]
-            offsets = np.zeros(len(part) + 1, dtype=np.int64)
-            np.cumsum(self.offsets[part + 1] - self.offsets[part] + 1, out=offsets[1:])
-            lines = np.full(offsets[-1], _LINE_END, dtype=np.uint8)
-            _gather(self.arena, self.offsets[part], offsets, 1, lines)
-            text = lines.tobytes().decode()
-            if text.count("\n") == len(part):
-                out += text[:-1].split("\n")
-            else:                                # a string holds a line end itself
-                begun = np.concatenate([[0], np.cumsum(lines & 0xC0 != 0x80)])          # characters begun before each byte
-                out += [text[a : b - 1] for a, b in pairwise(begun[offsets].tolist())]
-        return out
+@compiled
+def _number(text: np.ndarray, text_offsets: np.ndarray, hashes: np.ndarray, slots: np.ndarray,
+            arena: np.ndarray, offsets: np.ndarray, known_hashes: np.ndarray, n: int, add: bool,
+            entry_of: np.ndarray) -> int:
+    """Number strings by the table; unknown ones are added, or get -1. Returns the entries in the
+    table. The arrays are long enough and the slots at most half full."""
+    for e in range(hashes.size):
+        start, end = text_offsets[e], text_offsets[e + 1]
+        entry = find(text, start, end, hashes[e], slots, arena, offsets, offsets[1:], known_hashes)
+        if entry < 0 and add:
+            slots[-1 - entry] = hashes[e] & TAG | np.uint64(n + 1)
+            known_hashes[n] = hashes[e]
+            for i in range(end - start):
+                arena[offsets[n] + i] = text[start + i]
+            offsets[n + 1] = offsets[n] + end - start
+            entry, n = n, n + 1
+        entry_of[e] = max(entry, -1)
+    return n
 
-    def sorted_order(self, entries: np.ndarray | None = None) -> np.ndarray:
-        """These numbers (default: all), which are distinct, in the alphabetical order of their strings (by code point). Returns int64."""
-        order = np.arange(len(self)) if entries is None else entries.astype(np.int64)
-        group = np.zeros(len(order), dtype=np.int64)
-        open_ = np.arange(len(order))                                                   # positions whose string is not placed yet
-        for rounds in range(_SORT_ROUNDS):
-            words = np.empty(len(open_), dtype=np.uint64)
-            _words_at(self.arena, self.offsets, order[open_], 8 * rounds, words)
-            by = np.argsort(words) if rounds == 0 else np.lexsort((words, group[open_]))
-            order[open_], words = order[open_][by], words[by]
-            starts_new = np.ones(len(open_), dtype=bool)
-            starts_new[1:] = (words[1:] != words[:-1]) | (group[open_][1:] != group[open_][:-1])
-            group[open_] = open_[np.maximum.accumulate(np.where(starts_new, np.arange(len(open_)), 0))]
-            alone = starts_new & np.append(starts_new[1:], True)
-            open_ = open_[~alone]
-            if not len(open_):
-                return order
-        for tied in np.split(open_, np.flatnonzero(np.diff(group[open_])) + 1):
-            names = self.to_list(order[tied])
-            order[tied] = order[tied][sorted(range(len(names)), key=names.__getitem__)]
-        return order
+
+def hashes_of(strings: Strings) -> np.ndarray:
+    """The hash of each string, uint64: the same as the scans compute on their way."""
+    hashes = np.empty(len(strings), dtype=np.uint64)
+    _hash_strings(strings.arena, strings.offsets, hashes)
+    return hashes
 
 
 class StringTable:
-    """Numbers for strings, in order of first appearance. `add` numbers new ones; `find` answers -1 for them."""
+    """Numbers for strings, in order of first appearance."""
 
     def __init__(self) -> None:
         self._slots = np.zeros(1 << 12, dtype=np.uint64)
-        self._arena, self._offsets = np.empty(1 << 14, dtype=np.uint8), np.zeros(1 << 11, dtype=np.int64)
+        self._arena = np.empty(1 << 14, dtype=np.uint8)
+        self._offsets = np.zeros(1 << 11, dtype=np.int64)
         self._hashes, self._n = np.empty(1 << 11, dtype=np.uint64), 0
 
     def __len__(self) -> int:
@@ -148,26 +130,27 @@ class StringTable:
         """All strings so far, by number."""
         return Strings(self._arena[: self._offsets[self._n]], self._offsets[: self._n + 1])
 
-    def _make_room(self, n_strings: int, n_bytes: int) -> None:
-        self._arena = extended(self._arena, self._offsets[self._n] + n_bytes)
-        self._offsets = extended(self._offsets, self._n + n_strings + 1)
-        self._hashes = extended(self._hashes, self._n + n_strings)
-        if 2 * (self._n + n_strings) > len(self._slots):
-            size = 1 << int(4 * (self._n + n_strings)).bit_length()
-            self._slots = grown_slots(self._hashes, self._n, size)
-
-    def add(self, strings: Strings, hashes: np.ndarray) -> np.ndarray:
-        """Numbers of these strings; new ones get the next numbers. ``hashes``: as `Strings.hashes`. Returns int64."""
-        self._make_room(len(strings), len(strings.arena))
-        entry_of = np.empty(len(strings), dtype=np.int64)
-        self._n = self._number(strings, hashes, True, entry_of)
+    def add(self, strings: Strings, hashes: np.ndarray | None = None) -> np.ndarray:
+        """Numbers of these strings, int64; new ones get the next numbers. ``hashes``: those of
+        `hashes_of`, where they are known."""
+        most = self._n + len(strings)
+        self._arena = extended(self._arena, self._offsets[self._n] + len(strings.arena))
+        self._offsets = extended(self._offsets, most + 1)
+        self._hashes = extended(self._hashes, most)
+        if 2 * most > len(self._slots):
+            self._slots = _grown_slots(self._hashes, self._n, 1 << int(4 * most).bit_length())
+        entry_of, self._n = self._numbered(strings, hashes, add=True)
         return entry_of
 
-    def find(self, strings: Strings, hashes: np.ndarray) -> np.ndarray:
-        """Numbers of these strings, -1 for unknown ones. Changes nothing, so that threads may share the table."""
-        entry_of = np.empty(len(strings), dtype=np.int64)
-        self._number(strings, hashes, False, entry_of)
-        return entry_of
+    def find(self, strings: Strings, hashes: np.ndarray | None = None) -> np.ndarray:
+        """Numbers of these strings, int64, -1 for unknown ones. Changes nothing, so that threads
+        may share the table."""
+        return self._numbered(strings, hashes, add=False)[0]
 
-    def _number(self, strings: Strings, hashes: np.ndarray, add: bool, entry_of: np.ndarray) -> int:
-        return add_to_table(strings.arena, strings.offsets, hashes, self._slots, self._arena, self._offsets, self._hashes, self._n, add, entry_of)
+    def _numbered(self, strings: Strings, hashes: np.ndarray | None, *,
+                  add: bool) -> tuple[np.ndarray, int]:
+        hashes = hashes_of(strings) if hashes is None else hashes
+        entry_of = np.empty(len(strings), dtype=np.int64)
+        n = _number(strings.arena, strings.offsets, hashes, self._slots, self._arena,
+                    self._offsets, self._hashes, self._n, add, entry_of)
+        return entry_of, n

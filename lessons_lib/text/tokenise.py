@@ -1,7 +1,8 @@
 r"""Cutting a text into tokens: what counts as a word is a decision, and here it is an argument.
 
-The default takes every run of letters, digits and underscores of any script, lower-cased, in normal form NFC. Chinese has no spaces; there
-a dictionary finds the words (jieba). Taught in lesson ``01_one_hot``.
+The default takes every run of letters, digits and underscores of any script, lower-cased, in normal
+form NFC. Chinese has no spaces; there a dictionary finds the words (jieba). Taught in lesson
+``01_one_hot``.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import logging
 import warnings
 from collections.abc import Callable
 
-from ..core import BackendUnavailable, Estimator, check_choice
-from ..core.checks import checked_texts, shown
+from ..core import BackendUnavailable, Estimator, check_choice, checked_texts, shown
 from .normalise import checked_form, normalise
 from .patterns import TokenPattern
 from .scanner import FAST_PATTERNS, TokenScan, WordScan
@@ -25,56 +25,89 @@ LANGUAGES = ("any", "zh")
 
 @functools.cache
 def _chinese_cutter() -> Callable[[str], list[str]]:
-    """jieba with a dictionary of its own, so that words which the user adds elsewhere change nothing here; it says nothing."""
+    """jieba with a dictionary of its own, so that words which the user adds elsewhere change
+    nothing here; it says nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             import jieba
         except ImportError as error:
-            raise BackendUnavailable('language="zh" needs jieba, which is not installed: pip install jieba') from error
+            raise BackendUnavailable('language="zh" needs jieba, which is not installed: '
+                                     "pip install jieba") from error
         logging.getLogger("jieba").setLevel(logging.ERROR)
         return jieba.Tokenizer().lcut
+
+
+_compiled = functools.lru_cache(maxsize=64)(functools.partial(TokenPattern, name="pattern"))
 
 
 class Tokenizer(Estimator):
     r"""Text to tokens: normal form, lower case, then every match of a pattern.
 
     Parameters
-        pattern: regular expression for a token; the default is every run of word characters, so "don't" gives "don" and "t", and "e-mail"
-        gives "e" and "mail". ``\w+(?:['’]\w+)*`` keeps inner apostrophes. The default and ``(?u)\b\w\w+\b`` run compiled in `Corpus`.
-        lowercase: lower-case first. normalise: Unicode normal form ("NFC", …) or None. language: "any" cuts by the pattern; "zh" cuts
-        Chinese by jieba's dictionary and keeps the pieces in which the pattern is found, so punctuation falls away.
+    ----------
+    pattern : str, default ``(?u)\b\w+\b``
+        Regular expression of a token. The default is every run of word characters, so "don't" gives
+        "don" and "t", and "e-mail" gives "e" and "mail"; ``\w+(?:['’]\w+)*`` keeps inner
+        apostrophes. The default and ``(?u)\b\w\w+\b`` run compiled in `Corpus`.
+    lowercase : bool, default True
+        Lower-case first.
+    normalise : "NFC", "NFD", "NFKC", "NFKD" or None, default "NFC"
+        Unicode normal form.
+    language : "any" or "zh", default "any"
+        "zh" cuts Chinese by jieba's dictionary and keeps what the pattern is found in, so that
+        punctuation falls away.
 
+    Examples
+    --------
     >>> Tokenizer()("Naïve cats don’t read.")
     ['naïve', 'cats', 'don', 't', 'read']
     """
 
-    def __init__(self, pattern: str = WORD_PATTERN, *, lowercase: bool = True, normalise: str | None = "NFC", language: str = "any"):
-        self.pattern, self.lowercase, self.normalise, self.language = pattern, lowercase, normalise, language
+    def __init__(self, pattern: str = WORD_PATTERN, *, lowercase: bool = True,
+                 normalise: str | None = "NFC", language: str = "any"):
+        self.pattern, self.lowercase = pattern, lowercase
+        self.normalise, self.language = normalise, language
 
     def __call__(self, text: str) -> list[str]:
-        """The tokens of one text, in order. Raises TypeError (not a str), ValueError (a setting, a lone surrogate)."""
+        """The tokens of one text, in order.
+
+        Parameters
+        ----------
+        text : str
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is no str, a setting that is not allowed, a lone surrogate.
+        """
         if not isinstance(text, str):
-            raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected one str. For many texts use Corpus.from_texts")
+            raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected one str. For "
+                            "many texts use Corpus.from_texts")
         text = next(checked_texts([text], name="text"))
         return self._tokens(text, self._checked())
 
     def scan(self) -> WordScan | TokenScan:
-        """What `Corpus` runs over blocks of texts: the compiled scanner where it finds the same tokens, else this tokenizer."""
+        """What `Corpus` runs over blocks of texts: the compiled scanner where it finds the same
+        tokens, else this tokenizer.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a setting that is not allowed.
+        """
         pattern = self._checked()
         if self.language == "any" and self.pattern in FAST_PATTERNS:
-            return WordScan(FAST_PATTERNS[self.pattern], lowercase=self.lowercase, form=self.normalise)
-
-        def tokens_of(text: str) -> list[str]:
-            return [token for token in self._tokens(text, pattern) if token]
-
-        return TokenScan(tokens_of)
+            min_chars = FAST_PATTERNS[self.pattern]
+            return WordScan(min_chars, lowercase=self.lowercase, form=self.normalise)
+        return TokenScan(lambda text: [token for token in self._tokens(text, pattern) if token])
 
     def _checked(self) -> TokenPattern:
         check_choice("language", self.language, LANGUAGES)
         checked_form(self.normalise)
         if not isinstance(self.lowercase, bool):
-            raise TypeError(f"lowercase={shown(self.lowercase)} is {type(self.lowercase).__name__}; expected True or False")
+            raise TypeError(f"lowercase={shown(self.lowercase)} is "
+                            f"{type(self.lowercase).__name__}; expected True or False")
         return _compiled(self.pattern)
 
     def _tokens(self, text: str, pattern: TokenPattern) -> list[str]:
@@ -82,18 +115,28 @@ class Tokenizer(Estimator):
         text = text.lower() if self.lowercase else text
         if self.language == "any":
             return pattern.findall(text)
-        return [piece for piece in _chinese_cutter()(text) if pattern.findall(piece)]
+        return [word for word in _chinese_cutter()(text) if pattern.findall(word)]
 
 
-@functools.lru_cache(maxsize=64)
-def _compiled(pattern: str) -> TokenPattern:
-    return TokenPattern(pattern, name="pattern")
+def tokenize(text: str, pattern: str = WORD_PATTERN, *, lowercase: bool = True,
+             normalise: str | None = "NFC", language: str = "any") -> list[str]:
+    """The tokens of one text.
 
+    Parameters
+    ----------
+    text : str
+    pattern, lowercase, normalise, language
+        The settings of `Tokenizer`.
 
-def tokenize(text: str, pattern: str = WORD_PATTERN, *, lowercase: bool = True, normalise: str | None = "NFC", language: str = "any") -> list[str]:
-    """The tokens of one text; the settings are those of `Tokenizer`.
+    Raises
+    ------
+    TypeError, ValueError
+        As `Tokenizer`.
 
+    Examples
+    --------
     >>> tokenize("To be, or not to be")
     ['to', 'be', 'or', 'not', 'to', 'be']
     """
-    return Tokenizer(pattern, lowercase=lowercase, normalise=normalise, language=language)(text)
+    settings = {"lowercase": lowercase, "normalise": normalise, "language": language}
+    return Tokenizer(pattern, **settings)(text)

@@ -56,13 +56,10 @@ def a_slice_of_an_array_that_grew() -> None:
 
 
 def the_room_for_padded_text_that_there_was_before() -> None:
-    from lessons_lib.text import fast_scan
-    from lessons_lib.text.characters import character_table
+    from lessons_lib.text.scanner import character_flags, clean_characters
 
     text = np.frombuffer(bytearray(b"a\xff" * 3), np.uint8)
-    fast_scan.clean_characters(
-        text, character_table(True), np.empty(2 * len(text) + 1, np.uint8), True
-    )
+    clean_characters(text, character_flags(), np.empty(2 * len(text) + 1, np.uint8), True)
 
 
 def a_row_behind_the_word_vectors() -> None:

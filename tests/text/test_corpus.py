@@ -1,4 +1,4 @@
-"""A corpus: one pass, ids and offsets, the same in memory, on disk and for any number of threads."""
+"""A corpus: one pass, ids and offsets, the same in memory, on disk, for any number of threads."""
 
 import json
 from collections import Counter
@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.core import DamagedFile, DataWarning
-from lessons_lib.text import Corpus, Tokenizer, tokenize
+from lessons_lib.core import DamagedFile, DataWarning, load_files, save_files
+from lessons_lib.text import Corpus, Tokenizer, Vocabulary, tokenize
 
-TEXTS = ["The cat sat on the mat.", "Größe und Café: THE dog!", "cat? Cat! 我爱 שלום 👩\u200d👧 the"]
-token_lists = st.lists(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5), min_size=1, max_size=8), min_size=1,
-                       max_size=6)
+TEXTS = ["The cat sat on the mat.", "Größe und Café: THE dog!",
+         "cat? Cat! 我爱 שלום 👩\u200d👧 the"]
+some_tokens = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
+token_lists = st.lists(st.lists(some_tokens, min_size=1, max_size=8), min_size=1, max_size=6)
 
 
 def documents_of(corpus: Corpus) -> list[list[str]]:
@@ -21,7 +22,8 @@ def documents_of(corpus: Corpus) -> list[list[str]]:
 
 
 def same(a: Corpus, b: Corpus) -> bool:
-    return a.vocabulary == b.vocabulary and np.array_equal(a.token_ids, b.token_ids) and np.array_equal(a.offsets, b.offsets)
+    return (a.vocabulary == b.vocabulary and np.array_equal(a.token_ids, b.token_ids)
+            and np.array_equal(a.offsets, b.offsets))
 
 
 def test_a_corpus_holds_the_tokens_of_the_texts_in_order():
@@ -36,7 +38,8 @@ def test_a_corpus_holds_the_tokens_of_the_texts_in_order():
 @given(token_lists, st.integers(1, 3), st.one_of(st.none(), st.integers(1, 4)))
 def test_T12_any_token_is_counted_and_rare_ones_are_dropped(lists, min_count, max_size):
     counts = Counter(token for tokens in lists for token in tokens)
-    order = sorted((token for token in counts if counts[token] >= min_count), key=lambda token: (-counts[token], token))[:max_size]
+    frequent = (token for token in counts if counts[token] >= min_count)
+    order = sorted(frequent, key=lambda token: (-counts[token], token))[:max_size]
     if not order:
         with pytest.raises(ValueError, match="leaves no token"):
             Corpus.from_tokens(lists, min_count=min_count, max_size=max_size)
@@ -44,10 +47,12 @@ def test_T12_any_token_is_counted_and_rare_ones_are_dropped(lists, min_count, ma
     corpus = Corpus.from_tokens(lists, min_count=min_count, max_size=max_size)
     assert corpus.vocabulary.tokens == order
     assert corpus.vocabulary.counts.tolist() == [counts[token] for token in order]
-    assert documents_of(corpus) == [[token for token in tokens if token in set(order)] for tokens in lists]
+    kept = set(order)
+    assert documents_of(corpus) == [[t for t in tokens if t in kept] for tokens in lists]
 
 
-@pytest.mark.parametrize("tokenizer", [None, Tokenizer(r"[^\W\d_]+"), Tokenizer(language="zh"), str.split])
+@pytest.mark.parametrize("tokenizer", [
+    None, Tokenizer(r"[^\W\d_]+"), Tokenizer(language="zh"), str.split])
 def test_any_tokenizer_may_cut_the_texts(tokenizer):
     corpus = Corpus.from_texts(TEXTS, tokenizer=tokenizer)
     assert documents_of(corpus) == [(tokenizer or tokenize)(text) for text in TEXTS]
@@ -55,7 +60,7 @@ def test_any_tokenizer_may_cut_the_texts(tokenizer):
 
 @pytest.mark.parametrize("min_count", [1, 2])
 def test_a_corpus_on_disk_is_the_one_in_memory(tmp_path, min_count, monkeypatch):
-    monkeypatch.setattr("lessons_lib.text.corpus._AT_ONCE", 7)          # many parts
+    monkeypatch.setattr("lessons_lib.text.token_corpus._AT_ONCE", 7)          # many parts
     texts = TEXTS * 9
     memory = Corpus.from_texts(texts, min_count=min_count)
     disk = Corpus.from_texts(iter(texts), min_count=min_count, folder=tmp_path / "corpus")
@@ -66,11 +71,16 @@ def test_a_corpus_on_disk_is_the_one_in_memory(tmp_path, min_count, monkeypatch)
     assert not list(tmp_path.rglob(".tmp-*"))
 
 
+def test_a_corpus_takes_lists_as_arrays():
+    corpus = Corpus(Vocabulary(["a"], [3]), [0, 0, 0], [0, 2, 3])
+    assert [ids.tolist() for ids in corpus] == [[0, 0], [0]]
+
+
 def test_min_count_in_many_parts_keeps_the_document_borders(monkeypatch):
-    monkeypatch.setattr("lessons_lib.text.corpus._AT_ONCE", 5)
+    monkeypatch.setattr("lessons_lib.text.token_corpus._AT_ONCE", 5)
     lists = [["a"], ["b", "a"], ["c", "d", "e"], ["a", "a", "f", "b"]] * 3
     corpus = Corpus.from_tokens(lists, min_count=4)
-    assert documents_of(corpus) == [[token for token in tokens if token in "ab"] for tokens in lists]
+    assert documents_of(corpus) == [[t for t in tokens if t in "ab"] for tokens in lists]
 
 
 def test_T13_a_generator_with_a_wrong_length_gives_the_same_corpus():
@@ -94,7 +104,7 @@ def test_the_number_of_threads_changes_nothing(threads, monkeypatch):
     assert same(Corpus.from_texts(texts, threads=threads), expected)
 
 
-# ------------------------------------------------------------------------------------------------ files of text
+# ------------------------------------------------------------------------------------ files of text
 
 
 def test_a_file_gives_one_document_per_line(tmp_path):
@@ -112,85 +122,21 @@ def test_another_encoding_is_read_when_named(tmp_path):
     assert documents_of(Corpus.from_file(wide, encoding="utf-16")) == [["bär"], ["größe"]]
 
 
-def test_T16_a_file_that_is_not_utf8_is_refused_with_line_and_byte(tmp_path):
-    path = tmp_path / "latin.txt"
-    path.write_bytes(b"plain\nB\xe4r\n")
-    with pytest.raises(ValueError, match=r"latin\.txt, line 2, byte 7: e4 is not UTF-8 .*encoding='latin-1'"):
-        Corpus.from_file(path)
-
-
-def test_T16_an_encoding_that_does_not_fit_or_exist_is_refused(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match=r"a\.txt is not ascii \(after line 0"):
-        Corpus.from_file(path, encoding="ascii")
-    with pytest.raises(ValueError, match="encoding='utf-9' is unknown"):
-        Corpus.from_file(path, encoding="utf-9")
-
-
-def test_F15_a_missing_file_is_named_with_the_nearest(tmp_path):
-    (tmp_path / "texts.txt").write_text("a")
-    with pytest.raises(FileNotFoundError, match=r"text\.txt does not exist; nearest name: .*texts\.txt"):
-        Corpus.from_file(tmp_path / "text.txt")
-
-
-# ------------------------------------------------------------------------------------------------ bad input
-
-
-def test_T01_one_text_is_refused():
-    with pytest.raises(TypeError, match=r"texts='a text' is one str; expected a sequence of str\. Pass a list"):
-        Corpus.from_texts("a text")
-
-
-@pytest.mark.parametrize("make", [Corpus.from_texts, Corpus.from_tokens])
-@pytest.mark.parametrize("empty", [[], iter(())])
-def test_T02_no_documents_are_refused(make, empty):
-    with pytest.raises(ValueError, match="holds 0 documents; expected >= 1"):
-        make(empty)
-
-
-@pytest.mark.parametrize("make, documents", [(Corpus.from_texts, ["", " \n"]), (Corpus.from_tokens, [[], []])])
-def test_T03_documents_without_any_token_are_refused(make, documents):
-    with pytest.raises(ValueError, match="2 documents hold 0 tokens"):
-        make(documents)
+# ---------------------------------------------------------------------------------------- odd input
 
 
 def test_T04_one_empty_document_stays_with_a_warning():
-    with pytest.warns(DataWarning, match=r"2 of 4 documents have no token \(first: documents\[1\]\); they stay, empty"):
+    with pytest.warns(DataWarning, match=r"2 of 4 documents have no token \(first: documents\[1\]"):
         corpus = Corpus.from_texts(["a", "", "b", " "])
     assert documents_of(corpus) == [["a"], [], ["b"], []]
 
 
-@pytest.mark.parametrize("item, message", [
-    (None, r"texts\[300\]=None is NoneType"), (float("nan"), r"texts\[300\] is nan \(a missing value"), (5, r"texts\[300\]=5 is int"),
-    (True, r"texts\[300\]=True is bool"), (b"a", r"texts\[300\] is bytes; expected str\. Decode it"),
-    (["a", "b"], r"texts\[300\].*Corpus\.from_tokens")])
-def test_T05_T06_T07_T08_T09_anything_but_text_is_refused_with_its_index(item, message):
-    with pytest.raises(TypeError, match=message):
-        Corpus.from_texts([*["fine"] * 300, item])
-
-
-def test_T10_texts_where_token_lists_are_expected():
-    with pytest.raises(TypeError, match=r"documents\[0\]='the cat' is str; expected a list of tokens\. For texts use Corpus\.from_texts"):
-        Corpus.from_tokens(["the cat", "a dog"])
-
-
-@pytest.mark.parametrize("token, error", [(None, TypeError), (5, TypeError), (b"a", TypeError), ("", ValueError)])
-def test_T11_anything_but_a_token_is_refused_with_document_and_place(token, error):
-    with pytest.raises(error, match=r"documents\[1\]\[2\]"):
-        Corpus.from_tokens([["a"], ["b", "c", token]])
-
-
 def test_T12_T15_strange_tokens_survive_saving(tmp_path):
-    tokens = ["new york", "a\nb", "tab\t", "\0", "👩\u200d👧", "שלום", "我", "e\u0301", "nan", "null", '"', "#", "\u2003"]
+    tokens = ["new york", "a\nb", "tab\t", "\0", "👩\u200d👧", "שלום", "我", "e\u0301",
+              "nan", "null", '"', "#", "\u2003"]
     corpus = Corpus.from_tokens([tokens])
     corpus.save(tmp_path / "c")
     assert Corpus.load(tmp_path / "c").tokens(0) == tokens
-
-
-def test_T14_a_lone_surrogate_is_refused_with_its_place():
-    with pytest.raises(ValueError, match=r"texts\[1\] has a lone surrogate U\+D83D at character 3"):
-        Corpus.from_texts(["fine", "abc\ud83d"])
 
 
 def test_T17_a_document_of_a_million_tokens_is_counted_whole():
@@ -199,16 +145,10 @@ def test_T17_a_document_of_a_million_tokens_is_counted_whole():
 
 
 def test_T18_a_token_of_a_million_characters_is_kept_with_a_warning():
-    with pytest.warns(DataWarning, match=r"1 token\(s\) have more than max_token_chars=100000 characters, first in documents\[1\]"):
-        corpus = Corpus.from_texts(["a", "é" * 1_000_000, "x" * 90_000])
-    assert len(corpus.vocabulary) == 3
-
-
-@pytest.mark.parametrize("documents, message", [({"a", "b"}, "set, which has no order"), ({"a": 1}, "is a dict"), (np.array([["a"]]), "2-D ndarray"),
-                                                (5, "expected a sequence of str")])
-def test_T20_containers_without_order_are_refused(documents, message):
-    with pytest.raises(TypeError, match=message):
-        Corpus.from_texts(documents)
+    texts = ["a", "é" * 1_000_000, "x" * 90_000]
+    for make, documents in ((Corpus.from_texts, texts), (Corpus.from_tokens, [[t] for t in texts])):
+        with pytest.warns(DataWarning, match=r"1 token\(s\) .* first in documents\[1\]"):
+            assert len(make(documents).vocabulary) == 3
 
 
 def test_T21_a_series_is_read_by_position():
@@ -217,25 +157,9 @@ def test_T21_a_series_is_read_by_position():
 
 
 def test_P08_min_count_that_leaves_no_word_is_explained(tmp_path):
-    with pytest.raises(ValueError, match=r"min_count=3 leaves no token: the largest count is 2 among 2 distinct tokens"):
+    with pytest.raises(ValueError, match="min_count=3 leaves no token"):
         Corpus.from_texts(["a a b"], min_count=3, folder=tmp_path / "c")
     assert not list(tmp_path.rglob("*.*"))
-
-
-@pytest.mark.parametrize("threads, error", [(0, ValueError), (-1, ValueError), (1.5, TypeError)])
-def test_P25_threads_are_a_whole_number_from_one(threads, error):
-    with pytest.raises(error, match="threads"):
-        Corpus.from_texts(TEXTS, threads=threads)
-
-
-def test_a_tokenizer_that_cannot_be_called_is_refused():
-    with pytest.raises(TypeError, match="tokenizer='words' is str; expected a Tokenizer"):
-        Corpus.from_texts(TEXTS, tokenizer="words")
-
-
-def test_a_document_that_is_not_there_is_refused():
-    with pytest.raises(ValueError, match=r"document=3 is out of range; expected int in \[-3, 2\]"):
-        Corpus.from_texts(TEXTS)[3]
 
 
 def test_an_iterator_that_fails_half_way_comes_out_as_it_is(tmp_path):
@@ -248,7 +172,7 @@ def test_an_iterator_that_fails_half_way_comes_out_as_it_is(tmp_path):
     assert not list(tmp_path.rglob("*.*"))
 
 
-# ------------------------------------------------------------------------------------------------ damaged files
+# ------------------------------------------------------------------------------------ damaged files
 
 
 @pytest.fixture
@@ -260,7 +184,8 @@ def saved(tmp_path):
 def test_F01_a_file_cut_at_any_place_is_noticed(saved):
     for file in sorted(saved.iterdir()):
         whole = file.read_bytes()
-        for size in {0, 1, len(whole) // 2, len(whole.rstrip(b"\n")) - 1}:          # the card's last line end says nothing
+        # the card's last line end says nothing
+        for size in {0, 1, len(whole) // 2, len(whole.rstrip(b"\n")) - 1}:
             file.write_bytes(whole[:size])
             with pytest.raises(DamagedFile):
                 Corpus.load(saved)
@@ -293,10 +218,33 @@ def test_F01_a_missing_file_is_noticed(saved):
         Corpus.load(saved)
 
 
+@pytest.mark.parametrize("name, content", [
+    ("offsets.i64", np.array([0, 9, 3], "<i8")), ("token_ids.i32", np.array([0, 77, 0], "<i4")),
+    ("token_ids.i32", np.array([0, -1, 0], "<i4")), ("counts.i64", np.array([5], "<i8")),
+    ("token_offsets.i64", np.array([0, 10**9, 2], "<i8")),
+    ("tokens.utf8", np.array([255, 254], "u1"))])
+def test_a_forged_corpus_is_a_damaged_file(name, content, tmp_path):
+    Corpus.from_tokens([["a", "b"], ["a"]]).save(tmp_path / "c")
+    _, files = load_files(tmp_path / "c", "Corpus")
+    data = {key: path.read_bytes() for key, path in files.items()} | {name: content.tobytes()}
+    writers = {key: lambda file, b=b: file.write(b) for key, b in data.items()}
+    save_files(tmp_path / "c", "Corpus", writers, {"oov": "drop"})
+    with pytest.raises(DamagedFile, match="holds no corpus that can be read"):
+        Corpus.load(tmp_path / "c")
+
+
 def test_saving_over_an_older_corpus_leaves_only_the_new_one(saved):
     Corpus.from_texts(["quite another text"]).save(saved)
     assert documents_of(Corpus.load(saved)) == [["quite", "another", "text"]]
-    assert len(list(saved.iterdir())) == 1 + len(json.loads((saved / "model.json").read_text(encoding="utf-8"))["files"])
+    card = json.loads((saved / "model.json").read_text(encoding="utf-8"))
+    assert len(list(saved.iterdir())) == 1 + len(card["files"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
+def test_lines_end_alike_in_every_encoding(encoding, tmp_path):
+    (tmp_path / "t").write_bytes("a b\r\nc\rd\ne".encode(encoding))
+    assert documents_of(Corpus.from_file(tmp_path / "t", encoding=encoding)) == [
+        ["a", "b"], ["c", "d"], ["e"]]
 
 
 @pytest.mark.data
@@ -304,7 +252,8 @@ def test_a_wikipedia_file_is_read_as_python_reads_it(lessons_data, tmp_path):
     import bz2
 
     path = tmp_path / "sentences.txt"
-    with bz2.open(lessons_data / "wiki" / "wiki_sentences_250k.txt.bz2", "rt", encoding="utf-8") as file:
+    source = lessons_data / "wiki" / "wiki_sentences_250k.txt.bz2"
+    with bz2.open(source, "rt", encoding="utf-8") as file:
         lines = [next(file).rstrip("\n") for _ in range(5000)]
     path.write_text("\n".join(lines), encoding="utf-8")
     corpus = Corpus.from_file(path, folder=tmp_path / "corpus")

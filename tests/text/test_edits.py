@@ -16,7 +16,8 @@ WORDS = st.lists(st.sampled_from("abc"), max_size=6)
 def by_definition(a: tuple, b: tuple) -> int:
     if not a or not b:
         return len(a) + len(b)
-    return min(by_definition(a[1:], b) + 1, by_definition(a, b[1:]) + 1, by_definition(a[1:], b[1:]) + (a[0] != b[0]))
+    return min(by_definition(a[1:], b) + 1, by_definition(a, b[1:]) + 1,
+               by_definition(a[1:], b[1:]) + (a[0] != b[0]))
 
 
 @given(WORDS, WORDS)

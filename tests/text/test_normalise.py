@@ -1,16 +1,18 @@
-"""One spelling per word."""
+"""One spelling per word, and the words that say little."""
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from lessons_lib.text.normalise import FORMS, normalise
+from lessons_lib.text.stop_words import ENGLISH, checked_stop_words
 
 
 def test_T15_composed_and_decomposed_spelling_become_one():
     assert normalise("cafe\u0301") == normalise("caf\u00e9") == "caf\u00e9"
+    assert normalise("cafe\u0301", None) == "cafe\u0301"
 
 
 @given(st.text(), st.sampled_from(FORMS))
@@ -19,10 +21,7 @@ def test_normalising_twice_is_normalising_once(text, form):
     assert once == normalise(once, form) == unicodedata.normalize(form, text)
 
 
-def test_none_changes_nothing():
-    assert normalise("cafe\u0301", None) == "cafe\u0301"
-
-
-def test_an_unknown_form_is_refused_with_the_nearest():
-    with pytest.raises(ValueError, match=r"form='NFCC' is unknown\. Did you mean 'NFC'"):
-        normalise("a", "NFCC")
+def test_the_english_stop_words_are_scikit_learns():
+    assert ENGLISH == ENGLISH_STOP_WORDS
+    assert checked_stop_words("english") is ENGLISH
+    assert checked_stop_words(None) == frozenset()

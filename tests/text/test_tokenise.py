@@ -12,7 +12,8 @@ from lessons_lib.text import Corpus, Tokenizer, tokenize
 
 
 def test_words_of_any_script_are_found_and_lower_cased():
-    assert tokenize("Größe, Ёлка & ΟΔΟΣ: naïve_1 שלום") == ["größe", "ёлка", "οδος", "naïve_1", "שלום"]
+    text = "Größe, Ёлка & ΟΔΟΣ: naïve_1 שלום"
+    assert tokenize(text) == ["größe", "ёлка", "οδος", "naïve_1", "שלום"]
 
 
 def test_apostrophes_cut_by_default_and_stay_with_the_pattern_that_keeps_them():
@@ -32,47 +33,27 @@ def test_T15_the_corpus_finds_the_tokens_that_the_tokenizer_finds(text):
 
 
 def test_chinese_is_cut_by_a_dictionary_and_punctuation_falls_away():
-    assert tokenize("我来到北京清华大学，GPT很好。", language="zh") == ["我", "来到", "北京", "清华大学", "gpt", "很", "好"]
+    words = tokenize("我来到北京清华大学，GPT很好。", language="zh")
+    assert words == ["我", "来到", "北京", "清华大学", "gpt", "很", "好"]
+
+
+def printed(code: str, *options: str) -> tuple[str, str]:
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True,
+                          env=env, check=True)
+    return done.stdout.strip(), done.stderr
 
 
 def test_chinese_cutting_says_nothing():
     code = "import lessons_lib as ll; ll.text.tokenize('我爱自然语言处理', language='zh')"
-    done = subprocess.run([sys.executable, "-W", "error::DeprecationWarning:lessons_lib", "-c", code], capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, check=True)
-    assert (done.stdout, done.stderr) == ("", "")
+    assert printed(code, "-W", "error::DeprecationWarning:lessons_lib") == ("", "")
 
 
 def test_jieba_is_not_imported_for_other_languages():
     code = "import sys, lessons_lib as ll; ll.text.tokenize('hello'); print('jieba' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-                          check=True)
-    assert done.stdout.strip() == "False"
-
-
-@pytest.mark.parametrize("text, shown", [(None, "NoneType"), (5, "int"), (["a"], "list"), (b"a", "bytes")])
-def test_T05_anything_but_one_str_is_refused(text, shown):
-    with pytest.raises(TypeError, match=f"text=.* is {shown}; expected one str"):
-        tokenize(text)
-
-
-def test_T14_a_lone_surrogate_is_refused_with_its_place():
-    with pytest.raises(ValueError, match=r"text\[0\] has a lone surrogate U\+D83D at character 2"):
-        tokenize("ab\ud83d")
-
-
-@pytest.mark.parametrize("settings_, error, message", [
-    ({"language": "cn"}, ValueError, "language='cn' is unknown"), ({"normalise": "NFX"}, ValueError, "normalise='NFX' is unknown"),
-    ({"lowercase": 1}, TypeError, "lowercase=1 is int"), ({"pattern": "("}, ValueError, "pattern='\\(' is no regular expression")])
-def test_T22_wrong_settings_are_refused(settings_, error, message):
-    with pytest.raises(error, match=message):
-        tokenize("a", **settings_)
-
-
-def test_P26_an_unknown_keyword_is_answered_with_the_nearest():
-    with pytest.raises(TypeError, match="did you mean 'lowercase'"):
-        Tokenizer(lower_case=True)
+    assert printed(code)[0] == "False"
 
 
 def test_T22_a_catastrophic_pattern_is_stopped_in_a_corpus():
-    with pytest.raises(ValueError, match="was stopped"):
-        Corpus.from_texts(["a" * 10_000], tokenizer=Tokenizer(r"(a+)+b"))
+    with pytest.raises(ValueError, match="pattern=.* was stopped"):
+        Corpus.from_texts(["ab " * 2000, "A" * 60 + "!"], tokenizer=Tokenizer(r"(?:a+)+b"))
