@@ -1,7 +1,8 @@
 """Texts as numbers, and which of them are read together: long with long and short with short.
 
-Texts lie one after the other in one array of piece ids, four bytes a piece; a batch is a list of their numbers, of about equal length. Which batch a
-text falls into changes the time, and its vector in the last digit at most. Taught in lesson ``08_bert_sentence_vectors``.
+Texts lie one after the other in one array of piece ids, four bytes a piece; a batch is a list of
+their numbers, of about equal length. Which batch a text falls into changes the time, and its vector
+in the last digit at most. Taught in lesson ``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ __all__ = ["Numbered", "batches", "numbered_rows", "padded", "placed"]
 
 @dataclass(frozen=True, eq=False)
 class Numbered:
-    """Texts as piece ids, special pieces included: text i has ``ids[offsets[i]:offsets[i + 1]]`` at ``places`` of its row; both (n,) int32."""
+    """Texts as piece ids, special pieces included: text i has ``ids[offsets[i]:offsets[i + 1]]`` at
+    ``places`` of its row; both (n,) int32.
+    """
 
     ids: np.ndarray
     places: np.ndarray
@@ -45,8 +48,12 @@ class Numbered:
     @classmethod
     def joined(cls, parts: Sequence[Numbered]) -> Numbered:
         """Several as one, in their order."""
-        lengths = np.concatenate([part.lengths for part in parts]) if parts else np.zeros(0, np.int64)
-        ids, places = (np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0, np.int32)]) for name in ("ids", "places"))
+        lengths = (np.concatenate([part.lengths for part in parts])
+                   if parts
+                   else np.zeros(0, np.int64))
+        ids, places = (np.concatenate([getattr(part, name)
+                                        for part in parts] or [np.zeros(0, np.int32)])
+                        for name in ("ids", "places"))
         return cls(ids, places, _offsets(lengths))
 
     def part(self, first: int, last: int) -> Numbered:
@@ -57,7 +64,8 @@ class Numbered:
     def tokens_of(self, rows: np.ndarray) -> np.ndarray:
         """Where in ``ids`` the pieces of some texts lie, text after text."""
         lengths = self.lengths[rows]
-        return np.repeat(self.offsets[rows] - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
+        return (np.repeat(self.offsets[rows] - (np.cumsum(lengths) - lengths), lengths) +
+                np.arange(int(lengths.sum())))
 
 
 def _offsets(lengths: np.ndarray) -> np.ndarray:
@@ -69,23 +77,26 @@ def _places(lengths: np.ndarray) -> np.ndarray:
     return (np.arange(int(lengths.sum())) - np.repeat(starts, lengths)).astype(np.int32)
 
 
-# ------------------------------------------------------------------------------------------------ ids from outside
+# ------------------------------------------------------------------------------ ids from outside
 
 
 def numbered_rows(rows: Any, mask: Any, *, vocabulary: int, longest: int) -> Numbered:
     """Rows of piece ids that a caller made, looked at piece by piece before any device sees them.
 
-    Parameters: rows, (n, length) or a list of lists; mask, of the same shape, 0 or False where nothing is to be read, None: everywhere;
-    vocabulary, ids are below it; longest row. Raises TypeError, ValueError (an id, a length, a mask that does not fit).
+    Parameters: rows, (n, length) or a list of lists; mask, of the same shape, 0 or False where
+    nothing is to be read, None: everywhere; vocabulary, ids are below it; longest row. Raises
+    TypeError, ValueError (an id, a length, a mask that does not fit).
     """
     lists = [_whole_numbers("rows", i, row) for i, row in enumerate(_listed("rows", rows))]
     for i, row in enumerate(lists):
         bad = np.flatnonzero((row < 0) | (row >= vocabulary))
         if len(bad):
-            raise ValueError(f"rows[{i}][{bad[0]}]={row[bad[0]]} is no piece; expected ids from 0 to {vocabulary - 1}, the vocabulary has "
+            raise ValueError(f"rows[{i}][{bad[0]}]={row[bad[0]]} is no piece; expected ids from 0 "
+                             f"to {vocabulary - 1}, the vocabulary has "
                              f"{vocabulary:,} pieces")
         if len(row) > longest:
-            raise ValueError(f"rows[{i}] has {len(row):,} pieces; the model reads at most {longest:,}. Cut it: rows[{i}][:{longest}]")
+            raise ValueError(f"rows[{i}] has {len(row):,} pieces; the model reads at most "
+                             f"{longest:,}. Cut it: rows[{i}][:{longest}]")
     whole = Numbered.of([row.tolist() for row in lists])
     return whole if mask is None else _kept(whole, mask)
 
@@ -95,43 +106,53 @@ def _kept(whole: Numbered, mask: Any) -> Numbered:
     seen = [_whole_numbers("mask", i, row) for i, row in enumerate(_listed("mask", mask))]
     lengths = np.array([len(row) for row in seen], dtype=np.int64)
     if len(seen) != len(whole):
-        raise ValueError(f"mask has {len(seen)} rows and rows has {len(whole)}; expected one row of the mask per row")
+        raise ValueError(f"mask has {len(seen)} rows and rows has {len(whole)}; expected one row "
+                         "of the mask per row")
     wrong = np.flatnonzero(lengths != whole.lengths)
     if len(wrong):
-        raise ValueError(f"mask[{wrong[0]}] has {lengths[wrong[0]]} entries and rows[{wrong[0]}] has {whole.lengths[wrong[0]]} pieces; expected one "
+        raise ValueError(f"mask[{wrong[0]}] has {lengths[wrong[0]]} entries and rows[{wrong[0]}] "
+                         f"has {whole.lengths[wrong[0]]} pieces; expected one "
                          "entry per piece")
     flat = np.concatenate([*seen, np.zeros(0, np.int64)])
     if not np.isin(flat, (0, 1)).all():
-        raise ValueError(f"mask holds {shown(int(flat[~np.isin(flat, (0, 1))][0]))}; expected 1 or True for a piece to read, 0 or False for padding")
+        raise ValueError(f"mask holds {shown(int(flat[~np.isin(flat, (0, 1))][0]))}; expected 1 or "
+                         "True for a piece to read, 0 or False for padding")
     keep = flat.astype(bool)
-    counts = np.add.reduceat(np.append(flat, 0), whole.offsets[:-1]) * (whole.lengths > 0) if len(whole) else whole.lengths
+    counts = (np.add.reduceat(np.append(flat, 0), whole.offsets[:-1]) * (whole.lengths > 0)
+              if len(whole)
+              else whole.lengths)
     return Numbered(whole.ids[keep], whole.places[keep], _offsets(counts))
 
 
 def _listed(name: str, rows: Any) -> Iterable[Any]:
     if isinstance(rows, (str, bytes)) or not isinstance(rows, (Sequence, np.ndarray, Tensor)):
-        raise TypeError(f"{name}={shown(rows)} is {type(rows).__name__}; expected a list of rows of whole numbers. For texts use encode")
+        raise TypeError(f"{name}={shown(rows)} is {type(rows).__name__}; expected a list of rows "
+                        "of whole numbers. For texts use encode")
     return rows
 
 
 def _whole_numbers(name: str, i: int, row: Any) -> np.ndarray:
     if isinstance(row, (str, bytes)):
-        raise TypeError(f"{name}[{i}]={shown(row)} is {type(row).__name__}; expected whole numbers. For texts use encode")
+        raise TypeError(f"{name}[{i}]={shown(row)} is {type(row).__name__}; expected whole "
+                        "numbers. For texts use encode")
     array = np.asarray(row)
     if array.size == 0:
         array = np.zeros(0, np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iub":
-        raise TypeError(f"{name}[{i}]={shown(row)} is no row of whole numbers; expected a list of int")
+        raise TypeError(f"{name}[{i}]={shown(row)} is no row of whole numbers; expected a list of "
+                        "int")
     return array.astype(np.int64)
 
 
-# ------------------------------------------------------------------------------------------------ batches
+# ------------------------------------------------------------------------------ batches
 
 
 def batches(lengths: np.ndarray, *, texts: int, tokens: int) -> Iterator[np.ndarray]:
-    """Numbers of the texts of one batch after the other, longest texts first; each text is in one batch.
+    """Numbers of the texts of one batch after the other, longest texts first; each text is in one
+    batch.
 
-    Parameters: lengths of the texts; texts, at most so many in a batch; tokens, at most so many places, padding counted, unless one text is longer.
+    Parameters: lengths of the texts; texts, at most so many in a batch; tokens, at most so many
+    places, padding counted, unless one text is longer.
     """
     order = np.argsort(-lengths, kind="stable")
     first = 0
@@ -145,12 +166,16 @@ def batches(lengths: np.ndarray, *, texts: int, tokens: int) -> Iterator[np.ndar
 def placed(numbered: Numbered, rows: np.ndarray, device: torch.device) -> tuple[Tensor, Tensor]:
     """Ids and places (n,) int64 of some texts, one after the other."""
     where = numbered.tokens_of(rows)
-    ids, places = (torch.from_numpy(array[where].astype(np.int64)).to(device) for array in (numbered.ids, numbered.places))
+    ids, places = (torch.from_numpy(array[where].astype(np.int64)).to(device)
+                   for array in (numbered.ids, numbered.places))
     return ids, places
 
 
-def padded(numbered: Numbered, rows: np.ndarray, device: torch.device, *, pad: int = 0) -> tuple[Tensor, Tensor]:
-    """Ids (rows, length) int64 with ``pad`` where there is no piece, and a mask (rows, length), False there."""
+def padded(numbered: Numbered, rows: np.ndarray, device: torch.device, *,
+           pad: int = 0) -> tuple[Tensor, Tensor]:
+    """Ids (rows, length) int64 with ``pad`` where there is no piece, and a mask (rows, length),
+    False there.
+    """
     where, lengths = numbered.tokens_of(rows), numbered.lengths[rows]
     row, column = np.repeat(np.arange(len(rows)), lengths), numbered.places[where]
     length = int(column.max(initial=0)) + 1

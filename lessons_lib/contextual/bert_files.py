@@ -1,6 +1,8 @@
-"""The files of a model: what ``config.json`` says, whether the weights are those it asks for, and a BERT out of them.
+"""The files of a model: what ``config.json`` says, whether the weights are those it asks for, and a
+BERT out of them.
 
-Only safetensors are read: other formats can run code. A missing, surplus or misshapen weight is an error, never a random number. Used by `loading`.
+Only safetensors are read: other formats can run code. A missing, surplus or misshapen weight is an
+error, never a random number. Used by `loading`.
 """
 
 from __future__ import annotations
@@ -15,53 +17,75 @@ from ..core import DamagedFile, read_json
 from .lesson_bert import EPS, BertSize, LessonBert
 from .weights_file import WEIGHTS, check_index, check_kind, check_names, check_numbers, read_weights
 
-__all__ = ["check_sizes", "check_weights_are_safe", "is_plain_bert", "plain_names", "read_bert", "read_config", "read_other"]
+__all__ = [
+    "check_sizes", "check_weights_are_safe", "is_plain_bert", "plain_names", "read_bert",
+    "read_config", "read_other"
+]
 
-HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "vocab_", "mlm.", "generator_", "discriminator_")
+HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "vocab_", "mlm.", "generator_",
+         "discriminator_")
 LARGEST_CONFIG = 5_000_000
 BLOCK = re.compile(r"encoder\.layer\.\d{1,6}\.")
-PLAIN = {"model_type": "bert", "hidden_act": "gelu", "type_vocab_size": 2, "layer_norm_eps": EPS, "position_embedding_type": "absolute",
-         "is_decoder": False, "add_cross_attention": False}
+PLAIN = {
+    "model_type": "bert", "hidden_act": "gelu", "type_vocab_size": 2, "layer_norm_eps": EPS,
+    "position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False
+}
 # Key of config.json -> a weight that has this size, and along which axis.
-SHAPES = {"vocab_size": ("embeddings.word_embeddings.weight", 0), "hidden_size": ("embeddings.word_embeddings.weight", 1),
-          "max_position_embeddings": ("embeddings.position_embeddings.weight", 0),
-          "intermediate_size": ("encoder.layer.0.intermediate.dense.weight", 0)}
+SHAPES = {
+    "vocab_size": ("embeddings.word_embeddings.weight",
+                   0), "hidden_size": ("embeddings.word_embeddings.weight", 1),
+    "max_position_embeddings": ("embeddings.position_embeddings.weight", 0),
+    "intermediate_size": ("encoder.layer.0.intermediate.dense.weight", 0)
+}
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The settings in ``config.json``. Raises DamagedFile (missing, no JSON object, sizes that are no numbers)."""
+    """The settings in ``config.json``.
+
+    Raises DamagedFile (missing, no JSON object, sizes that are no numbers).
+    """
     path = folder / "config.json"
     if not path.is_file():
         raise DamagedFile(f"{folder} holds no model: config.json is missing")
     config = read_json(path, max_bytes=LARGEST_CONFIG)
     if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
         raise DamagedFile(f"{path} is no configuration of a model: it names no model_type")
-    for key in ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings"):
+    for key in ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
+                "intermediate_size", "max_position_embeddings"):
         value = config.get(key, 1)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**31:
             raise DamagedFile(f"{path} says {key}={str(value)[:60]}; expected a whole number >= 1")
-    if config["model_type"] == "bert" and config.get("hidden_size", 1) % config.get("num_attention_heads", 1):
-        raise DamagedFile(f"{path} says hidden_size={config['hidden_size']} and num_attention_heads={config['num_attention_heads']}; the "
+    if config["model_type"] == "bert" and config.get("hidden_size", 1) % config.get(
+            "num_attention_heads", 1):
+        raise DamagedFile(f"{path} says hidden_size={config['hidden_size']} and "
+                          f"num_attention_heads={config['num_attention_heads']}; the "
                           "first has to be a multiple of the second")
     return config
 
 
 def is_plain_bert(config: dict[str, Any]) -> bool:
-    """Whether a `LessonBert` is the same model: a BERT in the form of the paper, as nearly all are."""
-    return all(config.get(key, value) == value for key, value in PLAIN.items()) and "hidden_size" in config
+    """Whether a `LessonBert` is the same model: a BERT in the form of the paper, as nearly all are.
+    """
+    return (all(config.get(key, value) == value for key, value in PLAIN.items())
+            and "hidden_size" in config)
 
 
 def check_weights_are_safe(folder: Path) -> None:
-    """Raise DamagedFile or ValueError for a folder whose weights are missing, or are no safetensors."""
+    """Raise DamagedFile or ValueError for a folder whose weights are missing, or are no
+    safetensors.
+    """
     if (folder / WEIGHTS).is_file():
         check_kind(folder / WEIGHTS)
         return
     if (folder / f"{WEIGHTS}.index.json").is_file():
         check_index(folder)
         return
-    unsafe = sorted(path.name for suffix in ("bin", "pt", "pth", "ckpt", "h5", "msgpack") for path in folder.glob(f"*.{suffix}"))
+    unsafe = sorted(path.name
+                    for suffix in ("bin", "pt", "pth", "ckpt", "h5", "msgpack")
+                    for path in folder.glob(f"*.{suffix}"))
     if unsafe:
-        raise ValueError(f"{folder / unsafe[0]} can run code and is not read; expected {WEIGHTS}. Convert it where you trust it: "
+        raise ValueError(f"{folder / unsafe[0]} can run code and is not read; expected {WEIGHTS}. "
+                         "Convert it where you trust it: "
                          "AutoModel.from_pretrained(folder).save_pretrained(folder)")
     raise DamagedFile(f"{folder} holds no weights: {WEIGHTS} is missing")
 
@@ -69,8 +93,9 @@ def check_weights_are_safe(folder: Path) -> None:
 def read_bert(folder: Path, config: dict[str, Any]) -> tuple[LessonBert, bool]:
     """A BERT with the weights of a folder (float32), and whether a pooler is among them.
 
-    Names with and without the prefix "bert.", and those of TensorFlow's LayerNorm, are understood; heads are left aside. Raises DamagedFile (cut or
-    changed weights; sizes or names that ``config.json`` does not ask for).
+    Names with and without the prefix "bert.", and those of TensorFlow's LayerNorm, are understood;
+    heads are left aside. Raises DamagedFile (cut or changed weights; sizes or names that
+    ``config.json`` does not ask for).
     """
     path = folder / WEIGHTS
     weights = plain_names(read_weights(path))
@@ -79,7 +104,9 @@ def read_bert(folder: Path, config: dict[str, Any]) -> tuple[LessonBert, bool]:
     wanted = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
     has_pooler = "pooler.dense.weight" in weights
     if not has_pooler:
-        weights |= {name: torch.zeros(shape) for name, shape in wanted.items() if name.startswith("pooler.")}
+        weights |= {
+            name: torch.zeros(shape) for name, shape in wanted.items() if name.startswith("pooler.")
+        }
     check_names(path, wanted, {name: tuple(weight.shape) for name, weight in weights.items()})
     model.load_state_dict({name: weight.float() for name, weight in weights.items()})
     return model, has_pooler
@@ -91,20 +118,28 @@ def plain_names(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     for name, weight in weights.items():
         name = name.removeprefix("bert.")
         if not name.startswith(HEADS) and name != "embeddings.position_ids":
-            found[name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")] = weight
+            found[name.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
+                "LayerNorm.beta", "LayerNorm.bias")] = weight
     return found
 
 
 def check_sizes(folder: Path, config: dict[str, Any], weights: dict[str, torch.Tensor]) -> None:
-    """Raise DamagedFile where a size in ``config.json`` is another than that of the weights; before any memory is taken for it."""
+    """Raise DamagedFile where a size in ``config.json`` is another than that of the weights; before
+    any memory is taken for it.
+    """
     needed = dict.fromkeys((name for name, _ in SHAPES.values()), ())
     check_names(folder / WEIGHTS, needed, {name: () for name in needed if name in weights})
     blocks = 1 + max((int(name.split(".")[2]) for name in weights if BLOCK.match(name)), default=-1)
     found = {"num_hidden_layers": blocks}
-    found |= {key: weights[name].shape[axis] for key, (name, axis) in SHAPES.items() if name in weights and weights[name].ndim > axis}
+    found |= {
+        key: weights[name].shape[axis]
+        for key, (name, axis) in SHAPES.items()
+        if name in weights and weights[name].ndim > axis
+    }
     for key, size in found.items():
         if config.get(key) != size:
-            raise DamagedFile(f"{folder / 'config.json'} says {key}={config.get(key)}; the weights in {WEIGHTS} have {size}")
+            raise DamagedFile(f"{folder / 'config.json'} says {key}={config.get(key)}; the weights "
+                              f"in {WEIGHTS} have {size}")
 
 
 def read_other(folder: Path, config: dict[str, Any]) -> tuple[Any, bool]:
@@ -115,21 +150,34 @@ def read_other(folder: Path, config: dict[str, Any]) -> tuple[Any, bool]:
     import transformers
 
     if config.get("is_encoder_decoder") or config.get("is_decoder"):
-        raise ValueError(f"{folder} holds a {config['model_type']} that writes text; expected an encoder such as BERT or RoBERTa")
+        raise ValueError(f"{folder} holds a {config['model_type']} that writes text; expected an "
+                         "encoder such as BERT or RoBERTa")
     before = transformers.logging.get_verbosity()
     transformers.logging.set_verbosity_error()
     try:
-        model, info = transformers.AutoModel.from_pretrained(folder, local_files_only=True, trust_remote_code=False, use_safetensors=True,
-                                                             dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True)
+        model, info = transformers.AutoModel.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, use_safetensors=True,
+            dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True)
     except Exception as error:                    # the package raises what it likes
-        raise DamagedFile(f"{folder} cannot be read by transformers: {type(error).__name__}: {str(error).splitlines()[0][:200]}") from error
+        raise DamagedFile(f"{folder} cannot be read by transformers: {type(error).__name__}: "
+                          f"{str(error).splitlines()[0][:200]}") from error
     finally:
         transformers.logging.set_verbosity(before)
     missing = [name for name in info["missing_keys"] if "pooler." not in name]
-    unexpected = [name for name in info["unexpected_keys"] if not any(name.startswith(head) for head in HEADS) and "position_ids" not in name]
-    wrong = {"missing": missing, "unexpected": unexpected, "of another shape": [entry[0] for entry in info["mismatched_keys"]]}
-    said = [f"{len(names)} {kind} ({', '.join(sorted(names)[:5])})" for kind, names in wrong.items() if names]
+    unexpected = ([
+        name for name in info["unexpected_keys"]
+        if not any(name.startswith(head) for head in HEADS) and "position_ids" not in name
+    ])
+    wrong = {
+        "missing": missing, "unexpected": unexpected,
+        "of another shape": [entry[0] for entry in info["mismatched_keys"]]
+    }
+    said = ([
+        f"{len(names)} {kind} ({', '.join(sorted(names)[:5])})" for kind, names in wrong.items()
+        if names
+    ])
     if said:
-        raise DamagedFile(f"{folder / WEIGHTS} does not hold the weights that config.json asks for: {'; '.join(said)}")
+        raise DamagedFile(f"{folder / WEIGHTS} does not hold the weights that config.json asks "
+                          f"for: {'; '.join(said)}")
     check_numbers(folder, model.state_dict())
     return model, not any("pooler." in name for name in info["missing_keys"])

@@ -1,7 +1,9 @@
-"""A small BERT for a language that the course's own can not read: every character is a piece, and the weights are start weights.
+"""A small BERT for a language that the course's own can not read: every character is a piece, and
+the weights are start weights.
 
-LessonBERT learned its pieces from English, so nearly every Chinese character is [UNK] to it. Chinese BERTs have one piece for each character; so has
-this one, whose table is made from the texts it will be trained on. Taught in lesson ``13_cosent``.
+LessonBERT learned its pieces from English, so nearly every Chinese character is [UNK] to it.
+Chinese BERTs have one piece for each character; so has this one, whose table is made from the texts
+it will be trained on. Taught in lesson ``13_cosent``.
 """
 
 from __future__ import annotations
@@ -18,14 +20,16 @@ from .tokenizer import MOST, SPECIAL, WordPiece
 
 __all__ = ["character_encoder", "character_pieces"]
 
-IDEOGRAPHS = (("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"))     # each of them stands alone when a text is split into words
+# each of them stands alone when a text is split into words
+IDEOGRAPHS = (("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"))
 
 
 def character_pieces(texts: Iterable[str], *, min_count: int = 1) -> WordPiece:
     """A tokenizer whose pieces are the characters of texts, in lower case, the most frequent first.
 
-    Parameters: texts; min_count, rarer characters are [UNK]. Letters and digits, of which words are made, have a second piece ("##a") for their
-    places within a word. Raises TypeError, ValueError (no character left).
+    Parameters: texts; min_count, rarer characters are [UNK]. Letters and digits, of which words are
+    made, have a second piece ("##a") for their places within a word. Raises TypeError, ValueError
+    (no character left).
     """
     plain = WordPiece([*SPECIAL, "a"]).engine.normalizer
     counts: Counter[str] = Counter()
@@ -33,19 +37,26 @@ def character_pieces(texts: Iterable[str], *, min_count: int = 1) -> WordPiece:
         counts.update(plain.normalize_str(text))
     kept = [letter for letter, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
             if n >= check_int("min_count", min_count) and not letter.isspace()]
-    inside = [f"##{letter}" for letter in kept if letter.isalnum() and not any(low <= letter <= high for low, high in IDEOGRAPHS)]
+    inside = ([
+        f"##{letter}" for letter in kept
+        if letter.isalnum() and not any(low <= letter <= high for low, high in IDEOGRAPHS)
+    ])
     if not kept:
-        raise ValueError(f"texts hold no character that occurs {min_count} times; expected at least one")
+        raise ValueError(f"texts hold no character that occurs {min_count} times; expected at "
+                         "least one")
     return WordPiece([*SPECIAL, *kept, *inside][:MOST])
 
 
-def character_encoder(texts: Iterable[str], *, dim: int = 128, layers: int = 2, heads: int = 2, feed_forward: int = 256, positions: int = 64,
-                      min_count: int = 1, seed: int = 0) -> ContextualEncoder:
-    """A `LessonBert` with start weights that reads characters; vectors are means over the last layer.
+def character_encoder(texts: Iterable[str], *, dim: int = 128, layers: int = 2, heads: int = 2,
+                      feed_forward: int = 256, positions: int = 64, min_count: int = 1,
+                      seed: int = 0) -> ContextualEncoder:
+    """A `LessonBert` with start weights that reads characters; vectors are means over the last
+    layer.
 
-    Parameters: texts, for `character_pieces`, with ``min_count``; dim, layers, heads, feed_forward, positions, its sizes; seed, of the weights.
-    Longer texts are cut. Raises TypeError, ValueError.
+    Parameters: texts, for `character_pieces`, with ``min_count``; dim, layers, heads, feed_forward,
+    positions, its sizes; seed, of the weights. Longer texts are cut. Raises TypeError, ValueError.
     """
     tokenizer = character_pieces(texts, min_count=min_count)
-    model = LessonBert(BertSize(len(tokenizer), dim, layers, heads, feed_forward, positions), seed=seed).eval()
+    model = LessonBert(BertSize(len(tokenizer), dim, layers, heads, feed_forward, positions),
+                       seed=seed).eval()
     return ContextualEncoder(BertReader(model), Pieces(tokenizer.engine), name="characters").check()

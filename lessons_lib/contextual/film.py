@@ -1,7 +1,8 @@
-"""The film of a pre-training: how the word table looked at moments ever further apart, and what was measured then.
+"""The film of a pre-training: how the word table looked at moments ever further apart, and what was
+measured then.
 
-`lessons pretrain` keeps it beside the weights: 2,000 pieces of the table along its two strongest directions, and the figures of
-`contextual.statistics`. Shown in lesson ``09_anisotropy``.
+`lessons pretrain` keeps it beside the weights: 2,000 pieces of the table along its two strongest
+directions, and the figures of `contextual.statistics`. Shown in lesson ``09_anisotropy``.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ TENSORS = ("frames", "pieces", "counts")
 class Film:
     """k moments of a training and n pieces of its vocabulary.
 
-    ``tokens`` (k,) int64, places read by then; ``frames`` (k, n, 3) float32: coordinates of each piece along the first two right singular vectors of
-    the table at that moment, uncentred, and the length of its vector; ``pieces``, their strings, the most frequent first, and ``counts`` (n,), how
-    often each occurs; ``figures``: name -> (k,) float64, of the whole table: ``norm_frequency`` (correlation of length and log count),
-    ``mean_cosine``, ``top_share`` (of the first squared singular value in their sum) and ``mean_norm``; and of the model on held-out text:
+    ``tokens`` (k,) int64, places read by then; ``frames`` (k, n, 3) float32: coordinates of each
+    piece along the first two right singular vectors of the table at that moment, uncentred, and the
+    length of its vector; ``pieces``, their strings, the most frequent first, and ``counts`` (n,),
+    how often each occurs; ``figures``: name -> (k,) float64, of the whole table: ``norm_frequency``
+    (correlation of length and log count), ``mean_cosine``, ``top_share`` (of the first squared
+    singular value in their sum) and ``mean_norm``; and of the model on held-out text:
     ``held_out_accuracy`` and ``held_out_loss``.
     """
 
@@ -48,33 +51,42 @@ class Film:
 def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     """The film of a pre-training.
 
-    Parameters: name, "lesson-bert" or the folder that `pretrain` wrote. Raises DataMissing where the course's model is not on this machine,
-    FileNotFoundError (no such folder), DamagedFile (no film in it, or one that does not fit its card).
+    Parameters: name, "lesson-bert" or the folder that `pretrain` wrote. Raises DataMissing where
+    the course's model is not on this machine, FileNotFoundError (no such folder), DamagedFile (no
+    film in it, or one that does not fit its card).
     """
     folder = _lesson_bert() if name == "lesson-bert" else existing_path(name)
     card, tensors = folder / "card.json", _tensors(folder / "film.safetensors")
     try:
         moments = read_json(card)["moments"]
-        figures = {key: np.array([moment[key] for moment in moments], np.float64) for key in FIGURES}
+        figures = {
+            key: np.array([moment[key] for moment in moments], np.float64) for key in FIGURES
+        }
         figures["top_share"] = np.array([moment["shares"][0] for moment in moments], np.float64)
         tokens = np.array([moment["tokens"] for moment in moments], np.int64)
     except (FileNotFoundError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise DamagedFile(f"{card} tells nothing of the moments of the training ({error!r:.80}); train again: lessons pretrain") from error
+        raise DamagedFile(f"{card} tells nothing of the moments of the training ({error!r:.80}); "
+                          "train again: lessons pretrain") from error
     frames, numbers = tensors["frames"].astype(np.float32), tensors["pieces"]
     if frames.shape != (len(tokens), len(numbers), 3) or len(tensors["counts"]) != len(numbers):
-        raise DamagedFile(f"{folder}: film.safetensors has frames of shape {frames.shape} for {len(tokens)} moments of card.json and {len(numbers)} "
+        raise DamagedFile(f"{folder}: film.safetensors has frames of shape {frames.shape} for "
+                          f"{len(tokens)} moments of card.json and {len(numbers)} "
                           "pieces; the files are not of one training")
     strings = WordPiece.load(folder).pieces
     if len(numbers) and int(numbers.max()) >= len(strings):
-        raise DamagedFile(f"{folder}: film.safetensors names piece {int(numbers.max())}, vocab.txt has {len(strings):,}")
-    return Film(tokens, frames, [strings[i] for i in numbers], tensors["counts"].astype(np.int64), figures)
+        raise DamagedFile(f"{folder}: film.safetensors names piece {int(numbers.max())}, vocab.txt "
+                          f"has {len(strings):,}")
+    return Film(tokens, frames, [strings[i] for i in numbers], tensors["counts"].astype(np.int64),
+                figures)
 
 
 def _lesson_bert() -> Path:
     found = find(RegisteredFile(f"{LESSON_BERT}/card.json"))
     if found is None:
-        raise DataMissing(f"lesson-bert is not on this machine: no {LESSON_BERT}/card.json. It comes with the course: get its files again (lessons "
-                          "data get lesson-bert), or train one: lessons pretrain --out FOLDER, and load_film(FOLDER)")
+        raise DataMissing(f"lesson-bert is not on this machine: no {LESSON_BERT}/card.json. It "
+                          "comes with the course: get its files again (lessons "
+                          "data get lesson-bert), or train one: lessons pretrain --out FOLDER, and "
+                          "load_film(FOLDER)")
     return found.path.parent
 
 
@@ -83,7 +95,8 @@ def _tensors(path: Path) -> dict[str, np.ndarray]:
     from safetensors.numpy import load_file
 
     if not path.is_file():
-        raise DamagedFile(f"{path.parent} has no film: {path.name} is missing; models of `lessons pretrain` have one")
+        raise DamagedFile(f"{path.parent} has no film: {path.name} is missing; models of `lessons "
+                          "pretrain` have one")
     try:
         tensors = load_file(path)
         return {name: tensors[name] for name in TENSORS}

@@ -1,6 +1,8 @@
-"""What a pre-trained BERT can do before anybody makes an encoder of it: fill in hidden pieces of a text.
+"""What a pre-trained BERT can do before anybody makes an encoder of it: fill in hidden pieces of a
+text.
 
-The heads that pre-training leaves behind are what an encoder throws away; here they are asked. Taught in lesson ``08_bert_sentence_vectors``.
+The heads that pre-training leaves behind are what an encoder throws away; here they are asked.
+Taught in lesson ``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -24,13 +26,17 @@ CLS, SEP, MASK = (SPECIAL.index(name) for name in ("[CLS]", "[SEP]", HIDDEN))
 
 
 class WordGuesser:
-    """A `LessonBertForPretraining` (``model``, without dropout) and its ``tokenizer``; made by `load_guesser`."""
+    """A `LessonBertForPretraining` (``model``, without dropout) and its ``tokenizer``; made by
+    `load_guesser`.
+    """
 
     def __init__(self, model: LessonBertForPretraining, tokenizer: WordPiece) -> None:
         self.model, self.tokenizer = model.eval(), tokenizer
 
     def number(self, text: str) -> Tensor:
-        """The ids of a text (1, length), special pieces around it and [MASK] read as the hidden piece. Raises TypeError, ValueError (too long)."""
+        """The ids of a text (1, length), special pieces around it and [MASK] read as the hidden
+        piece. Raises TypeError, ValueError (too long).
+        """
         if not isinstance(text, str):
             raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected a str")
         ids = [CLS]
@@ -38,14 +44,17 @@ class WordGuesser:
             ids += [MASK] * (k > 0) + part
         longest = self.model.bert.size.positions
         if len(ids) >= longest:
-            raise ValueError(f"text has {len(ids) + 1} pieces, special ones included; the model reads {longest}. Shorten it")
+            raise ValueError(f"text has {len(ids) + 1} pieces, special ones included; the model "
+                             f"reads {longest}. Shorten it")
         return torch.tensor([[*ids, SEP]])
 
     @torch.inference_mode()
     def guess(self, text: str, *, k: int = 5) -> list[list[tuple[str, float]]]:
-        """For each [MASK] in a text, the k most probable pieces with their probabilities, the most probable first.
+        """For each [MASK] in a text, the k most probable pieces with their probabilities, the most
+        probable first.
 
-        Parameters: text, with at least one "[MASK]"; k in 1 to the size of the vocabulary. Raises TypeError, ValueError.
+        Parameters: text, with at least one "[MASK]"; k in 1 to the size of the vocabulary. Raises
+        TypeError, ValueError.
         """
         check_int("k", k, high=len(self.tokenizer))
         ids = self.number(text)
@@ -53,18 +62,21 @@ class WordGuesser:
         if positions.numel() == 0:
             raise ValueError(f"text={shown(text)} hides nothing; expected at least one {HIDDEN}")
         found = self.model(ids, positions)[0].softmax(dim=1).topk(k)
-        return [[(self.tokenizer.pieces[i], p) for i, p in zip(places, shares, strict=True)]
-                for places, shares in zip(found.indices.tolist(), found.values.tolist(), strict=True)]
+        return [[
+            (self.tokenizer.pieces[i], p) for i, p in zip(places, shares, strict=True)
+        ] for places, shares in zip(found.indices.tolist(), found.values.tolist(), strict=True)]
 
 
 def load_guesser(name: str | os.PathLike = "lesson-bert", *, seed: int = 0) -> WordGuesser:
     """A model with the heads of its pre-training, on the CPU.
 
-    Parameters: name, "lesson-bert", "lesson-bert-random" (start weights drawn from ``seed``) or the folder of a model that ``lessons pretrain``
-    wrote. Raises DataMissing, FileNotFoundError, DamagedFile.
+    Parameters: name, "lesson-bert", "lesson-bert-random" (start weights drawn from ``seed``) or the
+    folder of a model that ``lessons pretrain`` wrote. Raises DataMissing, FileNotFoundError,
+    DamagedFile.
     """
     folder = lesson_bert_folder() if name in ("lesson-bert", "lesson-bert-random") else name
     if name != "lesson-bert-random":
         return WordGuesser(*load_bert(folder))
     size = BertSize.from_config(read_config(folder))
-    return WordGuesser(LessonBertForPretraining(size, seed=check_seed(seed)), WordPiece.load(folder))
+    return WordGuesser(LessonBertForPretraining(size, seed=check_seed(seed)),
+                       WordPiece.load(folder))

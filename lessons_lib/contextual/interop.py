@@ -1,8 +1,10 @@
 """To and from a model of sentence-transformers, number for number.
 
-A `ContextualEncoder` becomes a ``SentenceTransformer`` of three modules (model, pooling, and normalising where vectors have length 1), and one of
-these becomes a `ContextualEncoder`. What one of the two has no word for is refused, not approximated; only text that is spelt like a special piece
-("[SEP]") is text here and the piece itself there. The package is optional. Taught in lesson ``08_bert_sentence_vectors``.
+A `ContextualEncoder` becomes a ``SentenceTransformer`` of three modules (model, pooling, and
+normalising where vectors have length 1), and one of these becomes a `ContextualEncoder`. What one
+of the two has no word for is refused, not approximated; only text that is spelt like a special
+piece ("[SEP]") is text here and the piece itself there. The package is optional. Taught in lesson
+``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -36,30 +38,37 @@ def _package() -> tuple[Any, Any]:
         import sentence_transformers
         from sentence_transformers.sentence_transformer import modules
     except ImportError as error:
-        raise BackendUnavailable(f"sentence-transformers 6 is not installed ({error}): pip install sentence-transformers==6.2.0") from error
+        raise BackendUnavailable(f"sentence-transformers 6 is not installed ({error}): pip install "
+                                 "sentence-transformers==6.2.0") from error
     return sentence_transformers, modules
 
 
 def to_sentence_transformers(encoder: ContextualEncoder) -> Any:
     """The encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32.
 
-    A chosen ``layer`` becomes a model with as many blocks. Raises BackendUnavailable (the package), ValueError: a pooling of several layers,
-    "pooler", layer 0 and ``special_tokens=False`` have no counterpart there.
+    A chosen ``layer`` becomes a model with as many blocks. Raises BackendUnavailable (the package),
+    ValueError: a pooling of several layers, "pooler", layer 0 and ``special_tokens=False`` have no
+    counterpart there.
     """
     (package, modules), encoder = _package(), encoder.check()
     if encoder.pooling not in MODES or encoder.layer == 0 or not encoder.special_tokens:
         layer = "" if encoder.layer is None else f", layer={encoder.layer}"
-        raise ValueError(f"pooling={encoder.pooling!r}{layer}, special_tokens={encoder.special_tokens} has no counterpart in sentence-transformers; "
+        raise ValueError(f"pooling={encoder.pooling!r}{layer}, "
+                         f"special_tokens={encoder.special_tokens} has no counterpart in "
+                         "sentence-transformers; "
                          "choose 'last', 'cls' or 'max' with special tokens, of layer 1 or higher")
     with tempfile.TemporaryDirectory() as folder:
         write_model(encoder, Path(folder), layers=encoder.layer)
-        first = modules.Transformer(folder, max_seq_length=encoder.longest, model_kwargs={"local_files_only": True, "dtype": torch.float32})
-    parts = [first, modules.Pooling(encoder.dim, MODES[encoder.pooling])] + ([modules.Normalize()] if encoder.normalize else [])
+        first = modules.Transformer(folder, max_seq_length=encoder.longest,
+                                    model_kwargs={"local_files_only": True, "dtype": torch.float32})
+    parts = ([first, modules.Pooling(encoder.dim, MODES[encoder.pooling])] +
+             ([modules.Normalize()] if encoder.normalize else []))
     return package.SentenceTransformer(modules=parts, device="cpu")
 
 
 def write_model(encoder: ContextualEncoder, folder: Path, *, layers: int | None = None) -> None:
-    """Fill a folder that transformers reads: config, weights in float32, tokenizer. Parameters: layers, blocks that are written, None: all.
+    """Fill a folder that transformers reads: config, weights in float32, tokenizer. Parameters:
+    layers, blocks that are written, None: all.
 
     Raises ValueError where some blocks of a model that is no BERT are wanted.
     """
@@ -68,15 +77,19 @@ def write_model(encoder: ContextualEncoder, folder: Path, *, layers: int | None 
     model = encoder.reader.model
     if isinstance(model, LessonBert):
         size = replace(model.size, layers=layers or model.size.layers)
-        write_json(folder / "config.json", size.to_config() | {"architectures": ["BertModel"], "dtype": "float32"})
-        pooler = "" if encoder.reader.pooler is not None else "pooler."               # one that nobody trained is not written
+        write_json(folder / "config.json",
+                   size.to_config() | {"architectures": ["BertModel"], "dtype": "float32"})
+        # one that nobody trained is not written
+        pooler = "" if encoder.reader.pooler is not None else "pooler."
         kept = {name: value for name, value in model.state_dict().items()
                 if _block(name) < size.layers and not (pooler and name.startswith(pooler))}
-        save_file({name: value.detach().cpu().float().contiguous() for name, value in kept.items()}, folder / WEIGHTS, metadata={"format": "pt"})
+        save_file({name: value.detach().cpu().float().contiguous() for name, value in kept.items()},
+                  folder / WEIGHTS, metadata={"format": "pt"})
     elif layers in (None, encoder.layers):
         model.save_pretrained(folder)
     else:
-        raise ValueError(f"layer={layers} of a {encoder.reader.kind} cannot be taken out; only a BERT's can")
+        raise ValueError(f"layer={layers} of a {encoder.reader.kind} cannot be taken out; only a "
+                         "BERT's can")
     _write_tokenizer(encoder, folder)
 
 
@@ -90,31 +103,42 @@ def _write_tokenizer(encoder: ContextualEncoder, folder: Path) -> None:
     engine = encoder.tokenizer.engine
     engine.save(str(folder / "tokenizer.json"))
     pad = engine.id_to_token(getattr(encoder.reader, "pad", 0))
-    write_json(folder / "tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": pad, "model_max_length": encoder.longest,
-                                                  "model_input_names": ["input_ids", "attention_mask"]})
+    write_json(
+        folder / "tokenizer_config.json", {
+            "tokenizer_class": "PreTrainedTokenizerFast", "pad_token": pad,
+            "model_max_length": encoder.longest,
+            "model_input_names": ["input_ids", "attention_mask"]
+        })
 
 
-# ------------------------------------------------------------------------------------------------ back
+# ------------------------------------------------------------------------------ back
 
 
 def from_sentence_transformers(model: Any, *, name: str | None = None) -> dict[str, Any]:
-    """The arguments of a `ContextualEncoder` that gives the vectors of a ``SentenceTransformer``; a BERT's weights are copied, others are shared.
+    """The arguments of a `ContextualEncoder` that gives the vectors of a ``SentenceTransformer``; a
+    BERT's weights are copied, others are shared.
 
-    Parameters: model; name of the encoder. Raises TypeError for what is no such model, ValueError for modules other than a Transformer, one Pooling
-    (mean, cls or max) and Normalize.
+    Parameters: model; name of the encoder. Raises TypeError for what is no such model, ValueError
+    for modules other than a Transformer, one Pooling (mean, cls or max) and Normalize.
     """
     parts = list(model) if isinstance(model, torch.nn.Module) and hasattr(model, "__iter__") else []
     kinds = [type(part).__name__ for part in parts]
     if kinds[:1] != ["Transformer"]:
-        raise TypeError(f"model={shown(model)} is {type(model).__name__}; expected a SentenceTransformer that begins with a Transformer")
+        raise TypeError(f"model={shown(model)} is {type(model).__name__}; expected a "
+                        "SentenceTransformer that begins with a Transformer")
     if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
-        raise ValueError(f"model has the modules {', '.join(kinds)}; only Transformer, Pooling and Normalize, in this order, are understood")
+        raise ValueError(f"model has the modules {', '.join(kinds)}; only Transformer, Pooling and "
+                         "Normalize, in this order, are understood")
     first, pooling = parts[0], parts[1]
     reader = _reader(first.auto_model)
     longest = first.max_seq_length
-    return {"reader": reader, "tokenizer": Pieces(_copied(first.tokenizer)), "name": name or "sentence-transformers " + reader.kind,
-            "pooling": pooling_of({"pooling_mode": pooling.pooling_mode}, "its Pooling"), "normalize": "Normalize" in kinds,
-            "max_length": None if longest is None or longest >= reader.positions else int(longest)}
+    return {
+        "reader": reader, "tokenizer": Pieces(_copied(first.tokenizer)), "name": name
+        or "sentence-transformers " + reader.kind, "pooling": pooling_of(
+            {"pooling_mode": pooling.pooling_mode},
+            "its Pooling"), "normalize": "Normalize" in kinds,
+        "max_length": None if longest is None or longest >= reader.positions else int(longest)
+    }
 
 
 def _copied(tokenizer: Any) -> Any:
@@ -129,7 +153,11 @@ def _reader(model: Any) -> Reader:
     if not is_plain_bert(config):
         return OtherReader(model, has_pooler=True)
     ours = LessonBert(BertSize.from_config(config)).to(next(model.parameters()).device)
-    weights = {name: value.detach().float() for name, value in model.state_dict().items() if name in ours.state_dict()}
+    weights = {
+        name: value.detach().float()
+        for name, value in model.state_dict().items()
+        if name in ours.state_dict()
+    }
     missing = ours.state_dict().keys() - weights.keys()
     has_pooler = not any(name.startswith("pooler.") for name in missing)
     ours.load_state_dict(weights, strict=False)

@@ -1,7 +1,9 @@
-"""BERT (Devlin et al. 2019) in readable PyTorch: embeddings, blocks of attention and feed-forward, and the heads that pre-training needs.
+"""BERT (Devlin et al. 2019) in readable PyTorch: embeddings, blocks of attention and feed-forward,
+and the heads that pre-training needs.
 
-Every parameter has the name and shape that it has in ``transformers.BertModel``, so that weights go there and back. The order is that of the paper
-(post-LN: add, then normalise); attention is PyTorch's fused ``scaled_dot_product_attention`` where that is the faster way. Taught in lesson
+Every parameter has the name and shape that it has in ``transformers.BertModel``, so that weights go
+there and back. The order is that of the paper (post-LN: add, then normalise); attention is
+PyTorch's fused ``scaled_dot_product_attention`` where that is the faster way. Taught in lesson
 ``08_bert_sentence_vectors``.
 """
 
@@ -18,16 +20,20 @@ from ..core import DamagedFile, check_float, check_int, check_seed
 
 __all__ = ["BertSize", "LessonBert", "LessonBertForPretraining"]
 
-STD = 0.02                                        # of the normal distribution that weights start from, as in BERT
+STD = 0.02  # of the normal distribution that weights start from, as in BERT
 EPS = 1e-12                                       # of LayerNorm, as in BERT
 # Our name of each setting, and its name in a config.json of transformers.
-NAMES = {"vocabulary": "vocab_size", "dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads",
-         "feed_forward": "intermediate_size", "positions": "max_position_embeddings", "dropout": "hidden_dropout_prob"}
+NAMES = {
+    "vocabulary": "vocab_size", "dim": "hidden_size", "layers": "num_hidden_layers",
+    "heads": "num_attention_heads", "feed_forward": "intermediate_size",
+    "positions": "max_position_embeddings", "dropout": "hidden_dropout_prob"
+}
 
 
 @dataclass(frozen=True)
 class BertSize:
-    """The sizes of a BERT: pieces in the vocabulary, width ``dim``, blocks, heads, width of feed-forward, longest row, share of dropped units.
+    """The sizes of a BERT: pieces in the vocabulary, width ``dim``, blocks, heads, width of
+    feed-forward, longest row, share of dropped units.
 
     Raises TypeError or ValueError, also when ``dim`` does not divide into ``heads``.
     """
@@ -42,30 +48,42 @@ class BertSize:
 
     def __post_init__(self) -> None:
         for name in ("vocabulary", "dim", "layers", "heads", "feed_forward", "positions"):
-            check_int(name, getattr(self, name), low=2 if name == "dim" else 1)         # LayerNorm leaves nothing of a single number
+            # LayerNorm leaves nothing of a single number
+            check_int(name, getattr(self, name), low=2 if name == "dim" else 1)
         check_float("dropout", self.dropout, low=0.0, high=0.9)
         if self.dim % self.heads:
-            raise ValueError(f"dim={self.dim} does not divide into heads={self.heads}; expected a multiple")
+            raise ValueError(f"dim={self.dim} does not divide into heads={self.heads}; expected a "
+                             "multiple")
 
     def to_config(self) -> dict[str, Any]:
         """The content of a ``config.json`` that ``transformers.BertConfig`` reads."""
         ours = {theirs: value for name, theirs in NAMES.items() for value in [asdict(self)[name]]}
-        return ours | {"architectures": ["BertForPreTraining"], "attention_probs_dropout_prob": self.dropout, "hidden_act": "gelu",
-                       "initializer_range": STD, "layer_norm_eps": EPS, "model_type": "bert", "pad_token_id": 0, "tie_word_embeddings": True,
-                       "type_vocab_size": 2}
+        return ours | {
+            "architectures": ["BertForPreTraining"
+                              ], "attention_probs_dropout_prob": self.dropout, "hidden_act": "gelu",
+            "initializer_range": STD, "layer_norm_eps": EPS, "model_type": "bert",
+            "pad_token_id": 0, "tie_word_embeddings": True, "type_vocab_size": 2
+        }
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """The sizes in a ``config.json``. Raises DamagedFile for one that is not of a BERT like this one."""
+        """The sizes in a ``config.json``.
+
+        Raises DamagedFile for one that is not of a BERT like this one.
+        """
         wanted = {"model_type": "bert", "hidden_act": "gelu", "type_vocab_size": 2}
         for key, value in wanted.items():
             if config.get(key, value) != value:
-                raise DamagedFile(f"config.json says {key}={config[key]!r}; a LessonBert needs {value!r}")
-        missing = [theirs for name, theirs in NAMES.items() if theirs not in config and name != "dropout"]
+                raise DamagedFile(f"config.json says {key}={config[key]!r}; a LessonBert needs "
+                                  f"{value!r}")
+        missing = ([
+            theirs for name, theirs in NAMES.items() if theirs not in config and name != "dropout"
+        ])
         if missing:
             raise DamagedFile(f"config.json lacks {', '.join(missing)}")
         try:
-            return cls(**{name: config[theirs] for name, theirs in NAMES.items() if theirs in config})
+            return cls(
+                **{name: config[theirs] for name, theirs in NAMES.items() if theirs in config})
         except (TypeError, ValueError) as error:
             raise DamagedFile(f"config.json has a size that is none: {error}") from error
 
@@ -84,17 +102,22 @@ class Embeddings(nn.Module):
     def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
         """Vectors (rows, length, dim) of piece ids (rows, length)."""
         places = self.position_embeddings.weight[: ids.shape[1]]
-        return self.dropout(self.LayerNorm(self.word_embeddings(ids) + self.token_type_embeddings(segments) + places))
+        return self.dropout(
+            self.LayerNorm(
+                self.word_embeddings(ids) + self.token_type_embeddings(segments) + places))
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, *, seen: Tensor | None = None, dropout: float = 0.0) -> Tensor:
+def attention(q: Tensor, k: Tensor, v: Tensor, *, seen: Tensor | None = None,
+              dropout: float = 0.0) -> Tensor:
     """softmax(q k' / sqrt(width)) v of queries, keys and values (rows, heads, length, width).
 
-    Parameters: seen, True where a position may be looked at, broadcast to (rows, heads, length, length); dropout, share of the softmax left out.
+    Parameters: seen, True where a position may be looked at, broadcast to (rows, heads, length,
+    length); dropout, share of the softmax left out.
     """
     if q.device.type != "cpu" or not torch.is_grad_enabled():
         return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, dropout_p=dropout)
-    # For short rows the gradients of the fused kernel cost a processor more than the table of scores.
+    # For short rows the gradients of the fused kernel cost a processor more than the table of
+    # scores.
     scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2)
     if seen is not None:
         scores = scores.masked_fill(~seen, float("-inf"))
@@ -102,7 +125,9 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, seen: Tensor | None = None, dr
 
 
 class SelfAttention(nn.Module):
-    """Every position gathers from all others what its query finds in their keys: softmax(q k' / sqrt(width of a head)) v."""
+    """Every position gathers from all others what its query finds in their keys: softmax(q k' /
+    sqrt(width of a head)) v.
+    """
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
@@ -112,8 +137,11 @@ class SelfAttention(nn.Module):
         self.value = nn.Linear(size.dim, size.dim)
 
     def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
-        """New vectors (rows, length, dim); ``seen`` (rows, 1, 1, length) is True where a position may be looked at."""
-        q, k, v = (part(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (self.query, self.key, self.value))
+        """New vectors (rows, length, dim); ``seen`` (rows, 1, 1, length) is True where a position
+        may be looked at.
+        """
+        q, k, v = (part(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+                   for part in (self.query, self.key, self.value))
         gathered = attention(q, k, v, seen=seen, dropout=self.p if self.training else 0.0)
         return gathered.transpose(1, 2).flatten(2)
 
@@ -137,7 +165,8 @@ class Block(nn.Module):
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
-        self.attention = nn.ModuleDict({"self": SelfAttention(size), "output": AddAndNorm(size.dim, size)})
+        self.attention = nn.ModuleDict(
+            {"self": SelfAttention(size), "output": AddAndNorm(size.dim, size)})
         self.intermediate = nn.ModuleDict({"dense": nn.Linear(size.dim, size.feed_forward)})
         self.output = AddAndNorm(size.feed_forward, size)
 
@@ -150,23 +179,27 @@ class Block(nn.Module):
 class LessonBert(nn.Module):
     """A BERT encoder; `hidden_states` gives every layer, ``forward`` the last.
 
-    Parameters: size; seed, decides the start weights, which no other randomness touches; a model with start weights only is the control that every
-    trained number stands beside.
+    Parameters: size; seed, decides the start weights, which no other randomness touches; a model
+    with start weights only is the control that every trained number stands beside.
     """
 
     def __init__(self, size: BertSize, *, seed: int = 0) -> None:
         super().__init__()
         self.size = size
-        with torch.device("meta"):               # no memory and no draws from the global generator until the weights are ours
+        # no memory and no draws from the global generator until the weights are ours
+        with torch.device("meta"):
             self.embeddings = Embeddings(size)
-            self.encoder = nn.ModuleDict({"layer": nn.ModuleList(Block(size) for _ in range(size.layers))})
+            self.encoder = nn.ModuleDict(
+                {"layer": nn.ModuleList(Block(size) for _ in range(size.layers))})
             self.pooler = nn.ModuleDict({"dense": nn.Linear(size.dim, size.dim)})
         start_weights(self, seed)
 
-    def hidden_states(self, ids: Tensor, *, mask: Tensor | None = None, segments: Tensor | None = None) -> list[Tensor]:
+    def hidden_states(self, ids: Tensor, *, mask: Tensor | None = None,
+                      segments: Tensor | None = None) -> list[Tensor]:
         """The output of the embeddings and of each block: layers + 1 tensors (rows, length, dim).
 
-        Parameters: ids (rows, length); mask of the same shape, 0 where a row is padding, None: nowhere; segments, 0 or 1, None: all 0.
+        Parameters: ids (rows, length); mask of the same shape, 0 where a row is padding, None:
+        nowhere; segments, 0 or 1, None: all 0.
         """
         seen = None if mask is None else mask[:, None, None, :].bool()
         states = [self.embeddings(ids, torch.zeros_like(ids) if segments is None else segments)]
@@ -174,7 +207,8 @@ class LessonBert(nn.Module):
             states.append(block(states[-1], seen))
         return states
 
-    def forward(self, ids: Tensor, *, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+    def forward(self, ids: Tensor, *, mask: Tensor | None = None,
+                segments: Tensor | None = None) -> Tensor:
         """The last hidden state (rows, length, dim); parameters as `hidden_states`."""
         return self.hidden_states(ids, mask=mask, segments=segments)[-1]
 
@@ -184,11 +218,13 @@ class LessonBert(nn.Module):
 
 
 class PredictionHead(nn.Module):
-    """Scores of every piece of the vocabulary; its output matrix is the word table itself (tied)."""
+    """Scores of every piece of the vocabulary; its output matrix is the word table itself (tied).
+    """
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
-        self.transform = nn.ModuleDict({"dense": nn.Linear(size.dim, size.dim), "LayerNorm": nn.LayerNorm(size.dim, eps=EPS)})
+        self.transform = nn.ModuleDict(
+            {"dense": nn.Linear(size.dim, size.dim), "LayerNorm": nn.LayerNorm(size.dim, eps=EPS)})
         self.bias = nn.Parameter(torch.zeros(size.vocabulary))
 
     def forward(self, x: Tensor, table: Tensor) -> Tensor:
@@ -198,7 +234,8 @@ class PredictionHead(nn.Module):
 
 
 class LessonBertForPretraining(nn.Module):
-    """A `LessonBert` (``bert``) and two heads (``cls``): masked pieces, and whether the second half of a row follows the first.
+    """A `LessonBert` (``bert``) and two heads (``cls``): masked pieces, and whether the second half
+    of a row follows the first.
 
     The names are those of ``transformers.BertForPreTraining``. Parameters: as `LessonBert`.
     """
@@ -207,23 +244,32 @@ class LessonBertForPretraining(nn.Module):
         super().__init__()
         self.bert = LessonBert(size, seed=seed)
         with torch.device("meta"):
-            self.cls = nn.ModuleDict({"predictions": PredictionHead(size), "seq_relationship": nn.Linear(size.dim, 2)})
+            self.cls = nn.ModuleDict(
+                {"predictions": PredictionHead(size), "seq_relationship": nn.Linear(size.dim, 2)})
         start_weights(self.cls, seed + 1)
 
     def scores(self, last: Tensor, positions: Tensor) -> Tensor:
-        """Scores (rows * n, vocabulary) at ``positions`` (rows, n) only: the other 85 % of a row need no product with the word table."""
+        """Scores (rows * n, vocabulary) at ``positions`` (rows, n) only: the other 85 % of a row
+        need no product with the word table.
+        """
         picked = last.gather(1, positions[:, :, None].expand(-1, -1, last.shape[2]))
-        return self.cls["predictions"](picked.flatten(0, 1), self.bert.embeddings.word_embeddings.weight)
+        return self.cls["predictions"](picked.flatten(0, 1),
+                                       self.bert.embeddings.word_embeddings.weight)
 
-    def forward(self, ids: Tensor, positions: Tensor, *, segments: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Scores of pieces at the masked positions (rows * n, vocabulary), and of "follows" and "does not" (rows, 2)."""
+    def forward(self, ids: Tensor, positions: Tensor, *,
+                segments: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Scores of pieces at the masked positions (rows * n, vocabulary), and of "follows" and
+        "does not" (rows, 2).
+        """
         last = self.bert(ids, segments=segments)
         return self.scores(last, positions), self.cls["seq_relationship"](self.bert.pool(last))
 
 
 @torch.no_grad()
 def start_weights(module: nn.Module, seed: int) -> None:
-    """Draw weights from a normal distribution, set biases to 0 and LayerNorm to 1, as BERT begins; the same on every device."""
+    """Draw weights from a normal distribution, set biases to 0 and LayerNorm to 1, as BERT begins;
+    the same on every device.
+    """
     module.to_empty(device="cpu")
     chance = torch.Generator().manual_seed(check_seed(seed))
     for name, weight in module.named_parameters():

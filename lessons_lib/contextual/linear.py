@@ -1,8 +1,10 @@
-"""Linear maps of many tokens on a processor, by the faster of the two libraries that PyTorch brings along.
+"""Linear maps of many tokens on a processor, by the faster of the two libraries that PyTorch brings
+along.
 
-``nn.Linear`` in float32 goes to MKL, which was measured at 95 GFLOP/s on a core of an EPYC; oneDNN, which PyTorch uses for other types, does 210
-there, and applies GELU while a result is still in the cache. The results are those of ``nn.Linear`` but for rounding. Used by `padding_free`; taught
-in lesson ``08_bert_sentence_vectors``.
+``nn.Linear`` in float32 goes to MKL, which was measured at 95 GFLOP/s on a core of an EPYC; oneDNN,
+which PyTorch uses for other types, does 210 there, and applies GELU while a result is still in the
+cache. The results are those of ``nn.Linear`` but for rounding. Used by `padding_free`; taught in
+lesson ``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ def _one_dnn() -> bool:
 
 def _fits(x: Tensor) -> bool:
     """Whether oneDNN can take x; it knows no gradients."""
-    return x.device.type == "cpu" and x.dtype == torch.float32 and not torch.is_grad_enabled() and _one_dnn()
+    return (x.device.type == "cpu" and x.dtype == torch.float32 and not torch.is_grad_enabled()
+            and _one_dnn())
 
 
 def linear(layer: nn.Linear, x: Tensor) -> Tensor:

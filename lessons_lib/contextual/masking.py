@@ -1,7 +1,9 @@
-"""What is hidden from the model: 15 % of a row's pieces, drawn anew each time the row is read (Devlin et al. 2019; Liu et al. 2019).
+"""What is hidden from the model: 15 % of a row's pieces, drawn anew each time the row is read
+(Devlin et al. 2019; Liu et al. 2019).
 
-Of the chosen places 80 % become [MASK], 10 % a random piece, 10 % stay as they are. A draw is a hash of seed, row and place, not the next number of a
-stream: row 1,000,000 is masked the same way whenever, wherever and beside whatever other rows it is read. Taught in lesson
+Of the chosen places 80 % become [MASK], 10 % a random piece, 10 % stay as they are. A draw is a
+hash of seed, row and place, not the next number of a stream: row 1,000,000 is masked the same way
+whenever, wherever and beside whatever other rows it is read. Taught in lesson
 ``08_bert_sentence_vectors``.
 """
 
@@ -23,7 +25,9 @@ _STEP = 0x9E3779B9                                # 2^32 divided by the golden r
 
 
 def _mix(x: Any) -> Any:
-    """Scatter 32-bit numbers (an int, or a tensor of int64): the constants of Wellons' lowbias32, whose avalanche was measured."""
+    """Scatter 32-bit numbers (an int, or a tensor of int64): the constants of Wellons' lowbias32,
+    whose avalanche was measured.
+    """
     x = ((x ^ (x >> 16)) * 0x7FEB352D) & _LOW
     x = ((x ^ (x >> 15)) * 0x846CA68B) & _LOW
     return x ^ (x >> 16)
@@ -40,7 +44,9 @@ def _hashes(seed: int, purpose: int, rows: Tensor, n: int) -> Tensor:
 
 
 def uniforms(seed: int, purpose: int, rows: Tensor, n: int) -> Tensor:
-    """Numbers in [0, 1) of shape (rows, n), float64: the same for the same seed, purpose, row number (int64) and place on every device."""
+    """Numbers in [0, 1) of shape (rows, n), float64: the same for the same seed, purpose, row
+    number (int64) and place on every device.
+    """
     return _hashes(seed, purpose, rows, n).double() / 2.0**32
 
 
@@ -48,8 +54,9 @@ def uniforms(seed: int, purpose: int, rows: Tensor, n: int) -> Tensor:
 class Masked:
     """Rows to read and what was hidden in them.
 
-    ``ids`` (rows, length) as the model sees them; ``positions`` and ``labels`` (rows, n): where the chosen places are and what stood there;
-    ``weights`` (rows, n): 1, or 0 where a row had fewer than n pieces to hide.
+    ``ids`` (rows, length) as the model sees them; ``positions`` and ``labels`` (rows, n): where the
+    chosen places are and what stood there; ``weights`` (rows, n): 1, or 0 where a row had fewer
+    than n pieces to hide.
     """
 
     ids: Tensor
@@ -58,25 +65,29 @@ class Masked:
     weights: Tensor
 
 
-def mask_rows(ids: Tensor, rows: Tensor, *, n: int, seed: int, vocabulary: int, goes_on: Tensor | None = None) -> Masked:
+def mask_rows(ids: Tensor, rows: Tensor, *, n: int, seed: int, vocabulary: int,
+              goes_on: Tensor | None = None) -> Masked:
     """Choose ``n`` places in each row and hide them.
 
-    Parameters: ids (rows, length) int64, special pieces are never chosen; rows (rows,) int64, the number of each row in the run, which decides its
-    draws; vocabulary, its size; goes_on (vocabulary,) bool: given, pieces of one word are chosen together or not at all.
+    Parameters: ids (rows, length) int64, special pieces are never chosen; rows (rows,) int64, the
+    number of each row in the run, which decides its draws; vocabulary, its size; goes_on
+    (vocabulary,) bool: given, pieces of one word are chosen together or not at all.
     """
     draws = _hashes(seed, 0, rows, ids.shape[1])
     special = ids < len(SPECIAL)
     if goes_on is None:
-        keys = (draws << 16) | torch.arange(ids.shape[1], device=ids.device)        # the place settles a tie
+        # the place settles a tie
+        keys = (draws << 16) | torch.arange(ids.shape[1], device=ids.device)
     else:
         words = (~goes_on[ids] | special).cumsum(1) - 1
-        words = words.clamp(min=0)                                                  # a row may begin within a word
+        words = words.clamp(min=0)  # a row may begin within a word
         keys = (draws.gather(1, words) << 16) | words
     keys = keys.masked_fill(special, torch.iinfo(torch.int64).max)
     order = keys.argsort(dim=1, stable=True)
     positions = order[:, :n]
     weights = ~special.gather(1, positions)
-    if goes_on is not None and order.shape[1] > n:                                  # a word of which only a part would be chosen is left alone
+    # a word of which only a part would be chosen is left alone
+    if goes_on is not None and order.shape[1] > n:
         cut = keys.gather(1, order[:, n : n + 1])
         weights &= keys.gather(1, positions) != cut
     labels = ids.gather(1, positions)
@@ -85,7 +96,10 @@ def mask_rows(ids: Tensor, rows: Tensor, *, n: int, seed: int, vocabulary: int, 
 
 
 def _replaced(labels: Tensor, rows: Tensor, *, seed: int, vocabulary: int) -> Tensor:
-    """What stands in place of the chosen pieces: [MASK] 80 %, any piece 10 %, the piece itself 10 %."""
+    """What stands in place of the chosen pieces: [MASK] 80 %, any piece 10 %, the piece itself 10
+    %.
+    """
     fate = uniforms(seed, 1, rows, labels.shape[1])
-    other = len(SPECIAL) + (uniforms(seed, 2, rows, labels.shape[1]) * (vocabulary - len(SPECIAL))).long()
+    other = (len(SPECIAL) + (uniforms(seed, 2, rows, labels.shape[1]) *
+                             (vocabulary - len(SPECIAL))).long())
     return torch.where(fate < 0.8, MASK, torch.where(fate < 0.9, other, labels))

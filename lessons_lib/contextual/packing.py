@@ -1,7 +1,8 @@
 """A text as one long line of piece ids, and the rows of equal length that a model reads from it.
 
-Every row begins where a sentence begins, [CLS] before it and [SEP] after it, and is full: no place is spent on padding. Rows are shuffled anew in
-each epoch; row number k of a run is the same whenever it is asked for. Taught in lesson ``08_bert_sentence_vectors``.
+Every row begins where a sentence begins, [CLS] before it and [SEP] after it, and is full: no place
+is spent on padding. Rows are shuffled anew in each epoch; row number k of a run is the same
+whenever it is asked for. Taught in lesson ``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core import DamagedFile, check_float, check_int, checked_texts, load_model, save_model, shown, track
+from ..core import (DamagedFile, check_float, check_int, checked_texts, load_model, save_model,
+                    shown, track)
 from .masking import uniforms
 from .tokenizer import SPECIAL, WordPiece
 
@@ -29,9 +31,11 @@ TEXTS_AT_ONCE = 256
 
 @dataclass(frozen=True, eq=False)
 class TokenStream:
-    """A numbered text: ``ids`` (n,) uint16, each document ended by [SEP]; ``starts`` (n,) bool, where a sentence begins; what it was made from.
+    """A numbered text: ``ids`` (n,) uint16, each document ended by [SEP]; ``starts`` (n,) bool,
+    where a sentence begins; what it was made from.
 
-    The pieces from ``held_out`` on are for measuring only; it is the beginning of a document. ``data`` says which text this is.
+    The pieces from ``held_out`` on are for measuring only; it is the beginning of a document.
+    ``data`` says which text this is.
     """
 
     tokenizer: WordPiece
@@ -48,38 +52,50 @@ class TokenStream:
         return np.bincount(self.ids[: self.held_out], minlength=len(self.tokenizer))
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write a folder: two bytes a piece and one bit for the beginnings of sentences, the tokenizer with them."""
+        """Write a folder: two bytes a piece and one bit for the beginnings of sentences, the
+        tokenizer with them.
+        """
         save_model(path, "TokenStream", settings={"held_out": self.held_out, "n": len(self)},
-                   arrays={"ids": self.ids, "starts": np.packbits(self.starts)}, extra={"pieces": self.tokenizer.pieces, "data": self.data})
+                   arrays={"ids": self.ids, "starts": np.packbits(self.starts)},
+                   extra={"pieces": self.tokenizer.pieces, "data": self.data})
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
         """Read what `save` wrote. Raises FileNotFoundError, DamagedFile."""
         settings, arrays, extra = load_model(path, "TokenStream")
         try:
-            stream = cls(WordPiece(extra["pieces"]), arrays["ids"], np.unpackbits(arrays["starts"], count=settings["n"]).astype(bool),
+            stream = cls(WordPiece(extra["pieces"]), arrays["ids"],
+                         np.unpackbits(arrays["starts"], count=settings["n"]).astype(bool),
                          settings["held_out"], extra["data"])
         except (KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(f"{path} does not hold numbered text: {error}. Make it again") from error
-        if stream.ids.dtype != np.uint16 or len(stream.ids) != settings["n"] or int(stream.ids.max()) >= len(stream.tokenizer):
-            raise DamagedFile(f"{path} does not hold ids of its {len(stream.tokenizer)} pieces. Make it again")
+            raise DamagedFile(f"{path} does not hold numbered text: {error}. Make it "
+                              "again") from error
+        if stream.ids.dtype != np.uint16 or len(stream.ids) != settings["n"] or int(
+                stream.ids.max()) >= len(stream.tokenizer):
+            raise DamagedFile(f"{path} does not hold ids of its {len(stream.tokenizer)} pieces. "
+                              "Make it again")
         return stream
 
 
-def prepare_tokens(texts: Iterable[str], tokenizer: WordPiece, *, max_tokens: int | None = None, held_out: float = 0.01,
-                   data: dict[str, Any] | None = None, progress: bool = False) -> TokenStream:
-    """Number a text: cut it into pieces, note where sentences begin (at the beginning of each line), keep its last documents for measuring.
+def prepare_tokens(texts: Iterable[str], tokenizer: WordPiece, *, max_tokens: int | None = None,
+                   held_out: float = 0.01, data: dict[str, Any] | None = None,
+                   progress: bool = False) -> TokenStream:
+    """Number a text: cut it into pieces, note where sentences begin (at the beginning of each
+    line), keep its last documents for measuring.
 
-    Parameters: texts, documents, one sentence per line; max_tokens, stop after the document that reaches it; held_out, share of the pieces kept for
-    measuring; data, said in the cards of models. Raises TypeError, ValueError (too little text for both parts).
+    Parameters: texts, documents, one sentence per line; max_tokens, stop after the document that
+    reaches it; held_out, share of the pieces kept for measuring; data, said in the cards of models.
+    Raises TypeError, ValueError (too little text for both parts).
     """
     check_float("held_out", held_out, low=0.0, high=0.5, open_low=True)
     if not isinstance(tokenizer, WordPiece):
-        raise TypeError(f"tokenizer={shown(tokenizer)} is {type(tokenizer).__name__}; expected a WordPiece. Make it: WordPiece.train(texts)")
+        raise TypeError(f"tokenizer={shown(tokenizer)} is {type(tokenizer).__name__}; expected a "
+                        "WordPiece. Make it: WordPiece.train(texts)")
     if max_tokens is not None:
         check_int("max_tokens", max_tokens)
     ids, starts, ends, n = [], [], [], 0
-    for part, begins, lengths in track(_numbered(texts, tokenizer), label="numbering", show=progress, size=lambda p: len(p[0]), unit=" tokens"):
+    for part, begins, lengths in track(_numbered(texts, tokenizer), label="numbering",
+                                       show=progress, size=lambda p: len(p[0]), unit=" tokens"):
         ids.append(part)
         starts.append(begins)
         ends += (n + np.cumsum(lengths)).tolist()
@@ -88,11 +104,14 @@ def prepare_tokens(texts: Iterable[str], tokenizer: WordPiece, *, max_tokens: in
             break
     cut = [end for end in ends if end <= n * (1 - held_out)]
     if not cut:
-        raise ValueError(f"texts hold {n:,} pieces in {len(ends)} documents; expected at least one document to learn from and one to measure on")
-    return TokenStream(tokenizer, np.concatenate(ids), np.concatenate(starts), cut[-1], dict(data or {}))
+        raise ValueError(f"texts hold {n:,} pieces in {len(ends)} documents; expected at least one "
+                         "document to learn from and one to measure on")
+    return TokenStream(tokenizer, np.concatenate(ids), np.concatenate(starts), cut[-1],
+                       dict(data or {}))
 
 
-def _numbered(texts: Iterable[str], tokenizer: WordPiece) -> Iterator[tuple[np.ndarray, np.ndarray, list[int]]]:
+def _numbered(texts: Iterable[str],
+              tokenizer: WordPiece) -> Iterator[tuple[np.ndarray, np.ndarray, list[int]]]:
     """Ids, beginnings of sentences and lengths of some documents at a time."""
     documents = checked_texts(texts, name="texts")
     while batch := list(islice(documents, TEXTS_AT_ONCE)):
@@ -111,36 +130,43 @@ def _numbered(texts: Iterable[str], tokenizer: WordPiece) -> Iterator[tuple[np.n
 
 
 def row_starts(starts: np.ndarray, length: int) -> np.ndarray:
-    """Where rows of ``length`` pieces begin (int64): at a sentence, as late as no piece is left out; within one that is longer than a row.
+    """Where rows of ``length`` pieces begin (int64): at a sentence, as late as no piece is left
+    out; within one that is longer than a row.
 
-    A row that is cut within a sentence is followed by one that begins with this sentence: its first part is read twice.
+    A row that is cut within a sentence is followed by one that begins with this sentence: its first
+    part is read twice.
     """
     n = len(starts)
     begins = np.flatnonzero(starts)
     if len(begins) == 0 or n < length:
-        raise ValueError(f"the text has {n:,} pieces; a row needs {length}. Give more text, or shorter rows")
+        raise ValueError(f"the text has {n:,} pieces; a row needs {length}. Give more text, or "
+                         "shorter rows")
     sentences, found, at = begins.tolist(), [], int(begins[0])
     while at + length <= n:
         found.append(at)
-        latest = sentences[bisect_right(sentences, at + length) - 1]                 # the last sentence that begins before what was not read yet
+        # the last sentence that begins before what was not read yet
+        latest = sentences[bisect_right(sentences, at + length) - 1]
         at = latest if latest > at else at + length
     return np.array(found, np.int64)
 
 
 class Rows:
-    """The rows of a part of a stream: ``rows(numbers)`` gives ids and segments of any row numbers of an endless run of epochs.
+    """The rows of a part of a stream: ``rows(numbers)`` gives ids and segments of any row numbers
+    of an endless run of epochs.
 
-    Parameters: stream; length, of a row, special pieces included; seed, decides order and draws; held_out, rows of the part for measuring;
-    next_sentence, two segments a row, of which the second follows the first in the text or (every other time) does not; device, where tensors lie.
+    Parameters: stream; length, of a row, special pieces included; seed, decides order and draws;
+    held_out, rows of the part for measuring; next_sentence, two segments a row, of which the second
+    follows the first in the text or (every other time) does not; device, where tensors lie.
     """
 
-    def __init__(self, stream: TokenStream, length: int, *, seed: int, held_out: bool = False, next_sentence: bool = False,
-                 device: str | torch.device = "cpu") -> None:
+    def __init__(self, stream: TokenStream, length: int, *, seed: int, held_out: bool = False,
+                 next_sentence: bool = False, device: str | torch.device = "cpu") -> None:
         check_int("length", length, low=8)
         part = slice(stream.held_out, None) if held_out else slice(0, stream.held_out)
         self.length, self.seed, self.next_sentence = length, seed, next_sentence
         self.begins = row_starts(stream.starts[part], length - 2)
-        self._ids = torch.from_numpy(stream.ids[part].view(np.int16)).to(device)     # ids are below 32,768
+        # ids are below 32,768
+        self._ids = torch.from_numpy(stream.ids[part].view(np.int16)).to(device)
         self._starts = torch.from_numpy(np.ascontiguousarray(stream.starts[part])).to(device)
         self._orders: dict[int, np.ndarray] = {}
 
@@ -150,8 +176,10 @@ class Rows:
     def _order(self, epoch: int) -> np.ndarray:
         """The rows in the order of an epoch; those of the last two are kept."""
         if epoch not in self._orders:
-            chance = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, epoch])))
-            self._orders = {e: order for e, order in self._orders.items() if e == epoch - 1} | {epoch: chance.permutation(len(self))}
+            chance = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed,
+                                                                                 epoch])))
+            self._orders = ({e: order for e, order in self._orders.items() if e == epoch - 1}
+                            | {epoch: chance.permutation(len(self))})
         return self._orders[epoch]
 
     def beginnings(self, numbers: np.ndarray) -> np.ndarray:
@@ -164,7 +192,9 @@ class Rows:
         return found
 
     def __call__(self, numbers: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-        """Ids (rows, length), segments (rows, length) and whether the second segment is a stranger (rows,), all int64; numbers (rows,) int64."""
+        """Ids (rows, length), segments (rows, length) and whether the second segment is a stranger
+        (rows,), all int64; numbers (rows,) int64.
+        """
         device, room = self._ids.device, self.length - 2
         begin = torch.from_numpy(self.beginnings(numbers)).to(device)
         if self.next_sentence:
@@ -176,18 +206,21 @@ class Rows:
         return ids, torch.zeros_like(ids), nothing
 
     def _pairs(self, begin: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Rows [CLS] first [SEP] second [SEP], cut at the beginning of a sentence that is nearest to the middle."""
+        """Rows [CLS] first [SEP] second [SEP], cut at the beginning of a sentence that is nearest
+        to the middle.
+        """
         device, room = begin.device, self.length - 3
         places = torch.arange(1, room, device=device)
         far = (places - room // 2).abs() + self.length * ~self._starts[begin[:, None] + places]
-        first = 1 + far.argmin(dim=1)                                                # pieces in the first segment
+        first = 1 + far.argmin(dim=1)  # pieces in the first segment
         draws = uniforms(self.seed, 3, numbers, 2)
         stranger = draws[:, 0] < 0.5
         elsewhere = torch.from_numpy(self.begins).to(device)[(draws[:, 1] * len(self)).long()]
         second = torch.where(stranger, elsewhere, begin + first)
         place = torch.arange(self.length, device=device)[None]
         in_second = place > first[:, None] + 1
-        at = torch.where(in_second, second[:, None] + place - first[:, None] - 2, begin[:, None] + place - 1)
+        at = torch.where(in_second, second[:, None] + place - first[:, None] - 2,
+                         begin[:, None] + place - 1)
         ids = self._ids[at.clamp(0, len(self._ids) - 1)].long()
         ids = torch.where((place == first[:, None] + 1) | (place == self.length - 1), SEP, ids)
         ids[:, 0] = CLS

@@ -1,8 +1,11 @@
-"""Hidden states of a LessonBert without padding: the tokens of many texts one after the other, so that no place is worked on for nothing.
+"""Hidden states of a LessonBert without padding: the tokens of many texts one after the other, so
+that no place is worked on for nothing.
 
-A linear map, LayerNorm and GELU see one token at a time, so they take the tokens of all texts as one tall matrix, for which a processor is fastest.
-Only attention knows where a text ends: texts of equal length lie side by side and go through it together, with no mask. Gradients flow and units are
-left out as the model is set, so that training reads in this way too. Taught in lesson ``08_bert_sentence_vectors``.
+A linear map, LayerNorm and GELU see one token at a time, so they take the tokens of all texts as
+one tall matrix, for which a processor is fastest. Only attention knows where a text ends: texts of
+equal length lie side by side and go through it together, with no mask. Gradients flow and units are
+left out as the model is set, so that training reads in this way too. Taught in lesson
+``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from .linear import linear, linear_gelu
 
 __all__ = ["Run", "packed_states", "padded_states", "runs_of"]
 
-Run = tuple[int, int, int]                        # where its tokens begin, how many texts, tokens in each
+Run = tuple[int, int, int]  # where its tokens begin, how many texts, tokens in each
 
 
 def runs_of(lengths: Sequence[int]) -> list[Run]:
@@ -36,15 +39,20 @@ def runs_of(lengths: Sequence[int]) -> list[Run]:
     return found
 
 
-def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Sequence[int], wanted: Collection[int]) -> dict[int, Tensor]:
-    """The wanted hidden states of texts that lie one after the other; blocks above the highest one are not run.
+def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Sequence[int],
+                  wanted: Collection[int]) -> dict[int, Tensor]:
+    """The wanted hidden states of texts that lie one after the other; blocks above the highest one
+    are not run.
 
-    Parameters: model; ids (n,) and places (n,), each token's piece and where it stands in its text; lengths of the texts, n in all, equal ones side
-    by side; wanted, 0 for the output of the embeddings, k for that of block k. Returns number -> (n, dim).
+    Parameters: model; ids (n,) and places (n,), each token's piece and where it stands in its text;
+    lengths of the texts, n in all, equal ones side by side; wanted, 0 for the output of the
+    embeddings, k for that of block k. Returns number -> (n, dim).
     """
     from_embeddings, runs = model.embeddings, runs_of(lengths)
-    x = F.embedding(ids, from_embeddings.word_embeddings.weight).add_(F.embedding(places, from_embeddings.position_embeddings.weight))
-    x = from_embeddings.dropout(from_embeddings.LayerNorm(x.add_(from_embeddings.token_type_embeddings.weight[0])))
+    x = F.embedding(ids, from_embeddings.word_embeddings.weight).add_(
+        F.embedding(places, from_embeddings.position_embeddings.weight))
+    x = from_embeddings.dropout(
+        from_embeddings.LayerNorm(x.add_(from_embeddings.token_type_embeddings.weight[0])))
     found = {0: x} if 0 in wanted else {}
     for number, block in enumerate(model.encoder["layer"][: max(wanted)], start=1):
         x = _block(block, x, runs)
@@ -64,16 +72,21 @@ def _add_and_norm(part: AddAndNorm, x: Tensor, before: Tensor) -> Tensor:
 
 
 def _attention(part: SelfAttention, x: Tensor, runs: list[Run]) -> Tensor:
-    sizes, dropout, gathered = [count * length for _, count, length in runs], part.p if part.training else 0.0, []
-    cut = (linear(layer, x).split(sizes) for layer in (part.query, part.key, part.value))       # the gradient of a split is one joining
+    sizes, dropout, gathered = [count * length for _, count, length in runs
+                                ], part.p if part.training else 0.0, []
+    # the gradient of a split is one joining
+    cut = (linear(layer, x).split(sizes) for layer in (part.query, part.key, part.value))
     for (_, count, length), *tokens in zip(runs, *cut, strict=True):
         heads = (t.view(count, length, part.heads, -1).transpose(1, 2) for t in tokens)
-        gathered.append(attention(*heads, dropout=dropout).transpose(1, 2).reshape(count * length, -1))
+        gathered.append(
+            attention(*heads, dropout=dropout).transpose(1, 2).reshape(count * length, -1))
     return torch.cat(gathered)
 
 
-def padded_states(model: LessonBert, ids: Tensor, mask: Tensor, wanted: Collection[int]) -> dict[int, Tensor]:
-    """The same of texts in rows of equal length (rows, length), mask False where a row is padding: what a GPU is fastest at.
+def padded_states(model: LessonBert, ids: Tensor, mask: Tensor,
+                  wanted: Collection[int]) -> dict[int, Tensor]:
+    """The same of texts in rows of equal length (rows, length), mask False where a row is padding:
+    what a GPU is fastest at.
 
     Returns number -> (rows, length, dim).
     """

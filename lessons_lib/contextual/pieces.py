@@ -1,7 +1,9 @@
-"""From texts to piece ids for any encoder: a tokenizer of the package ``tokenizers``, the special pieces around a text, and a limit of length.
+"""From texts to piece ids for any encoder: a tokenizer of the package ``tokenizers``, the special
+pieces around a text, and a limit of length.
 
-A text that is longer than the model reads is cut, with one warning for all, or refused. Text that is spelt like a special piece ("[SEP]") is read as
-text, and a list of words is never read as a pair of sentences. Taught in lesson ``08_bert_sentence_vectors``.
+A text that is longer than the model reads is cut, with one warning for all, or refused. Text that
+is spelt like a special piece ("[SEP]") is read as text, and a list of words is never read as a pair
+of sentences. Taught in lesson ``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -18,12 +20,17 @@ from .batching import Numbered
 __all__ = ["Pieces", "load_pieces"]
 
 # Any of these sets makes a tokenizer; the first needs no other package.
-FILES = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"), ("sentencepiece.bpe.model",), ("spiece.model",))
+FILES = (("tokenizer.json", ), ("vocab.txt", ), ("vocab.json", "merges.txt"),
+         ("sentencepiece.bpe.model", ), ("spiece.model", ))
 TEXTS_AT_ONCE = 4096
 
 
 class Pieces:
-    """Cuts texts into pieces. Parameters: engine, a ``tokenizers.Tokenizer``, which is set to read "[SEP]" as text, and not to cut or pad."""
+    """Cuts texts into pieces.
+
+    Parameters: engine, a ``tokenizers.Tokenizer``, which is set to read "[SEP]" as text, and not to
+    cut or pad.
+    """
 
     def __init__(self, engine: Any) -> None:
         self.engine = engine
@@ -37,7 +44,8 @@ class Pieces:
 
     @property
     def highest(self) -> int:
-        """The highest id that a text can be given: one below the size, unless numbers are left out."""
+        """The highest id that a text can be given: one below the size, unless numbers are left out.
+        """
         return max(self.engine.get_vocab().values(), default=-1)
 
     @property
@@ -55,22 +63,31 @@ class Pieces:
         return [self.engine.id_to_token(i) or "" for i in range(size)]
 
     def number(self, texts: Iterable[str], *, longest: int, refuse: bool) -> Numbered:
-        """Texts as ids with their special pieces, cut to ``longest`` pieces; with ``refuse`` a longer one is a ValueError.
+        """Texts as ids with their special pieces, cut to ``longest`` pieces; with ``refuse`` a
+        longer one is a ValueError.
 
         Raises TypeError, ValueError for what is no text.
         """
         room, parts, first, cut = longest - self.n_special, [], 0, []
         for batch in checked_batches(texts, name="texts", allow_empty=True, size=TEXTS_AT_ONCE):
-            rows = [encoding.ids for encoding in self.engine.encode_batch_fast(batch, add_special_tokens=False)]
-            cut += [(first + i, len(row) + self.n_special) for i, row in enumerate(rows) if len(row) > room]
+            rows = [
+                encoding.ids
+                for encoding in self.engine.encode_batch_fast(batch, add_special_tokens=False)
+            ]
+            cut += [(first + i, len(row) + self.n_special)
+                    for i, row in enumerate(rows)
+                    if len(row) > room]
             if cut and refuse:
-                raise ValueError(f"texts[{cut[0][0]}] has {cut[0][1]:,} pieces, special ones included; max_length={longest}. Split it, or let "
+                raise ValueError(f"texts[{cut[0][0]}] has {cut[0][1]:,} pieces, special ones "
+                                 f"included; max_length={longest}. Split it, or let "
                                  "it be cut: truncation='warn'")
             parts.append(Numbered.of([[*self.before, *row[:room], *self.after] for row in rows]))
             first += len(rows)
         if cut:
-            warn_data(f"{len(cut)} of {first} texts have more than max_length={longest} pieces and were cut (first: texts[{cut[0][0]}], "
-                      f"{cut[0][1]:,} pieces). Split them, or refuse them: truncation='error'", stacklevel=4)
+            warn_data(f"{len(cut)} of {first} texts have more than max_length={longest} pieces and "
+                      f"were cut (first: texts[{cut[0][0]}], "
+                      f"{cut[0][1]:,} pieces). Split them, or refuse them: "
+                      "truncation='error'", stacklevel=4)
         return Numbered.joined(parts)
 
     def special_mask(self, ids: np.ndarray) -> np.ndarray:
@@ -79,8 +96,12 @@ class Pieces:
 
 
 def _frame(engine: Any) -> tuple[list[int], list[int]]:
-    """The ids that are put before and after a text. Raises ValueError for a tokenizer that makes no piece of any text."""
-    for text in ("a", "1", *sorted(engine.get_vocab())):         # a vocabulary without "a" may drop it, and what stood around it would be lost
+    """The ids that are put before and after a text.
+
+    Raises ValueError for a tokenizer that makes no piece of any text.
+    """
+    # a vocabulary without "a" may drop it, and what stood around it would be lost
+    for text in ("a", "1", *sorted(engine.get_vocab())):
         framed = engine.encode(text, add_special_tokens=True)
         inner = [i for i, special in enumerate(framed.special_tokens_mask) if not special]
         if inner:
@@ -89,15 +110,23 @@ def _frame(engine: Any) -> tuple[list[int], list[int]]:
 
 
 def load_pieces(folder: Path) -> Pieces:
-    """The tokenizer in the folder of a model. Raises DamagedFile (none, or one that cannot be read)."""
-    there = next((names for names in FILES if all((folder / name).is_file() for name in names)), None)
+    """The tokenizer in the folder of a model.
+
+    Raises DamagedFile (none, or one that cannot be read).
+    """
+    there = next((names for names in FILES if all((folder / name).is_file() for name in names)),
+                 None)
     if there is None:
-        raise DamagedFile(f"{folder} has no tokenizer: expected {' or '.join(' with '.join(names) for names in FILES)}. Copy the files that "
+        raise DamagedFile(f"{folder} has no tokenizer: expected "
+                          f"{' or '.join(' with '.join(names) for names in FILES)}. Copy the files "
+                          "that "
                           "belong to the model")
     try:
-        return Pieces(_from_file(folder / there[0]) if there == FILES[0] else _from_transformers(folder))
+        return Pieces(
+            _from_file(folder / there[0]) if there == FILES[0] else _from_transformers(folder))
     except Exception as error:                    # the package raises plain Exception
-        raise DamagedFile(f"{folder / there[0]} holds no tokenizer that can be read: {str(error)[:200]}") from error
+        raise DamagedFile(f"{folder / there[0]} holds no tokenizer that can be read: "
+                          f"{str(error)[:200]}") from error
 
 
 def _from_file(path: Path) -> Any:
@@ -109,4 +138,5 @@ def _from_file(path: Path) -> Any:
 def _from_transformers(folder: Path) -> Any:
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False).backend_tokenizer
+    return AutoTokenizer.from_pretrained(folder, local_files_only=True,
+                                         trust_remote_code=False).backend_tokenizer

@@ -1,6 +1,8 @@
-"""One of the processes that train together: its number, how many there are, and sums over all of them.
+"""One of the processes that train together: its number, how many there are, and sums over all of
+them.
 
-``torchrun`` starts the processes and tells each its number; without it there is one, and a sum is what was given. Used by ``lessons pretrain``.
+``torchrun`` starts the processes and tells each its number; without it there is one, and a sum is
+what was given. Used by ``lessons pretrain``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from ..core import torch_device
 
 __all__ = ["Ranks", "joined"]
 
-WAIT = timedelta(minutes=10)                      # for another process that does not answer; one that has ended is known at once
+# for another process that does not answer; one that has ended is known at once
+WAIT = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Ranks:
         gradients = [p.grad for p in model.parameters() if p.grad is not None]
         whole = torch.cat([g.flatten() for g in gradients])
         torch.distributed.all_reduce(whole)
-        for gradient, part in zip(gradients, whole.split([g.numel() for g in gradients]), strict=True):
+        for gradient, part in zip(gradients, whole.split([g.numel() for g in gradients]),
+                                  strict=True):
             gradient.copy_(part.view_as(gradient))
 
     def share(self, n: int) -> slice:
@@ -55,10 +59,12 @@ class Ranks:
 def joined(device: str = "auto") -> Iterator[Ranks]:
     """Join the other processes that ``torchrun`` started, if it did, and leave them at the end.
 
-    Parameters: device, "auto" (a GPU where there is one), "cpu" or "cuda". Raises BackendUnavailable, ValueError.
+    Parameters: device, "auto" (a GPU where there is one), "cpu" or "cuda". Raises
+    BackendUnavailable, ValueError.
     """
     kind = torch_device(device).type
-    size, rank, local = (int(os.environ.get(name, default)) for name, default in (("WORLD_SIZE", 1), ("RANK", 0), ("LOCAL_RANK", 0)))
+    size, rank, local = ((int(os.environ.get(name, default))
+                          for name, default in (("WORLD_SIZE", 1), ("RANK", 0), ("LOCAL_RANK", 0))))
     place = torch.device(kind, local) if kind == "cuda" else torch.device("cpu")
     if size == 1:
         yield Ranks(0, 1, place)

@@ -1,7 +1,9 @@
-"""Two ways to read texts: a BERT of our own without padding, and any other encoder through ``transformers`` in batches of about equal length.
+"""Two ways to read texts: a BERT of our own without padding, and any other encoder through
+``transformers`` in batches of about equal length.
 
-Both give hidden states in groups of texts of one length, with a mask where rows end in padding, so that pooling need not know which it was. Used by
-`encoder`; taught in lesson ``08_bert_sentence_vectors``.
+Both give hidden states in groups of texts of one length, with a mask where rows end in padding, so
+that pooling need not know which it was. Used by `encoder`; taught in lesson
+``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ __all__ = ["BertReader", "Group", "OtherReader", "Reader"]
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Some texts: their numbers ``rows``, ``ids`` (texts, length), ``mask`` (texts, length) False in padding, hidden states number ->
-    (texts, length, dim)."""
+    """Some texts: their numbers ``rows``, ``ids`` (texts, length), ``mask`` (texts, length) False
+    in padding, hidden states number -> (texts, length, dim).
+    """
 
     rows: np.ndarray
     ids: Tensor
@@ -35,8 +38,9 @@ class Group:
 class Reader:
     """What an encoder asks of a model.
 
-    Attributes: model, an ``nn.Module``; dim; blocks, their number; positions, the longest row; vocabulary; kind, "bert" or as transformers calls it;
-    pooler, from (texts, dim) to (texts, dim), None where the model has none.
+    Attributes: model, an ``nn.Module``; dim; blocks, their number; positions, the longest row;
+    vocabulary; kind, "bert" or as transformers calls it; pooler, from (texts, dim) to (texts, dim),
+    None where the model has none.
     """
 
     model: nn.Module
@@ -62,27 +66,34 @@ class Reader:
         """The vectors of pieces (vocabulary, dim) before anything is added to them."""
         raise NotImplementedError
 
-    def read(self, numbered: Numbered, rows: np.ndarray, wanted: Collection[int]) -> Iterator[Group]:
+    def read(self, numbered: Numbered, rows: np.ndarray,
+             wanted: Collection[int]) -> Iterator[Group]:
         """The wanted hidden states of some texts, each of which has at least one token."""
         raise NotImplementedError
 
 
 class BertReader(Reader):
-    """A `LessonBert`, without padding on a processor, in padded rows on a GPU. Parameters: model; has_pooler, whether its pooler was trained."""
+    """A `LessonBert`, without padding on a processor, in padded rows on a GPU.
+
+    Parameters: model; has_pooler, whether its pooler was trained.
+    """
 
     kind = "bert"
 
     def __init__(self, model: LessonBert, *, has_pooler: bool = True) -> None:
         self.model, size = model, model.size
         self.dim, self.blocks, self.positions, self.vocabulary = size.dim, size.layers, size.positions, size.vocabulary
-        self.pooler = (lambda at_first: torch.tanh(model.pooler["dense"](at_first))) if has_pooler else None
+        self.pooler = ((lambda at_first: torch.tanh(model.pooler["dense"](at_first)))
+                       if has_pooler
+                       else None)
 
     @property
     def word_table(self) -> Tensor:
         """The vectors of pieces (vocabulary, dim)."""
         return self.model.embeddings.word_embeddings.weight
 
-    def read(self, numbered: Numbered, rows: np.ndarray, wanted: Collection[int]) -> Iterator[Group]:
+    def read(self, numbered: Numbered, rows: np.ndarray,
+             wanted: Collection[int]) -> Iterator[Group]:
         """One group per length without padding; one group in all with it."""
         if self.device.type != "cpu":
             ids, mask = padded(numbered, rows, self.device)
@@ -90,39 +101,54 @@ class BertReader(Reader):
             return
         ids, places = placed(numbered, rows, self.device)
         lengths = numbered.lengths[rows].tolist()
-        states, runs, first = packed_states(self.model, ids, places, lengths, wanted), runs_of(lengths), 0
-        cut = {number: state.split([count * length for _, count, length in runs]) for number, state in states.items()}
+        states, runs, first = packed_states(self.model, ids, places, lengths,
+                                            wanted), runs_of(lengths), 0
+        cut = {
+            number: state.split([count * length
+                                 for _, count, length in runs])
+            for number, state in states.items()
+        }
         for i, (token, count, length) in enumerate(runs):
             shape = (count, length)
-            yield Group(rows[first : first + count], ids[token : token + count * length].view(shape), torch.ones(shape, dtype=torch.bool),
+            yield Group(rows[first:first + count], ids[token:token + count * length].view(shape),
+                        torch.ones(shape, dtype=torch.bool),
                         {number: parts[i].view(*shape, -1) for number, parts in cut.items()})
             first += count
 
 
 class OtherReader(Reader):
-    """A model of ``transformers`` that gives hidden states. Parameters: model; has_pooler, whether its pooler was trained."""
+    """A model of ``transformers`` that gives hidden states.
+
+    Parameters: model; has_pooler, whether its pooler was trained.
+    """
 
     def __init__(self, model: Any, *, has_pooler: bool) -> None:
         self.model, config = model, model.config
         self.kind, self.dim, self.blocks = config.model_type, config.hidden_size, config.num_hidden_layers
         self.vocabulary, self.pad = self.word_table.shape[0], config.pad_token_id or 0
         self.positions = _positions(model)
-        self.pooler = (lambda at_first: model.pooler(at_first[:, None])) if has_pooler and getattr(model, "pooler", None) is not None else None
+        self.pooler = ((lambda at_first: model.pooler(at_first[:, None]))
+                       if has_pooler and getattr(model, "pooler", None) is not None
+                       else None)
 
     @property
     def word_table(self) -> Tensor:
         """The vectors of pieces (vocabulary, dim)."""
         return self.model.get_input_embeddings().weight
 
-    def read(self, numbered: Numbered, rows: np.ndarray, wanted: Collection[int]) -> Iterator[Group]:
+    def read(self, numbered: Numbered, rows: np.ndarray,
+             wanted: Collection[int]) -> Iterator[Group]:
         """One group in all, padded to its longest text."""
         ids, mask = padded(numbered, rows, self.device, pad=self.pad)
-        states = self.model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True).hidden_states
+        states = self.model(input_ids=ids, attention_mask=mask.long(),
+                            output_hidden_states=True).hidden_states
         yield Group(rows, ids, mask, {number: states[number] for number in wanted})
 
 
 def _positions(model: Any) -> int:
-    """The longest row: RoBERTa and its like begin to count positions after the number of the padding piece."""
+    """The longest row: RoBERTa and its like begin to count positions after the number of the
+    padding piece.
+    """
     table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     longest = int(getattr(model.config, "max_position_embeddings", 512))
     skipped = getattr(table, "padding_idx", None)

@@ -1,6 +1,8 @@
-"""Recipes for pre-training: sizes, rates and amounts that were found to work on two cores, and on one GPU for some minutes.
+"""Recipes for pre-training: sizes, rates and amounts that were found to work on two cores, and on
+one GPU for some minutes.
 
-The schedule counts what was read, not time: the same recipe gives the same rates on a slow and a fast machine. Used by ``lessons pretrain``.
+The schedule counts what was read, not time: the same recipe gives the same rates on a slow and a
+fast machine. Used by ``lessons pretrain``.
 """
 
 from __future__ import annotations
@@ -19,11 +21,14 @@ __all__ = ["RECIPES", "Recipe", "moments"]
 class Recipe:
     """How a LessonBert is trained.
 
-    dim, layers, heads, feed_forward, dropout: its size. row: pieces in a row, [CLS] and [SEP] included; batch: rows per step, over all processes;
-    accumulate: parts that a step is worked on in, one after the other, to save memory; tokens: places to read in all; learning_rate, reached after
-    the share ``warmup`` of them, then falling to 0 in a straight line; weight_decay, of matrices; clip: longest gradient; masked: share of hidden
-    pieces; whole_words: hide the pieces of a word together; next_sentence: two segments a row, and the head that tells whether they belong together;
-    precision: float32 or bfloat16; compiled: by ``torch.compile``; seed: decides start weights, order, masks, dropout. Raises TypeError, ValueError.
+    dim, layers, heads, feed_forward, dropout: its size. row: pieces in a row, [CLS] and [SEP]
+    included; batch: rows per step, over all processes; accumulate: parts that a step is worked on
+    in, one after the other, to save memory; tokens: places to read in all; learning_rate, reached
+    after the share ``warmup`` of them, then falling to 0 in a straight line; weight_decay, of
+    matrices; clip: longest gradient; masked: share of hidden pieces; whole_words: hide the pieces
+    of a word together; next_sentence: two segments a row, and the head that tells whether they
+    belong together; precision: float32 or bfloat16; compiled: by ``torch.compile``; seed: decides
+    start weights, order, masks, dropout. Raises TypeError, ValueError.
     """
 
     dim: int = 256
@@ -59,12 +64,17 @@ class Recipe:
         check_choice("precision", self.precision, ("float32", "bfloat16"))
         for name in ("whole_words", "next_sentence", "compiled"):
             if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name}={shown(getattr(self, name))} is {type(getattr(self, name)).__name__}; expected True or False")
+                raise TypeError(f"{name}={shown(getattr(self, name))} is "
+                                f"{type(getattr(self, name)).__name__}; expected True or False")
         check_seed(self.seed)
 
     def size(self, vocabulary: int) -> BertSize:
-        """The sizes of the model for a vocabulary. Raises ValueError when they do not fit each other."""
-        return BertSize(vocabulary, self.dim, self.layers, self.heads, self.feed_forward, self.row, self.dropout)
+        """The sizes of the model for a vocabulary.
+
+        Raises ValueError when they do not fit each other.
+        """
+        return BertSize(vocabulary, self.dim, self.layers, self.heads, self.feed_forward, self.row,
+                        self.dropout)
 
     @property
     def tokens_per_step(self) -> int:
@@ -82,19 +92,23 @@ class Recipe:
         return max(1, round(self.masked * (self.row - 2)))
 
     def rate(self, step: int) -> float:
-        """The learning rate of a step (counted from 0): up in a straight line during the warm-up, then down to 0."""
+        """The learning rate of a step (counted from 0): up in a straight line during the warm-up,
+        then down to 0.
+        """
         done, warm = (step + 0.5) / self.steps, self.warmup
         return self.learning_rate * (done / warm if done < warm else (1 - done) / (1 - warm))
 
 
 RECIPES = {
     "smoke": Recipe(dim=32, layers=2, heads=2, feed_forward=64, row=32, batch=8, tokens=20_000),
-    "laptop": Recipe(),
-    "gpu": Recipe(dim=384, layers=6, heads=6, dropout=0.1, row=128, batch=1024, tokens=800_000_000, precision="bfloat16"),
+    "laptop": Recipe(), "gpu": Recipe(dim=384, layers=6, heads=6, dropout=0.1, row=128, batch=1024,
+                                      tokens=800_000_000, precision="bfloat16"),
 }
 
 
 def moments(steps: int, n: int = 24) -> list[int]:
-    """Numbers of steps done, 0 first and ``steps`` last, ever further apart: when the word table is looked at."""
+    """Numbers of steps done, 0 first and ``steps`` last, ever further apart: when the word table is
+    looked at.
+    """
     later = np.geomspace(max(1, steps // 2000), steps, n - 1).round().astype(int) if steps else []
     return sorted({0, *map(int, later)})

@@ -1,7 +1,8 @@
-"""A LessonBert in a folder, in the layout that ``transformers`` reads: weights as float16 safetensors, config, tokenizer; and a card beside them.
+"""A LessonBert in a folder, in the layout that ``transformers`` reads: weights as float16
+safetensors, config, tokenizer; and a card beside them.
 
-``BertModel.from_pretrained(folder)`` and ``BertForPreTraining.from_pretrained(folder)`` read it as well as `load_bert`. Used from lesson
-``08_bert_sentence_vectors`` on.
+``BertModel.from_pretrained(folder)`` and ``BertForPreTraining.from_pretrained(folder)`` read it as
+well as `load_bert`. Used from lesson ``08_bert_sentence_vectors`` on.
 """
 
 from __future__ import annotations
@@ -22,27 +23,34 @@ from .weights_file import CARD, WEIGHTS, announce, check_names, check_sums, read
 
 __all__ = ["load_bert", "save_bert"]
 
-KEPT = ("config.json", "tokenizer.json", "vocab.txt")             # whose checksums stand in the card beside those of weights and film
+# whose checksums stand in the card beside those of weights and film
+KEPT = ("config.json", "tokenizer.json", "vocab.txt")
 
 
-def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokenizer: WordPiece, *, card: dict[str, Any],
-              film: dict[str, np.ndarray] | None = None) -> None:
-    """Write weights (float16), tokenizer, ``config.json``, ``film.safetensors`` if given, and at last ``card.json`` with the checksums of all.
+def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokenizer: WordPiece, *,
+              card: dict[str, Any], film: dict[str, np.ndarray] | None = None) -> None:
+    """Write weights (float16), tokenizer, ``config.json``, ``film.safetensors`` if given, and at
+    last ``card.json`` with the checksums of all.
 
-    A model that is there stays readable at every moment: its card first says what its files become. Raises TrainingDiverged for weights beyond
-    float16, OSError when the folder cannot be written.
+    A model that is there stays readable at every moment: its card first says what its files become.
+    Raises TrainingDiverged for weights beyond float16, OSError when the folder cannot be written.
     """
     from safetensors.numpy import save
 
     target = Path(folder)
-    weights = {name: value.detach().cpu().to(torch.float16).numpy() for name, value in model.state_dict().items()}
+    weights = {
+        name: value.detach().cpu().to(torch.float16).numpy()
+        for name, value in model.state_dict().items()
+    }
     wide = sorted(name for name, value in weights.items() if not np.isfinite(value).all())
     if wide:
-        raise TrainingDiverged(f"{len(wide)} weights are beyond the 65,504 of float16 ({', '.join(wide[:5])}); nothing was written. Train with a "
+        raise TrainingDiverged(f"{len(wide)} weights are beyond the 65,504 of float16 "
+                               f"({', '.join(wide[:5])}); nothing was written. Train with a "
                                "smaller learning_rate")
     content = {WEIGHTS: save(weights, metadata={"format": "pt"})}
     if film is not None:
-        content["film.safetensors"] = save({name: np.ascontiguousarray(array) for name, array in film.items()})
+        content["film.safetensors"] = save(
+            {name: np.ascontiguousarray(array) for name, array in film.items()})
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
     announce(target, sums)
     for name, data in content.items():
@@ -51,14 +59,19 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
     tokenizer.save(target)
     write_json(target / "config.json", model.bert.size.to_config())
     files = sums | {name: sha256(target / name) for name in KEPT}
-    write_json(target / CARD, card | {"bytes": len(content[WEIGHTS]), "sha256": sums[WEIGHTS], "dtype": "float16", "files": files})
+    write_json(
+        target / CARD, card | {
+            "bytes": len(content[WEIGHTS]), "sha256": sums[WEIGHTS], "dtype": "float16",
+            "files": files
+        })
 
 
 
 def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, WordPiece]:
     """Read model (float32, on the CPU, no dropout) and tokenizer.
 
-    Raises FileNotFoundError, DamagedFile: a file is missing, cut or changed, sizes or names of weights are not those that ``config.json`` asks for.
+    Raises FileNotFoundError, DamagedFile: a file is missing, cut or changed, sizes or names of
+    weights are not those that ``config.json`` asks for.
     """
     path = existing_path(folder)
     for name in ("config.json", WEIGHTS):
@@ -69,9 +82,11 @@ def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, Word
     size = BertSize.from_config(config)
     check_sizes(path, config, plain_names(weights))
     model = LessonBertForPretraining(size)
-    check_names(path / WEIGHTS, {k: tuple(v.shape) for k, v in model.state_dict().items()}, {k: tuple(v.shape) for k, v in weights.items()})
+    check_names(path / WEIGHTS, {k: tuple(v.shape) for k, v in model.state_dict().items()},
+                {k: tuple(v.shape) for k, v in weights.items()})
     if len(tokenizer) != model.bert.size.vocabulary:
-        raise DamagedFile(f"{path}: vocab.txt has {len(tokenizer)} pieces, config.json says vocab_size={model.bert.size.vocabulary}")
+        raise DamagedFile(f"{path}: vocab.txt has {len(tokenizer)} pieces, config.json says "
+                          f"vocab_size={model.bert.size.vocabulary}")
     check_sums(path)
     model.load_state_dict({name: value.float() for name, value in weights.items()})
     return model.eval(), tokenizer

@@ -1,7 +1,8 @@
-"""A contextual encoder in a folder of the layout that ``transformers`` and sentence-transformers read, so that `load_encoder` gives it back.
+"""A contextual encoder in a folder of the layout that ``transformers`` and sentence-transformers
+read, so that `load_encoder` gives it back.
 
-Weights as float32 safetensors, config, tokenizer, ``modules.json`` with the pooling, and a card with the checksums of all. Used by the trainers of
-lessons ``10_sbert`` to ``14_simcse``.
+Weights as float32 safetensors, config, tokenizer, ``modules.json`` with the pooling, and a card
+with the checksums of all. Used by the trainers of lessons ``10_sbert`` to ``14_simcse``.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["save_encoder"]
 
 
-def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card: dict[str, Any]) -> None:
+def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card: dict[str,
+                                                                                      Any]) -> None:
     """Write model, tokenizer, pooling and at last ``card.json`` with the checksums of all.
 
-    Parameters: folder, made if need be; files of an encoder that is there are replaced one by one, and it stays readable at every moment: its card
-    first says what its files become; encoder; card, what is known about it, JSON. A chosen ``layer`` and ``special_tokens=False`` are not written:
+    Parameters: folder, made if need be; files of an encoder that is there are replaced one by one,
+    and it stays readable at every moment: its card first says what its files become; encoder; card,
+    what is known about it, JSON. A chosen ``layer`` and ``special_tokens=False`` are not written:
     `load_encoder` takes them as arguments. Raises OSError when the folder cannot be written.
     """
     target = Path(folder)
@@ -36,14 +39,18 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card:
     try:
         write_model(encoder, draft, layers=None)
         write_settings(encoder, draft)
-        names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file())
+        names = sorted(
+            path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file())
         sums = {name: sha256(draft / name) for name in names}
         plain = {name: digest for name, digest in sums.items() if "/" not in name}
         announce(target, plain)
         for name in names:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(draft / name, target / name)
-        write_json(target / CARD, card | {"dtype": "float32", "bytes": (target / WEIGHTS).stat().st_size if (target / WEIGHTS).exists() else 0,
-                                          "sha256": sums.get(WEIGHTS), "files": plain})
+        write_json(
+            target / CARD, card | {
+                "dtype": "float32", "bytes": (target / WEIGHTS).stat().st_size if
+                (target / WEIGHTS).exists() else 0, "sha256": sums.get(WEIGHTS), "files": plain
+            })
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -1,6 +1,8 @@
-"""What a folder of sentence-transformers says about itself in ``modules.json``: pooling, normalising, and the length at which texts are cut.
+"""What a folder of sentence-transformers says about itself in ``modules.json``: pooling,
+normalising, and the length at which texts are cut.
 
-A plain folder of a model has no such file; then the mean over tokens of the last layer is meant. Used by `loading`.
+A plain folder of a model has no such file; then the mean over tokens of the last layer is meant.
+Used by `loading`.
 """
 
 from __future__ import annotations
@@ -17,17 +19,21 @@ if TYPE_CHECKING:
 
 __all__ = ["FolderSettings", "folder_settings", "pooling_of", "write_settings"]
 
-MODES = {"pooling_mode_mean_tokens": "last", "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max"}
+MODES = {
+    "pooling_mode_mean_tokens": "last", "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max"
+}
 BY_NAME = {"mean": "last", "cls": "cls", "max": "max"}
-OURS = "pooling of lessons_lib"                   # the key of a pooling for which sentence-transformers has no word
+OURS = "pooling of lessons_lib"  # the key of a pooling for which sentence-transformers has no word
 TYPES = "sentence_transformers.models"
 WIDTHS = ("word_embedding_dimension", "embedding_dimension")
 
 
 @dataclass(frozen=True)
 class FolderSettings:
-    """How texts are read: ``pooling``; ``normalize``; ``longest`` text in pieces and ``width`` of what is pooled, None where nothing is said;
-    ``file`` that said so."""
+    """How texts are read: ``pooling``; ``normalize``; ``longest`` text in pieces and ``width`` of
+    what is pooled, None where nothing is said; ``file`` that said so.
+    """
 
     pooling: str = "last"
     normalize: bool = False
@@ -39,7 +45,8 @@ class FolderSettings:
     def check_width(self, folder: Path, dim: int) -> None:
         """Raise DamagedFile where the pooling was made for another width."""
         if self.width is not None and self.width != dim:
-            raise DamagedFile(f"{self.file} says {self.width_key}={self.width}; {folder / 'config.json'} says hidden_size={dim}")
+            raise DamagedFile(f"{self.file} says {self.width_key}={self.width}; "
+                              f"{folder / 'config.json'} says hidden_size={dim}")
 
     def cut(self, positions: int) -> int | None:
         """The length at which texts are cut; None: where the model ends."""
@@ -47,26 +54,35 @@ class FolderSettings:
 
 
 def folder_settings(folder: Path) -> FolderSettings:
-    """The settings of a folder. Raises DamagedFile for files that are not of this kind, ValueError for a module that is not understood."""
+    """The settings of a folder.
+
+    Raises DamagedFile for files that are not of this kind, ValueError for a module that is not
+    understood.
+    """
     path = folder / "modules.json"
     if not path.is_file():
         return FolderSettings()
     modules = read_json(path, max_bytes=1_000_000)
     try:
-        kinds = [(str(module["type"]).rsplit(".", 1)[-1], str(module["path"])) for module in modules]
+        kinds = ([
+            (str(module["type"]).rsplit(".", 1)[-1], str(module["path"])) for module in modules
+        ])
     except (TypeError, KeyError) as error:
         raise DamagedFile(f"{path} is no list of modules with type and path: {error!r}") from error
     names = [kind for kind, _ in kinds]
     if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
-        raise ValueError(f"{path} lists {', '.join(names) or 'nothing'}; only Transformer, Pooling and Normalize, in this order, are understood")
+        raise ValueError(f"{path} lists {', '.join(names) or 'nothing'}; only Transformer, Pooling "
+                         "and Normalize, in this order, are understood")
     if kinds[0][1] not in ("", "."):
-        raise ValueError(f"{path} keeps the model in {shown(kinds[0][1])}; pass that folder: load_encoder({str(folder / kinds[0][1])!r})")
+        raise ValueError(f"{path} keeps the model in {shown(kinds[0][1])}; pass that folder: "
+                         f"load_encoder({str(folder / kinds[0][1])!r})")
     pooling = folder / kinds[1][1] / "config.json"
     if ".." in Path(kinds[1][1]).parts or Path(kinds[1][1]).is_absolute():
         raise DamagedFile(f"{path} points out of its folder: {shown(kinds[1][1])}")
     config = _object(pooling)
     key = next((key for key in WIDTHS if key in config), "")
-    return FolderSettings(pooling_of(config, pooling), "Normalize" in names, _longest(folder), config.get(key), key, pooling)
+    return FolderSettings(pooling_of(config, pooling), "Normalize" in names, _longest(folder),
+                          config.get(key), key, pooling)
 
 
 def _object(path: Path) -> dict[str, Any]:
@@ -79,7 +95,10 @@ def _object(path: Path) -> dict[str, Any]:
 
 
 def pooling_of(config: dict[str, Any], where: object) -> str:
-    """The name of a pooling that sentence-transformers describes. Raises ValueError for one that has no name here, or for several at once."""
+    """The name of a pooling that sentence-transformers describes.
+
+    Raises ValueError for one that has no name here, or for several at once.
+    """
     ours = config.get(OURS)
     if ours is not None:
         if isinstance(ours, str) and (ours in POOLINGS or LAST_K.fullmatch(ours)):
@@ -90,7 +109,8 @@ def pooling_of(config: dict[str, Any], where: object) -> str:
         [key for key, on in config.items() if key.startswith("pooling_mode_") and on is True]
     found = [(BY_NAME | MODES).get(mode) for mode in chosen]
     if len(found) != 1 or found[0] is None:
-        raise ValueError(f"{where} asks for {', '.join(map(str, chosen)) or 'no pooling'}; expected one of mean, cls and max")
+        raise ValueError(f"{where} asks for {', '.join(map(str, chosen)) or 'no pooling'}; "
+                         "expected one of mean, cls and max")
     return found[0]
 
 
@@ -98,21 +118,31 @@ def _longest(folder: Path) -> int | None:
     path = folder / "sentence_bert_config.json"
     value = _object(path).get("max_seq_length") if path.is_file() else None
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise DamagedFile(f"{path} says max_seq_length={shown(value)}; expected a whole number >= 1")
+        raise DamagedFile(f"{path} says max_seq_length={shown(value)}; expected a whole number >= "
+                          "1")
     return value
 
 
 def write_settings(encoder: ContextualEncoder, folder: Path) -> None:
-    """Write how an encoder reads texts into the folder of its model: pooling, normalising, and its limit of length.
+    """Write how an encoder reads texts into the folder of its model: pooling, normalising, and its
+    limit of length.
 
-    A pooling that sentence-transformers has no word for is written under a name of ours, which only `folder_settings` understands.
+    A pooling that sentence-transformers has no word for is written under a name of ours, which only
+    `folder_settings` understands.
     """
-    module = lambda i, path, kind: {"idx": i, "name": str(i), "path": path, "type": f"{TYPES}.{kind}"}  # noqa: E731
+    def module(i: int, path: str, kind: str) -> dict[str, Any]:
+        return {"idx": i, "name": str(i), "path": path, "type": f"{TYPES}.{kind}"}
+
     modules = [module(0, "", "Transformer"), module(1, "1_Pooling", "Pooling")]
     modules += [module(2, "2_Normalize", "Normalize")] if encoder.normalize else []
-    modes = {mode: BY_NAME[name] == encoder.pooling or encoder.pooling == name for mode, name in
-             (("pooling_mode_mean_tokens", "mean"), ("pooling_mode_cls_token", "cls"), ("pooling_mode_max_tokens", "max"))}
+    modes = {
+        mode: BY_NAME[name] == encoder.pooling or encoder.pooling == name
+        for mode, name in (("pooling_mode_mean_tokens", "mean"), ("pooling_mode_cls_token", "cls"),
+                           ("pooling_mode_max_tokens", "max"))
+    }
     ours = {} if any(modes.values()) else {OURS: encoder.pooling}
-    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": encoder.dim} | modes | ours)
-    write_json(folder / "sentence_bert_config.json", {"max_seq_length": encoder.longest, "do_lower_case": False})
+    write_json(folder / "1_Pooling" / "config.json",
+               {"word_embedding_dimension": encoder.dim} | modes | ours)
+    write_json(folder / "sentence_bert_config.json",
+               {"max_seq_length": encoder.longest, "do_lower_case": False})
     write_json(folder / "modules.json", modules)

@@ -1,7 +1,9 @@
-"""WordPiece: a vocabulary of whole words and parts of words, learned from a text, so that no word is unknown.
+"""WordPiece: a vocabulary of whole words and parts of words, learned from a text, so that no word
+is unknown.
 
-A word that is not in the vocabulary is cut into pieces, the longest that fits first; pieces that go on a word begin with ``##``. It is trained by the
-package ``tokenizers`` and saved so that ``transformers.BertTokenizerFast`` reads it. Taught in lesson ``08_bert_sentence_vectors``.
+A word that is not in the vocabulary is cut into pieces, the longest that fits first; pieces that go
+on a word begin with ``##``. It is trained by the package ``tokenizers`` and saved so that
+``transformers.BertTokenizerFast`` reads it. Taught in lesson ``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -15,26 +17,30 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import DamagedFile, check_int, checked_batches, checked_texts, existing_path, write_json, write_text
+from ..core import (DamagedFile, check_int, checked_batches, checked_texts, existing_path,
+                    write_json, write_text)
 
 __all__ = ["SPECIAL", "WordPiece"]
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")          # ids 0 to 4
 MOST = 32_768                                                     # ids fit into 16 bits with sign
-ALPHABET = 300                                                    # letters with pieces of their own; rarer ones make a word [UNK]
-LONGEST_WORD = 100                                                # letters; longer ones are [UNK], as in BERT
+ALPHABET = 300  # letters with pieces of their own; rarer ones make a word [UNK]
+LONGEST_WORD = 100  # letters; longer ones are [UNK], as in BERT
 
 
 class WordPiece:
-    """A lower-cased WordPiece tokenizer; ``WordPiece.train(texts)`` learns one, ``WordPiece.load(folder)`` reads one.
+    """A lower-cased WordPiece tokenizer; ``WordPiece.train(texts)`` learns one,
+    ``WordPiece.load(folder)`` reads one.
 
-    ``pieces`` are the strings by id; ``engine`` is the ``tokenizers.Tokenizer``. Text that is spelt like a special piece ("[SEP]") is read as text.
+    ``pieces`` are the strings by id; ``engine`` is the ``tokenizers.Tokenizer``. Text that is spelt
+    like a special piece ("[SEP]") is read as text.
     """
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self.pieces = list(pieces)
         if tuple(self.pieces[: len(SPECIAL)]) != SPECIAL:
-            raise DamagedFile(f"vocab.txt begins with {self.pieces[:5]}; expected {', '.join(SPECIAL)}")
+            raise DamagedFile(f"vocab.txt begins with {self.pieces[:5]}; expected "
+                              f"{', '.join(SPECIAL)}")
         check_int("pieces", len(self.pieces), low=len(SPECIAL) + 1, high=MOST)
         twice = next((piece for piece, n in Counter(self.pieces).items() if n > 1), None)
         if twice is not None:
@@ -51,7 +57,8 @@ class WordPiece:
 
     @classmethod
     def train(cls, texts: Iterable[str], *, size: int = 8192, min_count: int = 2) -> Self:
-        """Learn a vocabulary of at most ``size`` pieces, special ones included, from pairs that occur at least ``min_count`` times.
+        """Learn a vocabulary of at most ``size`` pieces, special ones included, from pairs that
+        occur at least ``min_count`` times.
 
         Raises TypeError, ValueError.
         """
@@ -59,43 +66,62 @@ class WordPiece:
 
         check_int("size", size, low=len(SPECIAL) + 1, high=MOST)
         engine = _engine({})
-        plain = [engine.normalizer.normalize_str(text) for text in checked_texts(texts, name="texts")]
+        plain = ([
+            engine.normalizer.normalize_str(text) for text in checked_texts(texts, name="texts")
+        ])
         letters: Counter[str] = Counter()
         for text in plain:
             letters.update(text)
         for space in [letter for letter in letters if letter.isspace()]:
             del letters[space]
-        kept = [letter for letter, _ in sorted(letters.items(), key=lambda item: (-item[1], item[0]))[:ALPHABET]]
+        kept = [
+            letter for letter, _ in sorted(letters.items(), key=lambda item: (-item[1], item[0]))
+            [:ALPHABET]
+        ]
         if not kept:
-            raise ValueError(f"texts hold 0 tokens in {len(plain)} documents; expected at least one letter")
+            raise ValueError(f"texts hold 0 tokens in {len(plain)} documents; expected at least "
+                             "one letter")
         first = [*SPECIAL, *_single(sorted(kept))]
         if len(first) > size:
-            raise ValueError(f"size={size} is too small: {len(kept)} letters of the texts and {len(SPECIAL)} special pieces need {len(first)}; "
+            raise ValueError(f"size={size} is too small: {len(kept)} letters of the texts and "
+                             f"{len(SPECIAL)} special pieces need {len(first)}; "
                              f"expected size >= {len(first)}")
         rare = dict.fromkeys(map(ord, letters.keys() - set(kept)), " ")
-        trainer = trainers.WordPieceTrainer(vocab_size=size, min_frequency=check_int("min_count", min_count), special_tokens=first,
-                                            show_progress=False)
+        trainer = trainers.WordPieceTrainer(vocab_size=size, min_frequency=check_int(
+            "min_count", min_count), special_tokens=first, show_progress=False)
         engine.train_from_iterator((text.translate(rare) for text in plain), trainer)
         learned = engine.get_vocab()
         return cls(sorted(learned, key=lambda piece: learned[piece]))
 
     def encode(self, texts: Iterable[str]) -> list[list[int]]:
-        """The ids of each text, without [CLS] and [SEP]. Raises TypeError, ValueError for what is no text."""
+        """The ids of each text, without [CLS] and [SEP].
+
+        Raises TypeError, ValueError for what is no text.
+        """
         found: list[list[int]] = []
         for batch in checked_batches(texts, name="texts", allow_empty=True, size=4096):
-            found += [encoding.ids for encoding in self.engine.encode_batch_fast(batch, add_special_tokens=False)]
+            found += [
+                encoding.ids
+                for encoding in self.engine.encode_batch_fast(batch, add_special_tokens=False)
+            ]
         return found
 
     def save(self, folder: str | os.PathLike) -> None:
-        """Write ``tokenizer.json``, ``vocab.txt`` and ``tokenizer_config.json``, the files of a BERT tokenizer."""
+        """Write ``tokenizer.json``, ``vocab.txt`` and ``tokenizer_config.json``, the files of a
+        BERT tokenizer.
+        """
         target = Path(folder)
         write_text(target / "tokenizer.json", self.engine.to_str(pretty=True) + "\n")
         write_text(target / "vocab.txt", "".join(f"{piece}\n" for piece in self.pieces))
-        write_json(target / "tokenizer_config.json", {"do_lower_case": True, "tokenizer_class": "BertTokenizer"})
+        write_json(target / "tokenizer_config.json",
+                   {"do_lower_case": True, "tokenizer_class": "BertTokenizer"})
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Self:
-        """Read ``vocab.txt``. Raises FileNotFoundError, DamagedFile (the file is missing or not of this kind)."""
+        """Read ``vocab.txt``.
+
+        Raises FileNotFoundError, DamagedFile (the file is missing or not of this kind).
+        """
         path = existing_path(folder) / "vocab.txt"
         if not path.is_file():
             raise DamagedFile(f"{path.parent} has no tokenizer: vocab.txt is missing")
@@ -106,20 +132,29 @@ class WordPiece:
 
 
 def _engine(vocabulary: dict[str, int]) -> Any:
-    """A ``tokenizers.Tokenizer`` that does what BERT's does: clean, lower-case, strip accents, split at spaces and marks, then WordPiece."""
+    """A ``tokenizers.Tokenizer`` that does what BERT's does: clean, lower-case, strip accents,
+    split at spaces and marks, then WordPiece.
+    """
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-    engine = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=LONGEST_WORD))
+    engine = Tokenizer(
+        models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=LONGEST_WORD))
     engine.normalizer = normalizers.BertNormalizer(lowercase=True)
     engine.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     engine.decoder = decoders.WordPiece()
     if vocabulary:
         engine.add_special_tokens(list(SPECIAL))
         engine.encode_special_tokens = True
-        engine.post_processor = processors.BertProcessing(("[SEP]", SPECIAL.index("[SEP]")), ("[CLS]", SPECIAL.index("[CLS]")))
+        engine.post_processor = processors.BertProcessing(("[SEP]", SPECIAL.index("[SEP]")),
+                                                          ("[CLS]", SPECIAL.index("[CLS]")))
     return engine
 
 
 def _single(letters: Iterable[str]) -> list[str]:
-    """Pieces of one letter, which are given rather than learned: the trainer numbers them by chance, and pairs of equal count by those numbers."""
-    return [piece for letter in letters for piece in ([letter] if unicodedata.category(letter)[0] == "P" else [letter, f"##{letter}"])]
+    """Pieces of one letter, which are given rather than learned: the trainer numbers them by
+    chance, and pairs of equal count by those numbers.
+    """
+    return ([
+        piece for letter in letters for piece in (
+            [letter] if unicodedata.category(letter)[0] == "P" else [letter, f"##{letter}"])
+    ])

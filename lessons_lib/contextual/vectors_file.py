@@ -1,7 +1,9 @@
-"""Vectors of many texts into one ``.npy`` file, a few thousand at a time: what is stopped goes on where it stopped.
+"""Vectors of many texts into one ``.npy`` file, a few thousand at a time: what is stopped goes on
+where it stopped.
 
-Rows are added to a file beside the place (``….npy.part``); a card (``….npy.json``) says of which texts they are and by which encoder, once they
-are on the disk. When all are there the file gets its name. Works for every `core.Encoder`. Used by ``lessons encode``.
+Rows are added to a file beside the place (``….npy.part``); a card (``….npy.json``) says of which
+texts they are and by which encoder, once they are on the disk. When all are there the file gets its
+name. Works for every `core.Encoder`. Used by ``lessons encode``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import DamagedFile, DataWarning, Encoder, check_int, checked_batches, read_json, shown, track, warn_data, write_json
+from ..core import (DamagedFile, DataWarning, Encoder, check_int, checked_batches, read_json, shown,
+                    track, warn_data, write_json)
 from ..datasets.download import locked
 
 __all__ = ["encode_to"]
@@ -28,27 +31,33 @@ TEXTS_AT_ONCE = 4096                              # between two moments from whi
 PROBE = "A man plays a large flute in the harbour of the old town, and 3 children listen to him."
 
 
-def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *, batch_size: int = 256, progress: bool = False) -> np.ndarray:
+def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *,
+              batch_size: int = 256, progress: bool = False) -> np.ndarray:
     """Encode texts into a file, and go on with it if it was begun before; nothing is encoded twice.
 
-    Parameters: encoder; path, ending in ``.npy``; texts, any iterable of str, in the same order whenever the call is repeated; batch_size, passed to
-    the encoder; progress, a bar. Ctrl-C keeps all rows but those of the last 4096 texts at most; the same call goes on. A finished file of the same
-    texts and encoder is returned as it is. Returns (n, dim) float32, mapped from the file.
+    Parameters: encoder; path, ending in ``.npy``; texts, any iterable of str, in the same order
+    whenever the call is repeated; batch_size, passed to the encoder; progress, a bar. Ctrl-C keeps
+    all rows but those of the last 4096 texts at most; the same call goes on. A finished file of the
+    same texts and encoder is returned as it is. Returns (n, dim) float32, mapped from the file.
 
-    Raises TypeError, ValueError (a path, texts, a file of other texts or of another encoder), FileExistsError (a file without a card), DamagedFile.
+    Raises TypeError, ValueError (a path, texts, a file of other texts or of another encoder),
+    FileExistsError (a file without a card), DamagedFile.
     """
     check_int("batch_size", batch_size)
     if not isinstance(encoder, Encoder):
-        raise TypeError(f"encoder={shown(encoder)} is {type(encoder).__name__}; expected an encoder, with name, dim and encode")
+        raise TypeError(f"encoder={shown(encoder)} is {type(encoder).__name__}; expected an "
+                        "encoder, with name, dim and encode")
     target = Path(path)
     if target.suffix != ".npy":
-        raise ValueError(f"path={str(path)!r} ends in {target.suffix!r}; expected a file that ends in '.npy'")
+        raise ValueError(f"path={str(path)!r} ends in {target.suffix!r}; expected a file that ends "
+                         "in '.npy'")
     batches = checked_batches(texts, name="texts", allow_empty=True, size=TEXTS_AT_ONCE)
     total = len(texts) if hasattr(texts, "__len__") else None
     with locked(target), _explained(target):
         rows = _Rows(target, encoder)
         with _one_warning() as heard:
-            for batch in track(batches, total=total, label=f"encode {target.name}", show=progress, size=len, unit=" texts"):
+            for batch in track(batches, total=total, label=f"encode {target.name}", show=progress,
+                               size=len, unit=" texts"):
                 heard(rows.n)
                 rows.add(batch, encoder, batch_size)
             rows.finish()
@@ -64,7 +73,9 @@ def _explained(target: Path) -> Iterator[None]:
         if error.errno is None:                   # one of ours, which says so itself
             raise
         existing = next(folder for folder in (target.parent, *target.parents) if folder.exists())
-        raise type(error)(error.errno, f"cannot write {target}: {error.strerror}; {shutil.disk_usage(existing).free:,} bytes are free there. What "
+        raise type(error)(error.errno, f"cannot write {target}: {error.strerror}; "
+                                       f"{shutil.disk_usage(existing).free:,} bytes are free "
+                                       "there. What "
                                        "was encoded is kept: the same call goes on") from error
 
 
@@ -72,7 +83,8 @@ class _Rows:
     """The file on its way, and its card."""
 
     def __init__(self, target: Path, encoder: Encoder) -> None:
-        self.target, self.part, self.card_file = target, target.with_name(target.name + ".part"), target.with_name(target.name + ".json")
+        self.target, self.part, self.card_file = target, target.with_name(
+            target.name + ".part"), target.with_name(target.name + ".json")
         self.dim, self.about = int(encoder.dim), _about(encoder)
         self.finished, self.n, self.at = target.exists(), 0, 0
         self.known: list[list[Any]] = self._known()
@@ -82,30 +94,43 @@ class _Rows:
             self._cut()
 
     def _known(self) -> list[list[Any]]:
-        """Number and checksum of the texts of each part that is there. Raises ValueError for those of another encoder."""
+        """Number and checksum of the texts of each part that is there.
+
+        Raises ValueError for those of another encoder.
+        """
         if not self.card_file.exists():
             if self.finished:
-                raise FileExistsError(f"{self.target} exists and nothing says whose vectors it holds; remove it, or choose another name")
+                raise FileExistsError(f"{self.target} exists and nothing says whose vectors it "
+                                      "holds; remove it, or choose another name")
             return []
         card = read_json(self.card_file)
         try:
-            known, about, version = [[int(n), str(digest)] for n, digest in card["parts"]], card["encoder"], int(card["format"])
-            same = about["settings"] == self.about["settings"] and np.allclose(about["probe"], self.about["probe"], rtol=1e-3, atol=1e-6)
+            known, about, version = [[int(n), str(digest)] for n, digest in card["parts"]
+                                     ], card["encoder"], int(card["format"])
+            same = (about["settings"] == self.about["settings"]
+                    and np.allclose(about["probe"], self.about["probe"], rtol=1e-3, atol=1e-6))
         except (TypeError, KeyError, ValueError) as error:
-            raise DamagedFile(f"{self.card_file} is no card of encoded texts: {error!r}. Remove it and {self.part.name}, and begin anew") from error
+            raise DamagedFile(f"{self.card_file} is no card of encoded texts: {error!r}. Remove it "
+                              f"and {self.part.name}, and begin anew") from error
         if version > FORMAT:
-            raise ValueError(f"{self.card_file} has format {version}, this version reads up to {FORMAT}; upgrade the course")
+            raise ValueError(f"{self.card_file} has format {version}, this version reads up to "
+                             f"{FORMAT}; upgrade the course")
         if not same:
-            raise ValueError(f"{self.target} was begun by another encoder: {shown(about['settings'])}, now {shown(self.about['settings'])}, or one "
-                             f"with other weights. Choose another name, or remove {self.target.name}, .part and .json")
+            raise ValueError(f"{self.target} was begun by another encoder: "
+                             f"{shown(about['settings'])}, now {shown(self.about['settings'])}, or "
+                             "one "
+                             "with other weights. Choose another name, or remove "
+                             f"{self.target.name}, .part and .json")
         return known
 
     def _check_size(self, path: Path) -> None:
-        """Raise DamagedFile for a file that has not as many bytes as the rows that the card knows."""
+        """Raise DamagedFile for a file that has not as many bytes as the rows that the card knows.
+        """
         n = sum(n for n, _ in self.known)
         found, expected = path.stat().st_size, len(self._header(n)) + self._row * n
         if found != expected:
-            raise DamagedFile(f"{path} was cut or changed: {found:,} bytes found, {expected:,} expected. Remove it and {self.card_file.name}, and "
+            raise DamagedFile(f"{path} was cut or changed: {found:,} bytes found, {expected:,} "
+                              f"expected. Remove it and {self.card_file.name}, and "
                               "begin anew")
 
     @property
@@ -117,7 +142,8 @@ class _Rows:
         size = len(self._header(0)) + self._row * sum(n for n, _ in self.known)
         there = self.part.stat().st_size if self.part.exists() else 0
         if self.known and there < size:
-            raise DamagedFile(f"{self.part} was cut: {there:,} bytes found, {size:,} expected. Remove it and {self.card_file.name}, and begin anew")
+            raise DamagedFile(f"{self.part} was cut: {there:,} bytes found, {size:,} expected. "
+                              f"Remove it and {self.card_file.name}, and begin anew")
         self.part.parent.mkdir(parents=True, exist_ok=True)
         with open(self.part, "r+b" if self.part.exists() else "wb") as file:
             file.write(self._header(0))
@@ -126,28 +152,36 @@ class _Rows:
     def _header(self, n: int) -> bytes:
         """That of a NumPy file; it has the same length for every n."""
         file = io.BytesIO()
-        np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (n, self.dim)})
+        np.lib.format.write_array_header_1_0(
+            file, {"descr": "<f4", "fortran_order": False, "shape": (n, self.dim)})
         return file.getvalue()
 
     def add(self, batch: list[str], encoder: Encoder, batch_size: int) -> None:
-        """Encode some texts, unless their vectors are there. Raises ValueError where those of other texts are."""
+        """Encode some texts, unless their vectors are there.
+
+        Raises ValueError where those of other texts are.
+        """
         mark = [len(batch), _checksum(batch)]
         if self.at < len(self.known):
             if self.known[self.at] != mark:
-                raise ValueError(f"{self.target} holds vectors of other texts (from texts[{self.n}] on). Choose another name, or remove "
+                raise ValueError(f"{self.target} holds vectors of other texts (from "
+                                 f"texts[{self.n}] on). Choose another name, or remove "
                                  f"{self.target.name}, .part and .json")
         elif self.finished:
-            raise ValueError(f"{self.target} holds vectors of {self.n:,} texts, and there are more. Choose another name, or remove it")
+            raise ValueError(f"{self.target} holds vectors of {self.n:,} texts, and there are "
+                             "more. Choose another name, or remove it")
         else:
             self._write(encoder.encode(batch, batch_size=batch_size), len(batch))
             self.known.append(mark)
-            write_json(self.card_file, {"format": FORMAT, "encoder": self.about, "parts": self.known})
+            write_json(self.card_file,
+                       {"format": FORMAT, "encoder": self.about, "parts": self.known})
         self.n, self.at = self.n + len(batch), self.at + 1
 
     def _write(self, vectors: Any, n: int) -> None:
         array = np.ascontiguousarray(vectors, dtype="<f4")
         if array.shape != (n, self.dim):
-            raise ValueError(f"the encoder gave vectors of shape {array.shape} for {n} texts; expected {(n, self.dim)}")
+            raise ValueError(f"the encoder gave vectors of shape {array.shape} for {n} texts; "
+                             f"expected {(n, self.dim)}")
         with open(self.part, "ab") as file:
             file.write(array.data)
             file.flush()
@@ -156,7 +190,8 @@ class _Rows:
     def finish(self) -> None:
         """Give the file its name. Raises ValueError where there were fewer texts than before."""
         if self.at < len(self.known):
-            raise ValueError(f"{self.target} holds vectors of more than these {self.n:,} texts. Choose another name, or remove it and its .json")
+            raise ValueError(f"{self.target} holds vectors of more than these {self.n:,} texts. "
+                             "Choose another name, or remove it and its .json")
         if self.finished:
             return
         if not self.known:
@@ -170,12 +205,17 @@ class _Rows:
 
 
 def _about(encoder: Encoder) -> dict[str, Any]:
-    """By what an encoder is known again: its settings in words, and a few numbers of the vector of one sentence, which change with its weights."""
+    """By what an encoder is known again: its settings in words, and a few numbers of the vector of
+    one sentence, which change with its weights.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         probe = encoder.encode([PROBE])[0]
     words = repr(encoder)
-    return {"settings": f"{encoder.name}, {encoder.dim}" if " at 0x" in words else words, "probe": [float(f"{x:.5g}") for x in probe[:16]]}
+    return {
+        "settings": f"{encoder.name}, {encoder.dim}" if " at 0x" in words else words,
+        "probe": [float(f"{x:.5g}") for x in probe[:16]]
+    }
 
 
 def _checksum(texts: list[str]) -> str:
@@ -188,7 +228,9 @@ def _checksum(texts: list[str]) -> str:
 
 @contextmanager
 def _one_warning() -> Iterator[Any]:
-    """Let the first DataWarning of all parts through at the end, with the number of the text its part began with."""
+    """Let the first DataWarning of all parts through at the end, with the number of the text its
+    part began with.
+    """
     began, heard = [0], []
 
     def show(message: Warning | str, category: type[Warning], *rest: Any, **options: Any) -> None:

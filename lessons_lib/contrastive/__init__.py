@@ -1,7 +1,8 @@
 """Learning the space: encoders that are trained so that close texts get close vectors.
 
-`SBert`, `CoSent` and `SimCse` are trainers: ``fit`` on pairs, triplets or sentences, and afterwards encoders like any other. `losses`, `augment` and
-`recipes` are modules of functions and settings. Everything loads on first use. Taught in lessons ``10_sbert``, ``13_cosent`` and ``14_simcse``;
+`SBert`, `CoSent` and `SimCse` are trainers: ``fit`` on pairs, triplets or sentences, and afterwards
+encoders like any other. `losses`, `augment` and `recipes` are modules of functions and settings.
+Everything loads on first use. Taught in lessons ``10_sbert``, ``13_cosent`` and ``14_simcse``;
 `AutoEncoding` and `Matryoshka` in ``16_outlook``.
 """
 
@@ -10,8 +11,10 @@ from __future__ import annotations
 import importlib
 
 _MODULES = ("augment", "losses", "recipes")
-_MODULE_OF = {"AutoEncoding": "auto_encoding", "CoSent": "cosent", "History": "history", "Matryoshka": "matryoshka", "SBert": "sbert",
-              "SimCse": "simcse", "Truncation": "matryoshka"}
+_MODULE_OF = {
+    "AutoEncoding": "auto_encoding", "CoSent": "cosent", "History": "history",
+    "Matryoshka": "matryoshka", "SBert": "sbert", "SimCse": "simcse", "Truncation": "matryoshka"
+}
 
 __all__ = sorted((*_MODULES, *_MODULE_OF))
 

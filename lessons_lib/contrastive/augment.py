@@ -1,11 +1,14 @@
-"""Ways to change a text a little without changing what it says, or so one hopes: deletion, insertion, swap, crop, synonyms, back-translation.
+"""Ways to change a text a little without changing what it says, or so one hopes: deletion,
+insertion, swap, crop, synonyms, back-translation.
 
-Two changed texts, or one beside the original, make a positive pair; lesson ``14_simcse`` measures what is lost against dropout, which changes no
-word. Every function takes a text and a generator and returns a text; none keeps anything.
+Two changed texts, or one beside the original, make a positive pair; lesson ``14_simcse`` measures
+what is lost against dropout, which changes no word. Every function takes a text and a generator and
+returns a text; none keeps anything.
 
-What a word is. White space parts words; a character of Chinese or Japanese is a word by itself, as these scripts put no space between words. Words
-are joined by one space, but by none where both neighbours are such characters. For other words pass ``words=``, such as ``jieba.lcut``. A text
-that is not changed comes back as it was, spaces included.
+What a word is. White space parts words; a character of Chinese or Japanese is a word by itself, as
+these scripts put no space between words. Words are joined by one space, but by none where both
+neighbours are such characters. For other words pass ``words=``, such as ``jieba.lcut``. A text that
+is not changed comes back as it was, spaces included.
 """
 
 from __future__ import annotations
@@ -19,15 +22,19 @@ from ..core import check_float, check_int, shown
 from ..text.stop_words import ENGLISH
 from ..vectors import WordVectors
 
-__all__ = ["Change", "back_translation", "compose", "crop", "delete_one_word", "delete_words", "eda", "insert_words", "joined", "neighbour_synonyms",
-           "replace_synonyms", "swap_words", "words_of"]
+__all__ = [
+    "Change", "back_translation", "compose", "crop", "delete_one_word", "delete_words", "eda",
+    "insert_words", "joined", "neighbour_synonyms", "replace_synonyms", "swap_words", "words_of"
+]
 
 Change = Callable[[str, np.random.Generator], str]
 Words = Callable[[str], Sequence[str]]
 Synonyms = Mapping[str, Sequence[str]]
 
 # Chinese characters, kana, and the punctuation and full-width forms that go with them.
-UNSPACED = r"\u3001-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003134f"
+UNSPACED = (
+    r"\u3001-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003134f"
+)
 WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 NO_SPACE = re.compile(rf"[{UNSPACED}]")
 EDGES = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
@@ -56,12 +63,15 @@ def joined(words: Sequence[str]) -> str:
     return "".join(found)
 
 
-# ------------------------------------------------------------------------------------------------ without other words
+# ----------------------------------------------------------------------------- without other words
 
 
-def delete_words(text: str, share: float = 0.1, *, rng: np.random.Generator, words: Words = words_of) -> str:
-    """Leave each word out with probability ``share``; where nothing would be left, one word of chance stays. A single word is never left out.
-    [wei2019eda]"""
+def delete_words(text: str, share: float = 0.1, *, rng: np.random.Generator,
+                 words: Words = words_of) -> str:
+    """Leave each word out with probability ``share``; where nothing would be left, one word of
+    chance stays. A single word is never left out.
+    [wei2019eda]
+    """
     check_float("share", share, low=0.0, high=1.0)
     old = _cut(text, words)
     if len(old) < 2:
@@ -79,8 +89,11 @@ def delete_one_word(text: str, *, rng: np.random.Generator, words: Words = words
     return _new(text, old, [*old[:at], *old[at + 1 :]])
 
 
-def crop(text: str, share: float = 0.1, *, rng: np.random.Generator, words: Words = words_of) -> str:
-    """Keep a stretch of neighbouring words, ``1 - share`` of them (rounded, at least one), that begins anywhere. [gao2021simcse]"""
+def crop(text: str, share: float = 0.1, *, rng: np.random.Generator,
+         words: Words = words_of) -> str:
+    """Keep a stretch of neighbouring words, ``1 - share`` of them (rounded, at least one), that
+    begins anywhere. [gao2021simcse]
+    """
     check_float("share", share, low=0.0, high=1.0)
     old = _cut(text, words)
     n = max(1, round((1 - share) * len(old)))
@@ -88,10 +101,13 @@ def crop(text: str, share: float = 0.1, *, rng: np.random.Generator, words: Word
     return _new(text, old, old[first : first + n])
 
 
-def swap_words(text: str, share: float = 0.1, *, rng: np.random.Generator, words: Words = words_of) -> str:
-    """Let two words change places, ``max(1, int(share · words))`` times; the words stay the same. ``share`` 0: nothing.
+def swap_words(text: str, share: float = 0.1, *, rng: np.random.Generator,
+               words: Words = words_of) -> str:
+    """Let two words change places, ``max(1, int(share · words))`` times; the words stay the same.
+    ``share`` 0: nothing.
 
-    EDA draws the second place at most four times and may give up; here the two places always differ. [wei2019eda]
+    EDA draws the second place at most four times and may give up; here the two places always
+    differ. [wei2019eda]
     """
     old = _cut(text, words)
     new = list(old)
@@ -101,13 +117,16 @@ def swap_words(text: str, share: float = 0.1, *, rng: np.random.Generator, words
     return _new(text, old, new)
 
 
-# ------------------------------------------------------------------------------------------------ with other words
+# ------------------------------------------------------------------------------ with other words
 
 
-def insert_words(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.random.Generator, words: Words = words_of) -> str:
-    """Put the first synonym of some word anywhere before the last word, ``max(1, int(share · words))`` times.
+def insert_words(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.random.Generator,
+                 words: Words = words_of) -> str:
+    """Put the first synonym of some word anywhere before the last word, ``max(1, int(share ·
+    words))`` times.
 
-    Parameters: text; synonyms, see `replace_synonyms`; share, 0: nothing. After ten words without a synonym an insertion is given up. [wei2019eda]
+    Parameters: text; synonyms, see `replace_synonyms`; share, 0: nothing. After ten words without a
+    synonym an insertion is given up. [wei2019eda]
     """
     _check_synonyms(synonyms)
     old = _cut(text, words)
@@ -121,52 +140,79 @@ def insert_words(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.r
     return _new(text, old, new)
 
 
-def replace_synonyms(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.random.Generator, words: Words = words_of,
-                     keep: Collection[str] = ENGLISH) -> str:
-    """Replace ``max(1, int(share · words))`` different words, everywhere in the text, each by one of its synonyms.
+def replace_synonyms(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.random.Generator,
+                     words: Words = words_of, keep: Collection[str] = ENGLISH) -> str:
+    """Replace ``max(1, int(share · words))`` different words, everywhere in the text, each by one
+    of its synonyms.
 
-    Parameters: text; synonyms, lower-case word -> words that can stand for it; punctuation around a word stays, and so does a capital it begins with;
-    share, 0: nothing; words; keep, lower-case words that are never replaced. A text without a replaceable word comes back as it was. [wei2019eda]
+    Parameters: text; synonyms, lower-case word -> words that can stand for it; punctuation around a
+    word stays, and so does a capital it begins with; share, 0: nothing; words; keep, lower-case
+    words that are never replaced. A text without a replaceable word comes back as it was.
+    [wei2019eda]
     """
     _check_synonyms(synonyms)
     old = _cut(text, words)
-    able = sorted({_core(word) for word in old if _core(word) not in keep and _synonyms_of(word, synonyms)})
+    able = sorted(
+        {_core(word) for word in old if _core(word) not in keep and _synonyms_of(word, synonyms)})
     chosen = [able[i] for i in rng.permutation(len(able))[: _times(share, len(old))]]
     becomes = {word: synonyms[word][rng.integers(len(synonyms[word]))] for word in chosen}
-    return _new(text, old, [_dressed(becomes[_core(word)], word) if _core(word) in becomes else word for word in old])
+    return _new(
+        text, old,
+        [_dressed(becomes[_core(word)], word) if _core(word) in becomes else word for word in old])
 
 
-def neighbour_synonyms(vectors: WordVectors, texts: Iterable[str], *, n: int = 3, closest: float = 0.6) -> dict[str, list[str]]:
-    """A table for `replace_synonyms` without a dictionary: the nearest words of a word in a table of word vectors.
+def neighbour_synonyms(vectors: WordVectors, texts: Iterable[str], *, n: int = 3,
+                       closest: float = 0.6) -> dict[str, list[str]]:
+    """A table for `replace_synonyms` without a dictionary: the nearest words of a word in a table
+    of word vectors.
 
-    Parameters: vectors; texts, whose words are looked up; n, neighbours of a word at most; closest, the least cosine. Neighbours stand in the same
-    places, which antonyms do too: "buy" comes with "sell". Raises TypeError, ValueError.
+    Parameters: vectors; texts, whose words are looked up; n, neighbours of a word at most; closest,
+    the least cosine. Neighbours stand in the same places, which antonyms do too: "buy" comes with
+    "sell". Raises TypeError, ValueError.
     """
     check_int("n", n)
     check_float("closest", closest, low=-1.0, high=1.0)
-    known = sorted({core for text in texts for word in words_of(text) if (core := _core(word)) in vectors and core not in ENGLISH})
-    near = {word: [other for other, cosine in vectors.most_similar(word, topn=n) if cosine >= closest] for word in known}
+    known = sorted({
+        core for text in texts for word in words_of(text)
+        if (core := _core(word)) in vectors and core not in ENGLISH
+    })
+    near = {
+        word: [other
+               for other, cosine in vectors.most_similar(word, topn=n)
+               if cosine >= closest]
+        for word in known
+    }
     return {word: others for word, others in near.items() if others}
 
 
-def eda(text: str, synonyms: Synonyms, *, share: float = 0.1, n: int = 9, rng: np.random.Generator, words: Words = words_of) -> list[str]:
-    """EDA's driver: n changed texts by its four operations in turn, in an order of chance, and the original as the last.
+def eda(text: str, synonyms: Synonyms, *, share: float = 0.1, n: int = 9, rng: np.random.Generator,
+        words: Words = words_of) -> list[str]:
+    """EDA's driver: n changed texts by its four operations in turn, in an order of chance, and the
+    original as the last.
 
-    Parameters: text; synonyms; share, the strength α of all four, 0: copies only; n; words. Of each operation ``int(n / 4) + 1`` candidates are made.
-    The authors' program lower-cases first and drops all but letters; here the text stays as it is. [wei2019eda]
+    Parameters: text; synonyms; share, the strength α of all four, 0: copies only; n; words. Of each
+    operation ``int(n / 4) + 1`` candidates are made. The authors' program lower-cases first and
+    drops all but letters; here the text stays as it is. [wei2019eda]
     """
     check_int("n", n)
-    made = [change for _ in range(n // 4 + 1)
-            for change in (replace_synonyms(text, synonyms, share, rng=rng, words=words), insert_words(text, synonyms, share, rng=rng, words=words),
-                           swap_words(text, share, rng=rng, words=words), delete_words(text, share, rng=rng, words=words))]
+    made = [
+        change for _ in range(n // 4 + 1)
+        for change in (replace_synonyms(text, synonyms, share, rng=rng, words=words),
+                       insert_words(text, synonyms, share, rng=rng, words=words),
+                       swap_words(text, share, rng=rng, words=words),
+                       delete_words(text, share, rng=rng, words=words))
+    ]
     return [*(made[i] for i in rng.permutation(len(made))[:n]), text]
 
 
-# ------------------------------------------------------------------------------------------------ changes as objects
+# ------------------------------------------------------------------------------ changes as objects
 
 
 def compose(*changes: Change) -> Change:
-    """One change after the other as one: each takes ``(text, rng)``. Raises TypeError for what cannot be called."""
+    """One change after the other as one: each takes ``(text, rng)``.
+
+    Raises TypeError for what cannot be called.
+    """
     for i, change in enumerate(changes):
         _check_callable(f"changes[{i}]", change)
 
@@ -179,10 +225,12 @@ def compose(*changes: Change) -> Change:
 
 
 def back_translation(translate: Callable[[str], str], back: Callable[[str], str]) -> Change:
-    """A change that says the same in other words: into another language and back, by two functions of yours.
+    """A change that says the same in other words: into another language and back, by two functions
+    of yours.
 
-    Parameters: translate, back, text -> text, such as those of two translation models. Nothing of the kind comes with the course. Raises TypeError
-    for what cannot be called, and, when a text is changed, for an answer that is no str. [sennrich2016improving]
+    Parameters: translate, back, text -> text, such as those of two translation models. Nothing of
+    the kind comes with the course. Raises TypeError for what cannot be called, and, when a text is
+    changed, for an answer that is no str. [sennrich2016improving]
     """
     _check_callable("translate", translate)
     _check_callable("back", back)
@@ -198,7 +246,7 @@ def back_translation(translate: Callable[[str], str], back: Callable[[str], str]
     return translated
 
 
-# ------------------------------------------------------------------------------------------------ parts
+# ------------------------------------------------------------------------------ parts
 
 
 def _cut(text: str, words: Words) -> list[str]:
@@ -234,7 +282,8 @@ def _synonyms_of(word: str, synonyms: Synonyms) -> Sequence[str]:
 
 def _check_synonyms(synonyms: Synonyms) -> None:
     if not isinstance(synonyms, Mapping):
-        raise TypeError(f"synonyms={shown(synonyms)} is {type(synonyms).__name__}; expected a mapping from a word to a list of words. Make one: "
+        raise TypeError(f"synonyms={shown(synonyms)} is {type(synonyms).__name__}; expected a "
+                        "mapping from a word to a list of words. Make one: "
                         "augment.neighbour_synonyms(vectors, texts)")
 
 

@@ -1,7 +1,9 @@
-"""Auto-encoding: a sentence has to pass through one vector, and a weak decoder has to rebuild from it what was hidden.
+"""Auto-encoding: a sentence has to pass through one vector, and a weak decoder has to rebuild from
+it what was hidden.
 
-The encoder reads the text with few pieces hidden, the decoder with many: it is one block, so what it cannot see nearby it has to find in the vector.
-No other text is needed, no pairs, no negatives. A smaller relative of RetroMAE. Taught in ``16_outlook``. [xiao2022retromae]
+The encoder reads the text with few pieces hidden, the decoder with many: it is one block, so what
+it cannot see nearby it has to find in the vector. No other text is needed, no pairs, no negatives.
+A smaller relative of RetroMAE. Taught in ``16_outlook``. [xiao2022retromae]
 """
 
 from __future__ import annotations
@@ -33,27 +35,33 @@ from .training import DROPOUT, Objective, Training
 __all__ = ["HEADS", "AutoEncoding", "hidden_places", "rebuild_loss"]
 
 HEADS = ("pretrained", "fresh")
-ENCODER, DECODER = 11, 12                         # words of chance: what is hidden from each of the two
+ENCODER, DECODER = 11, 12  # words of chance: what is hidden from each of the two
 START = 13                                        # and where fresh weights begin
 AT_ONCE = 256                                     # texts, when asked how well it rebuilds
 
 
 def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tensor:
-    """Which pieces of each text are hidden: (rows, length) bool, the share of its pieces without the special ones, at least one where there is one.
+    """Which pieces of each text are hidden: (rows, length) bool, the share of its pieces without
+    the special ones, at least one where there is one.
 
-    Parameters: ids (rows, length) int64; seen, False in padding; share in [0, 1], 0: none; seed, decides the places.
+    Parameters: ids (rows, length) int64; seen, False in padding; share in [0, 1], 0: none; seed,
+    decides the places.
     """
     inner = seen & (ids >= len(SPECIAL))
     counts = inner.sum(dim=1, keepdim=True)
-    wanted = (counts * check_float("share", share, low=0.0, high=1.0)).round().clamp(min=float(share > 0))
-    draws = uniforms(seed, ENCODER, torch.arange(len(ids), device=ids.device), ids.shape[1]).masked_fill(~inner, 2.0)
+    wanted = (counts *
+              check_float("share", share, low=0.0, high=1.0)).round().clamp(min=float(share > 0))
+    draws = uniforms(seed, ENCODER, torch.arange(len(ids), device=ids.device),
+                     ids.shape[1]).masked_fill(~inner, 2.0)
     return inner & (draws.argsort(dim=1).argsort(dim=1) < wanted)
 
 
 def rebuild_loss(scores: Tensor, pieces: Tensor, text: Tensor, n: int) -> Tensor:
-    """How badly hidden pieces are guessed: for each of n texts the mean of -log softmax(scores)[piece] over its hidden places, 0 where it has none.
+    """How badly hidden pieces are guessed: for each of n texts the mean of -log
+    softmax(scores)[piece] over its hidden places, 0 where it has none.
 
-    Parameters: scores (k, vocabulary) of k hidden places; pieces (k,) int64, what stood there; text (k,) int64, whose place it is. Returns (n,).
+    Parameters: scores (k, vocabulary) of k hidden places; pieces (k,) int64, what stood there; text
+    (k,) int64, whose place it is. Returns (n,).
     """
     each = F.cross_entropy(scores.float(), pieces, reduction="none")
     counts = torch.bincount(text, minlength=n).clamp(min=1)
@@ -61,27 +69,35 @@ def rebuild_loss(scores: Tensor, pieces: Tensor, text: Tensor, n: int) -> Tensor
 
 
 class AutoEncoding(Trainer):
-    """Learn sentence vectors by rebuilding the sentence, of which little is left, with a decoder of one block.
+    """Learn sentence vectors by rebuilding the sentence, of which little is left, with a decoder of
+    one block.
 
     Parameters
-        encoder: a BERT of the course's own architecture; see `Trainer` for all settings that are not named here. encoder_hides, decoder_hides:
-        shares of a text's pieces that each of the two is not shown. own_weight: of the loss of the encoder's own hidden pieces, which are guessed
-        as in pre-training. head: what makes scores of the vocabulary, "pretrained" (that of the course's BERT) or "fresh" (start weights).
+        encoder: a BERT of the course's own architecture; see `Trainer` for all settings that are
+        not named here. encoder_hides, decoder_hides: shares of a text's pieces that each of the two
+        is not shown. own_weight: of the loss of the encoder's own hidden pieces, which are guessed
+        as in pre-training. head: what makes scores of the vocabulary, "pretrained" (that of the
+        course's BERT) or "fresh" (start weights).
     Data for `fit`
         A list of sentences or `Documents`.
     Notes
-        L = mean over texts of own_weight · L_encoder + L_decoder, each as `rebuild_loss` has it. Where a piece is hidden from the decoder, it finds
-        the sentence vector and the number of the place. Decoder and head are thrown away after training; the decoder begins as a copy of the
-        encoder's last block. RetroMAE begins with a fresh one, gives each place another context, and reads far more. [xiao2022retromae]
+        L = mean over texts of own_weight · L_encoder + L_decoder, each as `rebuild_loss` has it.
+        Where a piece is hidden from the decoder, it finds the sentence vector and the number of the
+        place. Decoder and head are thrown away after training; the decoder begins as a copy of the
+        encoder's last block. RetroMAE begins with a fresh one, gives each place another context,
+        and reads far more. [xiao2022retromae]
     """
 
     words = "auto-encoding"
 
-    def __init__(self, encoder: ContextualEncoder, *, encoder_hides: float = 0.15, decoder_hides: float = 0.5, own_weight: float = 1.0,
-                 head: str = "pretrained", pooling: str | None = None, dropout: float | None = 0.1, batch_size: int = 64, epochs: float = 1.0,
-                 steps: int | None = None, learning_rate: float = 2e-5, warmup: float = 0.1, weight_decay: float = 0.0, clip: float = 1.0,
-                 max_length: int | None = None, evaluate_every: int | None = None, patience: int | None = None, chunk: int | None = None,
-                 precision: str = "float32", seed: int = 0, device: str = "auto", progress: bool = False):
+    def __init__(self, encoder: ContextualEncoder, *, encoder_hides: float = 0.15,
+                 decoder_hides: float = 0.5, own_weight: float = 1.0, head: str = "pretrained",
+                 pooling: str | None = None, dropout: float | None = 0.1, batch_size: int = 64,
+                 epochs: float = 1.0, steps: int | None = None, learning_rate: float = 2e-5,
+                 warmup: float = 0.1, weight_decay: float = 0.0, clip: float = 1.0,
+                 max_length: int | None = None, evaluate_every: int | None = None,
+                 patience: int | None = None, chunk: int | None = None, precision: str = "float32",
+                 seed: int = 0, device: str = "auto", progress: bool = False):
         self.encoder, self.encoder_hides, self.decoder_hides, self.own_weight, self.head = encoder, encoder_hides, decoder_hides, own_weight, head
         self.pooling, self.dropout, self.batch_size, self.epochs, self.steps = pooling, dropout, batch_size, epochs, steps
         self.learning_rate, self.warmup, self.weight_decay, self.clip = learning_rate, warmup, weight_decay, clip
@@ -94,10 +110,13 @@ class AutoEncoding(Trainer):
         check_float("own_weight", self.own_weight, low=0.0)
         check_choice("head", self.head, HEADS)
         if not isinstance(self.encoder.reader.model, LessonBert):
-            raise ValueError(f"encoder={shown(self.encoder)} is a {self.encoder.reader.kind} of another program; expected a BERT of the course's own "
-                             "architecture: load_encoder('lesson-bert'), or the folder of one that `lessons pretrain` wrote")
+            raise ValueError(f"encoder={shown(self.encoder)} is a {self.encoder.reader.kind} of "
+                             "another program; expected a BERT of the course's own "
+                             "architecture: load_encoder('lesson-bert'), or the folder of one that "
+                             "`lessons pretrain` wrote")
         if self.head == "pretrained" and self.encoder.name != "lesson-bert":
-            raise ValueError(f"head='pretrained' is that of lesson-bert, and encoder is {self.encoder.name!r}; set head='fresh'")
+            raise ValueError("head='pretrained' is that of lesson-bert, and encoder is "
+                             f"{self.encoder.name!r}; set head='fresh'")
 
     def _examples(self, data: Any) -> Examples:
         return sentences(data)
@@ -110,53 +129,79 @@ class AutoEncoding(Trainer):
             with torch.device("meta"):
                 head = PredictionHead(size)
             start_weights(head, seed)
-        return RebuildObjective(Column(examples.columns[0], reading.number), deepcopy(reading.model.encoder["layer"][-1]), head.train(),
-                                hides=(self.encoder_hides, self.decoder_hides), own_weight=self.own_weight)
+        return RebuildObjective(Column(examples.columns[0], reading.number),
+                                deepcopy(reading.model.encoder["layer"][-1]), head.train(),
+                                hides=(self.encoder_hides, self.decoder_hides),
+                                own_weight=self.own_weight)
 
     def _training(self, examples: Examples, order: Order, watch: Watch, ranks: Ranks) -> Training:
         made = super()._training(examples, order, watch, ranks)
-        return RebuildTraining(made.reading, made.objective, order, made.plan, watch=watch, ranks=ranks, encoder=made._encoder)
+        return RebuildTraining(made.reading, made.objective, order, made.plan, watch=watch,
+                               ranks=ranks, encoder=made._encoder)
 
     @torch.inference_mode()
     def rebuilt(self, texts: Any, *, shift: int = 0) -> np.ndarray:
-        """How badly the decoder guesses what was hidden from each text, (n,) float32, in nats: the mean over its hidden places.
+        """How badly the decoder guesses what was hidden from each text, (n,) float32, in nats: the
+        mean over its hidden places.
 
-        Parameters: texts, a list of sentences; shift, 0: from the vector of the text itself; k: from that of the text k places on, among each 256. If
-        another text's vector does as well, the decoder does not look at it, and the encoder has learned nothing from it. Raises NotFittedError.
+        Parameters: texts, a list of sentences; shift, 0: from the vector of the text itself; k:
+        from that of the text k places on, among each 256. If another text's vector does as well,
+        the decoder does not look at it, and the encoder has learned nothing from it. Raises
+        NotFittedError.
         """
         self._check_fitted("encoder_")
         check_int("shift", shift, low=0)
-        examples, reading = self._examples(texts), Reading(self.encoder_, dropout=0.0, max_length=self.max_length)
+        examples, reading = self._examples(texts), Reading(self.encoder_, dropout=0.0,
+                                                           max_length=self.max_length)
         objective = self._objective(reading, examples)
         arrays = self._state[0]
-        prefix = "kept.objective." if any(name.startswith("kept.objective.") for name in arrays) else "model.objective."
-        objective.load_state_dict({name.removeprefix(prefix): torch.from_numpy(a) for name, a in arrays.items() if name.startswith(prefix)})
+        prefix = ("kept.objective."
+                  if any(name.startswith("kept.objective.") for name in arrays)
+                  else "model.objective.")
+        objective.load_state_dict({
+            name.removeprefix(prefix): torch.from_numpy(a)
+            for name, a in arrays.items()
+            if name.startswith(prefix)
+        })
         objective, numbered = objective.to(reading.device).eval(), objective.columns[0].numbered
-        parts = [np.arange(i, min(len(examples), i + AT_ONCE)) for i in range(0, len(examples), AT_ONCE)]
-        found = [objective.losses(reading, numbered, rows, seed=derived_seed(self.seed, i), shift=shift)[1] for i, rows in enumerate(parts)]
+        parts = [
+            np.arange(i, min(len(examples), i + AT_ONCE)) for i in range(0, len(examples), AT_ONCE)
+        ]
+        found = [
+            objective.losses(reading, numbered, rows, seed=derived_seed(self.seed, i),
+                             shift=shift)[1] for i, rows in enumerate(parts)
+        ]
         return torch.cat(found).float().cpu().numpy()
 
 
 class RebuildObjective(Objective):
     """A decoder and its head, and what both are asked.
 
-    Parameters: column, the texts; decoder, a `Block`; head, scores of the vocabulary; hides, shares hidden from encoder and decoder; own_weight.
+    Parameters: column, the texts; decoder, a `Block`; head, scores of the vocabulary; hides, shares
+    hidden from encoder and decoder; own_weight.
     """
 
-    def __init__(self, column: Column, decoder: nn.Module, head: PredictionHead, *, hides: tuple[float, float], own_weight: float) -> None:
+    def __init__(self, column: Column, decoder: nn.Module, head: PredictionHead, *,
+                 hides: tuple[float, float], own_weight: float) -> None:
         super().__init__()
         self.columns, self.views, self.hides, self.own_weight = [column], [0], hides, own_weight
         self.decoder, self.head = decoder, head
 
-    def losses(self, reading: Reading, numbered: Numbered, rows: np.ndarray, *, seed: int, shift: int = 0) -> tuple[Tensor, Tensor]:
+    def losses(self, reading: Reading, numbered: Numbered, rows: np.ndarray, *, seed: int,
+               shift: int = 0) -> tuple[Tensor, Tensor]:
         """What encoder and decoder guess badly in each text, (rows,) each.
 
-        Parameters: seed, decides what is hidden, and the dropout; shift, how many rows further on the vector is from that the decoder gets.
+        Parameters: seed, decides what is hidden, and the dropout; shift, how many rows further on
+        the vector is from that the decoder gets.
         """
-        order = np.argsort(-numbered.lengths[rows], kind="stable")          # texts of one length side by side need no padding
+        # texts of one length side by side need no padding
+        order = np.argsort(-numbered.lengths[rows], kind="stable")
         ids, seen = padded(numbered, rows[order], reading.device)
         words = zip(self.hides, (ENCODER, DECODER), strict=True)
-        hidden = [hidden_places(ids, seen, share=share, seed=derived_seed(seed, word)) for share, word in words]
+        hidden = [
+            hidden_places(ids, seen, share=share, seed=derived_seed(seed, word))
+            for share, word in words
+        ]
         back = torch.from_numpy(np.argsort(order, kind="stable"))
         groups, vectors = self._read(reading, torch.where(hidden[0], MASK, ids), seen, seed=seed)
         if shift:
@@ -168,39 +213,56 @@ class RebuildObjective(Objective):
                 own, rest = (places[group.rows, : group.ids.shape[1]] for places in hidden)
                 if self.own_weight:
                     of_encoder.append(_picked(group.states[reading.reader.blocks], true, own, at))
-                of_decoder.append(_picked(self.decode(reading.model, vectors[group.rows], true, group.mask, rest), true, rest, at))
+                of_decoder.append(
+                    _picked(self.decode(reading.model, vectors[group.rows], true, group.mask, rest),
+                            true, rest, at))
         table, n = reading.model.embeddings.word_embeddings.weight, len(ids)
         own_loss = self._guess(of_encoder, table, n) if of_encoder else vectors.new_zeros(n)
         return own_loss[back], self._guess(of_decoder, table, n)[back]
 
-    def _read(self, reading: Reading, ids: Tensor, seen: Tensor, *, seed: int) -> tuple[list[Group], Tensor]:
-        """Texts, sorted by length, as the encoder sees them: groups of equal length, and the vectors of all."""
+    def _read(self, reading: Reading, ids: Tensor, seen: Tensor, *,
+              seed: int) -> tuple[list[Group], Tensor]:
+        """Texts, sorted by length, as the encoder sees them: groups of equal length, and the
+        vectors of all.
+        """
         wanted = {*reading.pooling.states(reading.reader.blocks), reading.reader.blocks}
-        numbered = Numbered.of([row[:n] for row, n in zip(ids.tolist(), seen.sum(dim=1).tolist(), strict=True)])
+        numbered = Numbered.of(
+            [row[:n] for row, n in zip(ids.tolist(),
+                                       seen.sum(dim=1).tolist(), strict=True)])
         with reading._chance(seed):
             groups = list(reading.reader.read(numbered, np.arange(len(numbered)), wanted))
         return groups, torch.cat([reading._pooled(group) for group in groups])
 
-    def decode(self, model: LessonBert, vectors: Tensor, ids: Tensor, seen: Tensor, hidden: Tensor) -> Tensor:
-        """What one block makes of a text whose hidden places hold the sentence vector and the number of the place: (rows, length, dim)."""
+    def decode(self, model: LessonBert, vectors: Tensor, ids: Tensor, seen: Tensor,
+               hidden: Tensor) -> Tensor:
+        """What one block makes of a text whose hidden places hold the sentence vector and the
+        number of the place: (rows, length, dim).
+        """
         embeddings = model.embeddings
         open_places = embeddings(torch.where(hidden, MASK, ids), torch.zeros_like(ids))
-        closed = embeddings.LayerNorm(vectors[:, None] + embeddings.position_embeddings.weight[: ids.shape[1]])
-        return self.decoder(torch.where(hidden[..., None], closed, open_places), seen[:, None, None, :])
+        closed = embeddings.LayerNorm(vectors[:, None] +
+                                      embeddings.position_embeddings.weight[:ids.shape[1]])
+        return self.decoder(torch.where(hidden[..., None], closed, open_places), seen[:, None,
+                                                                                      None, :])
 
     def _guess(self, picked: list[tuple[Tensor, Tensor, Tensor]], table: Tensor, n: int) -> Tensor:
-        """Loss of each of n texts; the places that are not hidden need no product with the word table."""
+        """Loss of each of n texts; the places that are not hidden need no product with the word
+        table.
+        """
         states, pieces, text = (torch.cat(parts) for parts in zip(*picked, strict=True))
         return rebuild_loss(self.head(states, table), pieces, text, n)
 
 
-def _picked(states: Tensor, ids: Tensor, hidden: Tensor, text: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _picked(states: Tensor, ids: Tensor, hidden: Tensor,
+            text: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Hidden places of some texts: their states (k, dim), pieces (k,), and whose they are (k,)."""
     return states[hidden], ids[hidden], text.to(ids.device)[hidden.nonzero()[:, 0]]
 
 
 class RebuildTraining(Training):
-    """A run whose loss needs what was hidden from each text, and no other text, so that every part of a batch is on its own."""
+    """A run whose loss needs what was hidden from each text, and no other text, so that every part
+    of a batch is on its own.
+    """
 
     def _backward(self, examples: np.ndarray, number: int) -> Tensor:
         n, objective, size = len(examples), self.objective, self.ranks.size
@@ -208,7 +270,8 @@ class RebuildTraining(Training):
         total = torch.zeros((), device=self.reading.device)
         (numbered, rows), = (column.read(examples, number) for column in objective.columns)
         for i in list(range(len(parts)))[self.ranks.share(len(parts))]:
-            own, rebuilt = objective.losses(self.reading, numbered, rows[parts[i]], seed=derived_seed(DROPOUT, self.plan.seed, number, i))
+            own, rebuilt = objective.losses(self.reading, numbered, rows[parts[i]],
+                                            seed=derived_seed(DROPOUT, self.plan.seed, number, i))
             loss = (objective.own_weight * own + rebuilt).sum() / n
             loss.backward()
             total += loss.detach()

@@ -1,4 +1,5 @@
-"""What a trainer learns from, in columns: sentences, graded or labelled pairs, triplets; looked at before any training begins.
+"""What a trainer learns from, in columns: sentences, graded or labelled pairs, triplets; looked at
+before any training begins.
 
 Records of `datasets` are taken, and tuples of lists. Used by `sbert`, `cosent` and `simcse`.
 """
@@ -20,7 +21,9 @@ __all__ = ["Examples", "graded_pairs", "labelled_pairs", "sentences", "triplets"
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Columns of texts of one length, a label per example (None: there is none), and the names of labels that are classes."""
+    """Columns of texts of one length, a label per example (None: there is none), and the names of
+    labels that are classes.
+    """
 
     columns: list[list[str]]
     labels: np.ndarray | None = None
@@ -43,9 +46,13 @@ class Examples:
 
 
 def sentences(data: Any) -> Examples:
-    """A list of sentences, or the texts of `Documents`. Raises TypeError, ValueError (fewer than 2)."""
+    """A list of sentences, or the texts of `Documents`.
+
+    Raises TypeError, ValueError (fewer than 2).
+    """
     if isinstance(data, (SentencePairs, LabelledPairs, Triplets)):
-        raise TypeError(f"data is {type(data).__name__}; unsupervised learning needs sentences: pass a list, such as data.{_first_column(data)}, or "
+        raise TypeError(f"data is {type(data).__name__}; unsupervised learning needs sentences: "
+                        f"pass a list, such as data.{_first_column(data)}, or "
                         "set supervised=True for triplets")
     texts = list(checked_texts(data.texts if isinstance(data, Documents) else data, name="data"))
     return _enough(Examples([texts]))
@@ -56,7 +63,10 @@ def _first_column(data: Any) -> str:
 
 
 def triplets(data: Any, *, loss: str) -> Examples:
-    """`Triplets`, or (anchors, positives, negatives). Raises TypeError, ValueError (another number of columns, lengths)."""
+    """`Triplets`, or (anchors, positives, negatives).
+
+    Raises TypeError, ValueError (another number of columns, lengths).
+    """
     if isinstance(data, Triplets):
         data = (data.premise, data.entailment, data.contradiction)
     columns = _columns(data, loss, ("anchors", "positives", "negatives"))
@@ -66,31 +76,39 @@ def triplets(data: Any, *, loss: str) -> Examples:
 def graded_pairs(data: Any, *, loss: str, unit: bool) -> Examples:
     """`SentencePairs`, or (first, second, grades).
 
-    Parameters: loss, its name for errors; unit, grades have to lie in [0, 1]: those of `SentencePairs` are moved there by their ``scale``, those of a
-    tuple are taken as they are. Raises TypeError, ValueError (columns, lengths, a grade that is NaN, all grades equal, their range).
+    Parameters: loss, its name for errors; unit, grades have to lie in [0, 1]: those of
+    `SentencePairs` are moved there by their ``scale``, those of a tuple are taken as they are.
+    Raises TypeError, ValueError (columns, lengths, a grade that is NaN, all grades equal, their
+    range).
     """
     if isinstance(data, SentencePairs):
         low, high = data.scale
-        data = (data.sentence1, data.sentence2, (data.score - low) / (high - low) if unit else data.score)
+        data = (data.sentence1, data.sentence2,
+                (data.score - low) / (high - low) if unit else data.score)
     columns = _columns(data, loss, ("first", "second", "grades"))
     grades = _grades(columns["grades"])
     found = _enough(Examples([_texts(name, columns[name]) for name in ("first", "second")], grades))
     _same_length(found)
     if len(np.unique(grades)) < 2:
-        raise ValueError(f"grades holds 1 distinct label, {grades[0]:g}; {loss} needs >= 2 to learn from")
+        raise ValueError(f"grades holds 1 distinct label, {grades[0]:g}; {loss} needs >= 2 to "
+                         "learn from")
     if unit and not 0 <= grades.min() <= grades.max() <= 1:
-        raise ValueError(f"grades lie between {grades.min():g} and {grades.max():g}; {loss} needs 0 to 1. Divide them by the highest, or pass "
+        raise ValueError(f"grades lie between {grades.min():g} and {grades.max():g}; {loss} needs "
+                         "0 to 1. Divide them by the highest, or pass "
                          "SentencePairs, which know their scale")
     return found
 
 
 def labelled_pairs(data: Any, *, loss: str) -> Examples:
-    """`LabelledPairs`, or (first, second, labels); classes are the different labels, sorted. Raises TypeError, ValueError (columns, lengths, labels
-    missing or all equal)."""
+    """`LabelledPairs`, or (first, second, labels); classes are the different labels, sorted. Raises
+    TypeError, ValueError (columns, lengths, labels missing or all equal).
+    """
     if isinstance(data, LabelledPairs):
         data = (data.sentence1, data.sentence2, data.label)
     columns = _columns(data, loss, ("first", "second", "labels"))
-    labels = list(np.asarray(columns["labels"]).tolist()) if isinstance(columns["labels"], np.ndarray) else list(columns["labels"])
+    labels = (list(np.asarray(columns["labels"]).tolist())
+              if isinstance(columns["labels"], np.ndarray)
+              else list(columns["labels"]))
     for i, label in enumerate(labels):
         if label is None or label != label or not isinstance(label, (str, int)):
             raise ValueError(f"labels[{i}]={shown(label)} is no class; expected str or int")
@@ -99,25 +117,36 @@ def labelled_pairs(data: Any, *, loss: str) -> Examples:
     except TypeError:
         raise TypeError("labels mixes str and int; expected one kind for all") from None
     numbers = np.array([classes.index(label) for label in labels], dtype=np.int64)
-    found = _enough(Examples([_texts(name, columns[name]) for name in ("first", "second")], numbers, classes))
+    found = _enough(
+        Examples([_texts(name, columns[name]) for name in ("first", "second")], numbers, classes))
     _same_length(found)
     if len(classes) < 2:
-        raise ValueError(f"labels holds 1 distinct label, {shown(classes[0])}; {loss} needs >= 2 to learn from")
+        raise ValueError(f"labels holds 1 distinct label, {shown(classes[0])}; {loss} needs >= 2 "
+                         "to learn from")
     return found
 
 
-# ------------------------------------------------------------------------------------------------ columns
+# ------------------------------------------------------------------------------ columns
 
 
 def _columns(data: Any, loss: str, names: Sequence[str]) -> dict[str, Any]:
-    """The columns of a tuple by name. Raises TypeError for what is none, ValueError for another number of them."""
+    """The columns of a tuple by name.
+
+    Raises TypeError for what is none, ValueError for another number of them.
+    """
     if isinstance(data, (SentencePairs, LabelledPairs, Triplets)):
-        there = {SentencePairs: "2 columns and grades", LabelledPairs: "2 columns and labels", Triplets: "3 columns"}[type(data)]
-        raise ValueError(f"data is {type(data).__name__}, {there}; {loss} needs {len(names)} columns: {', '.join(names)}")
+        there = ({
+            SentencePairs: "2 columns and grades", LabelledPairs: "2 columns and "
+            "labels", Triplets: "3 columns"
+        }[type(data)])
+        raise ValueError(f"data is {type(data).__name__}, {there}; {loss} needs {len(names)} "
+                         f"columns: {', '.join(names)}")
     if isinstance(data, (str, bytes)) or not isinstance(data, (tuple, list)):
-        raise TypeError(f"data={shown(data)} is {type(data).__name__}; {loss} needs ({', '.join(names)})")
+        raise TypeError(f"data={shown(data)} is {type(data).__name__}; {loss} needs "
+                        f"({', '.join(names)})")
     if len(data) != len(names) or any(isinstance(column, str) for column in data):
-        raise ValueError(f"data has {len(data)} columns; {loss} needs {len(names)}: ({', '.join(names)})")
+        raise ValueError(f"data has {len(data)} columns; {loss} needs {len(names)}: "
+                         f"({', '.join(names)})")
     return dict(zip(names, data, strict=True))
 
 
@@ -128,11 +157,13 @@ def _texts(name: str, column: Any) -> list[str]:
 def _grades(column: Any) -> np.ndarray:
     grades = np.asarray(column)
     if grades.dtype.kind not in "fiub" or grades.ndim != 1:
-        raise TypeError(f"grades has dtype {grades.dtype} and shape {grades.shape}; expected one number per pair")
+        raise TypeError(f"grades has dtype {grades.dtype} and shape {grades.shape}; expected one "
+                        "number per pair")
     grades = grades.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(grades))
     if len(bad):
-        raise ValueError(f"grades[{bad[0]}] is {grades[bad[0]]} ({len(bad)} of {len(grades)} are not finite); expected numbers. Drop these pairs")
+        raise ValueError(f"grades[{bad[0]}] is {grades[bad[0]]} ({len(bad)} of {len(grades)} are "
+                         "not finite); expected numbers. Drop these pairs")
     return grades
 
 
@@ -140,7 +171,8 @@ def _enough(examples: Examples) -> Examples:
     """The examples, if there are at least two and all columns are of one length."""
     lengths = [len(column) for column in examples.columns]
     if len(set(lengths)) > 1:
-        raise ValueError(f"columns have {', '.join(f'{n:,}' for n in lengths)} texts; expected one length")
+        raise ValueError(f"columns have {', '.join(f'{n:,}' for n in lengths)} texts; expected one "
+                         "length")
     if lengths[0] < 2:
         raise ValueError(f"data holds {lengths[0]} example{'s' * (lengths[0] != 1)}; expected >= 2")
     return examples
@@ -148,4 +180,5 @@ def _enough(examples: Examples) -> Examples:
 
 def _same_length(examples: Examples) -> None:
     if len(examples.labels) != len(examples):
-        raise ValueError(f"there are {len(examples):,} pairs and {len(examples.labels):,} labels; expected one label per pair")
+        raise ValueError(f"there are {len(examples):,} pairs and {len(examples.labels):,} labels; "
+                         "expected one label per pair")

@@ -1,6 +1,8 @@
-"""What stands on an encoder during training only: a classifier of pairs, and one dense layer with tanh.
+"""What stands on an encoder during training only: a classifier of pairs, and one dense layer with
+tanh.
 
-Both begin with weights that a seed decides. Used by the trainers; taught in ``10_sbert`` and ``14_simcse``.
+Both begin with weights that a seed decides. Used by the trainers; taught in ``10_sbert`` and
+``14_simcse``.
 """
 
 from __future__ import annotations
@@ -20,14 +22,17 @@ __all__ = ["Classifier", "MlpHead"]
 class Classifier(nn.Module):
     """Scores of classes from features of a pair: o = W [u; v; |u - v|] + b.
 
-    Parameters: dim of a vector; features, see `losses.FEATURES`; classes; seed, decides the start weights, uniform within ± 1 / sqrt(columns of W).
+    Parameters: dim of a vector; features, see `losses.FEATURES`; classes; seed, decides the start
+    weights, uniform within ± 1 / sqrt(columns of W).
     [reimers2019sentence]
     """
 
-    def __init__(self, dim: int, *, features: Sequence[str] = ("u", "v", "|u-v|"), classes: int = 3, seed: int = 0) -> None:
+    def __init__(self, dim: int, *, features: Sequence[str] = ("u", "v", "|u-v|"), classes: int = 3,
+                 seed: int = 0) -> None:
         super().__init__()
         self.features = checked_features(features)
-        self.weight, self.bias = _start(check_int("classes", classes, low=2), len(self.features) * check_int("dim", dim), seed)
+        self.weight, self.bias = _start(check_int("classes", classes, low=2),
+                                        len(self.features) * check_int("dim", dim), seed)
 
     def forward(self, u: Tensor, v: Tensor) -> Tensor:
         """Scores (n, classes) of pairs u, v (n, dim)."""
@@ -39,7 +44,10 @@ class Classifier(nn.Module):
 
 
 class MlpHead(nn.Module):
-    """tanh(W x + b) from dim to dim: BERT's pooler with start weights of its own. Parameters: dim; seed. [gao2021simcse]"""
+    """tanh(W x + b) from dim to dim: BERT's pooler with start weights of its own.
+
+    Parameters: dim; seed. [gao2021simcse]
+    """
 
     def __init__(self, dim: int, *, seed: int = 0) -> None:
         super().__init__()
@@ -53,5 +61,6 @@ class MlpHead(nn.Module):
 def _start(rows: int, columns: int, seed: int) -> tuple[nn.Parameter, nn.Parameter]:
     """Weights as `nn.Linear` begins with, drawn from a generator of their own."""
     chance, bound = torch.Generator().manual_seed(check_seed(seed)), columns**-0.5
-    weight, bias = (torch.empty(shape).uniform_(-bound, bound, generator=chance) for shape in ((rows, columns), (rows,)))
+    weight, bias = (torch.empty(shape).uniform_(-bound, bound, generator=chance)
+                    for shape in ((rows, columns), (rows, )))
     return nn.Parameter(weight), nn.Parameter(bias)

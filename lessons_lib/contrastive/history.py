@@ -1,7 +1,9 @@
-"""What happens to the space while an encoder learns: loss, dev score, alignment, uniformity and the singular spectrum, a line per note.
+"""What happens to the space while an encoder learns: loss, dev score, alignment, uniformity and the
+singular spectrum, a line per note.
 
-The loss alone says little: it is near 0 after some steps, whether the vectors become better or worse. Taught in ``14_simcse``, where the lines are
-drawn as a path through the alignment-uniformity plane.
+The loss alone says little: it is near 0 after some steps, whether the vectors become better or
+worse. Taught in ``14_simcse``, where the lines are drawn as a path through the alignment-uniformity
+plane.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from ..isotropy import singular_spectrum
 
 __all__ = ["History", "Watch", "spearman"]
 
-CLOSE = 0.8                                       # of the scale: pairs graded above it, 4 of 5, count as true pairs [gao2021simcse]
+CLOSE = 0.8  # of the scale: pairs graded above it, 4 of 5, count as true pairs [gao2021simcse]
 SAMPLE = 512                                      # sentences whose singular values are looked at
 NUMBERS = ("loss", "dev", "alignment", "uniformity", "rate")
 
@@ -30,11 +32,14 @@ NUMBERS = ("loss", "dev", "alignment", "uniformity", "rate")
 class History:
     """What was noted, line 0 before the first step.
 
-    ``step`` (m,) int64, steps done; ``loss`` (m,), mean of the steps since the line before (NaN in line 0); ``dev`` (m,), Spearman's correlation on
-    the dev pairs; ``alignment`` (m,) of dev pairs graded above 4/5 and ``uniformity`` (m,) of dev sentences, as `evaluation` has them; ``spectrum``
-    (m, k), singular values of the unit vectors of a fixed sample of dev sentences, divided by the largest; ``rate`` (m,), the learning rate;
-    ``idle`` (m,) int64, steps so far whose batch had nothing to order, so that the loss was 0. NaN where nothing was measured: without dev pairs all
-    of the space is. ``best``, the line whose weights were kept; ``kept`` says by what: "dev" or "last".
+    ``step`` (m,) int64, steps done; ``loss`` (m,), mean of the steps since the line before (NaN in
+    line 0); ``dev`` (m,), Spearman's correlation on the dev pairs; ``alignment`` (m,) of dev pairs
+    graded above 4/5 and ``uniformity`` (m,) of dev sentences, as `evaluation` has them;
+    ``spectrum`` (m, k), singular values of the unit vectors of a fixed sample of dev sentences,
+    divided by the largest; ``rate`` (m,), the learning rate; ``idle`` (m,) int64, steps so far
+    whose batch had nothing to order, so that the loss was 0. NaN where nothing was measured:
+    without dev pairs all of the space is. ``best``, the line whose weights were kept; ``kept`` says
+    by what: "dev" or "last".
     """
 
     step: np.ndarray
@@ -54,8 +59,14 @@ class History:
     @classmethod
     def of(cls, lines: Sequence[dict[str, Any]], *, best: int, kept: str) -> History:
         """The history of noted lines."""
-        columns = {name: np.array([line[name] for line in lines], dtype=np.float64) for name in NUMBERS}
-        whole = {name: np.array([line[name] for line in lines], dtype=np.int64) for name in ("step", "idle")}
+        columns = {
+            name: np.array([line[name] for line in lines], dtype=np.float64) for name in NUMBERS
+        }
+        whole = ({
+            name: np.array([line[name]
+                            for line in lines], dtype=np.int64)
+            for name in ("step", "idle")
+        })
         width = max((len(line["spectrum"]) for line in lines), default=0)
         spectrum = np.full((len(lines), width), math.nan)
         for row, line in zip(spectrum, lines, strict=True):
@@ -65,13 +76,17 @@ class History:
 
 def spearman(x: np.ndarray, y: np.ndarray) -> float:
     """Pearson correlation of the average ranks; NaN where one side is constant."""
-    a, b = (kernels.ranks(column, backend="cpu").numpy() - (len(column) + 1) / 2 for column in (x, y))
+    a, b = (kernels.ranks(column, backend="cpu").numpy() - (len(column) + 1) / 2
+             for column in (x, y))
     spread = math.sqrt(float(a @ a) * float(b @ b))
     return float(a @ b) / spread if spread else math.nan
 
 
 class Watch:
-    """Looks at the space of an encoder through graded pairs. Parameters: dev, pairs, None: nothing is measured; seed, draws the sample."""
+    """Looks at the space of an encoder through graded pairs.
+
+    Parameters: dev, pairs, None: nothing is measured; seed, draws the sample.
+    """
 
     def __init__(self, dev: SentencePairs | None, *, seed: int = 0) -> None:
         self.dev = dev
@@ -88,26 +103,38 @@ class Watch:
 
     @classmethod
     def of(cls, dev: Any, *, seed: int) -> Watch:
-        """The same after a look at ``dev``. Raises TypeError, ValueError (fewer than 2 pairs, all grades equal)."""
+        """The same after a look at ``dev``.
+
+        Raises TypeError, ValueError (fewer than 2 pairs, all grades equal).
+        """
         if dev is None:
             return cls(None)
         if not isinstance(dev, SentencePairs):
-            raise TypeError(f"dev={shown(dev)} is {type(dev).__name__}; expected SentencePairs, as ll.datasets.load('stsb', split='dev') gives them")
+            raise TypeError(f"dev={shown(dev)} is {type(dev).__name__}; expected SentencePairs, as "
+                            "ll.datasets.load('stsb', split='dev') gives them")
         if len(dev) < 2 or dev.score.min() == dev.score.max():
             grades = len(np.unique(dev.score))
-            raise ValueError(f"dev holds {len(dev)} pairs with {grades} distinct grade{'s' * (grades != 1)}; a correlation needs >= 2 of each")
+            raise ValueError(f"dev holds {len(dev)} pairs with {grades} distinct "
+                             f"grade{'s' * (grades != 1)}; a correlation needs >= 2 of each")
         return cls(dev, seed=seed)
 
     def __call__(self, encoder: Encoder) -> dict[str, Any]:
-        """dev, alignment, uniformity and spectrum of an encoder; NaN where there is nothing to measure with."""
+        """dev, alignment, uniformity and spectrum of an encoder; NaN where there is nothing to
+        measure with.
+        """
         if self.dev is None:
             return {"dev": math.nan, "alignment": math.nan, "uniformity": math.nan, "spectrum": []}
         vectors = encoder.encode(self.texts).astype(np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit = vectors / np.where(lengths > 0, lengths, 1.0)
-        cosines = np.round(np.einsum("ij,ij->i", unit[self.left], unit[self.right]), 12)     # as evaluation: pairs that tie on paper tie here
-        first, second = (torch.from_numpy(unit[side[self.close]]) for side in (self.left, self.right))
+        # as evaluation: pairs that tie on paper tie here
+        cosines = np.round(np.einsum("ij,ij->i", unit[self.left], unit[self.right]), 12)
+        first, second = (torch.from_numpy(unit[side[self.close]])
+                         for side in (self.left, self.right))
         everything = torch.from_numpy(unit[np.concatenate([self.left, self.right])])
-        return {"dev": spearman(cosines, self.dev.score),
-                "alignment": float(kernels.alignment(first, second, backend="cpu")) if len(self.close) else math.nan,
-                "uniformity": float(kernels.uniformity(everything, backend="cpu")), "spectrum": singular_spectrum(unit[self.sample]).tolist()}
+        return {
+            "dev": spearman(cosines, self.dev.score), "alignment": float(
+                kernels.alignment(first, second, backend="cpu")) if len(self.close) else math.nan,
+            "uniformity": float(kernels.uniformity(everything, backend="cpu")),
+            "spectrum": singular_spectrum(unit[self.sample]).tolist()
+        }

@@ -1,7 +1,9 @@
-"""Five losses that teach an encoder which texts are close: three of Siamese networks, one of order, one of contrast.
+"""Five losses that teach an encoder which texts are close: three of Siamese networks, one of order,
+one of contrast.
 
-Each takes vectors, one row per text, and gives one number that can be differentiated; none knows texts or models. InfoNCE and CoSENT are calculated
-by the kernels of these names. Taught in ``10_sbert``, ``13_cosent`` and ``14_simcse``.
+Each takes vectors, one row per text, and gives one number that can be differentiated; none knows
+texts or models. InfoNCE and CoSENT are calculated by the kernels of these names. Taught in
+``10_sbert``, ``13_cosent`` and ``14_simcse``.
 """
 
 from __future__ import annotations
@@ -16,19 +18,28 @@ from torch.nn import functional as F
 from ..core import check_choice, check_float, shown
 from ..kernels import cosent, info_nce
 
-__all__ = ["DISTANCES", "FEATURES", "cosent_loss", "cosine_regression", "in_batch_loss", "pair_features", "softmax_loss", "triplet_loss"]
+__all__ = [
+    "DISTANCES", "FEATURES", "cosent_loss", "cosine_regression", "in_batch_loss", "pair_features",
+    "softmax_loss", "triplet_loss"
+]
 
-FEATURES = {"u": lambda u, v: u, "v": lambda u, v: v, "|u-v|": lambda u, v: (u - v).abs(), "u*v": lambda u, v: u * v}
+FEATURES = {
+    "u": lambda u, v: u, "v": lambda u, v: v, "|u-v|": lambda u, v: (u - v).abs(),
+    "u*v": lambda u, v: u * v
+}
 DISTANCES = ("euclid", "cosine")
-LEAST = 3e-39                                     # of a temperature: its inverse is finite in float32
+LEAST = 3e-39  # of a temperature: its inverse is finite in float32
 CLOSEST = 1e-12                                   # of a length: below it a vector has no direction
 
 
-# ------------------------------------------------------------------------------------------------ Siamese and triplet networks
+# -------------------------------------------------------------------- Siamese and triplet networks
 
 
 def pair_features(u: Tensor, v: Tensor, features: Sequence[str] = ("u", "v", "|u-v|")) -> Tensor:
-    """What a classifier sees of a pair: the chosen features side by side, (n, len(features) * dim). Raises TypeError, ValueError."""
+    """What a classifier sees of a pair: the chosen features side by side, (n, len(features) * dim).
+
+    Raises TypeError, ValueError.
+    """
     _same_rows(u=u, v=v)
     return torch.cat([FEATURES[name](u, v) for name in checked_features(features)], dim=1)
 
@@ -36,27 +47,32 @@ def pair_features(u: Tensor, v: Tensor, features: Sequence[str] = ("u", "v", "|u
 def checked_features(features: Sequence[str]) -> tuple[str, ...]:
     """Names of `FEATURES`, each once, as a tuple. Raises TypeError, ValueError."""
     if isinstance(features, str) or not isinstance(features, Sequence):
-        raise TypeError(f"features={shown(features)} is {type(features).__name__}; expected a list, such as ['u', 'v', '|u-v|']")
+        raise TypeError(f"features={shown(features)} is {type(features).__name__}; expected a "
+                        "list, such as ['u', 'v', '|u-v|']")
     names = tuple(check_choice(f"features[{i}]", name, FEATURES) for i, name in enumerate(features))
     if not names or len(set(names)) < len(names):
-        raise ValueError(f"features={shown(features)}; expected >= 1 name, none of them twice, of {', '.join(FEATURES)}")
+        raise ValueError(f"features={shown(features)}; expected >= 1 name, none of them twice, of "
+                         f"{', '.join(FEATURES)}")
     return names
 
 
 def softmax_loss(u: Tensor, v: Tensor, label: Any, weight: Tensor, bias: Tensor | None = None, *,
                  features: Sequence[str] = ("u", "v", "|u-v|")) -> Tensor:
-    """Mean cross-entropy of telling the class of a pair from its features: how SBERT learns from inferences.
+    """Mean cross-entropy of telling the class of a pair from its features: how SBERT learns from
+    inferences.
 
         L = 1/n Σ_i ( log Σ_k exp(o_ik) - o_i,y_i ),    o_i = W [u_i; v_i; |u_i - v_i|] + b
 
-    Parameters: u, v (n, dim); label y, (n,) whole numbers from 0; weight W, (classes, len(features) * dim); bias b, (classes,), None: 0; features,
-    names of `FEATURES` in the order of W's columns. W and b are thrown away after training, when cosines are asked for: what was trained is not what
+    Parameters: u, v (n, dim); label y, (n,) whole numbers from 0; weight W, (classes, len(features)
+    * dim); bias b, (classes,), None: 0; features, names of `FEATURES` in the order of W's columns.
+    W and b are thrown away after training, when cosines are asked for: what was trained is not what
     is used. Raises TypeError, ValueError (lengths, a label that is no class). [reimers2019sentence]
     """
     seen = pair_features(u, v, features)
     label = _labels(label, u)
     if weight.ndim != 2 or weight.shape[1] != seen.shape[1]:
-        raise ValueError(f"weight has shape {tuple(weight.shape)}; expected (classes, {seen.shape[1]}) for {len(features)} features of "
+        raise ValueError(f"weight has shape {tuple(weight.shape)}; expected (classes, "
+                         f"{seen.shape[1]}) for {len(features)} features of "
                          f"{u.shape[1]} numbers")
     _check_classes(label, len(weight))
     return F.cross_entropy(_exact(F.linear(seen, weight, bias)), label.long())
@@ -67,28 +83,37 @@ def cosine_regression(u: Tensor, v: Tensor, target: Any) -> Tensor:
 
         L = 1/n Σ_i (cos(u_i, v_i) - y_i)²
 
-    Parameters: u, v (n, dim); target y, (n,) in [0, 1]: grades divided by the highest. Cosines reach down to -1; nothing is rescaled for that, as
-    only their order counts afterwards. Raises ValueError (lengths, NaN, a range that is not 0 to 1). [reimers2019sentence]
+    Parameters: u, v (n, dim); target y, (n,) in [0, 1]: grades divided by the highest. Cosines
+    reach down to -1; nothing is rescaled for that, as only their order counts afterwards. Raises
+    ValueError (lengths, NaN, a range that is not 0 to 1). [reimers2019sentence]
     """
     _same_rows(u=u, v=v)
     target = _labels(target, u, name="target").to(u.dtype)
-    if target.device.type == "cpu" and len(target) and not 0 <= float(target.min()) <= float(target.max()) <= 1:
-        raise ValueError(f"target lies between {float(target.min()):g} and {float(target.max()):g}; expected 0 to 1. Divide grades by the highest")
+    if target.device.type == "cpu" and len(target) and not 0 <= float(target.min()) <= float(
+            target.max()) <= 1:
+        raise ValueError(f"target lies between {float(target.min()):g} and "
+                         f"{float(target.max()):g}; expected 0 to 1. Divide grades by the highest")
     return F.mse_loss((_unit(u) * _unit(v)).sum(dim=1), target)
 
 
-def triplet_loss(a: Tensor, p: Tensor, n: Tensor, *, margin: float = 1.0, distance: str = "euclid") -> Tensor:
-    """How far anchors are from being nearer to their positives than to their negatives, by a margin.
+def triplet_loss(a: Tensor, p: Tensor, n: Tensor, *, margin: float = 1.0,
+                 distance: str = "euclid") -> Tensor:
+    """How far anchors are from being nearer to their positives than to their negatives, by a
+    margin.
 
         L = 1/n Σ_i max( d(a_i, p_i) - d(a_i, n_i) + ε, 0 )
 
-    Parameters: a, p, n (n, dim); margin ε >= 0; distance d, "euclid" for the length of the difference, "cosine" for 1 - cos, which ends at 2, so that
-    a margin of 1 can not be reached by near texts and everything may collapse to a point. A loss that stays at ε says that it has. Raises ValueError.
+    Parameters: a, p, n (n, dim); margin ε >= 0; distance d, "euclid" for the length of the
+    difference, "cosine" for 1 - cos, which ends at 2, so that a margin of 1 can not be reached by
+    near texts and everything may collapse to a point. A loss that stays at ε says that it has.
+    Raises ValueError.
     [reimers2019sentence]
     """
     _same_rows(a=a, p=p, n=n)
     check_float("margin", margin, low=0.0)
-    apart = _euclid if check_choice("distance", distance, DISTANCES) == "euclid" else _one_minus_cosine
+    apart = (_euclid
+             if check_choice("distance", distance, DISTANCES) == "euclid"
+             else _one_minus_cosine)
     return F.relu(apart(a, p) - apart(a, n) + margin).mean()
 
 
@@ -103,7 +128,7 @@ def _one_minus_cosine(x: Tensor, y: Tensor) -> Tensor:
     return 1 - (_unit(x) * _unit(y)).sum(dim=1)
 
 
-# ------------------------------------------------------------------------------------------------ order and contrast
+# ------------------------------------------------------------------------------ order and contrast
 
 
 def cosent_loss(u: Tensor, v: Tensor, label: Any, *, scale: float = 20.0) -> Tensor:
@@ -111,38 +136,49 @@ def cosent_loss(u: Tensor, v: Tensor, label: Any, *, scale: float = 20.0) -> Ten
 
         L = log( 1 + Σ_{y_i > y_j} exp(λ (cos(u_j, v_j) - cos(u_i, v_i))) )
 
-    Parameters: u, v (n, dim); label y, (n,) numbers of which only the order counts; scale λ. Returns 0, with gradient 0, where all labels are equal.
-    Raises ValueError (lengths, NaN, scale). [su2022cosent]
+    Parameters: u, v (n, dim); label y, (n,) numbers of which only the order counts; scale λ.
+    Returns 0, with gradient 0, where all labels are equal. Raises ValueError (lengths, NaN, scale).
+    [su2022cosent]
     """
     _same_rows(u=u, v=v)
     return cosent((_unit(u) * _unit(v)).sum(dim=1), _labels(label, u), scale=scale)
 
 
-def in_batch_loss(u: Tensor, v: Tensor, hard: Tensor | None = None, *, temperature: float = 0.05, hard_weight: float = 0.0, positive: Any = None,
+def in_batch_loss(u: Tensor, v: Tensor, hard: Tensor | None = None, *, temperature: float = 0.05,
+                  hard_weight: float = 0.0, positive: Any = None,
                   groups: tuple[Any, Any] | None = None) -> Tensor:
     """SimCSE: find the own partner among those of the whole batch, by cosine.
 
-        L = 1/n Σ_i -log( exp(cos(u_i, v_i)/τ) / Σ_j (exp(cos(u_i, v_j)/τ) + α^[i=j] exp(cos(u_i, w_j)/τ)) ),    α = exp(hard_weight)
+        L = 1/n Σ_i -log( exp(cos(u_i, v_i)/τ) / Σ_j (exp(cos(u_i, v_j)/τ) + α^[i=j] exp(cos(u_i,
+        w_j)/τ)) ),    α = exp(hard_weight)
 
-    Parameters: u (n, dim); v (m, dim), row i the partner of u_i; hard w, (m, dim), texts that contradict, row i that of u_i, None: without the second
-    sum; temperature τ; hard_weight log α, of the own w alone, -inf drops it; positive, (n,) rows of v that belong to u, None: 0 to n - 1 (after a
-    gather: those of this process); groups, ((n,), (m,) or with hard (2m,)) whole numbers of the texts behind u and behind all keys: a key with
-    the number of u_i is left out unless it is its partner, as equal texts are no negatives. Raises ValueError (lengths, fewer than 2 pairs,
+    Parameters: u (n, dim); v (m, dim), row i the partner of u_i; hard w, (m, dim), texts that
+    contradict, row i that of u_i, None: without the second sum; temperature τ; hard_weight log α,
+    of the own w alone, -inf drops it; positive, (n,) rows of v that belong to u, None: 0 to n - 1
+    (after a gather: those of this process); groups, ((n,), (m,) or with hard (2m,)) whole numbers
+    of the texts behind u and behind all keys: a key with the number of u_i is left out unless it is
+    its partner, as equal texts are no negatives. Raises ValueError (lengths, fewer than 2 pairs,
     temperature, hard_weight without hard). [gao2021simcse; oord2018representation]
     """
     if hard is not None:
         _same_rows(v=v, hard=hard)
     elif hard_weight:
-        raise ValueError(f"hard_weight={hard_weight!r} without hard; expected the vectors it belongs to. Pass hard=")
+        raise ValueError(f"hard_weight={hard_weight!r} without hard; expected the vectors it "
+                         "belongs to. Pass hard=")
     keys = v if hard is None else torch.cat([v, hard])
     if positive is None and hard is None and len(u) != len(v):
-        raise ValueError(f"u has {len(u)} rows and v has {len(v)}; expected one partner per row. Name them: positive=")
-    rows = torch.arange(len(u), device=u.device) if positive is None else torch.as_tensor(positive, device=u.device)
+        raise ValueError(f"u has {len(u)} rows and v has {len(v)}; expected one partner per row. "
+                         "Name them: positive=")
+    rows = (torch.arange(len(u), device=u.device)
+            if positive is None
+            else torch.as_tensor(positive, device=u.device))
     of_hard = None if hard is None else rows + len(v)
     equal = None if groups is None else _equal_keys(groups, rows, len(keys))
     if equal is None or not bool(equal.any()):
-        return info_nce(_unit(u), _unit(keys), temperature=temperature, positive=rows, hard_negative=of_hard, hard_weight=hard_weight)
-    logits = _unit(u) @ _unit(keys).T / check_float("temperature", temperature, low=LEAST, open_low=True)
+        return info_nce(_unit(u), _unit(keys), temperature=temperature, positive=rows,
+                        hard_negative=of_hard, hard_weight=hard_weight)
+    logits = (_unit(u) @ _unit(keys).T /
+              check_float("temperature", temperature, low=LEAST, open_low=True))
     if of_hard is not None and hard_weight:
         own = torch.zeros_like(logits).scatter_(1, of_hard[:, None], 1.0).bool()
         logits = torch.where(own, logits + hard_weight, logits)
@@ -153,11 +189,12 @@ def _equal_keys(groups: tuple[Any, Any], positive: Tensor, m: int) -> Tensor:
     """Which keys are the same text as a query without being its partner, (n, m) bool."""
     of_query, of_key = (torch.as_tensor(g, device=positive.device) for g in groups)
     if len(of_query) != len(positive) or len(of_key) != m:
-        raise ValueError(f"groups has {len(of_query)} numbers for {len(positive)} queries and {len(of_key)} for {m} keys; expected one per row")
+        raise ValueError(f"groups has {len(of_query)} numbers for {len(positive)} queries and "
+                         f"{len(of_key)} for {m} keys; expected one per row")
     return (of_query[:, None] == of_key[None, :]).scatter_(1, positive[:, None], False)
 
 
-# ------------------------------------------------------------------------------------------------ what goes in
+# ------------------------------------------------------------------------------ what goes in
 
 
 def _exact(x: Tensor) -> Tensor:
@@ -174,25 +211,35 @@ def _same_rows(**tables: Tensor) -> None:
     """Raise ValueError unless all are tables of one shape."""
     shapes = {name: tuple(x.shape) for name, x in tables.items()}
     if len(set(shapes.values())) > 1 or any(len(shape) != 2 for shape in shapes.values()):
-        raise ValueError(f"{' and '.join(f'{name} has shape {shape}' for name, shape in shapes.items())}; expected one shape (n, dim) for all")
+        raise ValueError(
+            f"{' and '.join(f'{name} has shape {shape}' for name, shape in shapes.items())}; "
+            "expected one shape (n, dim) for all"
+        )
 
 
 def _labels(label: Any, u: Tensor, *, name: str = "label") -> Tensor:
-    """Labels as a tensor of one number per row, on the device of the vectors. Raises ValueError (length, NaN: index)."""
+    """Labels as a tensor of one number per row, on the device of the vectors.
+
+    Raises ValueError (length, NaN: index).
+    """
     label = torch.as_tensor(label)
     if tuple(label.shape) != (len(u),):
-        raise ValueError(f"{name} has shape {tuple(label.shape)}; expected ({len(u)},), one per pair")
+        raise ValueError(f"{name} has shape {tuple(label.shape)}; expected ({len(u)},), one per "
+                         "pair")
     if label.is_floating_point() and label.device.type == "cpu":
         bad = torch.nonzero(~label.isfinite())
         if len(bad):
-            raise ValueError(f"{name}[{int(bad[0])}] is {label[bad[0]].item()}; expected finite numbers")
+            raise ValueError(f"{name}[{int(bad[0])}] is {label[bad[0]].item()}; expected finite "
+                             "numbers")
     return label.to(u.device)
 
 
 def _check_classes(label: Tensor, classes: int) -> None:
     if label.is_floating_point() or label.dtype == torch.bool:
-        raise TypeError(f"label has dtype {label.dtype}; expected whole numbers, the classes 0 to {classes - 1}")
+        raise TypeError(f"label has dtype {label.dtype}; expected whole numbers, the classes 0 to "
+                        f"{classes - 1}")
     if label.device.type == "cpu":
         bad = torch.nonzero((label < 0) | (label >= classes))
         if len(bad):
-            raise ValueError(f"label[{int(bad[0])}]={int(label[bad[0]])} is no class; expected 0 to {classes - 1}")
+            raise ValueError(f"label[{int(bad[0])}]={int(label[bad[0]])} is no class; expected 0 "
+                             f"to {classes - 1}")

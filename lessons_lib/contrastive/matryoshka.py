@@ -1,7 +1,9 @@
-"""Matryoshka learning: vectors whose beginning is a good shorter vector, which is good again when cut shorter.
+"""Matryoshka learning: vectors whose beginning is a good shorter vector, which is good again when
+cut shorter.
 
-The contrastive loss is taken at several sizes at once, each time over the first numbers alone, scaled to length 1 again. One training serves all
-sizes; an index can be cut after it was made. Taught in ``16_outlook``. [kusupati2022matryoshka]
+The contrastive loss is taken at several sizes at once, each time over the first numbers alone,
+scaled to length 1 again. One training serves all sizes; an index can be cut after it was made.
+Taught in ``16_outlook``. [kusupati2022matryoshka]
 """
 
 from __future__ import annotations
@@ -25,52 +27,69 @@ from .training import Objective
 __all__ = ["Matryoshka", "Truncation", "nested_loss"]
 
 
-def nested_loss(u: Tensor, v: Tensor, sizes: Sequence[int], *, temperature: float = 0.05, weights: Sequence[float] | None = None,
-                label: Any = None) -> Tensor:
+def nested_loss(u: Tensor, v: Tensor, sizes: Sequence[int], *, temperature: float = 0.05,
+                weights: Sequence[float] | None = None, label: Any = None) -> Tensor:
     """A loss over beginnings of the vectors: InfoNCE, or with grades CoSENT.
 
         L = Σ_m c_m L( u_1:m, v_1:m ),    both at length 1 after the cut
 
-    Parameters: u, v (n, dim), row i of v the partner of row i of u; sizes m, whole numbers in 1 to dim, each once; temperature τ; weights c_m, one
-    for each size, None: 1; label, (n,) grades of the pairs: then L is `cosent_loss` with the scale 1/τ. Raises ValueError. [kusupati2022matryoshka]
+    Parameters: u, v (n, dim), row i of v the partner of row i of u; sizes m, whole numbers in 1 to
+    dim, each once; temperature τ; weights c_m, one for each size, None: 1; label, (n,) grades of
+    the pairs: then L is `cosent_loss` with the scale 1/τ. Raises ValueError.
+    [kusupati2022matryoshka]
     """
     sizes = checked_sizes(sizes, int(u.shape[1]))
-    weights = [1.0] * len(sizes) if weights is None else [check_float(f"weights[{i}]", w, low=0.0) for i, w in enumerate(weights)]
+    weights = ([1.0] * len(sizes)
+               if weights is None
+               else [check_float(f"weights[{i}]", w, low=0.0) for i, w in enumerate(weights)])
     if len(weights) != len(sizes):
-        raise ValueError(f"weights has {len(weights)} numbers for {len(sizes)} sizes; expected one for each")
+        raise ValueError(f"weights has {len(weights)} numbers for {len(sizes)} sizes; expected one "
+                         "for each")
     scale = 1 / check_float("temperature", temperature, low=0.0, open_low=True)
-    parts = [in_batch_loss(u[:, :m], v[:, :m], temperature=temperature) if label is None else cosent_loss(u[:, :m], v[:, :m], label, scale=scale)
-             for m in sizes]
+    parts = [
+        in_batch_loss(u[:, :m], v[:, :m], temperature=temperature)
+        if label is None else cosent_loss(u[:, :m], v[:, :m], label, scale=scale) for m in sizes
+    ]
     return torch.stack([c * part for c, part in zip(weights, parts, strict=True)]).sum()
 
 
 def checked_sizes(sizes: Any, dim: int | None) -> list[int]:
-    """Sizes as a list. Raises TypeError, ValueError (none, one of them twice, larger than ``dim``)."""
+    """Sizes as a list.
+
+    Raises TypeError, ValueError (none, one of them twice, larger than ``dim``).
+    """
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
-        raise TypeError(f"sizes={shown(sizes)} is {type(sizes).__name__}; expected whole numbers, such as [256, 128, 64]")
+        raise TypeError(f"sizes={shown(sizes)} is {type(sizes).__name__}; expected whole numbers, "
+                        "such as [256, 128, 64]")
     found = [check_int(f"sizes[{i}]", m, low=1, high=dim) for i, m in enumerate(sizes)]
     if not found or len(set(found)) < len(found):
-        raise ValueError(f"sizes={found} holds {len(found)} sizes, {len(set(found))} of them different; expected >= 1, each once")
+        raise ValueError(f"sizes={found} holds {len(found)} sizes, {len(set(found))} of them "
+                         "different; expected >= 1, each once")
     return found
 
 
 class Matryoshka(Trainer):
-    """SimCSE or CoSENT whose loss is the `nested_loss`: texts are told apart, or pairs are ordered, at every size.
+    """SimCSE or CoSENT whose loss is the `nested_loss`: texts are told apart, or pairs are ordered,
+    at every size.
 
     Parameters
-        encoder: see `Trainer` for all settings that are not named here. sizes: numbers of a vector that shall suffice; the whole width should be
-        among them, or what lies behind the largest is not trained. supervised: learn from graded pairs. temperature τ.
+        encoder: see `Trainer` for all settings that are not named here. sizes: numbers of a vector
+        that shall suffice; the whole width should be among them, or what lies behind the largest is
+        not trained. supervised: learn from graded pairs. temperature τ.
     Data for `fit`
         A list of sentences or `Documents`; supervised: `SentencePairs` or (first, second, grades).
     """
 
     words = "Matryoshka"
 
-    def __init__(self, encoder: ContextualEncoder, *, sizes: Sequence[int] = (256, 128, 64, 32, 16), supervised: bool = False,
-                 temperature: float = 0.05, pooling: str | None = None, dropout: float | None = 0.1, batch_size: int = 64, epochs: float = 1.0,
-                 steps: int | None = None, learning_rate: float = 2e-5, warmup: float = 0.1, weight_decay: float = 0.0, clip: float = 1.0,
-                 max_length: int | None = None, evaluate_every: int | None = None, patience: int | None = None, chunk: int | None = None,
-                 precision: str = "float32", seed: int = 0, device: str = "auto", progress: bool = False):
+    def __init__(self, encoder: ContextualEncoder, *, sizes: Sequence[int] = (256, 128, 64, 32, 16),
+                 supervised: bool = False, temperature: float = 0.05, pooling: str | None = None,
+                 dropout: float | None = 0.1, batch_size: int = 64, epochs: float = 1.0,
+                 steps: int | None = None, learning_rate: float = 2e-5, warmup: float = 0.1,
+                 weight_decay: float = 0.0, clip: float = 1.0, max_length: int | None = None,
+                 evaluate_every: int | None = None, patience: int | None = None,
+                 chunk: int | None = None, precision: str = "float32", seed: int = 0,
+                 device: str = "auto", progress: bool = False):
         self.encoder, self.sizes, self.supervised, self.temperature = encoder, sizes, supervised, temperature
         self.pooling, self.dropout, self.batch_size, self.epochs, self.steps = pooling, dropout, batch_size, epochs, steps
         self.learning_rate, self.warmup, self.weight_decay, self.clip = learning_rate, warmup, weight_decay, clip
@@ -81,23 +100,34 @@ class Matryoshka(Trainer):
         check_float("temperature", self.temperature, low=0.0, open_low=True)
         checked_sizes(self.sizes, self.encoder.dim)
         if not isinstance(self.supervised, (bool, np.bool_)):
-            raise TypeError(f"supervised={shown(self.supervised)} is {type(self.supervised).__name__}; expected True or False")
+            raise TypeError(f"supervised={shown(self.supervised)} is "
+                            f"{type(self.supervised).__name__}; expected True or False")
 
     def _examples(self, data: Any) -> Examples:
-        return graded_pairs(data, loss="supervised Matryoshka", unit=False) if self.supervised else sentences(data)
+        return (graded_pairs(data, loss="supervised Matryoshka", unit=False)
+                if self.supervised
+                else sentences(data))
 
     def _objective(self, reading: Reading, examples: Examples) -> Objective:
         columns = [Column(texts, reading.number) for texts in examples.columns]
         sizes = checked_sizes(self.sizes, reading.dim)
-        return NestedObjective(columns if self.supervised else columns * 2, sizes=sizes, temperature=self.temperature, labels=examples.labels)
+        return NestedObjective(columns if self.supervised else columns * 2, sizes=sizes,
+                               temperature=self.temperature, labels=examples.labels)
 
 
 class NestedObjective(Objective):
-    """`nested_loss` of two columns. Parameters: columns, two; sizes; temperature; labels, a grade for each example, None: there are none."""
+    """`nested_loss` of two columns.
 
-    def __init__(self, columns: list[Column], *, sizes: Sequence[int], temperature: float, labels: np.ndarray | None = None) -> None:
+    Parameters: columns, two; sizes; temperature; labels, a grade for each example, None: there are
+    none.
+    """
+
+    def __init__(self, columns: list[Column], *, sizes: Sequence[int], temperature: float,
+                 labels: np.ndarray | None = None) -> None:
         super().__init__()
-        self.columns, self.views, self.sizes, self.temperature, self.labels = columns, [0, 1], list(sizes), temperature, labels
+        self.columns, self.views, self.sizes, self.temperature, self.labels = columns, [
+            0, 1
+        ], list(sizes), temperature, labels
 
     def forward(self, vectors: Sequence[Tensor], examples: np.ndarray) -> Tensor:
         """The loss of a batch."""
@@ -106,7 +136,9 @@ class NestedObjective(Objective):
 
 
 class Truncation(Estimator):
-    """Keep the first ``k`` numbers of a vector and scale them to length 1: ``encoder | Truncation(32)``. Nothing is fitted."""
+    """Keep the first ``k`` numbers of a vector and scale them to length 1: ``encoder |
+    Truncation(32)``. Nothing is fitted.
+    """
 
     def __init__(self, k: int = 64):
         self.k = k
@@ -122,7 +154,10 @@ class Truncation(Estimator):
         return f"first {self.dim}"
 
     def transform(self, x: np.ndarray) -> np.ndarray:
-        """(n, dim) to (n, k) float32, rows of length 1; a row whose first k numbers are 0 stays 0. Raises ValueError (fewer columns than k)."""
+        """(n, dim) to (n, k) float32, rows of length 1; a row whose first k numbers are 0 stays 0.
+
+        Raises ValueError (fewer columns than k).
+        """
         x = check_array("x", x, min_rows=0)
         if x.shape[1] < self.dim:
             raise ValueError(f"x has {x.shape[1]} columns; k={self.k} cannot keep more")

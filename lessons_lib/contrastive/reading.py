@@ -1,7 +1,9 @@
-"""A model that learns: texts in, one vector per text out, with gradients and dropout, on a copy of the encoder it began from.
+"""A model that learns: texts in, one vector per text out, with gradients and dropout, on a copy of
+the encoder it began from.
 
-Which units dropout leaves out is decided by one number, so the same texts can be read again with the same masks: that makes two views equal that
-shall be equal, lets large batches be read twice, and lets a stopped run go on bit by bit. Used by the trainers; taught in ``14_simcse``.
+Which units dropout leaves out is decided by one number, so the same texts can be read again with
+the same masks: that makes two views equal that shall be equal, lets large batches be read twice,
+and lets a stopped run go on bit by bit. Used by the trainers; taught in ``14_simcse``.
 """
 
 from __future__ import annotations
@@ -26,29 +28,37 @@ PRECISIONS = ("float32", "bfloat16")
 
 
 def derived_seed(*numbers: int) -> int:
-    """One seed out of several whole numbers >= 0, such as those of the run, the step and the view; other numbers, other chance."""
-    return int(np.random.SeedSequence([len(numbers), *numbers]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    """One seed out of several whole numbers >= 0, such as those of the run, the step and the view;
+    other numbers, other chance.
+    """
+    return int(
+        np.random.SeedSequence([len(numbers), *numbers]).generate_state(1, np.uint64)[0] >>
+        np.uint64(1))
 
 
 class Reading(nn.Module):
     """A trainable copy of the model of a `ContextualEncoder`, which is never changed itself.
 
-    Parameters: encoder; pooling, None: the encoder's; dropout, the share of units that is left out everywhere in the model, None: the shares that
-    the model has; max_length, pieces of the longest text, special ones included, None: as the encoder; precision, what is calculated in, "float32"
+    Parameters: encoder; pooling, None: the encoder's; dropout, the share of units that is left out
+    everywhere in the model, None: the shares that the model has; max_length, pieces of the longest
+    text, special ones included, None: as the encoder; precision, what is calculated in, "float32"
     or "bfloat16" (weights stay float32, by `torch.autocast`). Raises TypeError, ValueError.
     """
 
-    def __init__(self, encoder: ContextualEncoder, *, pooling: Pooling | str | None = None, dropout: float | None = None,
-                 max_length: int | None = None, precision: str = "float32") -> None:
+    def __init__(self, encoder: ContextualEncoder, *, pooling: Pooling | str | None = None,
+                 dropout: float | None = None, max_length: int | None = None,
+                 precision: str = "float32") -> None:
         super().__init__()
         if not isinstance(encoder, ContextualEncoder):
-            raise TypeError(f"encoder={shown(encoder)} is {type(encoder).__name__}; expected a ContextualEncoder. Make one: "
+            raise TypeError(f"encoder={shown(encoder)} is {type(encoder).__name__}; expected a "
+                            "ContextualEncoder. Make one: "
                             "ll.contextual.load_encoder('lesson-bert')")
         encoder.check()
         self.precision = check_choice("precision", precision, PRECISIONS)
         self.pooling = encoder._fitting(_as_pooling(encoder, pooling))
         if max_length is not None:
-            check_int("max_length", max_length, low=encoder.tokenizer.n_special + 1, high=encoder.reader.positions)
+            check_int("max_length", max_length, low=encoder.tokenizer.n_special + 1,
+                      high=encoder.reader.positions)
         self.longest = encoder.longest if max_length is None else max_length
         self._encoder = encoder
         self.model = deepcopy(encoder.reader.model).float().requires_grad_(True).train()
@@ -67,24 +77,31 @@ class Reading(nn.Module):
         return self.reader.device
 
     def number(self, texts: Iterable[str]) -> Numbered:
-        """Texts as piece ids, to be read by their row numbers; one that is longer than the limit is cut with one DataWarning for all, or refused
-        if the encoder says so. Raises TypeError, ValueError."""
-        return self._encoder.tokenizer.number(texts, longest=self.longest, refuse=self._encoder.truncation == "error")
+        """Texts as piece ids, to be read by their row numbers; one that is longer than the limit is
+        cut with one DataWarning for all, or refused if the encoder says so. Raises TypeError,
+        ValueError.
+        """
+        return self._encoder.tokenizer.number(texts, longest=self.longest,
+                                              refuse=self._encoder.truncation == "error")
 
     def forward(self, numbered: Numbered, rows: np.ndarray, *, seed: int | None = None) -> Tensor:
         """Vectors (len(rows), dim) float32 of some texts, with gradients where they are wanted.
 
-        Parameters: numbered; rows, numbers of texts, repeats allowed; seed, decides the masks of dropout: the same rows and seed, the same vectors;
-        None: nothing is left out. A text without a piece is a zero vector.
+        Parameters: numbered; rows, numbers of texts, repeats allowed; seed, decides the masks of
+        dropout: the same rows and seed, the same vectors; None: nothing is left out. A text without
+        a piece is a zero vector.
         """
         rows = np.asarray(rows, dtype=np.int64)
         lengths = numbered.lengths[rows]
         order = np.argsort(-lengths, kind="stable")
         order = order[lengths[order] > 0]
         if not len(order):
-            return torch.zeros(len(rows), self.dim, device=self.device, requires_grad=torch.is_grad_enabled())
-        with self._chance(seed), torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-            groups = self.reader.read(numbered, rows[order], self.pooling.states(self.reader.blocks))
+            return torch.zeros(len(rows), self.dim, device=self.device,
+                               requires_grad=torch.is_grad_enabled())
+        with self._chance(seed), torch.autocast(self.device.type, torch.bfloat16,
+                                                enabled=self.precision == "bfloat16"):
+            groups = self.reader.read(numbered, rows[order],
+                                      self.pooling.states(self.reader.blocks))
             vectors = torch.cat([self._pooled(group) for group in groups])
         back = np.full(len(rows), len(order))
         back[order] = np.arange(len(order))
@@ -101,7 +118,8 @@ class Reading(nn.Module):
 
     @contextmanager
     def _chance(self, seed: int | None) -> Iterator[None]:
-        """Dropout by the seed, or none at all; Torch's own generators are afterwards as they were."""
+        """Dropout by the seed, or none at all; Torch's own generators are afterwards as they were.
+        """
         trains = self.model.training
         self.model.train(seed is not None)
         try:
@@ -110,26 +128,34 @@ class Reading(nn.Module):
                 return
             device = self.device
             with torch.random.fork_rng([device] if device.type == "cuda" else []):
-                place = torch.cuda.default_generators[device.index or 0] if device.type == "cuda" else torch.default_generator
+                place = (torch.cuda.default_generators[device.index or 0]
+                         if device.type == "cuda"
+                         else torch.default_generator)
                 place.manual_seed(check_seed(seed))
                 yield
         finally:
             self.model.train(trains)
 
     def encoder(self, *, copy: bool = True) -> ContextualEncoder:
-        """An encoder with the weights as they are now, which pools as was trained; without ``copy`` its weights go on learning with these."""
+        """An encoder with the weights as they are now, which pools as was trained; without ``copy``
+        its weights go on learning with these.
+        """
         reader = _reader_of(self._encoder.reader, deepcopy(self.model) if copy else self.model)
         if copy:
             reader.model.eval().requires_grad_(False)
-        settings = self._encoder.get_params() | {"reader": reader, "pooling": self.pooling.name, "layer": self.pooling.layer,
-                                                 "special_tokens": self.pooling.special_tokens}
+        settings = self._encoder.get_params() | {
+            "reader": reader, "pooling": self.pooling.name, "layer": self.pooling.layer,
+            "special_tokens": self.pooling.special_tokens
+        }
         return ContextualEncoder(**settings)
 
 
 def _as_pooling(encoder: ContextualEncoder, pooling: Pooling | str | None) -> Pooling:
     if pooling is None:
         return encoder._pooling()
-    return pooling if isinstance(pooling, Pooling) else Pooling(pooling, special_tokens=encoder.special_tokens)
+    return (pooling
+            if isinstance(pooling, Pooling)
+            else Pooling(pooling, special_tokens=encoder.special_tokens))
 
 
 def _reader_of(reader: Reader, model: nn.Module) -> Reader:

@@ -1,7 +1,9 @@
-"""SBERT: two texts through one encoder, and a loss on the pair (Siamese), or three of them (triplet network).
+"""SBERT: two texts through one encoder, and a loss on the pair (Siamese), or three of them (triplet
+network).
 
-Three objectives: tell the class of a pair from u, v and |u - v|; hit its grade with the cosine; have a text nearer to its positive than to its
-negative. Taught in ``10_sbert``. [reimers2019sentence]
+Three objectives: tell the class of a pair from u, v and |u - v|; hit its grade with the cosine;
+have a text nearer to its positive than to its negative. Taught in ``10_sbert``.
+[reimers2019sentence]
 """
 
 from __future__ import annotations
@@ -33,23 +35,29 @@ class SBert(Trainer):
     """A Siamese network: one encoder, trained on pairs or triplets.
 
     Parameters
-        encoder: see `Trainer` for all settings that are not named here. objective: "softmax", mean cross-entropy of a linear classifier of
-        ``features``, which is thrown away afterwards; "cosine", mean squared error of cos(u, v) against grades in [0, 1]; "triplet",
-        max(‖a - p‖ - ‖a - n‖ + margin, 0). features: of "softmax", out of "u", "v", "|u-v|" and "u*v".
+        encoder: see `Trainer` for all settings that are not named here. objective: "softmax", mean
+        cross-entropy of a linear classifier of ``features``, which is thrown away afterwards;
+        "cosine", mean squared error of cos(u, v) against grades in [0, 1]; "triplet", max(‖a - p‖ -
+        ‖a - n‖ + margin, 0). features: of "softmax", out of "u", "v", "|u-v|" and "u*v".
     Data for `fit`
-        softmax: `LabelledPairs` or (first, second, labels); cosine: `SentencePairs`, whose grades are divided by their scale, or (first, second,
-        grades in [0, 1]); triplet: `Triplets` or (anchors, positives, negatives).
+        softmax: `LabelledPairs` or (first, second, labels); cosine: `SentencePairs`, whose grades
+        are divided by their scale, or (first, second, grades in [0, 1]); triplet: `Triplets` or
+        (anchors, positives, negatives).
     Attributes
-        classes_, of "softmax", sorted; classifier_, its weights (``weight`` (classes, features * dim), ``bias``). Others in `Trainer`.
+        classes_, of "softmax", sorted; classifier_, its weights (``weight`` (classes, features *
+        dim), ``bias``). Others in `Trainer`.
     """
 
     words = "SBERT"
 
-    def __init__(self, encoder: ContextualEncoder, *, objective: str = "softmax", features: Sequence[str] = ("u", "v", "|u-v|"),
-                 margin: float = 1.0, pooling: str | None = None, dropout: float | None = 0.1, batch_size: int = 16, epochs: float = 1.0,
-                 steps: int | None = None, learning_rate: float = 2e-5, warmup: float = 0.1, weight_decay: float = 0.0, clip: float = 1.0,
-                 max_length: int | None = None, evaluate_every: int | None = None, patience: int | None = None, chunk: int | None = None,
-                 precision: str = "float32", seed: int = 0, device: str = "auto", progress: bool = False):
+    def __init__(self, encoder: ContextualEncoder, *, objective: str = "softmax",
+                 features: Sequence[str] = ("u", "v", "|u-v|"), margin: float = 1.0,
+                 pooling: str | None = None, dropout: float | None = 0.1, batch_size: int = 16,
+                 epochs: float = 1.0, steps: int | None = None, learning_rate: float = 2e-5,
+                 warmup: float = 0.1, weight_decay: float = 0.0, clip: float = 1.0,
+                 max_length: int | None = None, evaluate_every: int | None = None,
+                 patience: int | None = None, chunk: int | None = None, precision: str = "float32",
+                 seed: int = 0, device: str = "auto", progress: bool = False):
         self.encoder, self.objective, self.features, self.margin = encoder, objective, features, margin
         self.pooling, self.dropout, self.batch_size, self.epochs, self.steps = pooling, dropout, batch_size, epochs, steps
         self.learning_rate, self.warmup, self.weight_decay, self.clip = learning_rate, warmup, weight_decay, clip
@@ -65,21 +73,30 @@ class SBert(Trainer):
         loss = f"objective={self.objective!r}"
         if self.objective == "triplet":
             return triplets(data, loss=loss)
-        return labelled_pairs(data, loss=loss) if self.objective == "softmax" else graded_pairs(data, loss=loss, unit=True)
+        return (labelled_pairs(data, loss=loss)
+                if self.objective == "softmax"
+                else graded_pairs(data, loss=loss, unit=True))
 
     def _objective(self, reading: Reading, examples: Examples) -> Objective:
         columns = [Column(texts, reading.number) for texts in examples.columns]
         if self.objective == "triplet":
-            return LabelledObjective(columns, None, lambda vectors, _: triplet_loss(*vectors, margin=self.margin))
+            return LabelledObjective(columns, None,
+                                     lambda vectors, _: triplet_loss(*vectors, margin=self.margin))
         if self.objective == "cosine":
-            return LabelledObjective(columns, examples.labels, lambda vectors, y: cosine_regression(*vectors, y))
+            return LabelledObjective(columns, examples.labels,
+                                     lambda vectors, y: cosine_regression(*vectors, y))
         self.classes_ = examples.classes
-        head = Classifier(reading.dim, features=self.features, classes=len(examples.classes), seed=derived_seed(HEAD, self.seed))
-        return LabelledObjective(columns, examples.labels, lambda vectors, y: head.loss(*vectors, y), head=head)
+        head = Classifier(reading.dim, features=self.features, classes=len(examples.classes),
+                          seed=derived_seed(HEAD, self.seed))
+        return LabelledObjective(columns, examples.labels,
+                                 lambda vectors, y: head.loss(*vectors, y), head=head)
 
     @property
     def classifier_(self) -> dict[str, np.ndarray]:
-        """Weights of the classifier at the end, for a look at what was thrown away. Raises NotFittedError; ValueError for another objective."""
+        """Weights of the classifier at the end, for a look at what was thrown away.
+
+        Raises NotFittedError; ValueError for another objective.
+        """
         self._check_fitted("encoder_")
         if self.objective != "softmax":
             raise ValueError(f"objective={self.objective!r} has no classifier; only 'softmax' has")
@@ -87,10 +104,13 @@ class SBert(Trainer):
 
 
 class LabelledObjective(Objective):
-    """A loss of vectors and labels. Parameters: columns; labels, one per example, None: there is none; loss(vectors, labels of the batch); head, what
-    learns along; ordered, whether only the order of labels counts, so that a batch of equal ones is idle."""
+    """A loss of vectors and labels. Parameters: columns; labels, one per example, None: there is
+    none; loss(vectors, labels of the batch); head, what learns along; ordered, whether only the
+    order of labels counts, so that a batch of equal ones is idle.
+    """
 
-    def __init__(self, columns: list[Column], labels: np.ndarray | None, loss: Callable[[Sequence[Tensor], Any], Tensor], *,
+    def __init__(self, columns: list[Column], labels: np.ndarray | None,
+                 loss: Callable[[Sequence[Tensor], Any], Tensor], *,
                  head: torch.nn.Module | None = None, ordered: bool = False) -> None:
         super().__init__()
         self.columns, self.views = columns, list(range(len(columns)))
@@ -100,7 +120,8 @@ class LabelledObjective(Objective):
 
     def forward(self, vectors: Sequence[Tensor], examples: np.ndarray) -> Tensor:
         """The loss of a batch."""
-        return self.loss(vectors, None if self.labels is None else torch.from_numpy(self.labels[examples]))
+        return self.loss(vectors,
+                         None if self.labels is None else torch.from_numpy(self.labels[examples]))
 
     def idle(self, examples: np.ndarray) -> bool:
         """Whether all labels of a batch are equal where only their order counts."""

@@ -1,7 +1,9 @@
-"""Counting: one-hot vectors, bags of words, n-grams, TF-IDF, BM25, co-occurrence, PPMI and latent semantic analysis.
+"""Counting: one-hot vectors, bags of words, n-grams, TF-IDF, BM25, co-occurrence, PPMI and latent
+semantic analysis.
 
-Every method that maps texts to vectors is an `Encoder` with `fit`, `transform` (sparse), `encode` (dense), `save` and `load`. Modules load
-on first use. Taught in lessons ``01_one_hot`` and ``02_bag_of_words``.
+Every method that maps texts to vectors is an `Encoder` with `fit`, `transform` (sparse), `encode`
+(dense), `save` and `load`. Modules load on first use. Taught in lessons ``01_one_hot`` and
+``02_bag_of_words``.
 """
 
 from __future__ import annotations
@@ -10,11 +12,16 @@ import importlib
 import sys
 from types import ModuleType
 
-_MODULE_OF = {"OneHot": "one_hot", "BagOfWords": "bag_of_words", "TfIdf": "tfidf", "BM25": "bm25", "LSA": "lsa",
-              "Cooccurrences": "cooccurrences", "NAMED": "named", "named_encoder": "named"}
+_MODULE_OF = {
+    "OneHot": "one_hot", "BagOfWords": "bag_of_words", "TfIdf": "tfidf", "BM25": "bm25",
+    "LSA": "lsa", "Cooccurrences": "cooccurrences", "NAMED": "named", "named_encoder": "named"
+}
 _FUNCTIONS = ("cooccurrence", "ppmi")            # each in a module of the same name
 
-__all__ = ["BM25", "LSA", "NAMED", "BagOfWords", "Cooccurrences", "OneHot", "TfIdf", "cooccurrence", "named_encoder", "ngrams", "ppmi"]
+__all__ = [
+    "BM25", "LSA", "NAMED", "BagOfWords", "Cooccurrences", "OneHot", "TfIdf", "cooccurrence",
+    "named_encoder", "ngrams", "ppmi"
+]
 
 
 def __getattr__(name: str):
@@ -31,7 +38,9 @@ def __dir__() -> list[str]:
 
 
 def _function_before_module(name: str) -> property:
-    """An attribute that stays the function: importing ``counts.ppmi`` would otherwise put the module in its place."""
+    """An attribute that stays the function: importing ``counts.ppmi`` would otherwise put the
+    module in its place.
+    """
 
     def get(self: ModuleType):
         return getattr(importlib.import_module(f"{__name__}.{name}"), name)
@@ -39,4 +48,5 @@ def _function_before_module(name: str) -> property:
     return property(get, lambda self, module: None)
 
 
-sys.modules[__name__].__class__ = type("CountsRoom", (ModuleType,), {name: _function_before_module(name) for name in _FUNCTIONS})
+sys.modules[__name__].__class__ = type("CountsRoom", (ModuleType, ),
+                                       {name: _function_before_module(name) for name in _FUNCTIONS})

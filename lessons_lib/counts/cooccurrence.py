@@ -1,8 +1,9 @@
 """Co-occurrence: how often do two words stand within a few words of each other?
 
-The count is taken row by row: all positions of one word are visited in turn, and the words around them are added into one dense row, so nothing
-is sorted and no table of pairs is kept. How that goes on beyond memory is in `cooccurrence_stream`. Taught in lesson ``02_bag_of_words``; GloVe
-of ``05_glove_and_fasttext`` takes its counts from `Cooccurrences`.
+The count is taken row by row: all positions of one word are visited in turn, and the words around
+them are added into one dense row, so nothing is sorted and no table of pairs is kept. How that goes
+on beyond memory is in `cooccurrence_stream`. Taught in lesson ``02_bag_of_words``; GloVe of
+``05_glove_and_fasttext`` takes its counts from `Cooccurrences`.
 """
 
 from __future__ import annotations
@@ -26,33 +27,45 @@ __all__ = ["cooccurrence", "counted"]
 _AT_ONCE = 1 << 22                             # tokens checked at a time
 
 
-def cooccurrence(corpus: Corpus, window: int = 5, *, symmetric: bool = True, weighting: str = "uniform", threads: int = 1) -> sparse.csr_matrix:
-    """Count for every two words how often one stands within ``window`` words of the other, in the same document.
+def cooccurrence(corpus: Corpus, window: int = 5, *, symmetric: bool = True,
+                 weighting: str = "uniform", threads: int = 1) -> sparse.csr_matrix:
+    """Count for every two words how often one stands within ``window`` words of the other, in the
+    same document.
 
-    Parameters: corpus, a `text.Corpus` of n tokens and V words; window, words looked at on either side, >= 1; symmetric, True counts both
-    sides (X equals its transpose), False only the words *before* the row's word; weighting, ``"uniform"`` counts 1 per pair, ``"harmonic"``
-    1/distance as GloVe does; threads, rows counted at the same time. Returns (V, V) CSR with sorted columns and no stored zeros: row =
-    word, column = neighbour, int64 (uniform) or float64 (harmonic). The result is bitwise the same for any number of threads.
-    Raises TypeError or ValueError for a setting, ValueError for a token id outside the vocabulary (document and id).
-    Notes: the sum of a symmetric matrix is 2 sum_t sum_delta weight(delta) over all pairs that lie in one document; a pair of equal words
-    adds twice to the diagonal. Harmonic counts are summed as integers, lcm(1..window)/delta, so that every entry is the exact sum rounded
-    once; where these could overflow (window 25 for 10^7 tokens), weights are rounded to a coarser unit first. [pennington2014glove, Sec. 4.2]
+    Parameters: corpus, a `text.Corpus` of n tokens and V words; window, words looked at on either
+    side, >= 1; symmetric, True counts both sides (X equals its transpose), False only the words
+    *before* the row's word; weighting, ``"uniform"`` counts 1 per pair, ``"harmonic"`` 1/distance
+    as GloVe does; threads, rows counted at the same time. Returns (V, V) CSR with sorted columns
+    and no stored zeros: row = word, column = neighbour, int64 (uniform) or float64 (harmonic). The
+    result is bitwise the same for any number of threads. Raises TypeError or ValueError for a
+    setting, ValueError for a token id outside the vocabulary (document and id). Notes: the sum of a
+    symmetric matrix is 2 sum_t sum_delta weight(delta) over all pairs that lie in one document; a
+    pair of equal words adds twice to the diagonal. Harmonic counts are summed as integers,
+    lcm(1..window)/delta, so that every entry is the exact sum rounded once; where these could
+    overflow (window 25 for 10^7 tokens), weights are rounded to a coarser unit first.
+    [pennington2014glove, Sec. 4.2]
     """
     dtype = np.int64 if weighting == "uniform" else np.float64
-    offsets, columns, values = counted(corpus, window, symmetric=symmetric, weighting=weighting, threads=threads, dtype=dtype,
+    offsets, columns, values = counted(corpus, window, symmetric=symmetric, weighting=weighting,
+                                       threads=threads, dtype=dtype,
                                        memory=psutil.virtual_memory().available)
     return sparse.csr_matrix((values, columns, offsets), shape=(len(offsets) - 1,) * 2)
 
 
-def counted(corpus: Corpus, window: int, *, symmetric: bool, weighting: str, threads: int, dtype: type, memory: int,
-            folder: Path | None = None) -> Nonzeros:
-    """Check the arguments of `cooccurrence` and count: offsets, columns and values of the compressed rows.
+def counted(corpus: Corpus, window: int, *, symmetric: bool, weighting: str, threads: int,
+            dtype: type, memory: int, folder: Path | None = None) -> Nonzeros:
+    """Check the arguments of `cooccurrence` and count: offsets, columns and values of the
+    compressed rows.
 
-    Parameters: as `cooccurrence`; dtype of the values; memory, bytes beyond which counts are laid in nameless files; folder, where these lie.
+    Parameters: as `cooccurrence`; dtype of the values; memory, bytes beyond which counts are laid
+    in nameless files; folder, where these lie.
     """
-    window, threads, memory = (check_int(name, value) for name, value in (("window", window), ("threads", threads), ("memory", memory)))
+    window, threads, memory = ((check_int(name, value)
+                                for name, value in (("window", window), ("threads", threads),
+                                                    ("memory", memory))))
     if not isinstance(symmetric, (bool, np.bool_)):
-        raise TypeError(f"symmetric={shown(symmetric)} is {type(symmetric).__name__}; expected True or False")
+        raise TypeError(f"symmetric={shown(symmetric)} is {type(symmetric).__name__}; expected "
+                        "True or False")
     harmonic = check_choice("weighting", weighting, ("uniform", "harmonic")) == "harmonic"
     token_ids, offsets, n_words = _checked_corpus(corpus)
     window = min(window, max(len(token_ids) - 1, 1))          # a wider one reaches no further
@@ -64,16 +77,20 @@ def counted(corpus: Corpus, window: int, *, symmetric: bool, weighting: str, thr
 def _checked_corpus(corpus: Corpus) -> tuple[np.ndarray, np.ndarray, int]:
     missing = [name for name in ("token_ids", "offsets", "vocabulary") if not hasattr(corpus, name)]
     if missing:
-        raise TypeError(f"corpus={shown(corpus)} is {type(corpus).__name__}; expected a Corpus. Make one: text.Corpus.from_texts(texts)")
+        raise TypeError(f"corpus={shown(corpus)} is {type(corpus).__name__}; expected a Corpus. "
+                        "Make one: text.Corpus.from_texts(texts)")
     for name in ("token_ids", "offsets"):
         if getattr(np.asarray(getattr(corpus, name)).dtype, "kind", "O") not in "iu":
-            raise TypeError(f"corpus.{name} has dtype {np.asarray(getattr(corpus, name)).dtype}; expected whole numbers")
-    token_ids, offsets, n_words = corpus.token_ids, np.asarray(corpus.offsets, dtype=np.int64), len(corpus.vocabulary)
+            raise TypeError(f"corpus.{name} has dtype {np.asarray(getattr(corpus, name)).dtype}; "
+                            "expected whole numbers")
+    token_ids, offsets, n_words = corpus.token_ids, np.asarray(corpus.offsets, dtype=np.int64), len(
+        corpus.vocabulary)
     for start in range(0, len(token_ids), _AT_ONCE):
         block = np.asarray(token_ids[start : start + _AT_ONCE])
         if int(block.min()) < 0 or int(block.max()) >= n_words:
             at = int(np.flatnonzero((block < 0) | (block >= n_words))[0])
             document = int(np.searchsorted(offsets, start + at, side="right")) - 1
-            raise ValueError(f"corpus document {document} holds token id {int(block[at])}; expected ids in [0, {n_words - 1}], the {n_words} words "
+            raise ValueError(f"corpus document {document} holds token id {int(block[at])}; "
+                             f"expected ids in [0, {n_words - 1}], the {n_words} words "
                              "of its vocabulary. Build the corpus again from its texts")
     return token_ids, offsets, n_words

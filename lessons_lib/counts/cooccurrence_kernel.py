@@ -1,7 +1,9 @@
-"""The compiled loops under `cooccurrence`, in a module of their own so that Numba is loaded only when something is counted.
+"""The compiled loops under `cooccurrence`, in a module of their own so that Numba is loaded only
+when something is counted.
 
-Documents are parted by BREAK, which ends a window without a look at the offsets. A row is summed in a dense array; a bit per column remembers
-which were met, so that the row can be read out in order without sorting. Taught in lessons ``02_bag_of_words`` and ``05_glove_and_fasttext``.
+Documents are parted by BREAK, which ends a window without a look at the offsets. A row is summed in
+a dense array; a bit per column remembers which were met, so that the row can be read out in order
+without sorting. Taught in lessons ``02_bag_of_words`` and ``05_glove_and_fasttext``.
 """
 
 from __future__ import annotations
@@ -14,14 +16,16 @@ from .instructions import fetch, lowest_bit
 __all__ = ["BREAK", "count_rows", "count_words", "merge_rows", "place_words", "spread"]
 
 BREAK = np.uint32(0xFFFFFFFF)                  # stands between documents; larger than any token id
-AHEAD = 12                                     # centres: the text around the one so far ahead is on its way into the cache
+AHEAD = 12  # centres: the text around the one so far ahead is on its way into the cache
 LINE = 16                                      # ids that one fetch brings, at least
 ONE, NONE = np.uint64(1), np.uint64(0)
 
 
 @compiled
 def spread(tokens: np.ndarray, breaks: np.ndarray, padded: np.ndarray) -> None:
-    """Copy tokens into ``padded`` after its first BREAK, leaving one BREAK before each position in ``breaks``."""
+    """Copy tokens into ``padded`` after its first BREAK, leaving one BREAK before each position in
+    ``breaks``.
+    """
     at, b = 1, 0
     for t in range(len(tokens)):
         while b < len(breaks) and breaks[b] == t:             # empty documents leave several
@@ -41,7 +45,9 @@ def count_words(padded: np.ndarray, counts: np.ndarray) -> None:
 
 @compiled
 def place_words(padded: np.ndarray, first: int, filled: np.ndarray, positions: np.ndarray) -> None:
-    """Counting sort of a stretch of text that begins at ``first``: a word at p goes to ``positions[filled[word]]``, and that moves on."""
+    """Counting sort of a stretch of text that begins at ``first``: a word at p goes to
+    ``positions[filled[word]]``, and that moves on.
+    """
     for p in range(len(padded)):
         if padded[p] != BREAK:
             positions[filled[padded[p]]] = first + p
@@ -49,10 +55,14 @@ def place_words(padded: np.ndarray, first: int, filled: np.ndarray, positions: n
 
 
 @compiled
-def _read_out(row: np.ndarray, met: tuple[np.ndarray, np.ndarray], out: tuple[np.ndarray, np.ndarray], span: tuple[int, int], unit: float) -> None:
-    """Bring the columns of one row into order, write its values beside them, and empty the row. ``met`` is all 0 before and after."""
+def _read_out(row: np.ndarray, met: tuple[np.ndarray, np.ndarray],
+              out: tuple[np.ndarray, np.ndarray], span: tuple[int, int], unit: float) -> None:
+    """Bring the columns of one row into order, write its values beside them, and empty the row.
+
+    ``met`` is all 0 before and after.
+    """
     columns, values = out
-    words, summary = met                                      # a bit per column; a bit per word of those
+    words, summary = met  # a bit per column; a bit per word of those
     for k in range(span[0], span[1]):
         word = columns[k] >> 6
         words[word] |= ONE << np.uint64(columns[k] & 63)
@@ -73,13 +83,17 @@ def _read_out(row: np.ndarray, met: tuple[np.ndarray, np.ndarray], out: tuple[np
 
 
 @compiled
-def count_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.ndarray, last_side: int, group: tuple[int, int],
-               work: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]], out: tuple[np.ndarray, np.ndarray], row_sizes: np.ndarray, unit: float) -> int:
-    """Fill ``out`` (columns, values) with the rows of one group of words, and ``row_sizes``. Returns the number of entries.
+def count_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.ndarray,
+               last_side: int, group: tuple[int, int], work: tuple[np.ndarray, tuple[np.ndarray,
+                                                                                     np.ndarray]],
+               out: tuple[np.ndarray, np.ndarray], row_sizes: np.ndarray, unit: float) -> int:
+    """Fill ``out`` (columns, values) with the rows of one group of words, and ``row_sizes``.
+    Returns the number of entries.
 
-    Parameters: block, padded tokens, the place where each word's positions begin, and these; weights by distance; last_side, 1 to look back and
-    ahead, -1 to look back; group, first row and the one after the last; work, a dense row and the bits of its columns, all 0; unit, what sums are
-    divided by, or None.
+    Parameters: block, padded tokens, the place where each word's positions begin, and these;
+    weights by distance; last_side, 1 to look back and ahead, -1 to look back; group, first row and
+    the one after the last; work, a dense row and the bits of its columns, all 0; unit, what sums
+    are divided by, or None.
     """
     padded, starts, positions = block
     (row, met), columns = work, out[0]
@@ -98,7 +112,8 @@ def count_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.nda
                     if j == BREAK:
                         break
                     columns[size] = j
-                    size += row[j] == 0                       # kept by moving on: a branch here is guessed wrong half of the time
+                    # kept by moving on: a branch here is guessed wrong half of the time
+                    size += row[j] == 0
                     row[j] += weights[distance]
         _read_out(row, met, out, (begin, size), unit)
         row_sizes[i - group[0]] = size - begin
@@ -106,12 +121,13 @@ def count_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.nda
 
 
 @compiled
-def merge_rows(parts: tuple[np.ndarray, np.ndarray], starts: np.ndarray, work: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]],
+def merge_rows(parts: tuple[np.ndarray, np.ndarray], starts: np.ndarray,
+               work: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]],
                out: tuple[np.ndarray, np.ndarray], row_sizes: np.ndarray, unit: float) -> int:
     """Add up rows that were counted in several parts of the text. Returns the number of entries.
 
-    Parameters: parts, columns and counts of all parts; starts, row i of part p is ``starts[p, i]`` to ``starts[p, i + 1]``; the others as in
-    `count_rows`.
+    Parameters: parts, columns and counts of all parts; starts, row i of part p is ``starts[p, i]``
+    to ``starts[p, i + 1]``; the others as in `count_rows`.
     """
     (row, met), columns, size = work, out[0], 0
     for i in range(starts.shape[1] - 1):

@@ -1,8 +1,11 @@
-"""Counting co-occurrences block by block and row by row, so that neither the text nor the counts need to fit into memory.
+"""Counting co-occurrences block by block and row by row, so that neither the text nor the counts
+need to fit into memory.
 
-A block of text is counted in one sweep over its words: all places of a word are visited in turn, and the words around them are added into one
-dense row, which is then read out in order. Several blocks give several parts, whose rows are added up in the same way. All sums are of whole
-numbers, so the cut into blocks changes no bit. Taught in lessons ``02_bag_of_words`` and ``05_glove_and_fasttext``.
+A block of text is counted in one sweep over its words: all places of a word are visited in turn,
+and the words around them are added into one dense row, which is then read out in order. Several
+blocks give several parts, whose rows are added up in the same way. All sums are of whole numbers,
+so the cut into blocks changes no bit. Taught in lessons ``02_bag_of_words`` and
+``05_glove_and_fasttext``.
 """
 
 from __future__ import annotations
@@ -22,18 +25,22 @@ from .nonzero_store import NonzeroStore
 
 __all__ = ["Nonzeros", "Task", "count_nonzeros", "weights_by_distance"]
 
-GROUP_PAIRS = 1 << 20                          # pairs that one call of a kernel adds, unless a single row has more
-SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 26          # tokens; a larger one would keep a kernel busy with its most frequent word
-BYTES_PER_TOKEN = 9                            # of a block: its tokens, their positions, the breaks between documents
-STRETCH = 1 << 22                              # tokens that one call of a kernel sorts: none takes long, so that Ctrl-C is heard
+GROUP_PAIRS = 1 << 20  # pairs that one call of a kernel adds, unless a single row has more
+# tokens; a larger one would keep a kernel busy with its most frequent word
+SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 26
+BYTES_PER_TOKEN = 9  # of a block: its tokens, their positions, the breaks between documents
+# tokens that one call of a kernel sorts: none takes long, so that Ctrl-C is heard
+STRETCH = 1 << 22
 
 Nonzeros = tuple[np.ndarray, np.ndarray, np.ndarray]      # offsets, columns, values
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is counted: tokens and offsets of the documents, words V, weights by distance in a unit (see `weights_by_distance`), the last
-    side that is looked at (-1 back, 1 ahead too), type of the result."""
+    """What is counted: tokens and offsets of the documents, words V, weights by distance in a unit
+    (see `weights_by_distance`), the last side that is looked at (-1 back, 1 ahead too), type of the
+    result.
+    """
 
     token_ids: np.ndarray
     offsets: np.ndarray
@@ -45,31 +52,39 @@ class Task:
 
 
 def weights_by_distance(window: int, n_tokens: int, harmonic: bool) -> tuple[np.ndarray, float]:
-    """Weight of each distance 1..window (index 0 is unused) as whole numbers, and the unit they are measured in.
+    """Weight of each distance 1..window (index 0 is unused) as whole numbers, and the unit they are
+    measured in.
 
-    1/distance is exact in units of 1/lcm(1..window) while no sum of these can overflow; a longer window (from 25 on for 10^7 tokens) takes the
-    smallest unit that cannot, and rounds each weight to it.
+    1/distance is exact in units of 1/lcm(1..window) while no sum of these can overflow; a longer
+    window (from 25 on for 10^7 tokens) takes the smallest unit that cannot, and rounds each weight
+    to it.
     """
     distance = np.arange(1, window + 1)
     if not harmonic:
         return np.ones(window + 1, dtype=np.int64), 1.0
-    most = int(2**61 / (max(n_tokens, 1) * (1 + math.log(window))))   # no cell can exceed the mass of the whole matrix
+    # no cell can exceed the mass of the whole matrix
+    most = int(2**61 / (max(n_tokens, 1) * (1 + math.log(window))))
     exact = math.lcm(*distance[:60].tolist())
     unit = exact if window <= 60 and exact <= most else most
-    return np.concatenate([[0], np.maximum((2 * unit + distance) // (2 * distance), 1)]), float(unit)
+    return np.concatenate([[0], np.maximum((2 * unit + distance) // (2 * distance),
+                                           1)]), float(unit)
 
 
 def count_nonzeros(task: Task, *, memory: int, folder: Path, threads: int = 1) -> Nonzeros:
-    """Count all pairs. Returns offsets, columns and values of the compressed rows, columns in order, no zeros.
+    """Count all pairs. Returns offsets, columns and values of the compressed rows, columns in
+    order, no zeros.
 
-    Parameters: task; memory, bytes: a quarter for a block of text, a quarter for counts of former blocks, half for the result, and what is
-    beyond lies in nameless files in ``folder``; threads, groups of rows counted at the same time. Raises OSError where a file cannot be written.
+    Parameters: task; memory, bytes: a quarter for a block of text, a quarter for counts of former
+    blocks, half for the result, and what is beyond lies in nameless files in ``folder``; threads,
+    groups of rows counted at the same time. Raises OSError where a file cannot be written.
     """
-    starts = range(0, len(task.token_ids), min(max(memory // 4 // BYTES_PER_TOKEN, SMALLEST_BLOCK), LARGEST_BLOCK))
+    starts = range(0, len(task.token_ids),
+                   min(max(memory // 4 // BYTES_PER_TOKEN, SMALLEST_BLOCK), LARGEST_BLOCK))
     with ExitStack() as stack:
         crew = _Crew(task, threads, stack)
         if len(starts) <= 1:
-            return crew.collect(*_rows_of_block(task, range(0, len(task.token_ids))), memory // 2, folder)
+            return crew.collect(*_rows_of_block(task, range(0, len(task.token_ids))), memory // 2,
+                                folder)
         parts, left = [], memory // 4
         for start in starts:
             block = range(start, min(start + starts.step, len(task.token_ids)))
@@ -78,18 +93,24 @@ def count_nonzeros(task: Task, *, memory: int, folder: Path, threads: int = 1) -
         return crew.collect(*_rows_of_parts(parts), memory // 2, folder)
 
 
-# ------------------------------------------------------------------------------------------------ groups of rows, several at a time
+# --------------------------------------------------------------- groups of rows, several at a time
 
 
 class _Work:
-    """What one call of a kernel writes into: a dense row with the bits of its columns, all 0 between calls, and the entries it reads out."""
+    """What one call of a kernel writes into: a dense row with the bits of its columns, all 0
+    between calls, and the entries it reads out.
+    """
 
     def __init__(self, task: Task):
         words = -(-task.n_words // 64)
-        self.dense = np.zeros(task.n_words, dtype=np.int64), (np.zeros(words, dtype=np.uint64), np.zeros(words // 64 + 1, dtype=np.uint64))
+        self.dense = np.zeros(task.n_words, dtype=np.int64), (np.zeros(
+            words, dtype=np.uint64), np.zeros(words // 64 + 1, dtype=np.uint64))
         room = GROUP_PAIRS + task.n_words + 1                     # a kernel writes one ahead
-        self._columns, self._row_sizes = np.empty(room, dtype=np.int32), np.empty(task.n_words, dtype=np.int64)
-        self._values = {dtype: np.empty(room, dtype=dtype) for dtype in {np.dtype(np.int64), task.dtype}}
+        self._columns, self._row_sizes = np.empty(room, dtype=np.int32), np.empty(
+            task.n_words, dtype=np.int64)
+        self._values = {
+            dtype: np.empty(room, dtype=dtype) for dtype in {np.dtype(np.int64), task.dtype}
+        }
 
     def out(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
         """Columns and values of this type."""
@@ -110,20 +131,28 @@ class _Crew:
         self._task, self._works = task, [_Work(task) for _ in range(threads + (threads > 1))]
         self._pool = stack.enter_context(ThreadPoolExecutor(threads)) if threads > 1 else None
 
-    def collect(self, fill: _Fill, pairs: np.ndarray, memory: int, folder: Path, *, raw: bool = False) -> Nonzeros:
-        """All rows, made in groups of about GROUP_PAIRS pairs by ``fill`` and appended in order; ``raw`` keeps sums in their unit."""
+    def collect(self, fill: _Fill, pairs: np.ndarray, memory: int, folder: Path, *,
+                raw: bool = False) -> Nonzeros:
+        """All rows, made in groups of about GROUP_PAIRS pairs by ``fill`` and appended in order;
+        ``raw`` keeps sums in their unit.
+        """
         task = self._task
         dtype = np.dtype(np.int64) if raw else task.dtype
         unit = None if dtype == np.int64 else task.unit
         most = int(np.minimum(pairs, task.n_words).sum())
-        with closing(NonzeroStore(task.n_words, dtype, most=most, memory=memory, folder=folder)) as store:
-            for size, group, work in self._in_order(_row_groups(pairs), lambda group, work: fill(group, work, dtype, unit)):
+        with closing(NonzeroStore(task.n_words, dtype, most=most, memory=memory,
+                                  folder=folder)) as store:
+            for size, group, work in self._in_order(
+                    _row_groups(pairs), lambda group, work: fill(group, work, dtype, unit)):
                 columns, values = work.out(dtype)
                 store.append(columns[:size], values[:size], work.row_sizes(group))
             return store.finish()
 
-    def _in_order(self, groups: Iterable[tuple[int, int]], call: Callable[[tuple[int, int], _Work], int]) -> Iterator[tuple]:
-        """Yield (result, group, work) in the order of the groups; a work is used again once the caller asks for the next."""
+    def _in_order(self, groups: Iterable[tuple[int, int]], call: Callable[[tuple[int, int], _Work],
+                                                                          int]) -> Iterator[tuple]:
+        """Yield (result, group, work) in the order of the groups; a work is used again once the
+        caller asks for the next.
+        """
         if self._pool is None:
             yield from ((call(group, self._works[0]), group, self._works[0]) for group in groups)
             return
@@ -138,13 +167,15 @@ class _Crew:
 
 
 def _row_groups(pairs: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Cut the rows into runs of about GROUP_PAIRS pairs; the cuts depend on the counts alone, never on the threads."""
+    """Cut the rows into runs of about GROUP_PAIRS pairs; the cuts depend on the counts alone, never
+    on the threads.
+    """
     group = np.cumsum(pairs) // GROUP_PAIRS
     cuts = np.flatnonzero(np.diff(group)) + 1
     return itertools.pairwise([0, *cuts.tolist(), len(pairs)])
 
 
-# ------------------------------------------------------------------------------------------------ what rows are made from
+# ------------------------------------------------------------------------- what rows are made from
 
 
 def _rows_of_block(task: Task, block: range) -> tuple[_Fill, np.ndarray]:
@@ -157,24 +188,29 @@ def _rows_of_block(task: Task, block: range) -> tuple[_Fill, np.ndarray]:
     for start in range(first, last, STRETCH):
         kernel.count_words(padded[start : min(start + STRETCH, last)], counts)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    filled, positions = starts[:-1].copy(), np.empty(starts[-1], dtype=np.int64 if len(padded) > np.iinfo(np.int32).max else np.int32)
+    filled, positions = starts[:-1].copy(), np.empty(
+        starts[-1], dtype=np.int64 if len(padded) > np.iinfo(np.int32).max else np.int32)
     for start in range(first, last, STRETCH):
         kernel.place_words(padded[start : min(start + STRETCH, last)], start, filled, positions)
 
     def fill(group: tuple[int, int], work: _Work, dtype: np.dtype, unit: float | None) -> int:
-        return kernel.count_rows((padded, starts, positions), task.weights, task.last_side, group, work.dense, work.out(dtype),
-                                 work.row_sizes(group), unit)
+        return kernel.count_rows((padded, starts, positions), task.weights, task.last_side, group,
+                                 work.dense, work.out(dtype), work.row_sizes(group), unit)
 
     return fill, counts * (2 * window)
 
 
-def _padded(token_ids: np.ndarray, offsets: np.ndarray, block: range, window: int) -> tuple[np.ndarray, int, int]:
-    """The block's tokens with ``window`` more on both sides and a break before every document. Returns them and the centres' range."""
+def _padded(token_ids: np.ndarray, offsets: np.ndarray, block: range,
+            window: int) -> tuple[np.ndarray, int, int]:
+    """The block's tokens with ``window`` more on both sides and a break before every document.
+
+    Returns them and the centres' range.
+    """
     from . import cooccurrence_kernel as kernel
 
     low, high = max(block.start - window, 0), min(block.stop + window, len(token_ids))
     breaks = offsets[np.searchsorted(offsets, low) : np.searchsorted(offsets, high, side="right")]
-    breaks = breaks[np.diff(breaks, prepend=-1) > 0]                   # an empty document needs no break of its own
+    breaks = breaks[np.diff(breaks, prepend=-1) > 0]  # an empty document needs no break of its own
     padded = np.full(high - low + len(breaks) + 2, kernel.BREAK, dtype=np.uint32)
     kernel.spread(np.asarray(token_ids[low:high], dtype=np.int32), breaks - low, padded)
     first = block.start - low + int(np.searchsorted(breaks, block.start, side="right")) + 1
@@ -183,14 +219,21 @@ def _padded(token_ids: np.ndarray, offsets: np.ndarray, block: range, window: in
 
 
 def _rows_of_parts(parts: list[Nonzeros]) -> tuple[_Fill, np.ndarray]:
-    """How to add up rows of parts that were counted in blocks, and how many entries each has at most."""
+    """How to add up rows of parts that were counted in blocks, and how many entries each has at
+    most.
+    """
     from . import cooccurrence_kernel as kernel
 
     def fill(group: tuple[int, int], work: _Work, dtype: np.dtype, unit: float | None) -> int:
         spans = [part[0][group[0] : group[1] + 1] for part in parts]
         sizes = [0, *itertools.accumulate(int(span[-1] - span[0]) for span in spans)]
-        starts = np.stack([span - span[0] + before for span, before in zip(spans, sizes, strict=False)])
-        columns, counts = (np.concatenate([part[k][span[0] : span[-1]] for part, span in zip(parts, spans, strict=True)]) for k in (1, 2))
-        return kernel.merge_rows((columns, counts), starts, work.dense, work.out(dtype), work.row_sizes(group), unit)
+        starts = np.stack(
+            [span - span[0] + before for span, before in zip(spans, sizes, strict=False)])
+        columns, counts = (np.concatenate(
+            [part[k][span[0]:span[-1]]
+             for part, span in zip(parts, spans, strict=True)])
+                           for k in (1, 2))
+        return kernel.merge_rows((columns, counts), starts, work.dense, work.out(dtype),
+                                 work.row_sizes(group), unit)
 
     return fill, sum(np.diff(part[0]) for part in parts)

@@ -1,7 +1,8 @@
 """Co-occurrence counts of any size, row by row: in memory, or in files that are mapped into memory.
 
-GloVe needs the nonzero counts themselves, of more word pairs than a matrix in memory may hold. They are the same to the last bit wherever they
-lie and however many threads counted them. Taught in lesson ``05_glove_and_fasttext``.
+GloVe needs the nonzero counts themselves, of more word pairs than a matrix in memory may hold. They
+are the same to the last bit wherever they lie and however many threads counted them. Taught in
+lesson ``05_glove_and_fasttext``.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ _AT_ONCE = 1 << 22                             # items that are written or check
 
 @dataclass(frozen=True, eq=False)
 class Cooccurrences:
-    """Nonzero co-occurrence counts of V words, sorted by row, then by column: row = word, column = neighbour.
+    """Nonzero co-occurrence counts of V words, sorted by row, then by column: row = word, column =
+    neighbour.
 
-    Attributes: offsets, int64, V + 1: the nonzeros of word i are ``offsets[i]`` to ``offsets[i + 1]``; columns, int32; values, float32, each the
-    exact sum rounded (mapped read-only where they lie in files); n_tokens, tokens that were counted. Made by `from_corpus` or `load`.
+    Attributes: offsets, int64, V + 1: the nonzeros of word i are ``offsets[i]`` to ``offsets[i +
+    1]``; columns, int32; values, float32, each the exact sum rounded (mapped read-only where they
+    lie in files); n_tokens, tokens that were counted. Made by `from_corpus` or `load`.
     """
 
     offsets: np.ndarray
@@ -40,32 +43,37 @@ class Cooccurrences:
     n_tokens: int
 
     @staticmethod
-    def from_corpus(corpus: Corpus, window: int = 15, *, symmetric: bool = True, weighting: str = "harmonic", memory: int = 1 << 30,
+    def from_corpus(corpus: Corpus, window: int = 15, *, symmetric: bool = True,
+                    weighting: str = "harmonic", memory: int = 1 << 30,
                     folder: str | os.PathLike | None = None, threads: int = 1) -> Cooccurrences:
-        """Count the pairs of words that stand within ``window`` words of each other in a document, by 1/distance as GloVe does.
+        """Count the pairs of words that stand within ``window`` words of each other in a document,
+        by 1/distance as GloVe does.
 
-        Parameters: corpus, window, symmetric, weighting, threads as for `cooccurrence`; memory, bytes for text and counts, to
-        which about 40 MB are added: what is beyond is laid in nameless files in the cache folder, which vanish with the result; folder, where to
-        keep the result instead. The result is bitwise the same for any memory and threads. Raises as `cooccurrence`; OSError where a file cannot
-        be written: then nothing is left of it.
+        Parameters: corpus, window, symmetric, weighting, threads as for `cooccurrence`; memory,
+        bytes for text and counts, to which about 40 MB are added: what is beyond is laid in
+        nameless files in the cache folder, which vanish with the result; folder, where to keep the
+        result instead. The result is bitwise the same for any memory and threads. Raises as
+        `cooccurrence`; OSError where a file cannot be written: then nothing is left of it.
         """
         scratch = None if folder is None else _place_beside(Path(folder))
-        offsets, columns, values = counted(corpus, window, symmetric=symmetric, weighting=weighting, threads=threads, dtype=np.float32,
-                                           memory=memory, folder=scratch)
+        offsets, columns, values = counted(corpus, window, symmetric=symmetric, weighting=weighting,
+                                           threads=threads, dtype=np.float32, memory=memory,
+                                           folder=scratch)
         counts = Cooccurrences(offsets, columns, values, len(corpus.token_ids))
         if folder is None:
             return counts
         counts.save(folder)
         return Cooccurrences.load(folder)
 
-    # ---------------------------------------------------------------------------------------- what is there
+    # -------------------------------------------------------------------------- what is there
 
     def __len__(self) -> int:
         """Number of nonzeros."""
         return len(self.columns)
 
     def __repr__(self) -> str:
-        return f"Cooccurrences of {self.n_words:,} words, {len(self):,} nonzeros, counted in {self.n_tokens:,} tokens"
+        return (f"Cooccurrences of {self.n_words:,} words, {len(self):,} nonzeros, counted in "
+                f"{self.n_tokens:,} tokens")
 
     @property
     def n_words(self) -> int:
@@ -79,55 +87,76 @@ class Cooccurrences:
 
     def matrix(self) -> sparse.csr_matrix:
         """The counts as a (V, V) matrix, float32, that shares their memory."""
-        return sparse.csr_matrix((self.values, self.columns, self.offsets), shape=(self.n_words, self.n_words))
+        return sparse.csr_matrix((self.values, self.columns, self.offsets),
+                                 shape=(self.n_words, self.n_words))
 
     # ---------------------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the counts into a folder; older ones there stay whole until the new ones are. Raises OSError."""
+        """Write the counts into a folder; older ones there stay whole until the new ones are.
+
+        Raises OSError.
+        """
 
         def writer(name: str):
             def write(file: IO[bytes]) -> None:
                 array = getattr(self, name)
                 for first in range(0, len(array), _AT_ONCE):
-                    file.write(np.ascontiguousarray(array[first : first + _AT_ONCE], dtype=_FILES[name]).data)
+                    file.write(
+                        np.ascontiguousarray(array[first:first + _AT_ONCE],
+                                             dtype=_FILES[name]).data)
             return write
 
-        save_files(path, "Cooccurrences", {f"{name}.{dtype[1:]}": writer(name) for name, dtype in _FILES.items()}, {"n_tokens": self.n_tokens})
+        save_files(path, "Cooccurrences",
+                   {f"{name}.{dtype[1:]}": writer(name) for name, dtype in _FILES.items()},
+                   {"n_tokens": self.n_tokens})
 
     @staticmethod
     def load(path: str | os.PathLike) -> Cooccurrences:
-        """Open saved counts, mapped from the files, read-only. Raises FileNotFoundError, DamagedFile, ValueError (newer format).
+        """Open saved counts, mapped from the files, read-only. Raises FileNotFoundError,
+        DamagedFile, ValueError (newer format).
 
         Every byte is checked against its sha256 (about 1 s per GB).
         """
         card, files = load_files(path, "Cooccurrences")
         try:
-            arrays = {name: _mapped(files[f"{name}.{dtype[1:]}"], np.dtype(dtype)) for name, dtype in _FILES.items()}
-            counts = Cooccurrences(np.array(arrays["offsets"], dtype=np.int64), arrays["columns"], arrays["values"], int(card["n_tokens"]))
+            arrays = ({
+                name: _mapped(files[f"{name}.{dtype[1:]}"], np.dtype(dtype))
+                for name, dtype in _FILES.items()
+            })
+            counts = Cooccurrences(np.array(arrays["offsets"], dtype=np.int64), arrays["columns"],
+                                   arrays["values"], int(card["n_tokens"]))
             _check(counts)
         except (KeyError, ValueError, TypeError) as error:
-            raise DamagedFile(f"{path} holds no co-occurrence counts that can be read: {error}. Count again") from error
+            raise DamagedFile(f"{path} holds no co-occurrence counts that can be read: {error}. "
+                              "Count again") from error
         return counts
 
 
 def _place_beside(path: Path) -> Path:
     """An existing folder on the disk where ``path`` is to be a folder."""
     if path.exists() and not path.is_dir():
-        raise FileExistsError(f"folder={path} is a file; counts are kept in a folder. Choose another name, or remove the file")
+        raise FileExistsError(f"folder={path} is a file; counts are kept in a folder. Choose "
+                              "another name, or remove the file")
     return next(place for place in (path, *path.absolute().parents) if place.exists())
 
 
 def _mapped(path: Path, dtype: np.dtype) -> np.ndarray:
-    return np.memmap(path, dtype=dtype, mode="r") if path.stat().st_size else np.empty(0, dtype=dtype)
+    return (np.memmap(path, dtype=dtype, mode="r")
+            if path.stat().st_size
+            else np.empty(0, dtype=dtype))
 
 
 def _check(counts: Cooccurrences) -> None:
     """Raise ValueError unless the arrays fit each other, so that no loop reads beyond them."""
     offsets = counts.offsets
-    if len(offsets) < 1 or offsets[0] != 0 or (np.diff(offsets) < 0).any() or not offsets[-1] == len(counts.columns) == len(counts.values):
-        raise ValueError(f"the offsets do not fit {len(counts.columns)} columns and {len(counts.values)} values")
+    if len(offsets) < 1 or offsets[0] != 0 or (
+            np.diff(offsets)
+            < 0).any() or not offsets[-1] == len(counts.columns) == len(counts.values):
+        raise ValueError(f"the offsets do not fit {len(counts.columns)} columns and "
+                         f"{len(counts.values)} values")
     for first in range(0, len(counts), _AT_ONCE):
         part = counts.columns[first : first + _AT_ONCE]
         if int(part.min()) < 0 or int(part.max()) >= counts.n_words:
-            raise ValueError(f"columns from {int(part.min())} to {int(part.max())}; expected [0, {counts.n_words - 1}]")
+            raise ValueError(f"columns from {int(part.min())} to {int(part.max())}; expected [0, "
+                             f"{counts.n_words - 1}]")

@@ -1,7 +1,9 @@
-"""Every distinct feature of a collection, numbered: words and character n-grams as strings, word n-grams as chains of word numbers.
+"""Every distinct feature of a collection, numbered: words and character n-grams as strings, word
+n-grams as chains of word numbers.
 
-The name of an n-gram is spelled once, at the end, and only if its column is kept. Columns are in alphabetical order, as scikit-learn's; an
-order that for word n-grams follows from the order of their words. Used by `BagOfWords`.
+The name of an n-gram is spelled once, at the end, and only if its column is kept. Columns are in
+alphabetical order, as scikit-learn's; an order that for word n-grams follows from the order of
+their words. Used by `BagOfWords`.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ __all__ = ["BlockFeatures", "FeatureTable"]
 
 
 class BlockFeatures:
-    """A block's own features: its scanned strings first (``n_words``), then its word n-grams as pairs of earlier features."""
+    """A block's own features: its scanned strings first (``n_words``), then its word n-grams as
+    pairs of earlier features.
+    """
 
-    def __init__(self, block: ScannedBlock, firsts: np.ndarray | None = None, lasts: np.ndarray | None = None):
+    def __init__(self, block: ScannedBlock, firsts: np.ndarray | None = None,
+                 lasts: np.ndarray | None = None):
         self.block, self.n_words = block, len(block.strings)
         self.firsts, self.lasts = firsts, lasts
 
@@ -34,12 +39,16 @@ def _block_of(strings: Strings) -> ScannedBlock:
 
 
 class FeatureTable:
-    """Numbers for features in order of first appearance. A feature is a string (``first`` = -1) or an earlier feature plus one word."""
+    """Numbers for features in order of first appearance.
+
+    A feature is a string (``first`` = -1) or an earlier feature plus one word.
+    """
 
     def __init__(self) -> None:
         self._strings = StringTable()
         self._feature_of_string = np.empty(1 << 11, dtype=np.int32)
-        self._firsts, self._lasts = np.empty(1 << 11, dtype=np.int32), np.empty(1 << 11, dtype=np.int32)
+        self._firsts, self._lasts = np.empty(1 << 11, dtype=np.int32), np.empty(
+            1 << 11, dtype=np.int32)
         self._slots, self._n = np.zeros(1 << 12, dtype=np.int32), 0
 
     def __len__(self) -> int:
@@ -50,7 +59,8 @@ class FeatureTable:
     def _add_strings(self, string_of: np.ndarray, n_before: int) -> np.ndarray:
         n_new = len(self._strings) - n_before
         self._feature_of_string = extended(self._feature_of_string, len(self._strings))
-        self._firsts, self._lasts = extended(self._firsts, self._n + n_new), extended(self._lasts, self._n + n_new)
+        self._firsts, self._lasts = extended(self._firsts, self._n + n_new), extended(
+            self._lasts, self._n + n_new)
         self._feature_of_string[n_before : n_before + n_new] = np.arange(self._n, self._n + n_new)
         self._firsts[self._n : self._n + n_new] = -1
         self._lasts[self._n : self._n + n_new] = np.arange(n_before, n_before + n_new)
@@ -60,13 +70,16 @@ class FeatureTable:
     def _chained(self, features: BlockFeatures, words: np.ndarray, *, add: bool) -> np.ndarray:
         if features.firsts is None:
             return words
-        feature_of = np.concatenate([words, np.empty(len(features) - features.n_words, dtype=np.int32)])
+        feature_of = np.concatenate(
+            [words, np.empty(len(features) - features.n_words, dtype=np.int32)])
         if add:
             room = self._n + len(features) - features.n_words
             self._firsts, self._lasts = extended(self._firsts, room), extended(self._lasts, room)
             if 2 * room > len(self._slots):
-                self._slots = grown_pair_slots(self._firsts, self._lasts, self._n, 1 << int(4 * room).bit_length())
-        n = add_pairs(features.firsts, features.lasts, features.n_words, feature_of, self._slots, self._firsts, self._lasts, self._n, add)
+                self._slots = grown_pair_slots(self._firsts, self._lasts, self._n,
+                                               1 << int(4 * room).bit_length())
+        n = add_pairs(features.firsts, features.lasts, features.n_words, feature_of, self._slots,
+                      self._firsts, self._lasts, self._n, add)
         self._n = n if add else self._n
         return feature_of
 
@@ -77,14 +90,20 @@ class FeatureTable:
         return self._chained(features, words, add=True)
 
     def find(self, features: BlockFeatures) -> np.ndarray:
-        """Numbers of a block's features, -1 for unknown ones. Changes nothing, so that threads may share the table."""
+        """Numbers of a block's features, -1 for unknown ones.
+
+        Changes nothing, so that threads may share the table.
+        """
         block = features.block
         string_of = self._strings.find(block.strings, block.hashes)
         words = np.where(string_of >= 0, self._feature_of_string[string_of], np.int32(-1))
         return self._chained(features, words, add=False)
 
     def add_names(self, names: Iterable[str], *, chained: bool) -> np.ndarray:
-        """Numbers of features given by name; with ``chained`` a name with spaces is a word n-gram. Returns int32."""
+        """Numbers of features given by name; with ``chained`` a name with spaces is a word n-gram.
+
+        Returns int32.
+        """
         names = list(names)
         if not chained:
             return self.add(BlockFeatures(_block_of(Strings.of(names))))
@@ -103,18 +122,22 @@ class FeatureTable:
         pairs = (np.concatenate(side).astype(np.int32) for side in (firsts, lasts))
         return self.add(BlockFeatures(_block_of(strings), *pairs))[current]
 
-    # ---------------------------------------------------------------------------------------- names and order
+    # -------------------------------------------------------------------------- names and order
 
     def _words_of(self, features: np.ndarray) -> np.ndarray:
-        """String numbers of each feature's words from left to right, padded by -1 on the right; shape (n, longest)."""
+        """String numbers of each feature's words from left to right, padded by -1 on the right;
+        shape (n, longest).
+        """
         columns, current = [], features.astype(np.int64)
         while (current >= 0).any():
-            here = np.maximum(current, 0)                          # rows that are done look up entry 0 and drop it below
+            here = np.maximum(current, 0)  # rows that are done look up entry 0 and drop it below
             chain, last = np.where(current >= 0, self._firsts[here], -1), self._lasts[here]
             last = np.where(chain >= 0, self._lasts[np.where(chain >= 0, last, 0)], last)
             columns.append(np.where(current >= 0, last, -1))
             current = chain
-        backwards = np.stack(columns, axis=1) if columns else np.empty((len(features), 0), dtype=np.int64)
+        backwards = (np.stack(columns, axis=1)
+                     if columns
+                     else np.empty((len(features), 0), dtype=np.int64))
         length = (backwards >= 0).sum(axis=1)
         place = length[:, None] - 1 - np.arange(backwards.shape[1])
         return np.where(place >= 0, np.take_along_axis(backwards, np.maximum(place, 0), axis=1), -1)
@@ -126,7 +149,8 @@ class FeatureTable:
             return self._feature_of_string[strings.sorted_order(words[:, 0])]
         used = np.unique(words)
         used = used[used >= 0]
-        rank = np.zeros(len(strings) + 1, dtype=np.int64)          # the last entry, 0, answers for "no further word", which sorts first
+        # the last entry, 0, answers for "no further word", which sorts first
+        rank = np.zeros(len(strings) + 1, dtype=np.int64)
         rank[strings.sorted_order(used)] = np.arange(1, len(used) + 1)
         return features[_order_of_rows(rank[words], len(used) + 1)]
 
@@ -150,9 +174,13 @@ def _order_of_rows(ranks: np.ndarray, base: int) -> np.ndarray:
 
 
 def _joined(spelled: np.ndarray, place: np.ndarray, length: np.ndarray) -> list[str]:
-    """The first ``length`` words of each row, joined by spaces; one order of n-gram at a time, so that no list per row is made."""
+    """The first ``length`` words of each row, joined by spaces; one order of n-gram at a time, so
+    that no list per row is made.
+    """
     names = np.empty(len(place), dtype=object)
     for order in np.unique(length):
         rows = np.flatnonzero(length == order)
-        names[rows] = list(map(" ".join, zip(*(spelled[place[rows, i]].tolist() for i in range(order)), strict=True)))
+        names[rows] = list(
+            map(" ".join, zip(*(spelled[place[rows, i]].tolist() for i in range(order)),
+                              strict=True)))
     return names.tolist()

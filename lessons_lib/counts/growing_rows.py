@@ -1,7 +1,8 @@
-"""A sparse matrix that grows while texts are read, in place, so that its peak memory is little more than the finished matrix.
+"""A sparse matrix that grows while texts are read, in place, so that its peak memory is little more
+than the finished matrix.
 
-Column numbers and counts lie in two arrays that are lengthened while texts are read; what is pruned is closed up where it lies. Used by
-`BagOfWords`.
+Column numbers and counts lie in two arrays that are lengthened while texts are read; what is pruned
+is closed up where it lies. Used by `BagOfWords`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class GrowingRows:
     """Rows of counts, appended block by block; `finish` gives the CSR matrix."""
 
     def __init__(self) -> None:
-        self._columns, self._counts, self._row_ends = GrowingArray(np.int32), GrowingArray(np.int64), GrowingArray(np.int64)
+        self._columns, self._counts, self._row_ends = GrowingArray(np.int32), GrowingArray(
+            np.int64), GrowingArray(np.int64)
         self._cells = 0
 
     def append(self, columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray) -> None:
@@ -34,12 +36,16 @@ class GrowingRows:
         self._row_ends.append(row_ends + self._cells)
         self._cells += len(columns)
 
-    def finish(self, n_columns: int, *, column_of: np.ndarray | None = None, binary: bool = False, threads: int = 1) -> sparse.csr_matrix:
-        """The matrix; with ``column_of`` the appended columns are numbers still to be placed, where -1 drops a cell.
+    def finish(self, n_columns: int, *, column_of: np.ndarray | None = None, binary: bool = False,
+               threads: int = 1) -> sparse.csr_matrix:
+        """The matrix; with ``column_of`` the appended columns are numbers still to be placed, where
+        -1 drops a cell.
 
-        Returns CSR with int64 counts and sorted columns; index arrays are int32 unless a number in them needs more.
+        Returns CSR with int64 counts and sorted columns; index arrays are int32 unless a number in
+        them needs more.
         """
-        columns, counts, row_ends = self._columns.finish(), self._counts.finish(), self._row_ends.finish()
+        columns, counts, row_ends = self._columns.finish(), self._counts.finish(
+        ), self._row_ends.finish()
         kept = len(columns)
         if column_of is not None:
             kept = _placed(columns, counts, row_ends, column_of, binary, threads)
@@ -54,9 +60,14 @@ class GrowingRows:
         return matrix
 
 
-def _placed(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, column_of: np.ndarray, binary: bool, threads: int) -> int:
-    """Place all rows, many at a time on several threads, then close the gaps that dropped cells left. Returns the cells kept."""
-    bounds = np.unique(np.searchsorted(row_ends, np.arange(0, len(columns) + _CELLS_AT_ONCE, _CELLS_AT_ONCE)))
+def _placed(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, column_of: np.ndarray,
+            binary: bool, threads: int) -> int:
+    """Place all rows, many at a time on several threads, then close the gaps that dropped cells
+    left. Returns the cells kept.
+    """
+    bounds = np.unique(
+        np.searchsorted(row_ends, np.arange(0,
+                                            len(columns) + _CELLS_AT_ONCE, _CELLS_AT_ONCE)))
     bounds = np.unique(np.append(np.minimum(bounds, len(row_ends)), [0, len(row_ends)]))
     parts = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
     begins = [int(row_ends[a - 1]) if a else 0 for a, _ in parts]

@@ -1,7 +1,9 @@
-"""The count-based encoders of lessons 01 and 02 by name, each fitted on the Wikipedia sample: its sentences, or for LSA its articles.
+"""The count-based encoders of lessons 01 and 02 by name, each fitted on the Wikipedia sample: its
+sentences, or for LSA its articles.
 
-LSA learns better directions from 106 long texts than from 20,000 short ones, as lesson 02 measures (course-sts 63 against 48). One place for
-their settings, so that ``lessons evaluate``, lesson 02 and the leaderboard mean the same thing by "TF-IDF".
+LSA learns better directions from 106 long texts than from 20,000 short ones, as lesson 02 measures
+(course-sts 63 against 48). One place for their settings, so that ``lessons evaluate``, lesson 02
+and the leaderboard mean the same thing by "TF-IDF".
 """
 
 from __future__ import annotations
@@ -19,17 +21,22 @@ NAMED = ("one-hot", "bag of words", "TF-IDF", "BM25", "char n-grams", "LSA")
 def named_encoder(name: str, texts: Sequence[str] | None = None) -> Encoder:
     """A fitted encoder.
 
-    Parameters: name, one of ``NAMED``; texts to fit on, None for the Wikipedia sample. Returns an `Encoder` with that name.
-    Raises ValueError for an unknown name, and for LSA with fewer than 100 texts.
+    Parameters: name, one of ``NAMED``; texts to fit on, None for the Wikipedia sample. Returns an
+    `Encoder` with that name. Raises ValueError for an unknown name, and for LSA with fewer than 100
+    texts.
     """
     from . import BM25, LSA, BagOfWords, OneHot, TfIdf
 
     check_choice("name", name, NAMED)
-    make = {"one-hot": lambda: OneHot(token_pattern=WORDS), "bag of words": lambda: BagOfWords(token_pattern=WORDS),
-            "TF-IDF": lambda: TfIdf(token_pattern=WORDS), "BM25": lambda: BM25(token_pattern=WORDS),
-            "char n-grams": lambda: TfIdf(analyzer="char_wb", ngram_range=(3, 5), min_df=2),
-            "LSA": lambda: LSA(dim=100, vectorizer=TfIdf(token_pattern=WORDS, sublinear_tf=True))}
-    encoder = make[name]().fit((_articles() if name == "LSA" else sample_sentences()) if texts is None else texts)
+    make = {
+        "one-hot": lambda: OneHot(token_pattern=WORDS),
+        "bag of words": lambda: BagOfWords(token_pattern=WORDS),
+        "TF-IDF": lambda: TfIdf(token_pattern=WORDS), "BM25": lambda: BM25(token_pattern=WORDS),
+        "char n-grams": lambda: TfIdf(analyzer="char_wb", ngram_range=(3, 5), min_df=2),
+        "LSA": lambda: LSA(dim=100, vectorizer=TfIdf(token_pattern=WORDS, sublinear_tf=True))
+    }
+    encoder = make[name]().fit((
+        _articles() if name == "LSA" else sample_sentences()) if texts is None else texts)
     encoder.name = name
     return encoder
 
@@ -41,7 +48,11 @@ def _articles() -> list[str]:
 
 
 def sample_sentences() -> list[str]:
-    """The sentences of the Wikipedia sample that have at least four words: what named encoders are fitted on."""
+    """The sentences of the Wikipedia sample that have at least four words: what named encoders are
+    fitted on.
+    """
     from ..text import split_sentences
 
-    return [sentence for article in _articles() for sentence in split_sentences(article, min_words=4)]
+    return [
+        sentence for article in _articles() for sentence in split_sentences(article, min_words=4)
+    ]

@@ -1,7 +1,8 @@
 """n-grams: a text as its overlapping runs of n tokens, which keep a little of the word order.
 
-A text of length len has len - n + 1 of them, and none when it is shorter than n. For whole collections `BagOfWords` counts them
-(``ngram_range``), of words and of characters. Taught in lesson ``02_bag_of_words``.
+A text of length len has len - n + 1 of them, and none when it is shorter than n. For whole
+collections `BagOfWords` counts them (``ngram_range``), of words and of characters. Taught in lesson
+``02_bag_of_words``.
 """
 
 from __future__ import annotations
@@ -17,19 +18,23 @@ __all__ = ["ngrams"]
 def ngrams(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
     """All runs of n neighbouring tokens, in order.
 
-    Parameters: tokens of one text; n, length of a run, >= 1. Returns max(0, len(tokens) - n + 1) tuples. Raises TypeError for a str (for
-    characters pass ``list(text)``) and for tokens that are no str, ValueError for n below 1.
+    Parameters: tokens of one text; n, length of a run, >= 1. Returns max(0, len(tokens) - n + 1)
+    tuples. Raises TypeError for a str (for characters pass ``list(text)``) and for tokens that are
+    no str, ValueError for n below 1.
 
     >>> ngrams(["I", "love", "machine", "learning"], 2)
     [('I', 'love'), ('love', 'machine'), ('machine', 'learning')]
     """
     n = check_int("n", n)
     if isinstance(tokens, (str, bytes)):
-        raise TypeError(f"tokens={shown(tokens)} is one {type(tokens).__name__}; expected a list of tokens. For characters pass list(text)")
+        raise TypeError(f"tokens={shown(tokens)} is one {type(tokens).__name__}; expected a list "
+                        "of tokens. For characters pass list(text)")
     if isinstance(tokens, (Set, Mapping)) or not isinstance(tokens, Iterable):
-        raise TypeError(f"tokens={shown(tokens)} is {type(tokens).__name__}, which has no order; expected a list of tokens")
+        raise TypeError(f"tokens={shown(tokens)} is {type(tokens).__name__}, which has no order; "
+                        "expected a list of tokens")
     tokens = list(tokens)
     for i, token in enumerate(tokens):
         if not isinstance(token, str):
-            raise TypeError(f"tokens[{i}]={shown(token)} is {type(token).__name__}; expected a token (str)")
+            raise TypeError(f"tokens[{i}]={shown(token)} is {type(token).__name__}; expected a "
+                            "token (str)")
     return [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]

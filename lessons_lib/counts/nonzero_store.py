@@ -1,7 +1,9 @@
-"""Nonzeros of a matrix that is made row by row: in memory up to a limit, then in nameless files that are mapped into memory.
+"""Nonzeros of a matrix that is made row by row: in memory up to a limit, then in nameless files
+that are mapped into memory.
 
-A nameless file has no entry in any folder, so nothing of it is left when the last array on it is gone, or the process is killed. Used by
-`cooccurrence` and `Cooccurrences`; taught in lesson ``05_glove_and_fasttext``.
+A nameless file has no entry in any folder, so nothing of it is left when the last array on it is
+gone, or the process is killed. Used by `cooccurrence` and `Cooccurrences`; taught in lesson
+``05_glove_and_fasttext``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ __all__ = ["NonzeroStore"]
 
 
 class _LongArray:
-    """A 1-D array with `append`: ``room`` items in memory, which cost nothing until they are written, or all of them in a file."""
+    """A 1-D array with `append`: ``room`` items in memory, which cost nothing until they are
+    written, or all of them in a file.
+    """
 
     def __init__(self, dtype: np.dtype, room: int, folder: Path):
         self._array, self._n, self._folder = np.empty(room, dtype=dtype), 0, folder
@@ -37,10 +41,12 @@ class _LongArray:
     def finish(self) -> np.ndarray:
         """The array, mapped read-only where it lies in a file."""
         if self._file is None:
-            self._array.resize(self._n, refcheck=False)           # gives back the room that was not needed
+            self._array.resize(self._n, refcheck=False)  # gives back the room that was not needed
             return self._array
         self._write(self._array[:0], flush=True)
-        return np.memmap(self._file, dtype=self._array.dtype, mode="r", shape=self._n) if self._n else self._array[:0]
+        return (np.memmap(self._file, dtype=self._array.dtype, mode="r", shape=self._n)
+                if self._n
+                else self._array[:0])
 
     def close(self) -> None:
         """Close the file; arrays on it stay."""
@@ -50,7 +56,8 @@ class _LongArray:
     def _move_to_file(self) -> None:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._file = tempfile.TemporaryFile(dir=self._folder, prefix=".tmp-")  # noqa: SIM115 (closed with the object)
+            self._file = tempfile.TemporaryFile(  # noqa: SIM115
+                dir=self._folder, prefix=".tmp-")
         except OSError as error:
             raise self._explained(error) from error
         self._write(self._array[: self._n])
@@ -65,22 +72,28 @@ class _LongArray:
             raise self._explained(error) from error
 
     def _explained(self, error: OSError) -> OSError:
-        free = shutil.disk_usage(next(place for place in (self._folder, *self._folder.parents) if place.exists())).free
+        free = shutil.disk_usage(
+            next(place for place in (self._folder, *self._folder.parents) if place.exists())).free
         there = self._n * self._array.dtype.itemsize
-        return type(error)(error.errno, f"cannot lay counts in {self._folder}: {error.strerror}; {there:,} bytes of one array are there, {free:,} "
-                           "are free. Nothing was kept. A larger memory= needs no files, LESSONS_CACHE moves the folder")
+        return type(error)(error.errno, f"cannot lay counts in {self._folder}: {error.strerror}; "
+                                        f"{there:,} bytes of one array are there, {free:,} "
+                           "are free. Nothing was kept. A larger memory= needs no files, "
+                           "LESSONS_CACHE moves the folder")
 
 
 class NonzeroStore:
     """Compressed rows on their way: `append` some rows, then `finish`.
 
-    Parameters: n_rows; dtype of the values; most, nonzeros there can be; memory, bytes beyond which they are laid in files in ``folder``.
+    Parameters: n_rows; dtype of the values; most, nonzeros there can be; memory, bytes beyond which
+    they are laid in files in ``folder``.
     """
 
-    def __init__(self, n_rows: int, dtype: np.dtype, *, most: int, memory: int, folder: str | os.PathLike):
+    def __init__(self, n_rows: int, dtype: np.dtype, *, most: int, memory: int,
+                 folder: str | os.PathLike):
         room = min(most, memory // (np.dtype(dtype).itemsize + 4))
         self.offsets, self._n_rows = np.zeros(n_rows + 1, dtype=np.int64), 0
-        self._columns, self._values = (_LongArray(np.dtype(kind), room, Path(folder)) for kind in (np.int32, dtype))
+        self._columns, self._values = (_LongArray(np.dtype(kind), room, Path(folder))
+                                       for kind in (np.int32, dtype))
 
     def append(self, columns: np.ndarray, values: np.ndarray, row_sizes: np.ndarray) -> None:
         """Add the next rows. Raises OSError where a file cannot be written."""

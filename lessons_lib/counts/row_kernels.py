@@ -1,7 +1,9 @@
-"""Compiled loops from token numbers to rows of a sparse matrix: word n-grams, counts per document, columns in order.
+"""Compiled loops from token numbers to rows of a sparse matrix: word n-grams, counts per document,
+columns in order.
 
-Numbers stand for strings throughout: an n-gram is the pair of its first n - 1 words (one number) and its last word, so no string is joined
-for a text. Rows end with their columns in ascending order. Used by `BagOfWords`; taught in lesson ``02_bag_of_words``.
+Numbers stand for strings throughout: an n-gram is the pair of its first n - 1 words (one number)
+and its last word, so no string is joined for a text. Rows end with their columns in ascending
+order. Used by `BagOfWords`; taught in lesson ``02_bag_of_words``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ SHORT_ROW = 96
 
 @compiled
 def _place(first: int, last: int, slots: np.ndarray, firsts: np.ndarray, lasts: np.ndarray) -> int:
-    """Slot where the pair stands, or the free one where it belongs. A slot holds the pair's number plus one; 0 is free."""
+    """Slot where the pair stands, or the free one where it belongs.
+
+    A slot holds the pair's number plus one; 0 is free.
+    """
     mask = np.uint64(slots.size - 1)
     h = (np.uint64(first) << np.uint64(32) ^ np.uint64(last)) * MIX
     place = np.int64((h ^ h >> SHIFT) & mask)
@@ -32,7 +37,9 @@ def _place(first: int, last: int, slots: np.ndarray, firsts: np.ndarray, lasts: 
 
 @compiled
 def grown_pair_slots(firsts: np.ndarray, lasts: np.ndarray, n: int, size: int) -> np.ndarray:
-    """A fresh slot array of ``size`` (a power of two) with those of the first n entries in it that are pairs."""
+    """A fresh slot array of ``size`` (a power of two) with those of the first n entries in it that
+    are pairs.
+    """
     slots = np.zeros(size, np.int32)
     for pair in range(n):
         if firsts[pair] >= 0:
@@ -41,17 +48,21 @@ def grown_pair_slots(firsts: np.ndarray, lasts: np.ndarray, n: int, size: int) -
 
 
 @compiled
-def word_ngrams(ids: np.ndarray, document_ends: np.ndarray, n_words: int, low: int, high: int, slots: np.ndarray, firsts: np.ndarray,
-                lasts: np.ndarray, out: np.ndarray, out_ends: np.ndarray) -> tuple[int, int]:
-    """Number the word n-grams of a block and write those of order ``low`` to ``high``, document by document.
+def word_ngrams(ids: np.ndarray, document_ends: np.ndarray, n_words: int, low: int, high: int,
+                slots: np.ndarray, firsts: np.ndarray, lasts: np.ndarray, out: np.ndarray,
+                out_ends: np.ndarray) -> tuple[int, int]:
+    """Number the word n-grams of a block and write those of order ``low`` to ``high``, document by
+    document.
 
-    Entries below ``n_words`` are words; an n-gram of order 2 and above is a new entry with ``firsts`` and ``lasts``. Returns how many
-    were written and how many entries there are; -1 entries when the slots are full.
+    Entries below ``n_words`` are words; an n-gram of order 2 and above is a new entry with
+    ``firsts`` and ``lasts``. Returns how many were written and how many entries there are; -1
+    entries when the slots are full.
     """
     n, n_entries, begin = 0, n_words, 0
     longest = 0
     for document in range(document_ends.size):
-        longest = max(longest, document_ends[document] - (document_ends[document - 1] if document else 0))
+        longest = max(longest,
+                      document_ends[document] - (document_ends[document - 1] if document else 0))
     grams = np.empty(longest, np.int32)
     for document in range(document_ends.size):
         end = document_ends[document]
@@ -79,9 +90,12 @@ def word_ngrams(ids: np.ndarray, document_ends: np.ndarray, n_words: int, low: i
 
 
 @compiled
-def add_pairs(block_firsts: np.ndarray, block_lasts: np.ndarray, n_words: int, feature_of: np.ndarray, slots: np.ndarray, firsts: np.ndarray,
-              lasts: np.ndarray, n: int, add: bool) -> int:
-    """Number a block's n-grams by a table that outlives it, into ``feature_of[n_words:]``; unknown ones are added, or get -1."""
+def add_pairs(block_firsts: np.ndarray, block_lasts: np.ndarray, n_words: int,
+              feature_of: np.ndarray, slots: np.ndarray, firsts: np.ndarray, lasts: np.ndarray,
+              n: int, add: bool) -> int:
+    """Number a block's n-grams by a table that outlives it, into ``feature_of[n_words:]``; unknown
+    ones are added, or get -1.
+    """
     for entry in range(n_words, feature_of.size):
         first, last = feature_of[block_firsts[entry]], feature_of[block_lasts[entry]]
         feature_of[entry] = -1
@@ -97,9 +111,10 @@ def add_pairs(block_firsts: np.ndarray, block_lasts: np.ndarray, n_words: int, f
 
 
 @compiled
-def count_rows(ids: np.ndarray, document_ends: np.ndarray, columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, in_rows: np.ndarray,
-               in_all: np.ndarray) -> int:
-    """Count each number per document, in order of appearance. Returns the cells written to ``columns`` and ``counts``.
+def count_rows(ids: np.ndarray, document_ends: np.ndarray, columns: np.ndarray, counts: np.ndarray,
+               row_ends: np.ndarray, in_rows: np.ndarray, in_all: np.ndarray) -> int:
+    """Count each number per document, in order of appearance. Returns the cells written to
+    ``columns`` and ``counts``.
 
     ``in_rows`` and ``in_all`` get, per number, the documents that hold it and its occurrences.
     """
@@ -126,7 +141,9 @@ def count_rows(ids: np.ndarray, document_ends: np.ndarray, columns: np.ndarray, 
 
 @compiled
 def _sort(keys: np.ndarray, a: int, b: int) -> None:
-    """Shell sort of keys[a:b] in place (gaps of Ciura, those that leave at least eight keys in a strand)."""
+    """Shell sort of keys[a:b] in place (gaps of Ciura, those that leave at least eight keys in a
+    strand).
+    """
     for gap in (701, 301, 132, 57, 23, 10, 4, 1):
         if gap > 1 and 8 * gap > b - a:
             continue
@@ -140,7 +157,10 @@ def _sort(keys: np.ndarray, a: int, b: int) -> None:
 
 @compiled
 def _sort_short(keys: np.ndarray, a: int, b: int, spare: np.ndarray) -> None:
-    """Sort a few distinct keys: each goes to the place that counts the smaller ones. No branch to guess, so three times faster."""
+    """Sort a few distinct keys: each goes to the place that counts the smaller ones.
+
+    No branch to guess, so three times faster.
+    """
     for i in range(b - a):
         spare[i] = keys[a + i]
     for i in range(b - a):
@@ -151,10 +171,13 @@ def _sort_short(keys: np.ndarray, a: int, b: int, spare: np.ndarray) -> None:
 
 
 @compiled
-def place_rows(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, begin: int, column_of: np.ndarray, binary: bool) -> int:
-    """Give rows their final columns in ascending order, in place; cells whose number has no column (-1) fall away.
+def place_rows(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, begin: int,
+               column_of: np.ndarray, binary: bool) -> int:
+    """Give rows their final columns in ascending order, in place; cells whose number has no column
+    (-1) fall away.
 
-    The rows begin at cell ``begin`` and end at ``row_ends``, which is rewritten. Returns the cell after the last one kept.
+    The rows begin at cell ``begin`` and end at ``row_ends``, which is rewritten. Returns the cell
+    after the last one kept.
     """
     n, cell, spare = begin, begin, np.empty(SHORT_ROW, np.int64)
     for row in range(row_ends.size):
@@ -162,7 +185,8 @@ def place_rows(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, be
         while cell < row_ends[row]:
             column = np.int64(column_of[columns[cell]])
             if column >= 0:
-                counts[n] = column << 32 | (1 if binary else counts[cell])         # sorted as one number, taken apart below
+                # sorted as one number, taken apart below
+                counts[n] = column << 32 | (1 if binary else counts[cell])
                 n += 1
             cell += 1
         if n - first <= SHORT_ROW:

@@ -1,6 +1,8 @@
-"""From counts to weights without a second matrix: cells are rewritten where they lie, many at a time.
+"""From counts to weights without a second matrix: cells are rewritten where they lie, many at a
+time.
 
-A matrix of a million texts is hundreds of megabytes; each temporary array of its size would double the peak. Used by `TfIdf` and `BM25`.
+A matrix of a million texts is hundreds of megabytes; each temporary array of its size would double
+the peak. Used by `TfIdf` and `BM25`.
 """
 
 from __future__ import annotations
@@ -19,12 +21,15 @@ def texts_per_column(counts: sparse.csr_matrix) -> np.ndarray:
     """In how many rows each column has a cell; int64, shape (n_columns,)."""
     total = np.zeros(counts.shape[1], dtype=np.int64)
     for first in range(0, counts.nnz, _CELLS_AT_ONCE):
-        total += np.bincount(counts.indices[first : first + _CELLS_AT_ONCE], minlength=counts.shape[1])
+        total += np.bincount(counts.indices[first:first + _CELLS_AT_ONCE],
+                             minlength=counts.shape[1])
     return total
 
 
 def as_floats(counts: sparse.csr_matrix) -> sparse.csr_matrix:
-    """The matrix with float64 cells in the memory of the int64 ones; ``counts`` must not be used afterwards."""
+    """The matrix with float64 cells in the memory of the int64 ones; ``counts`` must not be used
+    afterwards.
+    """
     floats = counts.data.view(np.float64)
     for first in range(0, counts.nnz, _CELLS_AT_ONCE):
         part = slice(first, first + _CELLS_AT_ONCE)

@@ -1,7 +1,9 @@
-"""Is the space used evenly? Measures of anisotropy, each against what chance gives, and what cosine means in a basis that is not orthonormal.
+"""Is the space used evenly? Measures of anisotropy, each against what chance gives, and what cosine
+means in a basis that is not orthonormal.
 
-Everything takes plain tables of vectors, rows in any floating type, and sums in float64; nothing here knows a model. `anisotropy` gives all figures
-of one table at once, `contextuality` those of a layer; `Whitening` makes a space even. Modules load on first use. Taught in lessons
+Everything takes plain tables of vectors, rows in any floating type, and sums in float64; nothing
+here knows a model. `anisotropy` gives all figures of one table at once, `contextuality` those of a
+layer; `Whitening` makes a space even. Modules load on first use. Taught in lessons
 ``09_anisotropy`` and ``12_bert_whitening``.
 """
 
@@ -9,21 +11,22 @@ from __future__ import annotations
 
 import importlib
 
-_HOME = {"basis": ("cosine_in_basis", "cosine_under", "estimated_metric", "gram", "inner_product", "worst_cosine"),
-         "cosines": ("RogueDimensions", "cosine_contributions", "cosine_regulariser", "mean_cosine", "random_cosines", "rogue_dimensions",
-                     "standardise"),
-         "flow": ("Flow", "bert_flow"),
-         "frequency": ("BERT_FLOW_EDGES", "BERT_FLOW_KS", "FrequencyBins", "NormByFrequency", "binned_means", "knn_by_frequency",
-                       "norm_by_frequency"),
-         "groups": ("Groups", "group_rows"),
-         "in_context": ("Adjusted", "Contextuality", "against_chance", "contextuality", "intra_sentence_similarity",
-                        "maximum_explainable_variance", "self_similarity"),
-         "projection": ("Cone", "cone", "cone_angle", "narrowest_sector"),
-         "published": ("PUBLISHED_MODELS", "published_layers"),
-         "report": ("Anisotropy", "anisotropy"),
-         "scores": ("isoscore", "partition_isotropy"),
-         "spectrum": ("effective_rank", "participation_ratio", "singular_spectrum", "singular_values", "top_share"),
-         "whitening": ("Whitening",)}
+_HOME = {
+    "basis": ("cosine_in_basis", "cosine_under", "estimated_metric", "gram", "inner_product",
+              "worst_cosine"),
+    "cosines": ("RogueDimensions", "cosine_contributions", "cosine_regulariser", "mean_cosine",
+                "random_cosines", "rogue_dimensions", "standardise"), "flow": ("Flow", "bert_flow"),
+    "frequency": ("BERT_FLOW_EDGES", "BERT_FLOW_KS", "FrequencyBins", "NormByFrequency",
+                  "binned_means", "knn_by_frequency",
+                  "norm_by_frequency"), "groups": ("Groups", "group_rows"),
+    "in_context": ("Adjusted", "Contextuality", "against_chance", "contextuality",
+                   "intra_sentence_similarity", "maximum_explainable_variance", "self_similarity"),
+    "projection": ("Cone", "cone", "cone_angle",
+                   "narrowest_sector"), "published": ("PUBLISHED_MODELS", "published_layers"),
+    "report": ("Anisotropy", "anisotropy"), "scores": ("isoscore", "partition_isotropy"),
+    "spectrum": ("effective_rank", "participation_ratio", "singular_spectrum", "singular_values",
+                 "top_share"), "whitening": ("Whitening", )
+}
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted(_MODULE_OF)
@@ -31,7 +34,7 @@ __all__ = sorted(_MODULE_OF)
 
 def __getattr__(name: str):
     """Load a measure on first use."""
-    if name == "flow":                            # a room of its own within this one: layers, couplings, stacks
+    if name == "flow":  # a room of its own within this one: layers, couplings, stacks
         return importlib.import_module(f"{__name__}.flow")
     if name in _MODULE_OF:
         return getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

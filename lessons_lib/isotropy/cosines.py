@@ -1,7 +1,9 @@
-"""Cosines of pairs that have nothing to do with each other: their mean without a pair, a sample of them, and which dimensions make them.
+"""Cosines of pairs that have nothing to do with each other: their mean without a pair, a sample of
+them, and which dimensions make them.
 
-In an isotropic space two random vectors have cosine 0 on average; what is above is the narrow cone, and often the work of a few rogue dimensions with
-a large mean. The mean over all pairs needs one pass over the rows, because ‖Σ u‖² holds every pair. Taught in ``09_anisotropy``.
+In an isotropic space two random vectors have cosine 0 on average; what is above is the narrow cone,
+and often the work of a few rogue dimensions with a large mean. The mean over all pairs needs one
+pass over the rows, because ‖Σ u‖² holds every pair. Taught in ``09_anisotropy``.
 """
 
 from __future__ import annotations
@@ -14,7 +16,10 @@ import numpy as np
 from ..core import check_int, generator
 from .rows import BLOCK, as_rows, blocks, power_of_two, unit
 
-__all__ = ["RogueDimensions", "cosine_contributions", "cosine_regulariser", "mean_cosine", "random_cosines", "rogue_dimensions", "standardise"]
+__all__ = [
+    "RogueDimensions", "cosine_contributions", "cosine_regulariser", "mean_cosine",
+    "random_cosines", "rogue_dimensions", "standardise"
+]
 
 
 def mean_cosine(x: Any) -> float:
@@ -22,8 +27,9 @@ def mean_cosine(x: Any) -> float:
 
         (‖Σ u_i‖² - M) / (n (n - 1)),      u_i = x_i / ‖x_i‖,   M rows that are not zero
 
-    Parameters: x, (n, d) real, n >= 2; a zero row has cosine 0 with all. Returns a float in [-1 / (n - 1), 1]. For x = m + noise it is about
-    ‖m‖² / (‖m‖² + E‖noise‖²): a common mean is enough for high cosines. Raises TypeError, ValueError (shape, NaN). [ethayarajh2019contextual]
+    Parameters: x, (n, d) real, n >= 2; a zero row has cosine 0 with all. Returns a float in [-1 /
+    (n - 1), 1]. For x = m + noise it is about ‖m‖² / (‖m‖² + E‖noise‖²): a common mean is enough
+    for high cosines. Raises TypeError, ValueError (shape, NaN). [ethayarajh2019contextual]
 
     >>> mean_cosine([[1.0, 0.0], [0.0, 3.0], [-2.0, 0.0]])
     -0.3333333333333333
@@ -34,7 +40,8 @@ def mean_cosine(x: Any) -> float:
 
 
 def cosine_regulariser(x: Any) -> float:
-    """What Gao et al. add to a language model's loss so that its word vectors keep apart: 1/n² Σ_{i≠j} cos(x_i, x_j), in O(n d).
+    """What Gao et al. add to a language model's loss so that its word vectors keep apart: 1/n²
+    Σ_{i≠j} cos(x_i, x_j), in O(n d).
 
     Parameters and errors as in `mean_cosine`, of which it is (n - 1) / n. [gao2019representation]
     """
@@ -44,25 +51,29 @@ def cosine_regulariser(x: Any) -> float:
 def random_cosines(x: Any, n: int = 10_000, *, seed: int = 0) -> np.ndarray:
     """Cosines of n random pairs of different rows, for a histogram.
 
-    Parameters: x, (rows, d) real, rows >= 2; n >= 1; seed. Returns (n,) float64 in [-1, 1]; 0 with a zero row. Raises TypeError, ValueError.
+    Parameters: x, (rows, d) real, rows >= 2; n >= 1; seed. Returns (n,) float64 in [-1, 1]; 0 with
+    a zero row. Raises TypeError, ValueError.
     """
     x, rng = as_rows("x", x, min_rows=2), generator(seed)
     left = rng.integers(len(x), size=check_int("n", n))
-    right = (left + rng.integers(1, len(x), size=n)) % len(x)            # any other row, each as likely
+    right = (left + rng.integers(1, len(x), size=n)) % len(x)  # any other row, each as likely
     step = max(1, BLOCK // x.shape[1])
     pairs = zip(blocks(x, index=left, step=step), blocks(x, index=right, step=step), strict=True)
-    return np.clip(np.concatenate([np.einsum("ij,ij->i", unit(a), unit(b)) for a, b in pairs]), -1.0, 1.0)
+    return np.clip(np.concatenate([np.einsum("ij,ij->i", unit(a), unit(b)) for a, b in pairs]),
+                   -1.0, 1.0)
 
 
-# ------------------------------------------------------------------------------------------------ dimension by dimension
+# -------------------------------------------------------------------------- dimension by dimension
 
 
 def cosine_contributions(x: Any) -> np.ndarray:
-    """What each dimension adds to the mean cosine: the mean of u_ik u_jk over all pairs i ≠ j, in O(n d).
+    """What each dimension adds to the mean cosine: the mean of u_ik u_jk over all pairs i ≠ j, in
+    O(n d).
 
         ((Σ_i u_ik)² - Σ_i u_ik²) / (n (n - 1)),      u_i = x_i / ‖x_i‖
 
-    Parameters: x, (n, d) real, n >= 2. Returns (d,) float64; the sum is the mean cosine. Raises TypeError, ValueError (shape, NaN). [timkey2021all]
+    Parameters: x, (n, d) real, n >= 2. Returns (d,) float64; the sum is the mean cosine. Raises
+    TypeError, ValueError (shape, NaN). [timkey2021all]
     """
     x = as_rows("x", x, min_rows=2)
     sums, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
@@ -75,8 +86,10 @@ def cosine_contributions(x: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class RogueDimensions:
-    """The dimensions that make most of the mean cosine: ``dimensions`` (k,) their numbers, the strongest first; ``shares`` (k,) of ``mean_cosine``,
-    0 where that is no more than rounding; ``standardised``, the mean cosine once every dimension has mean 0 and variance 1."""
+    """The dimensions that make most of the mean cosine: ``dimensions`` (k,) their numbers, the
+    strongest first; ``shares`` (k,) of ``mean_cosine``, 0 where that is no more than rounding;
+    ``standardised``, the mean cosine once every dimension has mean 0 and variance 1.
+    """
 
     dimensions: np.ndarray
     shares: np.ndarray = field(repr=False)
@@ -87,8 +100,9 @@ class RogueDimensions:
 def rogue_dimensions(x: Any, k: int = 3) -> RogueDimensions:
     """The k dimensions with the largest contribution to the mean cosine.
 
-    A few of them can make nearly all of it; then cosine looks at these and at nothing else, and standardising takes most of the anisotropy away.
-    Parameters: x, (n, d) real, n >= 2; k in [1, d]. Raises TypeError, ValueError (shape, NaN, k). [timkey2021all]
+    A few of them can make nearly all of it; then cosine looks at these and at nothing else, and
+    standardising takes most of the anisotropy away. Parameters: x, (n, d) real, n >= 2; k in [1,
+    d]. Raises TypeError, ValueError (shape, NaN, k). [timkey2021all]
     """
     x = as_rows("x", x, min_rows=2)
     contributions = cosine_contributions(x)
@@ -101,16 +115,21 @@ def rogue_dimensions(x: Any, k: int = 3) -> RogueDimensions:
 def standardise(x: Any) -> np.ndarray:
     """Every dimension with mean 0 and variance 1; a constant one becomes 0.
 
-    Parameters: x, (n, d) real, n >= 2. Returns (n, d), float32 for half precision, else x's floating type. Raises TypeError, ValueError (shape, NaN).
+    Parameters: x, (n, d) real, n >= 2. Returns (n, d), float32 for half precision, else x's
+    floating type. Raises TypeError, ValueError (shape, NaN).
     """
     x = as_rows("x", x, min_rows=2)
     exponent = power_of_two(x)
     mean = sum(block.sum(axis=0) for block in blocks(x, exponent=exponent)) / len(x)
-    spread = np.sqrt(sum(((block - mean) ** 2).sum(axis=0) for block in blocks(x, exponent=exponent)) / len(x))
-    constant = spread <= 4 * np.finfo(np.float64).eps * np.abs(mean)           # no more than rounding of the mean
-    found = np.empty(x.shape, dtype=np.float32 if x.dtype.itemsize < 4 else x.dtype.newbyteorder("="))
+    spread = np.sqrt(
+        sum(((block - mean)**2).sum(axis=0) for block in blocks(x, exponent=exponent)) / len(x))
+    # no more than rounding of the mean
+    constant = spread <= 4 * np.finfo(np.float64).eps * np.abs(mean)
+    found = np.empty(x.shape,
+                     dtype=np.float32 if x.dtype.itemsize < 4 else x.dtype.newbyteorder("="))
     start = 0
     for block in blocks(x, exponent=exponent):
-        found[start : start + len(block)] = np.where(constant, 0.0, (block - mean) / np.where(constant, 1.0, spread))
+        found[start:start + len(block)] = np.where(constant, 0.0,
+                                                   (block - mean) / np.where(constant, 1.0, spread))
         start += len(block)
     return found

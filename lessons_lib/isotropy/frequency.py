@@ -1,7 +1,8 @@
 """What a word's frequency does to its vector: its length, and how near its neighbours lie.
 
-In a language model's word table frequent words are short and close together, rare words long and far apart (Li et al. 2020): a word that is hardly
-ever the right answer is pushed away from all contexts. Count and length are compared word by word and by bins of frequency rank. Taught in
+In a language model's word table frequent words are short and close together, rare words long and
+far apart (Li et al. 2020): a word that is hardly ever the right answer is pushed away from all
+contexts. Count and length are compared word by word and by bins of frequency rank. Taught in
 ``09_anisotropy``.
 """
 
@@ -17,32 +18,45 @@ import numpy as np
 from ..core import check_array, check_int, shown
 from .rows import BLOCK, as_rows, norms, power_of_two
 
-__all__ = ["BERT_FLOW_EDGES", "BERT_FLOW_KS", "FrequencyBins", "NormByFrequency", "binned_means", "knn_by_frequency", "norm_by_frequency"]
+__all__ = [
+    "BERT_FLOW_EDGES", "BERT_FLOW_KS", "FrequencyBins", "NormByFrequency", "binned_means",
+    "knn_by_frequency", "norm_by_frequency"
+]
 
-BERT_FLOW_EDGES = (0, 100, 500, 5000, 10_000)     # the last one is printed as 1K, which cannot be meant
+# the last one is printed as 1K, which cannot be meant
+BERT_FLOW_EDGES = (0, 100, 500, 5000, 10_000)
 BERT_FLOW_KS = (3, 5, 7)
 
 
-def _ranked(table: Any, counts: Any, exclude: Sequence[int], least: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The table, its counts, and the rows that count, by falling frequency; rows of equal counts keep their order."""
+def _ranked(table: Any, counts: Any, exclude: Sequence[int],
+            least: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The table, its counts, and the rows that count, by falling frequency; rows of equal counts
+    keep their order.
+    """
     table, counts = as_rows("table", table, min_rows=2), check_array("counts", counts, ndim=1)
     if len(counts) != len(table) or (counts < 0).any():
-        raise ValueError(f"counts has {len(counts)} values, the least {min(counts, default=0):g}, for {len(table)} rows; expected one >= 0 per row")
+        raise ValueError(f"counts has {len(counts)} values, the least {min(counts, default=0):g}, "
+                         f"for {len(table)} rows; expected one >= 0 per row")
     left_out = np.asarray(_listed("exclude", exclude, "row numbers") or np.zeros(0, int))
-    if left_out.dtype.kind not in "iu" or left_out.ndim != 1 or ((left_out < 0) | (left_out >= len(table))).any():
-        raise ValueError(f"exclude={shown(exclude)} holds something that is no row; expected row numbers in [0, {len(table) - 1}]")
+    if left_out.dtype.kind not in "iu" or left_out.ndim != 1 or ((left_out < 0) |
+                                                                 (left_out >= len(table))).any():
+        raise ValueError(f"exclude={shown(exclude)} holds something that is no row; expected row "
+                         f"numbers in [0, {len(table) - 1}]")
     keep = counts >= check_int("least", least)
     keep[left_out] = False
     rows = np.flatnonzero(keep)
     if len(rows) < 2:
-        raise ValueError(f"table has {len(rows)} rows with a count >= {least} that are not excluded; expected >= 2")
+        raise ValueError(f"table has {len(rows)} rows with a count >= {least} that are not "
+                         "excluded; expected >= 2")
     return table, counts, rows[np.argsort(-counts[rows], kind="stable")]
 
 
 def _listed(name: str, values: Any, what: str) -> list[Any]:
     """Values as a list. Raises TypeError for what holds none, or for a text."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) != 1:
-        raise TypeError(f"{name}={shown(values)} is {type(values).__name__}; expected a list of {what}")
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or getattr(
+            values, "ndim", 1) != 1:
+        raise TypeError(f"{name}={shown(values)} is {type(values).__name__}; expected a list of "
+                        f"{what}")
     return list(values)
 
 
@@ -56,25 +70,33 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 def binned_means(x: Any, y: Any, *, bins: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Means of y over bins that are equally wide in log x: a line through a cloud of points.
 
-    Parameters: x (n,), > 0; y (n,); bins >= 1. Returns middle of x (geometric mean), mean of y and number of points of each bin that has any, by
-    rising x. Raises TypeError, ValueError (lengths, x <= 0, NaN).
+    Parameters: x (n,), > 0; y (n,); bins >= 1. Returns middle of x (geometric mean), mean of y and
+    number of points of each bin that has any, by rising x. Raises TypeError, ValueError (lengths, x
+    <= 0, NaN).
     """
-    x, y = check_array("x", x, ndim=1, min_rows=1).astype(np.float64), check_array("y", y, ndim=1).astype(np.float64)
+    x, y = check_array("x", x, ndim=1, min_rows=1).astype(np.float64), check_array(
+        "y", y, ndim=1).astype(np.float64)
     if len(x) != len(y) or (x <= 0).any():
-        raise ValueError(f"x has {len(x)} values, the least {x.min():g}, and y has {len(y)}; expected as many, and x > 0")
+        raise ValueError(f"x has {len(x)} values, the least {x.min():g}, and y has {len(y)}; "
+                         "expected as many, and x > 0")
     logs = np.log(x)
     width = (logs.max() - logs.min()) / check_int("bins", bins)
-    bin_of = np.minimum((logs - logs.min()) / width, bins - 1).astype(int) if width > 0 else np.zeros(len(x), int)
+    bin_of = (np.minimum((logs - logs.min()) / width, bins - 1).astype(int)
+              if width > 0
+              else np.zeros(len(x), int))
     sizes = np.bincount(bin_of, minlength=bins)
     some = sizes > 0
-    middle, mean = (np.bincount(bin_of, values, minlength=bins)[some] / sizes[some] for values in (logs, y))
+    middle, mean = (np.bincount(bin_of, values, minlength=bins)[some] / sizes[some]
+                    for values in (logs, y))
     return np.exp(middle), mean, sizes[some]
 
 
 @dataclass(frozen=True)
 class NormByFrequency:
-    """Length of each vector beside its count, the most frequent first: ``rows`` of the table, ``counts`` and ``norms``, (n,) each, so that place i
-    has frequency rank i + 1. ``pearson`` compares length and log count, ``spearman`` their ranks; 0 where all lengths are equal."""
+    """Length of each vector beside its count, the most frequent first: ``rows`` of the table,
+    ``counts`` and ``norms``, (n,) each, so that place i has frequency rank i + 1. ``pearson``
+    compares length and log count, ``spearman`` their ranks; 0 where all lengths are equal.
+    """
 
     rows: np.ndarray = field(repr=False)
     counts: np.ndarray = field(repr=False)
@@ -87,28 +109,35 @@ class NormByFrequency:
         return binned_means(self.counts, self.norms, bins=bins)
 
 
-def norm_by_frequency(table: Any, counts: Any, *, exclude: Sequence[int] = (), least: int = 1) -> NormByFrequency:
+def norm_by_frequency(table: Any, counts: Any, *, exclude: Sequence[int] = (),
+                      least: int = 1) -> NormByFrequency:
     """The length of each word's vector, ordered by how frequent the word is.
 
-    Measure the raw table: what leaves the embedding layer of a BERT went through LayerNorm, which gives all vectors nearly one length.
+    Measure the raw table: what leaves the embedding layer of a BERT went through LayerNorm, which
+    gives all vectors nearly one length.
 
-    Parameters: table (n, d), one row per word; counts (n,), of each word in a large text; exclude, numbers of rows that are no words (special and
-    unused pieces); least, the count below which a word is left out: the vector of a word that was never read is still the random one. Raises
-    TypeError, ValueError (shapes, NaN, negative counts, fewer than 2 words left). [li2020sentence, Tab. 1]
+    Parameters: table (n, d), one row per word; counts (n,), of each word in a large text; exclude,
+    numbers of rows that are no words (special and unused pieces); least, the count below which a
+    word is left out: the vector of a word that was never read is still the random one. Raises
+    TypeError, ValueError (shapes, NaN, negative counts, fewer than 2 words left). [li2020sentence,
+    Tab. 1]
     """
     from .. import kernels                       # here, not above: it loads torch
 
     table, counts, rows = _ranked(table, counts, exclude, least)
     lengths, seen = norms(table, index=rows), counts[rows].astype(np.float64)
     ranks = [kernels.ranks(values, backend="cpu").numpy() for values in (lengths, seen)]
-    return NormByFrequency(rows, counts[rows], lengths, _correlation(lengths, np.log(seen)), _correlation(*ranks))
+    return NormByFrequency(rows, counts[rows], lengths, _correlation(lengths, np.log(seen)),
+                           _correlation(*ranks))
 
 
 @dataclass(frozen=True)
 class FrequencyBins:
-    """Lengths and neighbours by frequency rank, one row per bin: ``edges`` (bins, 2), the ranks from (included, the most frequent word has 0) and to
-    (excluded); ``norms`` (bins,), mean length; ``distances`` and ``dots`` (bins, len(ks)): mean Euclidean distance of the k nearest neighbours, and
-    mean dot product with the k rows that have the largest."""
+    """Lengths and neighbours by frequency rank, one row per bin: ``edges`` (bins, 2), the ranks
+    from (included, the most frequent word has 0) and to (excluded); ``norms`` (bins,), mean length;
+    ``distances`` and ``dots`` (bins, len(ks)): mean Euclidean distance of the k nearest neighbours,
+    and mean dot product with the k rows that have the largest.
+    """
 
     edges: np.ndarray
     ks: tuple[int, ...]
@@ -122,49 +151,69 @@ class FrequencyBins:
         return [f"rank {low + 1:,}–{high:,}" for low, high in self.edges.tolist()]
 
 
-def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLOW_EDGES, ks: Sequence[int] = BERT_FLOW_KS,
-                     exclude: Sequence[int] = (), least: int = 1) -> FrequencyBins:
-    """Table 1 of BERT-flow: mean length, mean distance to the k nearest words and mean of the k largest dot products, by bins of frequency rank.
+def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLOW_EDGES,
+                     ks: Sequence[int] = BERT_FLOW_KS, exclude: Sequence[int] = (),
+                     least: int = 1) -> FrequencyBins:
+    """Table 1 of BERT-flow: mean length, mean distance to the k nearest words and mean of the k
+    largest dot products, by bins of frequency rank.
 
-    Neighbours are looked for among all words that are not left out, the word itself excepted. Dot products rise for rare words because their vectors
-    are longer, not because they are closer: read them beside the distances.
+    Neighbours are looked for among all words that are not left out, the word itself excepted. Dot
+    products rise for rare words because their vectors are longer, not because they are closer: read
+    them beside the distances.
 
-    Parameters: table, counts, exclude, least as in `norm_by_frequency`; edges, rising ranks: bin i holds edges[i] <= rank < edges[i + 1], counted
-    from 0, and is cut where the words end; ks, numbers of neighbours. Memory: two float64 copies of the table and blocks. Raises TypeError,
-    ValueError as there, for edges that do not rise or a k that is more than there are other words. [li2020sentence, Tab. 1]
+    Parameters: table, counts, exclude, least as in `norm_by_frequency`; edges, rising ranks: bin i
+    holds edges[i] <= rank < edges[i + 1], counted from 0, and is cut where the words end; ks,
+    numbers of neighbours. Memory: two float64 copies of the table and blocks. Raises TypeError,
+    ValueError as there, for edges that do not rise or a k that is more than there are other words.
+    [li2020sentence, Tab. 1]
     """
     table, counts, rows = _ranked(table, counts, exclude, least)
     bounds = _bounds(edges, len(rows))
-    ks = tuple(check_int(f"ks[{i}]", k, high=len(rows) - 1) for i, k in enumerate(_listed("ks", ks, "numbers of neighbours, such as (3, 5, 7)")))
+    ks = tuple(
+        check_int(f"ks[{i}]", k, high=len(rows) - 1)
+        for i, k in enumerate(_listed("ks", ks, "numbers of neighbours, such as (3, 5, 7)")))
     if not ks:
         raise ValueError("ks is empty; expected >= 1 numbers of neighbours, such as (3, 5, 7)")
-    exponent = power_of_two(table)                                         # squares of huge and of tiny numbers stay inside the type
+    exponent = power_of_two(table)  # squares of huge and of tiny numbers stay inside the type
     words = np.ldexp(np.ascontiguousarray(table[rows], dtype=np.float64), -exponent)
     asked = slice(bounds[0, 0], bounds[-1, 1])
-    distances, dots = _nearest(words, asked, max(ks), metric="l2"), _nearest(words, asked, max(ks), metric="dot")
+    distances, dots = _nearest(words, asked, max(ks), metric="l2"), _nearest(
+        words, asked, max(ks), metric="dot")
     lengths = np.ldexp(norms(words), exponent)
     inside = [slice(low - asked.start, high - asked.start) for low, high in bounds.tolist()]
     with np.errstate(over="ignore"):
-        found = [np.ldexp(np.array([[values[part, :k].mean() for k in ks] for part in inside]), factor)
-                 for values, factor in ((distances, exponent), (dots, 2 * exponent))]
+        found = [
+            np.ldexp(np.array([[values[part, :k].mean()
+                                for k in ks]
+                               for part in inside]), factor)
+            for values, factor in ((distances, exponent), (dots, 2 * exponent))
+        ]
     if not np.isfinite(found[1]).all():
-        raise ValueError(f"table holds numbers up to {np.abs(table).max():.3g}, whose dot products are beyond float64; divide it by a number first")
-    return FrequencyBins(bounds, ks, np.array([lengths[low:high].mean() for low, high in bounds.tolist()]), *found)
+        raise ValueError(f"table holds numbers up to {np.abs(table).max():.3g}, whose dot products "
+                         "are beyond float64; divide it by a number first")
+    return FrequencyBins(bounds, ks,
+                         np.array([lengths[low:high].mean() for low, high in bounds.tolist()]),
+                         *found)
 
 
 def _bounds(edges: Sequence[int], n: int) -> np.ndarray:
     """First rank and the one after the last of every bin that holds a word, (bins, 2)."""
-    marks = [check_int(f"edges[{i}]", edge, low=0) for i, edge in enumerate(_listed("edges", edges, "rising ranks, such as (0, 100, 500)"))]
+    marks = ([
+        check_int(f"edges[{i}]", edge, low=0)
+        for i, edge in enumerate(_listed("edges", edges, "rising ranks, such as (0, 100, 500)"))
+    ])
     if len(marks) < 2 or any(b <= a for a, b in pairwise(marks)) or marks[0] >= n:
-        raise ValueError(f"edges={shown(edges)} of {n} words; expected >= 2 rising ranks that begin below {n}")
+        raise ValueError(f"edges={shown(edges)} of {n} words; expected >= 2 rising ranks that "
+                         f"begin below {n}")
     return np.array([(low, min(high, n)) for low, high in pairwise(marks) if low < n])
 
 
 def _nearest(words: np.ndarray, asked: slice, k: int, *, metric: str) -> np.ndarray:
-    """Distances to the k nearest rows, or the k largest dot products, of the rows ``asked`` for, each without itself; (asked, k).
+    """Distances to the k nearest rows, or the k largest dot products, of the rows ``asked`` for,
+    each without itself; (asked, k).
 
-    Largest dot products are nearest neighbours, too: with a coordinate √(M² - ‖x‖²) that gives all rows the length M and is 0 in the query,
-    ‖q - x‖² = ‖q‖² + M² - 2 q·x.
+    Largest dot products are nearest neighbours, too: with a coordinate √(M² - ‖x‖²) that gives all
+    rows the length M and is 0 in the query, ‖q - x‖² = ‖q‖² + M² - 2 q·x.
     """
     from .. import kernels
 
@@ -173,9 +222,11 @@ def _nearest(words: np.ndarray, asked: slice, k: int, *, metric: str) -> np.ndar
         squares = np.einsum("ij,ij->i", words, words)
         among = np.column_stack([words, np.sqrt(squares.max() - squares)])
         query = np.column_stack([query, np.zeros(len(query))])
-    found = kernels.knn(query, among, k=k + 1, metric="l2", backend="cpu")[1].numpy()        # k + 1: one of them may be the word itself
+    # k + 1: one of them may be the word itself
+    found = kernels.knn(query, among, k=k + 1, metric="l2", backend="cpu")[1].numpy()
     own = found == np.arange(asked.start, asked.stop)[:, None]
-    own[~own.any(axis=1), -1] = True                                       # not among them (equal rows, short vectors): the last one is too many
+    # not among them (equal rows, short vectors): the last one is too many
+    own[~own.any(axis=1), -1] = True
     others = found[~own].reshape(len(query), k)
     step = max(1, BLOCK // (k * words.shape[1]))
     values = []

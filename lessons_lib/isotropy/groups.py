@@ -1,7 +1,8 @@
 """Which rows belong together: the occurrences of a word, the tokens of a sentence.
 
-A layer of a model is one long table of token vectors. `group_rows` sorts its row numbers by word or by sentence, without moving a vector, and
-`Groups.random` makes groups of the same sizes out of chance, which is what every measure of contextualisation is compared with. Taught in
+A layer of a model is one long table of token vectors. `group_rows` sorts its row numbers by word or
+by sentence, without moving a vector, and `Groups.random` makes groups of the same sizes out of
+chance, which is what every measure of contextualisation is compared with. Taught in
 ``09_anisotropy``.
 """
 
@@ -20,8 +21,10 @@ __all__ = ["Groups", "group_rows"]
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of rows of a table of ``n_rows`` rows: group i, of ``labels[i]``, has the rows ``rows[offsets[i]:offsets[i + 1]]``. ``pool`` are all
-    rows that carry a label, those of groups that were left out included: from them `random` draws."""
+    """Groups of rows of a table of ``n_rows`` rows: group i, of ``labels[i]``, has the rows
+    ``rows[offsets[i]:offsets[i + 1]]``. ``pool`` are all rows that carry a label, those of groups
+    that were left out included: from them `random` draws.
+    """
 
     rows: np.ndarray = field(repr=False)
     offsets: np.ndarray = field(repr=False)
@@ -38,18 +41,23 @@ class Groups:
         return np.diff(self.offsets)
 
     def random(self, *, seed: int = 0) -> Groups:
-        """Groups of the same sizes, of rows drawn from the pool, none twice: the baseline with as many vectors."""
+        """Groups of the same sizes, of rows drawn from the pool, none twice: the baseline with as
+        many vectors.
+        """
         drawn = generator(seed).permutation(self.pool)[: len(self.rows)]
         return Groups(drawn, self.offsets, self.labels, self.pool, self.n_rows)
 
 
-def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int | None = None, seed: int = 0) -> Groups:
+def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int | None = None,
+               seed: int = 0) -> Groups:
     """Group row numbers by label.
 
-    Parameters: labels (n,), the word or the sentence of each row: ints, where a negative one leaves the row out (special tokens), or str, where
-    ``""`` does; contexts (n,) ints, the sentence of each row; least, how many rows a group needs, or how many different contexts where these are
-    given (5 for words in the paper); most, rows of a group from which some are drawn by chance, None for no limit; seed of that. Groups come in the
-    order of their labels. Raises TypeError, ValueError (lengths, no group left). [ethayarajh2019contextual]
+    Parameters: labels (n,), the word or the sentence of each row: ints, where a negative one leaves
+    the row out (special tokens), or str, where ``""`` does; contexts (n,) ints, the sentence of
+    each row; least, how many rows a group needs, or how many different contexts where these are
+    given (5 for words in the paper); most, rows of a group from which some are drawn by chance,
+    None for no limit; seed of that. Groups come in the order of their labels. Raises TypeError,
+    ValueError (lengths, no group left). [ethayarajh2019contextual]
 
     >>> group_rows(["a", "b", "a", ""]).rows.tolist()
     [0, 2, 1]
@@ -57,23 +65,30 @@ def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int |
     labels = _labels(labels)
     pool = np.flatnonzero(labels != "" if labels.dtype.kind == "U" else labels >= 0)
     names, of_row = np.unique(labels[pool], return_inverse=True)
-    seen = np.bincount(of_row, minlength=len(names)) if contexts is None else _different(of_row, _contexts(contexts, len(labels))[pool], len(names))
+    seen = (np.bincount(of_row, minlength=len(names))
+            if contexts is None
+            else _different(of_row, _contexts(contexts, len(labels))[pool], len(names)))
     enough = seen >= check_int("least", least)
     if not enough.any():
         what = "rows" if contexts is None else "different contexts"
-        raise ValueError(f"labels hold {len(names)} groups, the largest with {seen.max(initial=0)} {what}; expected >= 1 with least={least}")
+        raise ValueError(f"labels hold {len(names)} groups, the largest with {seen.max(initial=0)} "
+                         f"{what}; expected >= 1 with least={least}")
     kept = enough[of_row]
     pool_rows, number = pool[kept], (np.cumsum(enough) - 1)[of_row[kept]]
     order = np.argsort(number, kind="stable")
     rows, number = pool_rows[order], number[order]
     if most is not None:
         rows, number = _at_most(rows, number, check_int("most", most), seed)
-    return Groups(rows, np.searchsorted(number, np.arange(enough.sum() + 1)), names[enough], pool, len(labels))
+    return Groups(rows, np.searchsorted(number, np.arange(enough.sum() + 1)), names[enough], pool,
+                  len(labels))
 
 
 def _labels(labels: Any) -> np.ndarray:
-    if isinstance(labels, (str, bytes)) or not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
-        raise TypeError(f"labels={shown(labels)} is {type(labels).__name__}; expected a list or an array, one label per row")
+    if isinstance(
+            labels,
+        (str, bytes)) or not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
+        raise TypeError(f"labels={shown(labels)} is {type(labels).__name__}; expected a list or an "
+                        "array, one label per row")
     array = np.asarray(labels)
     if array.dtype == object and array.ndim == 1 and all(isinstance(label, str) for label in array):
         array = array.astype(np.str_)                 # as a column of pandas is
@@ -87,7 +102,8 @@ def _labels(labels: Any) -> np.ndarray:
 def _contexts(contexts: Any, n: int) -> np.ndarray:
     array = np.asarray(contexts)
     if array.shape != (n,) or array.dtype.kind not in "iu":
-        raise ValueError(f"contexts has shape {array.shape} and dtype {array.dtype}; expected {n} ints, one per label")
+        raise ValueError(f"contexts has shape {array.shape} and dtype {array.dtype}; expected {n} "
+                         "ints, one per label")
     return array
 
 
@@ -98,9 +114,13 @@ def _different(of_row: np.ndarray, contexts: np.ndarray, n: int) -> np.ndarray:
     return np.bincount(np.unique(of_row * width + context) // width, minlength=n)
 
 
-def _at_most(rows: np.ndarray, number: np.ndarray, most: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and their groups, with ``most`` rows drawn from each group that has more; the order stays."""
+def _at_most(rows: np.ndarray, number: np.ndarray, most: int,
+             seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and their groups, with ``most`` rows drawn from each group that has more; the order
+    stays.
+    """
     shuffled = np.lexsort([generator(seed).random(len(rows)), number])
-    place = np.arange(len(rows)) - np.searchsorted(number, number)         # of each shuffled row in its group
+    # of each shuffled row in its group
+    place = np.arange(len(rows)) - np.searchsorted(number, number)
     keep = np.sort(shuffled[place < most])
     return rows[keep], number[keep]

@@ -1,7 +1,8 @@
 """How much a word's vector depends on its sentence, and what chance alone would give.
 
-Three measures of Ethayarajh: occurrences of a word against each other, tokens of a sentence against their mean, and how well one static vector could
-stand for a word. In a narrow cone all of them are high for any vectors at all, so each is measured again on as many random rows, with the same
+Three measures of Ethayarajh: occurrences of a word against each other, tokens of a sentence against
+their mean, and how well one static vector could stand for a word. In a narrow cone all of them are
+high for any vectors at all, so each is measured again on as many random rows, with the same
 formula, and only the difference counts. Taught in ``09_anisotropy``.
 """
 
@@ -18,45 +19,59 @@ from .groups import Groups, group_rows
 from .rows import BLOCK, as_rows, blocks, power_of_two
 from .spectrum import share_of_first, values_of
 
-__all__ = ["Adjusted", "Contextuality", "against_chance", "contextuality", "intra_sentence_similarity", "maximum_explainable_variance",
-           "self_similarity"]
+__all__ = [
+    "Adjusted", "Contextuality", "against_chance", "contextuality", "intra_sentence_similarity",
+    "maximum_explainable_variance", "self_similarity"
+]
 
 
 def _checked(vectors: Any, groups: Groups) -> np.ndarray:
     vectors = as_rows("vectors", vectors)
     if not isinstance(groups, Groups):
-        raise TypeError(f"groups is {type(groups).__name__}; expected Groups. Make them: group_rows(labels)")
+        raise TypeError(f"groups is {type(groups).__name__}; expected Groups. Make them: "
+                        "group_rows(labels)")
     if groups.n_rows != len(vectors):
-        raise ValueError(f"vectors has {len(vectors)} rows and groups were made of {groups.n_rows} labels; expected as many")
+        raise ValueError(f"vectors has {len(vectors)} rows and groups were made of {groups.n_rows} "
+                         "labels; expected as many")
     return vectors
 
 
 def _moments(vectors: np.ndarray, groups: Groups) -> Any:
-    """`kernels.SegmentMoments` of the groups, up to a power of two, in float64: each block adds its part to the groups it touches."""
+    """`kernels.SegmentMoments` of the groups, up to a power of two, in float64: each block adds its
+    part to the groups it touches.
+    """
     import torch
 
     from .. import kernels
 
     s, d = len(groups), vectors.shape[1]
-    total = kernels.SegmentMoments(*(torch.zeros(shape, dtype=torch.float64) for shape in ((s, d), (s, d), (s,))), torch.zeros(s, dtype=torch.int64))
+    total = kernels.SegmentMoments(
+        *(torch.zeros(shape, dtype=torch.float64) for shape in ((s, d), (s, d), (s, ))),
+        torch.zeros(s, dtype=torch.int64))
     start = 0
-    for block in blocks(vectors, index=groups.rows, exponent=power_of_two(vectors)):     # a factor that cancels in every cosine
+    # a factor that cancels in every cosine
+    for block in blocks(vectors, index=groups.rows, exponent=power_of_two(vectors)):
         stop = start + len(block)
-        first, last = np.searchsorted(groups.offsets, start, side="right") - 1, np.searchsorted(groups.offsets, stop)
+        first, last = np.searchsorted(groups.offsets, start, side="right") - 1, np.searchsorted(
+            groups.offsets, stop)
         bounds = np.clip(groups.offsets[first : last + 1], start, stop) - start
-        for sums, part in zip(total, kernels.segment_moments(torch.from_numpy(block), bounds, backend="cpu"), strict=True):
+        for sums, part in zip(
+                total, kernels.segment_moments(torch.from_numpy(block), bounds, backend="cpu"),
+                strict=True):
             sums[first:last] += part
         start = stop
     return total
 
 
 def self_similarity(vectors: Any, groups: Groups) -> np.ndarray:
-    """How alike the occurrences of each word are: the mean cosine over pairs of different rows of a group, in one pass.
+    """How alike the occurrences of each word are: the mean cosine over pairs of different rows of a
+    group, in one pass.
 
         (‖Σ u‖² - Σ ‖u‖²) / (n (n - 1)),      u = x / ‖x‖
 
-    Parameters: vectors (rows, d) real, one layer; groups, of `group_rows`. Returns (groups,) float64 in [-1, 1]; 0 for a group of one row. Raises
-    TypeError, ValueError (shape, NaN, another number of rows). [ethayarajh2019contextual, Sec. 3]
+    Parameters: vectors (rows, d) real, one layer; groups, of `group_rows`. Returns (groups,)
+    float64 in [-1, 1]; 0 for a group of one row. Raises TypeError, ValueError (shape, NaN, another
+    number of rows). [ethayarajh2019contextual, Sec. 3]
     """
     from .. import kernels
 
@@ -67,8 +82,9 @@ def self_similarity(vectors: Any, groups: Groups) -> np.ndarray:
 def intra_sentence_similarity(vectors: Any, groups: Groups) -> np.ndarray:
     """How much the tokens of each sentence agree with their mean: the mean of cos(mean, x).
 
-    The mean contains every token, so about 1/√n is left even where n tokens have nothing in common; `against_chance` takes that away, too. Parameters
-    and errors as in `self_similarity`. Returns (groups,) float64 in [-1, 1]; 0 where the rows sum to zero. [ethayarajh2019contextual, Sec. 3]
+    The mean contains every token, so about 1/√n is left even where n tokens have nothing in common;
+    `against_chance` takes that away, too. Parameters and errors as in `self_similarity`. Returns
+    (groups,) float64 in [-1, 1]; 0 where the rows sum to zero. [ethayarajh2019contextual, Sec. 3]
     """
     from .. import kernels
 
@@ -76,31 +92,38 @@ def intra_sentence_similarity(vectors: Any, groups: Groups) -> np.ndarray:
     return kernels.intra_sentence_similarity(_moments(vectors, groups), groups.offsets).numpy()
 
 
-# ------------------------------------------------------------------------------------------------ one vector for a word
+# --------------------------------------------------------------------------- one vector for a word
 
 
-def maximum_explainable_variance(vectors: Any, groups: Groups, *, centred: bool = False) -> np.ndarray:
-    """How well one static vector could stand for all occurrences of a word: σ₁² / Σ σ² of each group.
+def maximum_explainable_variance(vectors: Any, groups: Groups, *,
+                                 centred: bool = False) -> np.ndarray:
+    """How well one static vector could stand for all occurrences of a word: σ₁² / Σ σ² of each
+    group.
 
-    The paper takes the occurrences as they are; its code takes their mean away first (``centred=True``). The figure falls with the number of rows
-    (1/n for n orthogonal ones), so words with few occurrences look static: compare with as many random rows only.
+    The paper takes the occurrences as they are; its code takes their mean away first
+    (``centred=True``). The figure falls with the number of rows (1/n for n orthogonal ones), so
+    words with few occurrences look static: compare with as many random rows only.
 
-    Parameters and errors as in `self_similarity`. Returns (groups,) float64 in [0, 1]; 0 for a group of zeros, and for a single row when centred.
-    Groups of one size are done together; memory: a block of rows, for larger groups d x d. [ethayarajh2019contextual, Sec. 3]
+    Parameters and errors as in `self_similarity`. Returns (groups,) float64 in [0, 1]; 0 for a
+    group of zeros, and for a single row when centred. Groups of one size are done together; memory:
+    a block of rows, for larger groups d x d. [ethayarajh2019contextual, Sec. 3]
     """
     vectors = _checked(vectors, groups)
     found, exponent = np.zeros(len(groups)), power_of_two(vectors)
     for same in _of_one_size(groups.sizes, vectors.shape[1]):
         rows = groups.rows[groups.offsets[same][:, None] + np.arange(groups.sizes[same[0]])]
         if rows.shape[1] > vectors.shape[1]:
-            found[same[0]] = share_of_first(values_of(vectors, index=rows[0], exponent=exponent, centred=centred))
+            found[same[0]] = share_of_first(
+                values_of(vectors, index=rows[0], exponent=exponent, centred=centred))
         else:
             found[same] = _shares(vectors[rows], centred=centred)
     return found
 
 
 def _of_one_size(sizes: np.ndarray, d: int) -> Iterator[np.ndarray]:
-    """Numbers of groups of one size, as many at a time as fit a block; groups of more rows than there are columns come one by one."""
+    """Numbers of groups of one size, as many at a time as fit a block; groups of more rows than
+    there are columns come one by one.
+    """
     order = np.argsort(sizes, kind="stable")
     for same in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
         size = int(sizes[same[0]])
@@ -116,17 +139,21 @@ def _shares(x: np.ndarray, *, centred: bool) -> np.ndarray:
         x -= x.mean(axis=1, keepdims=True)
     products = x @ x.transpose(0, 2, 1)
     total = np.trace(products, axis1=1, axis2=2)
-    some = total > (1e-28 * x.shape[1] * x.shape[2] if centred else 0)      # below: the rounding of a mean of equal rows
+    # below: the rounding of a mean of equal rows
+    some = total > (1e-28 * x.shape[1] * x.shape[2] if centred else 0)
     first = np.linalg.eigvalsh(products)[:, -1]
     return np.where(some, np.minimum(first / np.where(some, total, 1.0), 1.0), 0.0)
 
 
-# ------------------------------------------------------------------------------------------------ against chance
+# ------------------------------------------------------------------------------ against chance
 
 
 @dataclass(frozen=True)
 class Adjusted:
-    """A measure of every group, ``raw``, and of as many random rows, ``chance``; (groups,) each. ``adjusted`` is the difference."""
+    """A measure of every group, ``raw``, and of as many random rows, ``chance``; (groups,) each.
+
+    ``adjusted`` is the difference.
+    """
 
     raw: np.ndarray = field(repr=False)
     chance: np.ndarray = field(repr=False)
@@ -145,23 +172,30 @@ class Adjusted:
         return "Adjusted(raw={:.3f}, chance={:.3f}, adjusted={:.3f})".format(*self.means)
 
 
-def against_chance(measure: Callable[[Any, Groups], np.ndarray], vectors: Any, groups: Groups, *, seed: int = 0) -> Adjusted:
-    """Measure groups, and with the same formula groups of as many rows drawn by chance from the whole table.
+def against_chance(measure: Callable[[Any, Groups], np.ndarray], vectors: Any, groups: Groups, *,
+                   seed: int = 0) -> Adjusted:
+    """Measure groups, and with the same formula groups of as many rows drawn by chance from the
+    whole table.
 
-    A baseline of another formula or another number of vectors is none: Ethayarajh's released figures subtract the share of one vector in 1000 random
-    occurrences from that in a handful of them, which for GPT-2 goes far below zero.
+    A baseline of another formula or another number of vectors is none: Ethayarajh's released
+    figures subtract the share of one vector in 1000 random occurrences from that in a handful of
+    them, which for GPT-2 goes far below zero.
 
-    Parameters: measure, `self_similarity`, `intra_sentence_similarity`, `maximum_explainable_variance` or any function of vectors and groups;
-    vectors, groups as there; seed of the draw. Returns `Adjusted`. Raises as the measure does.
+    Parameters: measure, `self_similarity`, `intra_sentence_similarity`,
+    `maximum_explainable_variance` or any function of vectors and groups; vectors, groups as there;
+    seed of the draw. Returns `Adjusted`. Raises as the measure does.
     """
     if not callable(measure):
-        raise TypeError(f"measure={shown(measure)} is {type(measure).__name__}; expected a function such as self_similarity")
+        raise TypeError(f"measure={shown(measure)} is {type(measure).__name__}; expected a "
+                        "function such as self_similarity")
     return Adjusted(measure(vectors, groups), measure(vectors, groups.random(seed=seed)))
 
 
 @dataclass(frozen=True)
 class Contextuality:
-    """One layer: ``mean_cosine`` of all pairs of rows, ``self_similarity`` and ``explained`` of words, ``intra_similarity`` of sentences."""
+    """One layer: ``mean_cosine`` of all pairs of rows, ``self_similarity`` and ``explained`` of
+    words, ``intra_similarity`` of sentences.
+    """
 
     mean_cosine: float
     self_similarity: Adjusted
@@ -169,23 +203,29 @@ class Contextuality:
     explained: Adjusted
 
 
-def contextuality(vectors: Any, words: Any, sentences: Any, *, least: int = 5, most: int | None = 200, seed: int = 0) -> Contextuality:
+def contextuality(vectors: Any, words: Any, sentences: Any, *, least: int = 5,
+                  most: int | None = 200, seed: int = 0) -> Contextuality:
     """All measures of Ethayarajh for one layer, each against chance.
 
-    Parameters: vectors (rows, d) real, a row per token; words (rows,), what stands there: ints or str, negative or ``""`` for what is left out, such
-    as [CLS] and [SEP]; sentences (rows,) ints >= 0, where; least, the number of different sentences a word needs; most, occurrences of a word that
-    are looked at, None for all; seed. Call it for every layer with the same words, so that the layers compare. Raises TypeError, ValueError (shapes,
-    NaN, no word that is frequent enough). [ethayarajh2019contextual]
+    Parameters: vectors (rows, d) real, a row per token; words (rows,), what stands there: ints or
+    str, negative or ``""`` for what is left out, such as [CLS] and [SEP]; sentences (rows,) ints >=
+    0, where; least, the number of different sentences a word needs; most, occurrences of a word
+    that are looked at, None for all; seed. Call it for every layer with the same words, so that the
+    layers compare. Raises TypeError, ValueError (shapes, NaN, no word that is frequent enough).
+    [ethayarajh2019contextual]
     """
     of_word = group_rows(words, contexts=sentences, least=least, most=most, seed=seed)
     inside = np.full(of_word.n_rows, -1)
     inside[of_word.pool] = np.asarray(sentences)[of_word.pool]
     if (inside[of_word.pool] < 0).any():
         row = of_word.pool[inside[of_word.pool] < 0][0]
-        raise ValueError(f"sentences[{row}]={inside[row]} of a row whose word counts; expected ints >= 0. To leave a row out make its word negative, "
+        raise ValueError(f"sentences[{row}]={inside[row]} of a row whose word counts; expected "
+                         "ints >= 0. To leave a row out make its word negative, "
                          "or ''")
     of_sentence = group_rows(inside)
-    whole = Groups(of_word.pool, np.array([0, len(of_word.pool)]), np.array(["all"]), of_word.pool, of_word.n_rows)
-    return Contextuality(float(self_similarity(vectors, whole)[0]), against_chance(self_similarity, vectors, of_word, seed=seed),
+    whole = Groups(of_word.pool, np.array([0, len(of_word.pool)]), np.array(["all"]), of_word.pool,
+                   of_word.n_rows)
+    return Contextuality(float(self_similarity(vectors, whole)[0]),
+                         against_chance(self_similarity, vectors, of_word, seed=seed),
                          against_chance(intra_sentence_similarity, vectors, of_sentence, seed=seed),
                          against_chance(maximum_explainable_variance, vectors, of_word, seed=seed))

@@ -1,7 +1,9 @@
-"""The axes along which vectors vary, from nothing but their mean and covariance: one pass over the data serves every choice of β, γ and k.
+"""The axes along which vectors vary, from nothing but their mean and covariance: one pass over the
+data serves every choice of β, γ and k.
 
-The covariance is taken about β μ, which needs no further look at the vectors: Σ_β = Σ_1 + (1 - β)² μᵀμ, up to the factor that ddof makes. With β = 0
-the axes are those of an uncentred PCA. Taught in ``12_bert_whitening``.
+The covariance is taken about β μ, which needs no further look at the vectors: Σ_β = Σ_1 + (1 - β)²
+μᵀμ, up to the factor that ddof makes. With β = 0 the axes are those of an uncentred PCA. Taught in
+``12_bert_whitening``.
 """
 
 from __future__ import annotations
@@ -19,14 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["PrincipalAxes", "moments_of", "principal_axes"]
 
-LEAST_VARIANCE = 1e-280                           # of a table: below it the squares of weaker directions leave float64
-NO_SPREAD = 1e-13                                 # of the largest mean: a standard deviation below it is rounding of float64
+LEAST_VARIANCE = 1e-280  # of a table: below it the squares of weaker directions leave float64
+NO_SPREAD = 1e-13  # of the largest mean: a standard deviation below it is rounding of float64
 
 
 @dataclass(frozen=True, eq=False)
 class PrincipalAxes:
-    """``mean`` (d,); ``spectrum`` (d,), variances along the axes, falling; ``axes`` (d, d), one per row, orthonormal, the entry of largest magnitude
-    positive. All float64."""
+    """``mean`` (d,); ``spectrum`` (d,), variances along the axes, falling; ``axes`` (d, d), one per
+    row, orthonormal, the entry of largest magnitude positive. All float64.
+    """
 
     mean: np.ndarray
     spectrum: np.ndarray
@@ -36,8 +39,9 @@ class PrincipalAxes:
 def moments_of(x: Any) -> Moments:
     """Mean and scatter of the rows of x, (n, d) real, n >= 0, or a copy of `kernels.Moments`.
 
-    Products are taken in float64, whatever x is: what float32 loses in them is what whitening divides by. Memory beyond x: a block of rows and
-    d x d. Raises TypeError, ValueError (shape, NaN or infinity, numbers whose squares overflow).
+    Products are taken in float64, whatever x is: what float32 loses in them is what whitening
+    divides by. Memory beyond x: a block of rows and d x d. Raises TypeError, ValueError (shape, NaN
+    or infinity, numbers whose squares overflow).
     """
     from ..kernels import Moments                # here, not above: it loads torch
 
@@ -56,20 +60,25 @@ def principal_axes(moments: Moments, *, beta: float = 1.0, ddof: int = 1) -> Pri
 
         Σ_β = 1/(n - ddof) Σ_i (x_i - βμ)ᵀ(x_i - βμ) = Σ_1 + n/(n - ddof) (1 - β)² μᵀμ
 
-    Parameters: moments, of n >= 2 vectors that are not all equal; beta, finite; ddof, 0 or 1. Raises ValueError (too few vectors, no spread,
-    squares that leave float64).
+    Parameters: moments, of n >= 2 vectors that are not all equal; beta, finite; ddof, 0 or 1.
+    Raises ValueError (too few vectors, no spread, squares that leave float64).
     """
     n = moments.n
     if n < 2:
-        raise ValueError(f"x has {n} rows; expected >= 2 different rows, because one point has no spread")
+        raise ValueError(f"x has {n} rows; expected >= 2 different rows, because one point has no "
+                         "spread")
     mean, covariance = (part.cpu().numpy() for part in (moments.mean, moments.covariance(ddof)))
     if np.sqrt(max(np.trace(covariance), 0.0) / len(mean)) <= NO_SPREAD * np.abs(mean).max():
-        raise ValueError(f"x has {n} rows that are all equal, as far as float64 can square their differences; expected >= 2 different rows")
+        raise ValueError(f"x has {n} rows that are all equal, as far as float64 can square their "
+                         "differences; expected >= 2 different rows")
     if np.trace(covariance) < LEAST_VARIANCE:
-        raise ValueError(f"x varies by {np.sqrt(np.trace(covariance)):.3g} only, whose square leaves float64; scale x up")
+        raise ValueError(f"x varies by {np.sqrt(np.trace(covariance)):.3g} only, whose square "
+                         "leaves float64; scale x up")
     with np.errstate(over="ignore"):
         about = covariance + n / (n - ddof) * np.outer((1 - beta) * mean, (1 - beta) * mean)
     if not np.isfinite(about).all():
-        raise ValueError(f"beta={beta:g} with means up to {np.abs(mean).max():.3g} gives a covariance that overflows float64; scale x down")
+        raise ValueError(f"beta={beta:g} with means up to {np.abs(mean).max():.3g} gives a "
+                         "covariance that overflows float64; scale x down")
     values, vectors = np.linalg.eigh(about)
-    return PrincipalAxes(mean, np.maximum(values[::-1], 0.0), np.ascontiguousarray(stable_signs(vectors.T[::-1])))
+    return PrincipalAxes(mean, np.maximum(values[::-1], 0.0),
+                         np.ascontiguousarray(stable_signs(vectors.T[::-1])))

@@ -1,7 +1,8 @@
 """The cone: where the vectors of a table lie, seen from the origin.
 
-Gao et al. project word vectors on the first two right singular vectors of the *uncentred* table. Principal components would move the mean into the
-origin and the cone would be gone. Trained language models show all words on one side; skip-gram vectors lie around the origin. Taught in
+Gao et al. project word vectors on the first two right singular vectors of the *uncentred* table.
+Principal components would move the mean into the origin and the cone would be gone. Trained
+language models show all words on one side; skip-gram vectors lie around the origin. Taught in
 ``09_anisotropy``.
 """
 
@@ -23,8 +24,9 @@ __all__ = ["Cone", "cone", "cone_angle", "narrowest_sector"]
 class Cone:
     """A table of vectors seen along its strongest directions.
 
-    ``points`` (n, dim) are the rows' coordinates; ``axes`` (dim, d) the directions, orthonormal; ``shares`` (dim,) of the squared singular values in
-    their sum; ``angle`` in degrees: 95 % of the rows, with all their dimensions, lie within it of the mean direction.
+    ``points`` (n, dim) are the rows' coordinates; ``axes`` (dim, d) the directions, orthonormal;
+    ``shares`` (dim,) of the squared singular values in their sum; ``angle`` in degrees: 95 % of the
+    rows, with all their dimensions, lie within it of the mean direction.
     """
 
     points: np.ndarray = field(repr=False)
@@ -36,15 +38,18 @@ class Cone:
 def cone(x: Any, *, dim: int = 2) -> Cone:
     """Project a table on its strongest directions without centring it: `Cone`.
 
-    The first axis points to where most of the rows are; of every other axis the entry of largest magnitude is positive.
+    The first axis points to where most of the rows are; of every other axis the entry of largest
+    magnitude is positive.
 
-    Parameters: x, (n, d) real; dim, 2 for print or 3 to turn around, at most n and d. Memory beyond x: the points, a block of rows and d x d. Raises
-    TypeError, ValueError (shape, NaN, dim). [gao2019representation, Fig. 1]
+    Parameters: x, (n, d) real; dim, 2 for print or 3 to turn around, at most n and d. Memory beyond
+    x: the points, a block of rows and d x d. Raises TypeError, ValueError (shape, NaN, dim).
+    [gao2019representation, Fig. 1]
     """
     x = as_rows("x", x, min_rows=2)
     dim = check_int("dim", dim, low=2, high=3)
     if dim > min(x.shape):
-        raise ValueError(f"dim={dim} is more than x of shape {x.shape} spans; expected dim <= {min(x.shape)}")
+        raise ValueError(f"dim={dim} is more than x of shape {x.shape} spans; expected dim <= "
+                         f"{min(x.shape)}")
     axes, values = right_singular_vectors(x, dim)
     points = np.concatenate([block @ axes.T for block in blocks(x)])
     if points[:, 0].sum() < 0:
@@ -54,12 +59,15 @@ def cone(x: Any, *, dim: int = 2) -> Cone:
 
 
 def cone_angle(x: Any, *, share: float = 0.95) -> float:
-    """The half-angle of the cone around the mean direction that holds a share of the rows, in degrees.
+    """The half-angle of the cone around the mean direction that holds a share of the rows, in
+    degrees.
 
-    The mean direction is Σ u_i with u_i = x_i / ‖x_i‖. About 90 for many dimensions without a common direction, 0 for rows that all point one way,
-    180 where the directions cancel and there is no mean one. Rows of zeros have no direction and do not count.
+    The mean direction is Σ u_i with u_i = x_i / ‖x_i‖. About 90 for many dimensions without a
+    common direction, 0 for rows that all point one way, 180 where the directions cancel and there
+    is no mean one. Rows of zeros have no direction and do not count.
 
-    Parameters: x, (n, d) real; share in (0, 1]. Raises TypeError, ValueError (shape, NaN, only zeros).
+    Parameters: x, (n, d) real; share in (0, 1]. Raises TypeError, ValueError (shape, NaN, only
+    zeros).
     """
     x, share = as_rows("x", x), check_float("share", share, low=0, high=1, open_low=True)
     total = sum(unit(block).sum(axis=0) for block in blocks(x))
@@ -68,7 +76,8 @@ def cone_angle(x: Any, *, share: float = 0.95) -> float:
         if not x.any():
             raise ValueError(f"x has {len(x)} rows of zeros; expected >= 1 row with a direction")
         return 180.0
-    cosines = np.concatenate([rows[rows.any(axis=1)] @ (total / length) for rows in map(unit, blocks(x))])
+    cosines = np.concatenate(
+        [rows[rows.any(axis=1)] @ (total / length) for rows in map(unit, blocks(x))])
     inside = np.sort(cosines)[::-1][int(np.ceil(share * len(cosines))) - 1]
     return float(np.degrees(np.arccos(np.clip(inside, -1.0, 1.0))))
 
@@ -76,13 +85,15 @@ def cone_angle(x: Any, *, share: float = 0.95) -> float:
 def narrowest_sector(points: Any, *, share: float = 0.95) -> tuple[float, float]:
     """The narrowest sector around the origin that holds a share of the points of a plane.
 
-    Parameters: points (n, 2); those at the origin have no direction and do not count; share in (0, 1]. Returns where it begins, in degrees against
-    the clock from the first axis, in [-180, 180), and its width in [0, 360). Raises TypeError, ValueError (shape, NaN, no point off the origin).
+    Parameters: points (n, 2); those at the origin have no direction and do not count; share in (0,
+    1]. Returns where it begins, in degrees against the clock from the first axis, in [-180, 180),
+    and its width in [0, 360). Raises TypeError, ValueError (shape, NaN, no point off the origin).
 
     >>> narrowest_sector([[1.0, 0.0], [0.0, 2.0]])
     (0.0, 90.0)
     """
-    points, share = check_array("points", points, columns=2, min_rows=1), check_float("share", share, low=0, high=1, open_low=True)
+    points, share = check_array("points", points, columns=2, min_rows=1), check_float(
+        "share", share, low=0, high=1, open_low=True)
     points = points[points.any(axis=1)].astype(np.float64)
     if not len(points):
         raise ValueError("points all lie in the origin; expected >= 1 point with a direction")

@@ -1,7 +1,9 @@
-"""One table of vectors, all figures of anisotropy: what a lesson prints for every model, layer or moment of a training.
+"""One table of vectors, all figures of anisotropy: what a lesson prints for every model, layer or
+moment of a training.
 
-No single number tells it: a common mean shows in the mean cosine and in the first singular value, uneven spread in IsoScore, a few large dimensions
-in their share of the mean cosine. Taught in ``09_anisotropy``.
+No single number tells it: a common mean shows in the mean cosine and in the first singular value,
+uneven spread in IsoScore, a few large dimensions in their share of the mean cosine. Taught in
+``09_anisotropy``.
 """
 
 from __future__ import annotations
@@ -22,12 +24,16 @@ __all__ = ["Anisotropy", "anisotropy"]
 
 @dataclass(frozen=True)
 class Anisotropy:
-    """Figures of a table of ``n`` vectors of ``dim`` numbers. What an isotropic cloud of many vectors would have stands in brackets.
+    """Figures of a table of ``n`` vectors of ``dim`` numbers. What an isotropic cloud of many
+    vectors would have stands in brackets.
 
-    ``mean_cosine`` of all pairs (0) and ``standardised``, the same once every dimension has mean 0 and variance 1; ``top_share`` σ₁²/Σσ² (1/dim);
-    ``angle`` in degrees of the cone around the mean direction that holds 95 % (a little above 90); ``effective_rank`` (dim); ``isoscore`` (1);
-    ``partition`` isotropy (near 1 for short vectors); ``rogue_share``, of the three strongest dimensions in the mean cosine; ``mean_norm``; and
-    ``norm_frequency``, the correlation of length and log count, None without counts."""
+    ``mean_cosine`` of all pairs (0) and ``standardised``, the same once every dimension has mean 0
+    and variance 1; ``top_share`` σ₁²/Σσ² (1/dim); ``angle`` in degrees of the cone around the mean
+    direction that holds 95 % (a little above 90); ``effective_rank`` (dim); ``isoscore`` (1);
+    ``partition`` isotropy (near 1 for short vectors); ``rogue_share``, of the three strongest
+    dimensions in the mean cosine; ``mean_norm``; and ``norm_frequency``, the correlation of length
+    and log count, None without counts.
+    """
 
     n: int
     dim: int
@@ -43,11 +49,14 @@ class Anisotropy:
     norm_frequency: float | None
 
 
-def anisotropy(x: Any, *, counts: Any = None, exclude: Sequence[int] = (), least: int = 1) -> Anisotropy:
-    """All figures that need no more than the vectors, for word tables also how length goes with frequency.
+def anisotropy(x: Any, *, counts: Any = None, exclude: Sequence[int] = (),
+               least: int = 1) -> Anisotropy:
+    """All figures that need no more than the vectors, for word tables also how length goes with
+    frequency.
 
-    Parameters: x (n, d) real, n >= 2 different rows, d >= 2; counts (n,) of each word, None for vectors of no words; exclude and least, as in
-    `norm_by_frequency`: they choose the rows of every figure, so that words that were never read do not look isotropic. Raises TypeError, ValueError.
+    Parameters: x (n, d) real, n >= 2 different rows, d >= 2; counts (n,) of each word, None for
+    vectors of no words; exclude and least, as in `norm_by_frequency`: they choose the rows of every
+    figure, so that words that were never read do not look isotropic. Raises TypeError, ValueError.
     """
     x = as_rows("x", x, min_rows=2)
     known = None
@@ -55,5 +64,7 @@ def anisotropy(x: Any, *, counts: Any = None, exclude: Sequence[int] = (), least
         known = norm_by_frequency(x, counts, exclude=exclude, least=least)
         x = x[known.rows]
     rogue = rogue_dimensions(x, min(3, x.shape[1]))
-    return Anisotropy(len(x), x.shape[1], rogue.mean_cosine, rogue.standardised, top_share(x), cone_angle(x), effective_rank(x), isoscore(x),
-                      partition_isotropy(x), float(rogue.shares.sum()), float(norms(x).mean()), known.pearson if known else None)
+    return Anisotropy(len(x), x.shape[1], rogue.mean_cosine, rogue.standardised, top_share(x),
+                      cone_angle(x), effective_rank(x), isoscore(x), partition_isotropy(x),
+                      float(rogue.shares.sum()), float(norms(x).mean()),
+                      known.pearson if known else None)

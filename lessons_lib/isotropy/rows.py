@@ -1,7 +1,9 @@
-"""Rows of numbers, some at a time and always in float64: how every measure of this room reads a table of vectors.
+"""Rows of numbers, some at a time and always in float64: how every measure of this room reads a
+table of vectors.
 
-A table may be half precision, memory-mapped, strided or far larger than what fits into memory twice. Blocks of it are copied in one layout, so that a
-figure does not depend on how the numbers lie; powers of two keep squares of very large and very small ones inside the type. Used in
+A table may be half precision, memory-mapped, strided or far larger than what fits into memory
+twice. Blocks of it are copied in one layout, so that a figure does not depend on how the numbers
+lie; powers of two keep squares of very large and very small ones inside the type. Used in
 ``09_anisotropy``.
 """
 
@@ -17,24 +19,29 @@ from ..core import check_array
 __all__ = ["as_rows", "blocks", "norms", "power_of_two", "unit"]
 
 BLOCK = 1 << 20                                   # numbers per block: 8 MB in float64
-MODERATE = 100                                    # numbers between 2^-100 and 2^100 can be squared and summed as they are
+MODERATE = 100  # numbers between 2^-100 and 2^100 can be squared and summed as they are
 
 
 def as_rows(name: str, x: Any, *, min_rows: int = 1, look: bool = True) -> np.ndarray:
-    """A finite table of row vectors, (n, d) with d >= 1; floating arrays and tensors of a processor keep their memory.
+    """A finite table of row vectors, (n, d) with d >= 1; floating arrays and tensors of a processor
+    keep their memory.
 
-    Looks at the numbers block by block, without a mask as large as x; ``look=False`` is for callers who would see a bad number in their result.
-    Raises TypeError and ValueError as `core.check_array`, and ValueError for no column.
+    Looks at the numbers block by block, without a mask as large as x; ``look=False`` is for callers
+    who would see a bad number in their result. Raises TypeError and ValueError as
+    `core.check_array`, and ValueError for no column.
     """
     if hasattr(x, "detach"):
         x = x.detach()
-        x = (x.float() if str(x.dtype) == "torch.bfloat16" else x).numpy()           # NumPy knows no bfloat16
+        # NumPy knows no bfloat16
+        x = (x.float() if str(x.dtype) == "torch.bfloat16" else x).numpy()
     try:
         array = np.asarray(x)
     except ValueError as error:                   # rows of different lengths
-        raise ValueError(f"{name} is no table: {str(error)[:120]}; expected rows of equal length") from error
-    if not (array.ndim == 2 and array.dtype.kind == "f" and len(array) >= min_rows and (not look or _finite(array))):
-        array = check_array(name, array, min_rows=min_rows)                            # converts, or says what is wrong
+        raise ValueError(f"{name} is no table: {str(error)[:120]}; expected rows of equal "
+                         "length") from error
+    if not (array.ndim == 2 and array.dtype.kind == "f" and len(array) >= min_rows and
+            (not look or _finite(array))):
+        array = check_array(name, array, min_rows=min_rows)  # converts, or says what is wrong
     if array.shape[1] == 0:
         raise ValueError(f"{name} has shape {array.shape}; expected >= 1 column")
     return array
@@ -42,20 +49,23 @@ def as_rows(name: str, x: Any, *, min_rows: int = 1, look: bool = True) -> np.nd
 
 def _finite(array: np.ndarray) -> bool:
     step = max(1, BLOCK // max(1, array.shape[1]))
-    return all(np.isfinite(array[start : start + step]).all() for start in range(0, len(array), step))
+    return all(np.isfinite(array[start:start + step]).all() for start in range(0, len(array), step))
 
 
 def power_of_two(x: np.ndarray) -> int:
-    """Exponent e such that x / 2^e has no entry beyond 1; 0 for moderate numbers, which need no such care."""
+    """Exponent e such that x / 2^e has no entry beyond 1; 0 for moderate numbers, which need no
+    such care.
+    """
     exponent = int(np.frexp(max(float(x.max()), -float(x.min())))[1]) if x.size else 0
     return exponent if abs(exponent) > MODERATE else 0
 
 
-def blocks(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0, step: int | None = None) -> Iterator[np.ndarray]:
+def blocks(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0,
+           step: int | None = None) -> Iterator[np.ndarray]:
     """Copies of some rows after the other, (step, d) contiguous float64, divided by 2^exponent.
 
-    Parameters: x, of `as_rows`; index, numbers of the rows that are meant (None: all, in order); step, rows at a time (None: about a million
-    numbers).
+    Parameters: x, of `as_rows`; index, numbers of the rows that are meant (None: all, in order);
+    step, rows at a time (None: about a million numbers).
     """
     n, step = len(x) if index is None else len(index), step or max(1, BLOCK // x.shape[1])
     for start in range(0, n, step):
@@ -65,7 +75,9 @@ def blocks(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0,
 
 
 def _scaled(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each row divided by the power of two that brings its largest entry into [0.5, 1), and the exponents, (rows,)."""
+    """Each row divided by the power of two that brings its largest entry into [0.5, 1), and the
+    exponents, (rows,).
+    """
     exponents = np.frexp(np.abs(block).max(axis=1))[1]
     return np.ldexp(block, -exponents[:, None]), exponents
 

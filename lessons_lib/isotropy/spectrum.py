@@ -1,8 +1,10 @@
-"""Singular values of a table of vectors: how much of it lies along its strongest directions, and how many directions it uses.
+"""Singular values of a table of vectors: how much of it lies along its strongest directions, and
+how many directions it uses.
 
-A space without preferred direction has a flat spectrum; a narrow cone has one singular value far above all others. The table is read once, in blocks:
-each is joined to the triangle R of the QR factorisation of those before it, which has the same singular values to full precision, where XᵀX would
-lose half of the digits. Taught in ``09_anisotropy``, looked at again in ``14_simcse``.
+A space without preferred direction has a flat spectrum; a narrow cone has one singular value far
+above all others. The table is read once, in blocks: each is joined to the triangle R of the QR
+factorisation of those before it, which has the same singular values to full precision, where XᵀX
+would lose half of the digits. Taught in ``09_anisotropy``, looked at again in ``14_simcse``.
 """
 
 from __future__ import annotations
@@ -13,26 +15,36 @@ import numpy as np
 
 from .rows import BLOCK, as_rows, blocks, power_of_two
 
-__all__ = ["effective_rank", "participation_ratio", "right_singular_vectors", "share_of_first", "singular_spectrum", "singular_values",
-           "stable_signs", "top_share", "values_of"]
+__all__ = [
+    "effective_rank", "participation_ratio", "right_singular_vectors", "share_of_first",
+    "singular_spectrum", "singular_values", "stable_signs", "top_share", "values_of"
+]
 
 
-def _triangle(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0, centred: bool = False) -> tuple[np.ndarray, float]:
-    """R of the QR factorisation of x / 2^exponent, (min(n, d), d), and the largest magnitude in it. RᵀR = XᵀX, so R has the singular values and the
-    right singular vectors of X."""
+def _triangle(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0,
+              centred: bool = False) -> tuple[np.ndarray, float]:
+    """R of the QR factorisation of x / 2^exponent, (min(n, d), d), and the largest magnitude in it.
+    RᵀR = XᵀX, so R has the singular values and the right singular vectors of X.
+    """
     d, n = x.shape[1], len(x) if index is None else len(index)
-    mean = sum(block.sum(axis=0) for block in blocks(x, index=index, exponent=exponent)) / n if centred else 0.0
+    mean = (sum(block.sum(axis=0) for block in blocks(x, index=index, exponent=exponent)) / n
+            if centred
+            else 0.0)
     r, peak = np.zeros((0, d)), 0.0
-    for block in blocks(x, index=index, exponent=exponent, step=max(4 * d, BLOCK // d)):      # many rows: R is factorised again with each block
+    # many rows: R is factorised again with each block
+    for block in blocks(x, index=index, exponent=exponent, step=max(4 * d, BLOCK // d)):
         peak = max(peak, float(block.max()), -float(block.min()))
         r = np.linalg.qr(np.vstack([r, block - mean]), mode="r")
     return r, peak
 
 
-def values_of(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0, centred: bool = False) -> np.ndarray:
-    """Singular values of some rows of x / 2^exponent, falling; centred ones that rounding alone could have made are 0.
+def values_of(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0,
+              centred: bool = False) -> np.ndarray:
+    """Singular values of some rows of x / 2^exponent, falling; centred ones that rounding alone
+    could have made are 0.
 
-    Parameters: x, of `rows.as_rows`; index, numbers of the rows that are meant (None: all); centred, without their mean.
+    Parameters: x, of `rows.as_rows`; index, numbers of the rows that are meant (None: all);
+    centred, without their mean.
     """
     r, peak = _triangle(x, index=index, exponent=exponent, centred=centred)
     values = np.linalg.svd(r, compute_uv=False)
@@ -45,8 +57,9 @@ def values_of(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int =
 def singular_values(x: Any, *, centred: bool = False) -> np.ndarray:
     """Singular values of a table of vectors, falling.
 
-    Parameters: x, (n, d) real, n >= 1; centred, whether the mean of the rows is taken away first. Returns (min(n, d),) float64. Memory beyond x: a
-    block of rows and d x d. Raises TypeError, ValueError (shape, NaN).
+    Parameters: x, (n, d) real, n >= 1; centred, whether the mean of the rows is taken away first.
+    Returns (min(n, d),) float64. Memory beyond x: a block of rows and d x d. Raises TypeError,
+    ValueError (shape, NaN).
 
     >>> singular_values([[3.0, 0.0], [0.0, -4.0]]).tolist()
     [4.0, 3.0]
@@ -57,9 +70,11 @@ def singular_values(x: Any, *, centred: bool = False) -> np.ndarray:
 
 
 def right_singular_vectors(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The n strongest directions of the uncentred rows, (n, d), the entry of largest magnitude positive, and all min(rows, d) singular values.
+    """The n strongest directions of the uncentred rows, (n, d), the entry of largest magnitude
+    positive, and all min(rows, d) singular values.
 
-    Parameters: x, of `rows.as_rows`; n, at most d. The values are those of x divided by a power of two, so only their ratios mean anything.
+    Parameters: x, of `rows.as_rows`; n, at most d. The values are those of x divided by a power of
+    two, so only their ratios mean anything.
     """
     r, _ = _triangle(x, exponent=power_of_two(x))
     _, values, vectors = np.linalg.svd(r, full_matrices=n > len(r))
@@ -67,15 +82,19 @@ def right_singular_vectors(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarra
 
 
 def stable_signs(axes: np.ndarray) -> np.ndarray:
-    """Directions, (k, d), each turned so that its entry of largest magnitude is positive: a direction has no sign of its own."""
+    """Directions, (k, d), each turned so that its entry of largest magnitude is positive: a
+    direction has no sign of its own.
+    """
     largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
     return axes * np.where(largest < 0, -1.0, 1.0)
 
 
 def singular_spectrum(x: Any, *, centred: bool = False) -> np.ndarray:
-    """Singular values divided by the largest one, (min(n, d),): flat where no direction is preferred; zeros for a table of zeros.
+    """Singular values divided by the largest one, (min(n, d),): flat where no direction is
+    preferred; zeros for a table of zeros.
 
-    Parameters and errors as in `singular_values`. [gao2019representation, Fig. 1; wang2020improving]
+    Parameters and errors as in `singular_values`. [gao2019representation, Fig. 1;
+    wang2020improving]
     """
     values = singular_values(x, centred=centred)
     return values / values[0] if values[0] > 0 else values
@@ -87,13 +106,16 @@ def share_of_first(values: np.ndarray) -> float:
 
 
 def top_share(x: Any, *, centred: bool = False) -> float:
-    """How much one direction explains: the square of the largest singular value over the sum of all squares.
+    """How much one direction explains: the square of the largest singular value over the sum of all
+    squares.
 
-        σ₁² / Σ σ_k²,      uncentred by default: the mean counts, and in a cone it is most of what there is
+        σ₁² / Σ σ_k²,      uncentred by default: the mean counts, and in a cone it is most of what
+        there is
 
-    For the occurrences of one word this is Ethayarajh's maximum explainable variance. It is not scikit-learn's ``TruncatedSVD`` ratio, which divides
-    the *variance* of the projections, without their mean. Parameters and errors as in `singular_values`. Returns a float in (0, 1], 0 for a table of
-    zeros. [ethayarajh2019contextual, Sec. 3]
+    For the occurrences of one word this is Ethayarajh's maximum explainable variance. It is not
+    scikit-learn's ``TruncatedSVD`` ratio, which divides the *variance* of the projections, without
+    their mean. Parameters and errors as in `singular_values`. Returns a float in (0, 1], 0 for a
+    table of zeros. [ethayarajh2019contextual, Sec. 3]
 
     >>> top_share([[1.0, 0.0], [0.0, 1.0]])
     0.5
@@ -104,7 +126,8 @@ def top_share(x: Any, *, centred: bool = False) -> float:
 def effective_rank(x: Any, *, centred: bool = False) -> float:
     """How many directions the rows use, by entropy: exp(-Σ p ln p) with p = σ / Σ σ.
 
-    1 for rows on a line through the origin, d for a flat spectrum, 0 for a table of zeros. Parameters and errors as in `singular_values`.
+    1 for rows on a line through the origin, d for a flat spectrum, 0 for a table of zeros.
+    Parameters and errors as in `singular_values`.
     [roy2007effective]
     """
     values = singular_spectrum(x, centred=centred)
@@ -113,10 +136,11 @@ def effective_rank(x: Any, *, centred: bool = False) -> float:
 
 
 def participation_ratio(x: Any, *, centred: bool = True) -> float:
-    """How many directions the rows use, by squares: (Σ λ)² / Σ λ² with λ = σ², the eigenvalues of the covariance.
+    """How many directions the rows use, by squares: (Σ λ)² / Σ λ² with λ = σ², the eigenvalues of
+    the covariance.
 
-    1 for rows on a line, d for a flat spectrum, 0 for rows that are all equal. Parameters and errors as in `singular_values`, but centred by default,
-    as the covariance is.
+    1 for rows on a line, d for a flat spectrum, 0 for rows that are all equal. Parameters and
+    errors as in `singular_values`, but centred by default, as the covariance is.
     """
     squares = singular_spectrum(x, centred=centred) ** 2
     return float(squares.sum() ** 2 / (squares**2).sum()) if squares[0] > 0 else 0.0

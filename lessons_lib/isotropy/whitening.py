@@ -27,8 +27,9 @@ class Whitening(Estimator):
 
     Notes
     -----
-    Σ = U Λ Uᵀ,  x̃ = (x - β μ) W,  W = U_k Λ_k^(-γ/2) for "pca", U_k Λ_k^(-γ/2) U_kᵀ for "zca"; Σ is
-    taken about β μ. [su2021whitening], [su2022whitening] for β and γ, [kessy2018optimal] for ZCA.
+    Σ = U Λ Uᵀ,  x̃ = (x - β μ) W,  W = U_k Λ_k^(-γ/2) for "pca", U_k Λ_k^(-γ/2) U_kᵀ for "zca"; Σ
+    is taken about β μ. [su2021whitening], [su2022whitening] for β and γ, [kessy2018optimal] for
+    ZCA.
 
     Directions that do not vary are left out, with a DataWarning where ``k`` is None: dividing by
     their variance would enlarge rounding errors (the last LayerNorm of a BERT leaves one). With

@@ -1,7 +1,8 @@
 """The directions that all sentences share, and how they are taken away.
 
-The right singular vectors of the uncentred matrix X of sentence vectors are the eigenvectors of XᵀX, which is added up block by block, so that X need
-not exist. Unlike principal components nothing is centred: the mean itself is most of what is removed. Taught in lesson ``06_sif_and_usif``.
+The right singular vectors of the uncentred matrix X of sentence vectors are the eigenvectors of
+XᵀX, which is added up block by block, so that X need not exist. Unlike principal components nothing
+is centred: the mean itself is most of what is removed. Taught in lesson ``06_sif_and_usif``.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from ..core.compiled import compiled
 
 __all__ = ["Directions", "SecondMoment", "common_directions", "remove"]
 
-_FLAT = 1e-4                                     # below this share of the largest, an eigenvalue is looked at again in float64
+_FLAT = 1e-4  # below this share of the largest, an eigenvalue is looked at again in float64
 _NOTHING = 1e-12                                 # below this one it is rounding of float32 vectors
 
 
 @dataclass(frozen=True)
 class Directions:
-    """``components``: (m, dim) float64, orthonormal, the strongest first, the largest number of each positive. ``singular_values``: (m,) float64.
-    ``rank``: how many different directions the vectors span, as far as it was looked at: at most m + 1."""
+    """``components``: (m, dim) float64, orthonormal, the strongest first, the largest number of
+    each positive. ``singular_values``: (m,) float64. ``rank``: how many different directions the
+    vectors span, as far as it was looked at: at most m + 1.
+    """
 
     components: np.ndarray
     singular_values: np.ndarray
@@ -32,7 +35,8 @@ class Directions:
 class SecondMoment:
     """XᵀX of vectors that come in blocks; products are taken in ``dtype`` and added up in float64.
 
-    Parameters: dim, numbers per vector; size, about how large those numbers are: squares of very large or small ones would leave float32.
+    Parameters: dim, numbers per vector; size, about how large those numbers are: squares of very
+    large or small ones would leave float32.
     """
 
     def __init__(self, dim: int, size: float, dtype: type = np.float32):
@@ -56,11 +60,14 @@ class SecondMoment:
         return np.maximum(values[::-1], 0.0) / self._scale**2, vectors.T[::-1]
 
 
-def common_directions(moment: SecondMoment, n: int, again: Callable[[], Iterable[np.ndarray]]) -> Directions:
-    """The n strongest directions of vectors, but always one fewer than they span, so that something is left when these are removed.
+def common_directions(moment: SecondMoment, n: int,
+                      again: Callable[[], Iterable[np.ndarray]]) -> Directions:
+    """The n strongest directions of vectors, but always one fewer than they span, so that something
+    is left when these are removed.
 
-    Parameters: moment, of all the vectors in float32; again, gives them once more, in blocks: where the spectrum falls so steeply that float32 could
-    invent directions, all is done again in float64.
+    Parameters: moment, of all the vectors in float32; again, gives them once more, in blocks: where
+    the spectrum falls so steeply that float32 could invent directions, all is done again in
+    float64.
     """
     if n == 0:
         return Directions(np.zeros((0, moment.dim)), np.zeros(0), 1)
@@ -75,11 +82,15 @@ def common_directions(moment: SecondMoment, n: int, again: Callable[[], Iterable
     m = max(min(n, rank - 1), 0)
     components = np.ascontiguousarray(vectors[:m])
     largest = components[np.arange(m), np.abs(components).argmax(axis=1)]
-    return Directions(components * np.where(largest < 0, -1.0, 1.0)[:, None], np.sqrt(squares[:m]), rank)
+    return Directions(components * np.where(largest < 0, -1.0, 1.0)[:, None], np.sqrt(squares[:m]),
+                      rank)
 
 
 def remove(vectors: np.ndarray, components: np.ndarray, shares: np.ndarray) -> None:
-    """v ← v - Σ_i λ_i ⟨v, c_i⟩ c_i for every row, in place. Parameters: vectors, float32; components c_i, orthonormal; shares λ_i."""
+    """v ← v - Σ_i λ_i ⟨v, c_i⟩ c_i for every row, in place.
+
+    Parameters: vectors, float32; components c_i, orthonormal; shares λ_i.
+    """
     if len(components):
         _remove(vectors, np.ascontiguousarray(components, np.float32), shares.astype(np.float32))
 

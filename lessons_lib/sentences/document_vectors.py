@@ -1,7 +1,9 @@
-"""Documents by their labels: which rows belong to which document, and the vectors that were learned for them.
+"""Documents by their labels: which rows belong to which document, and the vectors that were learned
+for them.
 
-A document has one tag or several, and a tag is any str or int: a number, a title, a class that documents share. Memory goes with the number of
-different tags, not with their size. Taught in lesson ``07_doc2vec``.
+A document has one tag or several, and a tag is any str or int: a number, a title, a class that
+documents share. Memory goes with the number of different tags, not with their size. Taught in
+lesson ``07_doc2vec``.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ Label = str | int
 class DocumentVectors:
     """One vector per label of documents.
 
-    Parameters: labels, distinct str or int; matrix, (n, dim), row i for ``labels[i]``. Raises TypeError, ValueError (a label twice, other sizes).
+    Parameters: labels, distinct str or int; matrix, (n, dim), row i for ``labels[i]``. Raises
+    TypeError, ValueError (a label twice, other sizes).
 
     >>> DocumentVectors([7, "news"], [[1.0, 0.0], [1.0, 1.0]]).most_similar(7)
     [('news', 0.7071067811865475)]
@@ -34,7 +37,8 @@ class DocumentVectors:
         self.labels, self.matrix = list(labels), self._vectors.matrix
         self._rows = {label: row for row, label in enumerate(self.labels)}
         if len(self._rows) < len(self.labels):
-            raise ValueError(f"labels={shown(self.labels)} holds a label twice; expected distinct labels")
+            raise ValueError(f"labels={shown(self.labels)} holds a label twice; expected distinct "
+                             "labels")
 
     @property
     def dim(self) -> int:
@@ -54,7 +58,10 @@ class DocumentVectors:
         return f"DocumentVectors({len(self):,} labels x {self.dim})"
 
     def rows(self, labels: Iterable[Label]) -> np.ndarray:
-        """The rows of labels, int64. Raises UnknownWord that names the first missing label, with at most 3 near ones."""
+        """The rows of labels, int64.
+
+        Raises UnknownWord that names the first missing label, with at most 3 near ones.
+        """
         from ..text.vocabulary import near_words
 
         labels = list(labels)
@@ -66,29 +73,41 @@ class DocumentVectors:
         return np.array([self._rows[label] for label in labels], dtype=np.int64)
 
     def __getitem__(self, label: Label | list[Label]) -> np.ndarray:
-        """The vector of a label, (dim,), a view; of a list of labels, (n, dim), a copy. Raises UnknownWord."""
-        return self.matrix[self.rows(label)] if isinstance(label, list) else self.matrix[self.rows([label])[0]]
+        """The vector of a label, (dim,), a view; of a list of labels, (n, dim), a copy.
+
+        Raises UnknownWord.
+        """
+        return (self.matrix[self.rows(label)]
+                if isinstance(label, list)
+                else self.matrix[self.rows([label])[0]])
 
     def similarity(self, a: Label, b: Label) -> float:
         """The cosine of two documents, within [-1, 1]; 0 with a zero vector. Raises UnknownWord."""
         return self._vectors.similarity(*(str(row) for row in self.rows([a, b])))
 
-    def most_similar(self, label: Label | np.ndarray, *, topn: int = 10) -> list[tuple[Label, float]]:
-        """The labels with the highest cosine to a label, which is not its own answer, or to a vector (dim,), such as an inferred one.
+    def most_similar(self, label: Label | np.ndarray, *,
+                     topn: int = 10) -> list[tuple[Label, float]]:
+        """The labels with the highest cosine to a label, which is not its own answer, or to a
+        vector (dim,), such as an inferred one.
 
-        Returns (label, cosine) pairs, highest first; of equals the earlier label first. Raises UnknownWord, ValueError (topn < 1, a zero query).
+        Returns (label, cosine) pairs, highest first; of equals the earlier label first. Raises
+        UnknownWord, ValueError (topn < 1, a zero query).
         """
         query: Any = label
         if isinstance(label, (str, int)):
             row = int(self.rows([label])[0])
             if not self.matrix[row].any():
-                raise ValueError(f"the document tagged {shown(label)} has the zero vector, which has no direction: it holds no known word")
+                raise ValueError(f"the document tagged {shown(label)} has the zero vector, which "
+                                 "has no direction: it holds no known word")
             query = str(row)
-        return [(self.labels[int(token)], cosine) for token, cosine in self._vectors.most_similar(query, topn=topn)]
+        return [(self.labels[int(token)], cosine)
+                for token, cosine in self._vectors.most_similar(query, topn=topn)]
 
 
 class Tagging(NamedTuple):
-    """``labels``, each of which has a row; ``rows`` int32 of all documents one after the other, those of document i from ``offsets[i]`` (int64)."""
+    """``labels``, each of which has a row; ``rows`` int32 of all documents one after the other,
+    those of document i from ``offsets[i]`` (int64).
+    """
 
     labels: list[Label]
     rows: np.ndarray
@@ -99,38 +118,49 @@ def _checked_label(where: str, label: Any) -> Label:
     if isinstance(label, (int, np.integer)) and not isinstance(label, bool):
         return int(label)
     if not isinstance(label, str):
-        raise TypeError(f"{where}={shown(label)} is {type(label).__name__}; expected a tag: a str or an int")
+        raise TypeError(f"{where}={shown(label)} is {type(label).__name__}; expected a tag: a str "
+                        "or an int")
     try:
         label.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"{where}={shown(label)} is no text: {error.reason} at character {error.start}") from None
+        raise ValueError(f"{where}={shown(label)} is no text: {error.reason} at character "
+                         f"{error.start}") from None
     return label
 
 
 def _checked_document(i: int, tags: Any) -> list[Label]:
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Iterable):
-        raise TypeError(f"tags[{i}]={shown(tags)} is {type(tags).__name__}; expected a list of tags for each document, such as [{shown(tags)}]")
+        raise TypeError(f"tags[{i}]={shown(tags)} is {type(tags).__name__}; expected a list of "
+                        f"tags for each document, such as [{shown(tags)}]")
     found = [_checked_label(f"tags[{i}][{j}]", tag) for j, tag in enumerate(tags)]
     if not found:
-        raise ValueError(f"tags[{i}]={shown(tags)} is empty; expected a list of tags, at least one for each document")
+        raise ValueError(f"tags[{i}]={shown(tags)} is empty; expected a list of tags, at least one "
+                         "for each document")
     if len(set(found)) < len(found):
-        raise ValueError(f"tags[{i}]={shown(tags)} holds a tag twice; expected a list of different tags")
+        raise ValueError(f"tags[{i}]={shown(tags)} holds a tag twice; expected a list of different "
+                         "tags")
     return found
 
 
 def read_tags(tags: Any, n: int, *, known: Sequence[Label] = ()) -> Tagging:
     """The tags of n documents as rows.
 
-    Parameters: tags, one list of labels for each document, or None: documents are numbered from the number of ``known`` labels on; known, labels
-    that have rows already, which new ones follow. Raises TypeError, ValueError that name the document.
+    Parameters: tags, one list of labels for each document, or None: documents are numbered from the
+    number of ``known`` labels on; known, labels that have rows already, which new ones follow.
+    Raises TypeError, ValueError that name the document.
     """
     if tags is None:
-        return Tagging([*known, *range(len(known), len(known) + n)], np.arange(len(known), len(known) + n, dtype=np.int32), np.arange(n + 1))
+        return Tagging([*known, *range(len(known),
+                                       len(known) + n)],
+                       np.arange(len(known),
+                                 len(known) + n, dtype=np.int32), np.arange(n + 1))
     if isinstance(tags, (str, bytes, dict, set)) or not isinstance(tags, Iterable):
-        raise TypeError(f"tags={shown(tags)} is {type(tags).__name__}; expected one list of tags for each document, or None")
+        raise TypeError(f"tags={shown(tags)} is {type(tags).__name__}; expected one list of tags "
+                        "for each document, or None")
     documents = [_checked_document(i, item) for i, item in enumerate(tags)]
     if len(documents) != n:
-        raise ValueError(f"tags holds {len(documents):,} lists for {n:,} documents; expected a list of tags for each")
+        raise ValueError(f"tags holds {len(documents):,} lists for {n:,} documents; expected a "
+                         "list of tags for each")
     row_of = {label: row for row, label in enumerate(known)}
     rows = [row_of.setdefault(tag, len(row_of)) for document in documents for tag in document]
     offsets = np.concatenate([[0], np.cumsum([len(document) for document in documents])])

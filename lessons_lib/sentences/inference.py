@@ -1,7 +1,8 @@
-"""Vectors of new documents: every trained weight stays as it is, and a fresh row learns to guess the words of its document.
+"""Vectors of new documents: every trained weight stays as it is, and a fresh row learns to guess
+the words of its document.
 
-Start and draws of a document follow from its known words and the seed, so its vector is the same in any company, in any order and on any number of
-threads. Taught in lesson ``07_doc2vec``.
+Start and draws of a document follow from its known words and the seed, so its vector is the same in
+any company, in any order and on any number of threads. Taught in lesson ``07_doc2vec``.
 """
 
 from __future__ import annotations
@@ -24,31 +25,42 @@ if TYPE_CHECKING:
 __all__ = ["Inference", "document_numbers", "start_rows"]
 
 REACH = 0.5                                     # of start vectors
-LARGEST = 1e3                                   # a coordinate beyond it belongs to a run that diverges
-_STEP = np.uint64(0xD1342543DE82EF95)           # odd: a word at another place in the document counts as another word
+LARGEST = 1e3  # a coordinate beyond it belongs to a run that diverges
+# odd: a word at another place in the document counts as another word
+_STEP = np.uint64(0xD1342543DE82EF95)
 
 
 def document_numbers(words: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """A number for each document that follows from its words and their order: (d,) uint64, 0 for no words."""
+    """A number for each document that follows from its words and their order: (d,) uint64, 0 for no
+    words.
+    """
     from ..kernels.window_update.draws import mixed_numbers
 
-    places = np.arange(len(words), dtype=np.uint64) - np.repeat(offsets[:-1], np.diff(offsets)).astype(np.uint64)
+    places = (np.arange(len(words), dtype=np.uint64) -
+              np.repeat(offsets[:-1], np.diff(offsets)).astype(np.uint64))
     each = mixed_numbers(mixed_numbers(words.astype(np.uint64)) + places * _STEP)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(each, dtype=np.uint64)])
     return sums[offsets[1:]] - sums[offsets[:-1]]
 
 
 def start_rows(numbers: np.ndarray, dim: int, seed: int) -> np.ndarray:
-    """Start vectors (d, dim) float32, uniform within ``REACH`` by dim to both sides of 0, drawn by the documents' numbers."""
+    """Start vectors (d, dim) float32, uniform within ``REACH`` by dim to both sides of 0, drawn by
+    the documents' numbers.
+    """
     from ..kernels.window_update.draws import GOLDEN, mixed_numbers
 
-    x = mixed_numbers(mixed_numbers(numbers + np.uint64(seed))[:, None] + np.arange(1, dim + 1, dtype=np.uint64) * np.uint64(GOLDEN))
-    return ((x >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24) - np.float32(0.5)) * np.float32(2 * REACH / dim)
+    x = mixed_numbers(
+        mixed_numbers(numbers + np.uint64(seed))[:, None] +
+        np.arange(1, dim + 1, dtype=np.uint64) * np.uint64(GOLDEN))
+    return (((x >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24) - np.float32(0.5)) *
+            np.float32(2 * REACH / dim))
 
 
 @dataclass(frozen=True)
 class Inference:
-    """How documents are inferred: frozen weights in ``state``, whose words are ``vectors``; ``settings`` of `kernels.document_update`."""
+    """How documents are inferred: frozen weights in ``state``, whose words are ``vectors``;
+    ``settings`` of `kernels.document_update`.
+    """
 
     state: DocumentState
     vectors: WordVectors
@@ -57,8 +69,11 @@ class Inference:
     epochs: int
     rate: float
 
-    def of(self, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors (n, dim) float32, zeros without a known word, and numbers of known words (n,) of documents whose words have the numbers ``ids``."""
+    def of(self, row_of: np.ndarray, ids: np.ndarray,
+           ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors (n, dim) float32, zeros without a known word, and numbers of known words (n,) of
+        documents whose words have the numbers ``ids``.
+        """
         from ..kernels import document_update
 
         rows = row_of[ids]
@@ -66,24 +81,33 @@ class Inference:
         offsets = np.concatenate([[0], np.cumsum(known)])[np.concatenate([[0], ends])]
         words, sizes = rows[known].astype(np.int32), np.diff(offsets)
         numbers = document_numbers(words, offsets)
-        new = self.state.for_new(words, offsets, start_rows(numbers, self.vectors.dim, self.settings["seed"]), numbers)
+        new = self.state.for_new(words, offsets,
+                                 start_rows(numbers, self.vectors.dim, self.settings["seed"]),
+                                 numbers)
         for epoch in range(self.epochs):
-            rate = self.rate * (1 - epoch / self.epochs)                # the same for the whole epoch: a document's place must not matter
-            document_update(new, learning_rate=(rate, rate), epoch=epoch, frozen=True, loss_every=0, **self.settings)
+            # the same for the whole epoch: a document's place must not matter
+            rate = self.rate * (1 - epoch / self.epochs)
+            document_update(new, learning_rate=(rate, rate), epoch=epoch, frozen=True, loss_every=0,
+                            **self.settings)
         found = new.documents[:, : self.vectors.dim].numpy().copy()
         found[sizes == 0] = 0.0
         if not np.abs(found).max(initial=0.0) < LARGEST:                # NaN is not smaller, either
-            raise TrainingDiverged(f"inference diverged: a coordinate reached {np.abs(found).max():g}. The model is as it was. Use a smaller rate: "
+            raise TrainingDiverged("inference diverged: a coordinate reached "
+                                   f"{np.abs(found).max():g}. The model is as it was. Use a "
+                                   "smaller rate: "
                                    f"learning_rate={self.rate / 10:.3g}, or 0.025")
         return found, sizes
 
     def of_block(self, block: ScannedBlock) -> Sums:
         """The same for texts that were just scanned."""
-        return Sums(*self.of(self.index.rows(block.strings, block.hashes), block.ids, block.document_ends), long_tokens(block))
+        return Sums(
+            *self.of(self.index.rows(block.strings, block.hashes), block.ids, block.document_ends),
+            long_tokens(block))
 
     def of_corpus(self, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
         """Vectors and numbers of known words of a corpus' documents."""
         row_of = self.index.rows_of(corpus.vocabulary.tokens)
         found = [self.of(row_of, ids, ends) for ids, ends in numbered_documents(corpus)]
         vectors = [np.empty((0, self.vectors.dim), np.float32), *(x for x, _ in found)]
-        return np.concatenate(vectors), np.concatenate([np.empty(0, np.int64), *(n for _, n in found)])
+        return np.concatenate(vectors), np.concatenate(
+            [np.empty(0, np.int64), *(n for _, n in found)])

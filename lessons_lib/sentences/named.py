@@ -1,7 +1,9 @@
-"""The encoders of lessons 04 to 06 by name: a method of this room and the word vectors that it adds up, such as "sif-course".
+"""The encoders of lessons 04 to 06 by name: a method of this room and the word vectors that it adds
+up, such as "sif-course".
 
-Word frequencies are those of the course vectors' own text; directions come from the sentences of the Wikipedia sample. Nothing is fitted on a set
-that is evaluated. One place for these settings, so that ``lessons evaluate``, the lessons and the leaderboard mean the same by a name.
+Word frequencies are those of the course vectors' own text; directions come from the sentences of
+the Wikipedia sample. Nothing is fitted on a set that is evaluated. One place for these settings, so
+that ``lessons evaluate``, the lessons and the leaderboard mean the same by a name.
 """
 
 from __future__ import annotations
@@ -17,16 +19,19 @@ __all__ = ["NAMED", "named_encoder"]
 
 METHODS = ("mean", "tfidf", "sif", "usif")
 # Name -> the dataset and which of its models
-VECTORS: dict[str, tuple[str, dict[str, Any]]] = {"course": ("course-vectors", {}), "course-glove": ("course-vectors", {"model": "glove"}),
-                                                  "glove-sample": ("glove-sample", {})}
+VECTORS: dict[str, tuple[str, dict[str, Any]]] = {
+    "course": ("course-vectors", {}), "course-glove": ("course-vectors", {"model": "glove"}),
+    "glove-sample": ("glove-sample", {})
+}
 NAMED = tuple(f"{method}-{vectors}" for vectors in VECTORS for method in METHODS)
 
 
 def named_encoder(name: str, texts: Sequence[str] | None = None) -> Encoder:
     """A fitted encoder.
 
-    Parameters: name, one of ``NAMED``; texts to fit on, None for the sentences of the Wikipedia sample. Returns an `Encoder` with that name.
-    Raises ValueError for an unknown name, DataMissing where the vectors are not on this machine.
+    Parameters: name, one of ``NAMED``; texts to fit on, None for the sentences of the Wikipedia
+    sample. Returns an `Encoder` with that name. Raises ValueError for an unknown name, DataMissing
+    where the vectors are not on this machine.
     """
     from ..datasets import load
 
@@ -46,4 +51,6 @@ def _encoder(method: str, vectors: WordVectors) -> Any:
     if method in ("mean", "tfidf"):
         return MeanEncoder(vectors, {"mean": "uniform"}.get(method, method))
     counts = load("course-frequencies")
-    return SIF(vectors, counts=counts) if method == "sif" else USIF(vectors, counts=counts, sentence_length=11)
+    return (SIF(vectors, counts=counts)
+            if method == "sif"
+            else USIF(vectors, counts=counts, sentence_length=11))

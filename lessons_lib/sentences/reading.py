@@ -1,4 +1,5 @@
-"""What the methods of this room are fitted on: texts, which are numbered here, or a corpus that was numbered before.
+"""What the methods of this room are fitted on: texts, which are numbered here, or a corpus that was
+numbered before.
 
 Used by every method of ``sentences``; taught in lesson ``06_sif_and_usif``.
 """
@@ -20,7 +21,8 @@ _TOKENS_AT_ONCE, _DOCUMENTS_AT_ONCE = 1 << 16, 1 << 14
 def as_corpus(texts: Iterable[str] | Corpus, *, tokenizer: Any, threads: int | None) -> Corpus:
     """Texts as a corpus with every word in it; a `Corpus` is returned as it is.
 
-    Raises TypeError or ValueError (texts that are none, no texts, no tokens), ValueError for a corpus without a word.
+    Raises TypeError or ValueError (texts that are none, no texts, no tokens), ValueError for a
+    corpus without a word.
     """
     if not isinstance(texts, Corpus):
         return Corpus.from_texts(texts, tokenizer=tokenizer, threads=threads)
@@ -30,9 +32,11 @@ def as_corpus(texts: Iterable[str] | Corpus, *, tokenizer: Any, threads: int | N
 
 
 def numbered_documents(corpus: Corpus) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield a corpus' documents in order, many at a time: their token numbers, and where each document ends in them.
+    """Yield a corpus' documents in order, many at a time: their token numbers, and where each
+    document ends in them.
 
-    Raises ValueError for a number outside the vocabulary: numbers become addresses, and a corpus takes them as given.
+    Raises ValueError for a number outside the vocabulary: numbers become addresses, and a corpus
+    takes them as given.
     """
     offsets, first, n_words = corpus.offsets, 0, len(corpus.vocabulary)
     while first < len(corpus):
@@ -42,7 +46,9 @@ def numbered_documents(corpus: Corpus) -> Iterator[tuple[np.ndarray, np.ndarray]
         if len(ids) and not 0 <= ids.min() <= ids.max() < n_words:
             at = int(np.argmax((ids < 0) | (ids >= n_words)))
             document = int(np.searchsorted(offsets, offsets[first] + at, side="right")) - 1
-            raise ValueError(f"corpus document {document} holds token id {ids[at]}; expected ids in [0, {n_words - 1}], the "
-                             f"{n_words} words of its vocabulary. Build the corpus again from its texts")
+            raise ValueError(f"corpus document {document} holds token id {ids[at]}; expected ids "
+                             f"in [0, {n_words - 1}], the "
+                             f"{n_words} words of its vocabulary. Build the corpus again from its "
+                             "texts")
         yield ids, offsets[first + 1 : last + 1] - offsets[first]
         first = last

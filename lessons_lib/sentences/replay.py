@@ -1,7 +1,8 @@
-"""The windows that training with documents will take, told before they are taken: which rows guess, and which words are to be told apart.
+"""The windows that training with documents will take, told before they are taken: which rows guess,
+and which words are to be told apart.
 
-Every draw of `kernels.document_update` is a function of seed, epoch and place, so its windows can be listed as often as one likes. Taught in lesson
-``07_doc2vec``.
+Every draw of `kernels.document_update` is a function of seed, epoch and place, so its windows can
+be listed as often as one likes. Taught in lesson ``07_doc2vec``.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
 __all__ = ["document_windows"]
 
 
-def document_windows(state: DocumentState, *, model: str = "dm", combine: str = "mean", train_words: bool = False,
-                     objective: str = "negative_sampling", window: int = 5, negatives: int = 5, seed: int = 0, epoch: int = 0) -> Iterator[Window]:
-    """Every window of one epoch of `kernels.document_update`, in order, as `words.Window`; nothing is trained.
+def document_windows(state: DocumentState, *, model: str = "dm", combine: str = "mean",
+                     train_words: bool = False, objective: str = "negative_sampling",
+                     window: int = 5, negatives: int = 5, seed: int = 0,
+                     epoch: int = 0) -> Iterator[Window]:
+    """Every window of one epoch of `kernels.document_update`, in order, as `words.Window`; nothing
+    is trained.
 
-    Parameters: as there. The contexts of a window are rows of ``state.inputs``: words, the text's edge, and last the document's tags, whose rows
-    follow those of the words and the edge. Raises TypeError or ValueError when the first window is asked for.
+    Parameters: as there. The contexts of a window are rows of ``state.inputs``: words, the text's
+    edge, and last the document's tags, whose rows follow those of the words and the edge. Raises
+    TypeError or ValueError when the first window is asked for.
 
     >>> from lessons_lib.kernels import DocumentState
     >>> state = DocumentState([0, 1], [0, 2], np.zeros((4, 1)), np.zeros((2, 1)), [1, 1], sample=0, tags=[0], tag_offsets=[0, 1])
@@ -37,14 +42,20 @@ def document_windows(state: DocumentState, *, model: str = "dm", combine: str = 
     from ..kernels.document_update.state import COMBINATIONS, DocumentSettings
 
     if not isinstance(state, DocumentState):
-        raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a kernels.DocumentState")
+        raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a "
+                        "kernels.DocumentState")
     dm = check_choice("model", model, ("dm", "dbow")) == "dm"
     check_choice("combine", combine, COMBINATIONS)
-    tree = check_choice("objective", objective, ("negative_sampling", "hierarchical_softmax")) == "hierarchical_softmax"
-    how = DocumentSettings(dm, tree, check_int("window", window, high=1000), 0 if tree else check_int("negatives", negatives, high=255), (1.0, 1.0),
-                           False, 0, check_int("seed", seed, low=0, high=2**63 - 1), check_int("epoch", epoch, low=0, high=2**31 - 1),
-                           (0, state.n_pieces), 1, True, neighbours=bool(dm or train_words), combine=combine if dm else "", frozen=False)
+    tree = (check_choice("objective", objective,
+                         ("negative_sampling", "hierarchical_softmax")) == "hierarchical_softmax")
+    how = DocumentSettings(
+        dm, tree, check_int("window", window, high=1000),
+        0 if tree else check_int("negatives", negatives, high=255), (1.0, 1.0), False, 0,
+        check_int("seed", seed, low=0, high=2**63 - 1),
+        check_int("epoch", epoch, low=0, high=2**31 - 1), (0, state.n_pieces), 1, True,
+        neighbours=bool(dm or train_words), combine=combine if dm else "", frozen=False)
     for piece, key in enumerate(state.keys(how).tolist()):
         for centre, contexts, numbers, _ in windows_of(state, how, piece, key):
             outputs, labels = outputs_of(state, how, centre, numbers)
-            yield Window(np.array(contexts, dtype=np.int32), outputs.astype(np.int32), labels.astype(np.float32))
+            yield Window(np.array(contexts, dtype=np.int32), outputs.astype(np.int32),
+                         labels.astype(np.float32))

@@ -1,7 +1,8 @@
-"""Compiled loops from token numbers to one vector per sentence: rows are gathered, weighted and added where they lie.
+"""Compiled loops from token numbers to one vector per sentence: rows are gathered, weighted and
+added where they lie.
 
-No array of all tokens' vectors is ever made: a sentence of n words reads n rows of the word vectors and writes one. Used by every method of
-``sentences``; taught in lesson ``06_sif_and_usif``.
+No array of all tokens' vectors is ever made: a sentence of n words reads n rows of the word vectors
+and writes one. Used by every method of ``sentences``; taught in lesson ``06_sif_and_usif``.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ from .row_sums import LINE, fetch, weighted_sum
 
 __all__ = ["add_documents_per_word", "divide_by_lengths", "first_not_finite", "sum_rows"]
 
-_AT_ONCE = 256                                   # rows summed in float32; the parts of a longer text join in float64
+_AT_ONCE = 256  # rows summed in float32; the parts of a longer text join in float64
 
 
 @compiled
-def _chosen(ids: np.ndarray, begin: int, end: int, row_of: np.ndarray, weight_of: np.ndarray, seen: np.ndarray, once: bool, document: int,
-            table: int, row_bytes: int, places: np.ndarray, weights: np.ndarray) -> tuple[int, float]:
-    """Write where the rows of a sentence's known words begin, in bytes, and their weights; with ``once`` each distinct word one time.
+def _chosen(ids: np.ndarray, begin: int, end: int, row_of: np.ndarray, weight_of: np.ndarray,
+            seen: np.ndarray, once: bool, document: int, table: int, row_bytes: int,
+            places: np.ndarray, weights: np.ndarray) -> tuple[int, float]:
+    """Write where the rows of a sentence's known words begin, in bytes, and their weights; with
+    ``once`` each distinct word one time.
 
-    The rows, from address ``table`` on, are asked for at once, so that memory brings many of them together. Returns how many, and the sum of their
-    weights.
+    The rows, from address ``table`` on, are asked for at once, so that memory brings many of them
+    together. Returns how many, and the sum of their weights.
     """
     n, total = 0, 0.0
     for i in range(begin, end):
@@ -40,22 +43,27 @@ def _chosen(ids: np.ndarray, begin: int, end: int, row_of: np.ndarray, weight_of
 
 
 @compiled
-def sum_rows(matrix: np.ndarray, weight_of: np.ndarray, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray, once: bool, per_weight: bool,
-             out: np.ndarray, known: np.ndarray) -> None:
-    """Write the weighted mean of each sentence's word vectors to ``out`` and the number of its known words to ``known``.
+def sum_rows(matrix: np.ndarray, weight_of: np.ndarray, row_of: np.ndarray, ids: np.ndarray,
+             ends: np.ndarray, once: bool, per_weight: bool, out: np.ndarray,
+             known: np.ndarray) -> None:
+    """Write the weighted mean of each sentence's word vectors to ``out`` and the number of its
+    known words to ``known``.
 
-    Sentence s is ``ids[ends[s - 1]:ends[s]]``; ``row_of`` gives the row of an id, -1 for a word without a vector, which is left out. The sum is
-    divided by the number of known words, with ``per_weight`` by the sum of their weights; a sentence without any is zeros.
+    Sentence s is ``ids[ends[s - 1]:ends[s]]``; ``row_of`` gives the row of an id, -1 for a word
+    without a vector, which is left out. The sum is divided by the number of known words, with
+    ``per_weight`` by the sum of their weights; a sentence without any is zeros.
     """
     longest, begin = 0, 0
     for s in range(ends.size):
         longest, begin = max(longest, ends[s] - begin), ends[s]
     places, weights = np.empty(longest, np.int64), np.empty(longest, np.float32)
     seen = np.full(matrix.shape[0] if once else 0, -1, np.int64)
-    part, total_of_parts = np.empty(matrix.shape[1], np.float32), np.empty(matrix.shape[1], np.float64)
+    part, total_of_parts = np.empty(matrix.shape[1], np.float32), np.empty(
+        matrix.shape[1], np.float64)
     begin = 0
     for s in range(ends.size):
-        n, total = _chosen(ids, begin, ends[s], row_of, weight_of, seen, once, s, matrix.ctypes.data, 4 * matrix.shape[1], places, weights)
+        n, total = _chosen(ids, begin, ends[s], row_of, weight_of, seen, once, s,
+                           matrix.ctypes.data, 4 * matrix.shape[1], places, weights)
         begin, known[s] = ends[s], n
         share = np.float32(1.0 / (total if per_weight else n)) if n else np.float32(0.0)
         for i in range(n):
@@ -66,15 +74,19 @@ def sum_rows(matrix: np.ndarray, weight_of: np.ndarray, row_of: np.ndarray, ids:
         total_of_parts[:] = 0
         for first in range(0, n, _AT_ONCE):
             weighted_sum(matrix, places, weights, first, min(n, first + _AT_ONCE), part)
-            for k in range(part.size):           # a loop, because Numba takes seconds to compile a sum of arrays
+            # a loop, because Numba takes seconds to compile a sum of arrays
+            for k in range(part.size):
                 total_of_parts[k] += part[k]
         for k in range(part.size):
             out[s, k] = total_of_parts[k]
 
 
 @compiled
-def divide_by_lengths(matrix: np.ndarray, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray, out: np.ndarray) -> None:
-    """Divide number k of each sentence by the length of the k-th numbers of its words, √Σ v_k²; where they are all 0 it stays 0."""
+def divide_by_lengths(matrix: np.ndarray, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray,
+                      out: np.ndarray) -> None:
+    """Divide number k of each sentence by the length of the k-th numbers of its words, √Σ v_k²;
+    where they are all 0 it stays 0.
+    """
     squares, begin = np.empty(matrix.shape[1], np.float64), 0
     for s in range(ends.size):
         squares[:] = 0

@@ -1,7 +1,9 @@
-"""Topic coherence: do the top words of a topic occur together in real text, as a reader would expect of one theme?
+"""Topic coherence: do the top words of a topic occur together in real text, as a reader would
+expect of one theme?
 
-Three measures from the literature. `u_mass` asks in how many documents words meet, `npmi` and `c_v` look through a window that slides over the text,
-and `c_v` compares each word's company with the company of the whole topic. Taught in lesson ``03_topic_models``.
+Three measures from the literature. `u_mass` asks in how many documents words meet, `npmi` and `c_v`
+look through a window that slides over the text, and `c_v` compares each word's company with the
+company of the whole topic. Taught in lesson ``03_topic_models``.
 """
 
 from __future__ import annotations
@@ -18,59 +20,69 @@ from .counts_input import Counts, as_counts
 
 __all__ = ["MEASURES", "coherence_of"]
 
-MEASURES = {"u_mass": None, "npmi": 10, "c_v": 110}           # tokens in a window; None counts documents
+MEASURES = {"u_mass": None, "npmi": 10, "c_v": 110}  # tokens in a window; None counts documents
 EPSILON = 1e-12
 _TOKENS_AT_ONCE = 1 << 22                                     # of one compiled call: some 50 ms
 _WORDS_AT_ONCE = 2048                                         # a table of pairs of 32 MB
 
 
-def coherence_of(topics: Sequence[Sequence[Any]], data: Any, *, measure: str = "u_mass", window: int | None = None) -> np.ndarray:
+def coherence_of(topics: Sequence[Sequence[Any]], data: Any, *, measure: str = "u_mass",
+                 window: int | None = None) -> np.ndarray:
     """Coherence of each topic's top words. Returns (n_topics,) float64.
 
-    Parameters: topics, for each one its words, best first (str, or columns of ``data``); data, the reference: a `text.Corpus`, or for
-    ``"u_mass"`` also counts, which have no order for a window; measure; window, tokens that a window holds, None for the measure's own.
+    Parameters: topics, for each one its words, best first (str, or columns of ``data``); data, the
+    reference: a `text.Corpus`, or for ``"u_mass"`` also counts, which have no order for a window;
+    measure; window, tokens that a window holds, None for the measure's own.
 
-    With p(w) the share of documents or windows that hold w, p(v, w) of those that hold both, and e = 1e-12:
-    ``"u_mass"``: mean over pairs of log((p(v, w) + e) / p(w)), w the better-ranked word [mimno2011optimizing];
-    ``"npmi"``: mean over pairs of NPMI(v, w) = log((p(v, w) + e) / (p(v) p(w))) / -log(p(v, w) + e), window 10 [bouma2009normalized];
-    ``"c_v"``: each word v has the vector NPMI(v, .) over the topic's words; mean cosine between it and the sum of all, window 110
+    With p(w) the share of documents or windows that hold w, p(v, w) of those that hold both, and e
+    = 1e-12: ``"u_mass"``: mean over pairs of log((p(v, w) + e) / p(w)), w the better-ranked word
+    [mimno2011optimizing]; ``"npmi"``: mean over pairs of NPMI(v, w) = log((p(v, w) + e) / (p(v)
+    p(w))) / -log(p(v, w) + e), window 10 [bouma2009normalized]; ``"c_v"``: each word v has the
+    vector NPMI(v, .) over the topic's words; mean cosine between it and the sum of all, window 110
     [roder2015exploring].
-    A window counts once however often a word stands in it, and a document shorter than the window is one window. (gensim forgets a word when
-    one of its two places leaves the window, so its counts are lower where words repeat.) Two words that are in every window have NPMI 1, the
-    limit. Words that ``data`` lacks are left out of their topic, with one DataWarning.
-    Raises TypeError or ValueError for an unknown measure, a window where documents are counted, data without order, and a topic with fewer than
-    two words in ``data``.
+    A window counts once however often a word stands in it, and a document shorter than the window
+    is one window. (gensim forgets a word when one of its two places leaves the window, so its
+    counts are lower where words repeat.) Two words that are in every window have NPMI 1, the limit.
+    Words that ``data`` lacks are left out of their topic, with one DataWarning. Raises TypeError or
+    ValueError for an unknown measure, a window where documents are counted, data without order, and
+    a topic with fewer than two words in ``data``.
     """
     check_choice("measure", measure, MEASURES)
     size = MEASURES[measure]
     if window is not None:
         if size is None:
-            raise ValueError(f'window={shown(window)} has no meaning for measure="u_mass", which counts documents; leave it out')
+            raise ValueError(f'window={shown(window)} has no meaning for measure="u_mass", which '
+                             'counts documents; leave it out')
         size = check_int("window", window)
     counts = data if isinstance(data, Counts) else as_counts(data, fitting=False)
     if size is not None and counts.reading is None:
-        raise ValueError(f'measure={measure!r} needs the order of the words, which counts do not have; pass a Corpus, or measure="u_mass"')
+        raise ValueError(f'measure={measure!r} needs the order of the words, which counts do not '
+                         'have; pass a Corpus, or measure="u_mass"')
     columns = _known_columns(_checked_topics(topics), counts)
     scores = np.empty(len(columns))
     for group in _groups(columns):
         used = np.unique(np.concatenate([columns[k] for k in group]))
-        total, together = _document_counts(counts, used) if size is None else _window_counts(counts, used, size)
+        total, together = (_document_counts(counts, used)
+                           if size is None
+                           else _window_counts(counts, used, size))
         for k in group:
             own = np.searchsorted(used, columns[k])
             scores[k] = _SCORES[measure](together[np.ix_(own, own)] / total)
     return scores
 
 
-# ------------------------------------------------------------------------------------------------ words
+# ------------------------------------------------------------------------------ words
 
 
 def _checked_topics(topics: Any) -> list[list[Any]]:
     rows = [list(words) for words in topics] if not isinstance(topics, (str, bytes)) else []
     if not rows or any(isinstance(words, str) for words in topics):
-        raise TypeError(f"topics={shown(topics)} holds no lists of words; expected one list of top words for each topic")
+        raise TypeError(f"topics={shown(topics)} holds no lists of words; expected one list of top "
+                        "words for each topic")
     for k, words in enumerate(rows):
         if len(words) < 2 or len(set(words)) < len(words):
-            raise ValueError(f"topics[{k}]={shown(words)} has {len(set(words))} distinct words of {len(words)}; expected >= 2, all different")
+            raise ValueError(f"topics[{k}]={shown(words)} has {len(set(words))} distinct words of "
+                             f"{len(words)}; expected >= 2, all different")
     return rows
 
 
@@ -81,12 +93,16 @@ def _known_columns(topics: list[list[Any]], counts: Counts) -> list[np.ndarray]:
         columns = _columns(k, words, counts)
         occurs = [c >= 0 and counts.word_counts[c] > 0 for c in columns]
         if sum(occurs) < 2:
-            raise ValueError(f"topics[{k}]={shown(words)}: {sum(occurs)} of {len(words)} words occur in data; expected >= 2")
-        kept.append(np.asarray([c for c, known in zip(columns, occurs, strict=True) if known], dtype=np.int64))
+            raise ValueError(f"topics[{k}]={shown(words)}: {sum(occurs)} of {len(words)} words "
+                             "occur in data; expected >= 2")
+        kept.append(
+            np.asarray([c for c, known in zip(columns, occurs, strict=True) if known],
+                       dtype=np.int64))
         missing += [(k, word) for word, known in zip(words, occurs, strict=True) if not known]
     if missing:
         k, word = missing[0]
-        warn_data(f"{len(missing)} top words do not occur in data, first {shown(word)} of topics[{k}]; they are left out", stacklevel=4)
+        warn_data(f"{len(missing)} top words do not occur in data, first {shown(word)} of "
+                  f"topics[{k}]; they are left out", stacklevel=4)
     return kept
 
 
@@ -94,7 +110,8 @@ def _columns(k: int, words: list[Any], counts: Counts) -> list[int]:
     if not isinstance(words[0], str):
         return [check_int(f"topics[{k}]", word, low=0, high=counts.n_words - 1) for word in words]
     if counts.tokens is None:
-        raise ValueError("topics hold words, but data is a matrix without names; pass columns, or as_counts(data, vocabulary=words)")
+        raise ValueError("topics hold words, but data is a matrix without names; pass columns, or "
+                         "as_counts(data, vocabulary=words)")
     return [counts.column_of.get(word, -1) for word in words]
 
 
@@ -110,7 +127,7 @@ def _groups(columns: list[np.ndarray]) -> list[list[int]]:
     return groups
 
 
-# ------------------------------------------------------------------------------------------------ counting
+# ------------------------------------------------------------------------------ counting
 
 
 def _document_counts(counts: Counts, used: np.ndarray) -> tuple[int, np.ndarray]:
@@ -126,25 +143,27 @@ def _window_counts(counts: Counts, used: np.ndarray, size: int) -> tuple[int, np
     number[used] = np.arange(len(used), dtype=np.int32)
     together, total = np.zeros((len(used), len(used)), dtype=np.int64), 0
     marks = np.arange(_TOKENS_AT_ONCE, len(word_ids), _TOKENS_AT_ONCE)
-    cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, marks), [len(offsets) - 1]])).tolist()
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, marks),
+                                     [len(offsets) - 1]])).tolist()
     for first, last in pairwise(cuts):
         total += count_windows(offsets, word_ids, number, size, together, first, last)
     return total, together
 
 
-# ------------------------------------------------------------------------------------------------ formulas
+# ------------------------------------------------------------------------------ formulas
 
 
 def _u_mass(p: np.ndarray) -> float:
-    lower = np.tril_indices(len(p), k=-1)                     # the second index is the better-ranked word
+    lower = np.tril_indices(len(p), k=-1)  # the second index is the better-ranked word
     return float(np.log((p[lower] + EPSILON) / np.diag(p)[lower[1]]).mean())
 
 
 def _npmi_table(p: np.ndarray) -> np.ndarray:
     alone = np.diag(p)
     joint = p + EPSILON
-    always = p >= 1.0                                         # 0 / 0; words that are always together tend to 1
-    return np.where(always, 1.0, np.log(joint / np.outer(alone, alone)) / np.where(always, 1.0, -np.log(joint)))
+    always = p >= 1.0  # 0 / 0; words that are always together tend to 1
+    return np.where(always, 1.0,
+                    np.log(joint / np.outer(alone, alone)) / np.where(always, 1.0, -np.log(joint)))
 
 
 def _npmi(p: np.ndarray) -> float:
@@ -155,7 +174,8 @@ def _c_v(p: np.ndarray) -> float:
     company = _npmi_table(p)
     whole = company.sum(axis=0)
     lengths = np.linalg.norm(company, axis=1) * np.linalg.norm(whole)
-    return float(np.where(lengths > 0, company @ whole / np.where(lengths > 0, lengths, 1.0), 0.0).mean())
+    return float(
+        np.where(lengths > 0, company @ whole / np.where(lengths > 0, lengths, 1.0), 0.0).mean())
 
 
 _SCORES = {"u_mass": _u_mass, "npmi": _npmi, "c_v": _c_v}

@@ -1,7 +1,8 @@
 """Learning how concentrated a Dirichlet prior is, from the counts that were drawn under it.
 
-Given groups of counts, the likelihood of the concentration a depends on the sizes of the counts only: how many are 1, 2, 3, …. Minka's fixed
-point climbs that likelihood with one division and never needs a step size. Used by `GibbsLDA`, taught in lesson ``03_topic_models``.
+Given groups of counts, the likelihood of the concentration a depends on the sizes of the counts
+only: how many are 1, 2, 3, …. Minka's fixed point climbs that likelihood with one division and
+never needs a step size. Used by `GibbsLDA`, taught in lesson ``03_topic_models``.
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ from scipy.special import digamma, gammaln
 
 from .gibbs_kernel import CAP, sizes_of_cells, sizes_of_documents
 
-__all__ = ["Sizes", "learned_alpha", "learned_beta", "log_joint", "sizes_by_topic", "sizes_of_words"]
+__all__ = [
+    "Sizes", "learned_alpha", "learned_beta", "log_joint", "sizes_by_topic", "sizes_of_words"
+]
 
 STEPS = 20                                      # of the fixed point each time
-SMALLEST, LARGEST = 1e-5, 1e4                   # a topic that no document has would get 0, a prior that fits no data infinity
+# a topic that no document has would get 0, a prior that fits no data infinity
+SMALLEST, LARGEST = 1e-5, 1e4
 
 
 @dataclass(frozen=True)
 class Sizes:
     """Counts of G groups, by size.
 
-    ``above``: (G, m) int64, how many counts of the group exceed 0, 1, 2, …, up to `CAP`; ``large``: (n, 2) int64, group and size of the counts that
-    exceed `CAP`.
+    ``above``: (G, m) int64, how many counts of the group exceed 0, 1, 2, …, up to `CAP`; ``large``:
+    (n, 2) int64, group and size of the counts that exceed `CAP`.
     """
 
     above: np.ndarray
@@ -38,7 +42,9 @@ class Sizes:
         return cls(np.ascontiguousarray(above[:, : int(above.any(axis=0).sum())]), large)
 
     def rise(self, a: np.ndarray) -> np.ndarray:
-        """Sum over the counts n of each group of digamma(n + a) - digamma(a) = 1/a + 1/(a + 1) + … + 1/(a + n - 1): (G,)."""
+        """Sum over the counts n of each group of digamma(n + a) - digamma(a) = 1/a + 1/(a + 1) + …
+        + 1/(a + n - 1): (G,).
+        """
         found = (self.above / (a[:, None] + np.arange(self.above.shape[1]))).sum(axis=1)
         group, n = self.large.T
         np.add.at(found, group, digamma(n + a[group]) - digamma(CAP + a[group]))
@@ -52,7 +58,8 @@ class Sizes:
 
 
 def _room(n_groups: int, n_tokens: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros((n_groups, CAP + 1), dtype=np.int64), np.empty((n_tokens // CAP + 1, 2), dtype=np.int64)
+    return np.zeros((n_groups, CAP + 1), dtype=np.int64), np.empty((n_tokens // CAP + 1, 2),
+                                                                   dtype=np.int64)
 
 
 def sizes_by_topic(offsets: np.ndarray, topics: np.ndarray, n_topics: int) -> Sizes:
@@ -68,26 +75,41 @@ def sizes_of_words(word_topic: np.ndarray, n_topics: int, n_tokens: int) -> Size
 
 
 def learned_alpha(sizes: Sizes, lengths: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """One concentration per topic from the topics of documents with these lengths: (K,), begun at ``alpha``. [minka2000estimating, Eq. 55]"""
+    """One concentration per topic from the topics of documents with these lengths: (K,), begun at
+    ``alpha``. [minka2000estimating, Eq. 55]
+    """
     length, often = np.unique(lengths[lengths > 0], return_counts=True)
     for _ in range(STEPS):
         total = alpha.sum()
-        alpha = np.clip(alpha * sizes.rise(alpha) / (often @ (digamma(length + total) - digamma(total))), SMALLEST, LARGEST)
+        alpha = np.clip(
+            alpha * sizes.rise(alpha) / (often @ (digamma(length + total) - digamma(total))),
+            SMALLEST, LARGEST)
     return alpha
 
 
 def learned_beta(sizes: Sizes, totals: np.ndarray, n_words: int, beta: float) -> float:
-    """One concentration for all words from the words of topics with these totals, begun at ``beta``."""
+    """One concentration for all words from the words of topics with these totals, begun at
+    ``beta``.
+    """
     totals = totals[totals > 0]
     for _ in range(STEPS):
         rise = float(sizes.rise(np.array([beta]))[0])
-        beta = float(np.clip(beta * rise / (n_words * (digamma(totals + n_words * beta) - digamma(n_words * beta)).sum()), SMALLEST, LARGEST))
+        beta = float(
+            np.clip(
+                beta * rise / (n_words *
+                               (digamma(totals + n_words * beta) - digamma(n_words * beta)).sum()),
+                SMALLEST, LARGEST))
     return beta
 
 
-def log_joint(by_topic: Sizes, of_words: Sizes, *, lengths: np.ndarray, totals: np.ndarray, n_words: int, alpha: np.ndarray, beta: float) -> float:
-    """log p(words, topics | alpha, beta) with both distributions integrated out, in nats. [griffiths2004finding, Eq. 2-3]"""
+def log_joint(by_topic: Sizes, of_words: Sizes, *, lengths: np.ndarray, totals: np.ndarray,
+              n_words: int, alpha: np.ndarray, beta: float) -> float:
+    """log p(words, topics | alpha, beta) with both distributions integrated out, in nats.
+    [griffiths2004finding, Eq. 2-3]
+    """
     length, often = np.unique(lengths, return_counts=True)
-    documents = by_topic.log_rise(alpha) - often @ (gammaln(length + alpha.sum()) - gammaln(alpha.sum()))
-    words = of_words.log_rise(np.array([beta])) - (gammaln(totals + n_words * beta) - gammaln(n_words * beta)).sum()
+    documents = (by_topic.log_rise(alpha) -
+                 often @ (gammaln(length + alpha.sum()) - gammaln(alpha.sum())))
+    words = (of_words.log_rise(np.array([beta])) -
+             (gammaln(totals + n_words * beta) - gammaln(n_words * beta)).sum())
     return float(documents + words)

@@ -1,7 +1,9 @@
-"""How well a topic model predicts words it has not seen, and how well its topics agree with true ones.
+"""How well a topic model predicts words it has not seen, and how well its topics agree with true
+ones.
 
-Held-out words are scored by document completion: half of a document finds its topics, the other half is predicted. Topics have no order, so
-found and true ones are paired first, by the assignment of smallest total variation. Taught in lesson ``03_topic_models``.
+Held-out words are scored by document completion: half of a document finds its topics, the other
+half is predicted. Topics have no order, so found and true ones are paired first, by the assignment
+of smallest total variation. Taught in lesson ``03_topic_models``.
 """
 
 from __future__ import annotations
@@ -18,27 +20,32 @@ from .counts_input import Counts, as_counts
 if TYPE_CHECKING:
     from .model import TopicModel
 
-__all__ = ["TopicMatch", "completion_perplexity", "log_likelihood", "match_topics", "split_documents"]
+__all__ = [
+    "TopicMatch", "completion_perplexity", "log_likelihood", "match_topics", "split_documents"
+]
 
 _AT_ONCE = 1 << 22                               # numbers gathered at a time, 32 MB
 _MOST_TOKENS = 1 << 27                           # that are dealt one by one, at about 50 bytes each
 
 
 def split_documents(data: Any, *, seed: int = 0) -> tuple[Counts, Counts]:
-    """Deal the tokens of each document at random into two halves. Returns (seen, scored), with the same documents and columns as ``data``.
+    """Deal the tokens of each document at random into two halves. Returns (seen, scored), with the
+    same documents and columns as ``data``.
 
-    Of an odd number of tokens the first half gets one more, so that a scored token has always a seen one beside it. Every split of a document is
-    equally likely, and the two halves add up to ``data``. Parameters: data, a count matrix, a corpus or `Counts`; seed. Raises as `as_counts`,
+    Of an odd number of tokens the first half gets one more, so that a scored token has always a
+    seen one beside it. Every split of a document is equally likely, and the two halves add up to
+    ``data``. Parameters: data, a count matrix, a corpus or `Counts`; seed. Raises as `as_counts`,
     and ValueError for more than 2^27 tokens, because each of them is dealt by itself.
     """
     counts = data if isinstance(data, Counts) else as_counts(data, fitting=False)
     if counts.n_tokens > _MOST_TOKENS:
-        raise ValueError(f"data holds {counts.n_tokens:,} tokens; expected <= {_MOST_TOKENS:,}, which are dealt one by one. Pass fewer documents")
+        raise ValueError(f"data holds {counts.n_tokens:,} tokens; expected <= {_MOST_TOKENS:,}, "
+                         "which are dealt one by one. Pass fewer documents")
     rng = generator(seed)
     word_ids = np.repeat(counts.matrix.indices, counts.matrix.data)
     lengths = counts.document_lengths
     document = np.repeat(np.arange(counts.n_documents), lengths)
-    order = np.lexsort((rng.random(len(word_ids)), document))            # shuffled inside each document
+    order = np.lexsort((rng.random(len(word_ids)), document))  # shuffled inside each document
     begins = np.cumsum(lengths) - lengths
     place = np.arange(len(word_ids)) - begins[document]
     first = place < ((lengths + 1) // 2)[document]
@@ -46,43 +53,52 @@ def split_documents(data: Any, *, seed: int = 0) -> tuple[Counts, Counts]:
     def half(chosen: np.ndarray) -> Counts:
         cells = (document[chosen], word_ids[order[chosen]])
         ones = np.ones(len(cells[0]), dtype=np.int32)
-        return Counts(sparse.coo_matrix((ones, cells), shape=counts.matrix.shape).tocsr(), counts.tokens)
+        return Counts(
+            sparse.coo_matrix((ones, cells), shape=counts.matrix.shape).tocsr(), counts.tokens)
 
     return half(first), half(~first)
 
 
 def completion_perplexity(model: TopicModel, counts: Counts, *, seed: int = 0) -> float:
-    """exp(-mean log p(w)) of the scored halves, each with the topics that the model infers from the seen half; see `TopicModel.perplexity`.
+    """exp(-mean log p(w)) of the scored halves, each with the topics that the model infers from the
+    seen half; see `TopicModel.perplexity`.
 
     Raises ValueError when no document has two tokens, TypeError or ValueError for a wrong seed.
     """
     seen, scored = split_documents(counts, seed=seed)
     if scored.n_tokens == 0:
-        raise ValueError(f"data: none of {counts.n_documents} documents has 2 known tokens; expected >= 1, one token to infer from and one to score")
-    return float(np.exp(-log_likelihood(scored, model._infer(seen, model.seed), model.components_) / scored.n_tokens))
+        raise ValueError(f"data: none of {counts.n_documents} documents has 2 known tokens; "
+                         "expected >= 1, one token to infer from and one to score")
+    return float(
+        np.exp(-log_likelihood(scored, model._infer(seen, model.seed), model.components_) /
+               scored.n_tokens))
 
 
 def log_likelihood(data: Any, doc_topic: np.ndarray, components: np.ndarray) -> float:
-    """Sum over all tokens of log sum_k p(k | document) p(word | k), in nats; -inf where a token has probability 0.
+    """Sum over all tokens of log sum_k p(k | document) p(word | k), in nats; -inf where a token has
+    probability 0.
 
-    Parameters: data, counts (D, V) or a corpus; doc_topic (D, K); components (K, V). Raises ValueError for shapes that do not fit and for
-    negative probabilities.
+    Parameters: data, counts (D, V) or a corpus; doc_topic (D, K); components (K, V). Raises
+    ValueError for shapes that do not fit and for negative probabilities.
     """
     counts = data if isinstance(data, Counts) else as_counts(data, fitting=False)
     components = check_array("components", components, columns=counts.n_words)
     doc_topic = check_array("doc_topic", doc_topic, columns=len(components))
     if len(doc_topic) != counts.n_documents:
-        raise ValueError(f"doc_topic has {len(doc_topic)} rows, data has {counts.n_documents} documents; expected one row for each document")
+        raise ValueError(f"doc_topic has {len(doc_topic)} rows, data has {counts.n_documents} "
+                         "documents; expected one row for each document")
     for name, found in (("doc_topic", doc_topic), ("components", components)):
         if found.size and found.min() < 0:
-            raise ValueError(f"{name}[{int(np.argmax((found < 0).any(axis=1)))}] holds {found.min():g}; expected probabilities >= 0")
+            raise ValueError(f"{name}[{int(np.argmax((found < 0).any(axis=1)))}] holds "
+                             f"{found.min():g}; expected probabilities >= 0")
     entries = counts.matrix.tocoo()
     word_topic = np.ascontiguousarray(components.T)
     size = max(1, _AT_ONCE // max(1, len(components)))
     total = 0.0
     for start in range(0, entries.nnz, size):
         part = slice(start, start + size)
-        probability = np.einsum("nk,nk->n", doc_topic[entries.row[part]], word_topic[entries.col[part]])
+        probability = np.einsum("nk,nk->n", doc_topic[entries.row[part]],
+                                word_topic[entries.col[part]])
         with np.errstate(divide="ignore"):
             total += float(entries.data[part] @ np.log(probability))
     return total
@@ -92,8 +108,9 @@ def log_likelihood(data: Any, doc_topic: np.ndarray, components: np.ndarray) -> 
 class TopicMatch:
     """Which found topic stands for which true one.
 
-    ``order``: (K_true,) int64, the found topic paired with each true one, -1 where fewer were found; ``distance``: (K_true,) float64, their total
-    variation, 0 (equal) to 1 (no word in common), 1 where unpaired.
+    ``order``: (K_true,) int64, the found topic paired with each true one, -1 where fewer were
+    found; ``distance``: (K_true,) float64, their total variation, 0 (equal) to 1 (no word in
+    common), 1 where unpaired.
     """
 
     order: np.ndarray
@@ -101,9 +118,11 @@ class TopicMatch:
 
 
 def match_topics(found: np.ndarray, true: np.ndarray) -> TopicMatch:
-    """Pair found topics with true ones so that the sum of total variations, 1/2 sum_w |p(w) - q(w)|, is smallest.
+    """Pair found topics with true ones so that the sum of total variations, 1/2 sum_w |p(w) -
+    q(w)|, is smallest.
 
-    Parameters: found (K, V), true (K_true, V), rows of distributions over the same words. Raises ValueError for different columns or no rows.
+    Parameters: found (K, V), true (K_true, V), rows of distributions over the same words. Raises
+    ValueError for different columns or no rows.
     """
     from scipy.optimize import linear_sum_assignment
     from scipy.spatial.distance import cdist

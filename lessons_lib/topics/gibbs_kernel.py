@@ -1,7 +1,9 @@
-"""The compiled counting under `GibbsLDA`: topics of documents, and how often each size of a count occurs.
+"""The compiled counting under `GibbsLDA`: topics of documents, and how often each size of a count
+occurs.
 
-Priors are learned from sizes alone: not which document has three tokens of a topic, but how many have. Sizes up to `CAP` go into a table, the few
-larger ones into a list. Taught in lesson ``03_topic_models``.
+Priors are learned from sizes alone: not which document has three tokens of a topic, but how many
+have. Sizes up to `CAP` go into a table, the few larger ones into a list. Taught in lesson
+``03_topic_models``.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ def add_document_counts(offsets: np.ndarray, topics: np.ndarray, out: np.ndarray
 
 @compiled
 def _note(table: np.ndarray, group: int, n: int, large: np.ndarray, n_large: int) -> int:
-    """Count one more of size n in a group; sizes above the table's go into the list ``large`` (group, size). Returns the new length of the list."""
+    """Count one more of size n in a group; sizes above the table's go into the list ``large``
+    (group, size). Returns the new length of the list.
+    """
     if n < table.shape[1]:
         table[group, n] += 1
         return n_large
@@ -34,8 +38,11 @@ def _note(table: np.ndarray, group: int, n: int, large: np.ndarray, n_large: int
 
 
 @compiled
-def sizes_of_documents(offsets: np.ndarray, topics: np.ndarray, n_topics: int, table: np.ndarray, large: np.ndarray) -> int:
-    """Fill ``table`` (K, CAP + 1) with the number of documents that have n > 0 tokens of topic k; returns how many rows of ``large`` are used."""
+def sizes_of_documents(offsets: np.ndarray, topics: np.ndarray, n_topics: int, table: np.ndarray,
+                       large: np.ndarray) -> int:
+    """Fill ``table`` (K, CAP + 1) with the number of documents that have n > 0 tokens of topic k;
+    returns how many rows of ``large`` are used.
+    """
     counts, met, n_large = np.zeros(n_topics, dtype=np.int64), np.empty(n_topics, dtype=np.int64), 0
     for d in range(len(offsets) - 1):
         n_met = 0
@@ -52,8 +59,11 @@ def sizes_of_documents(offsets: np.ndarray, topics: np.ndarray, n_topics: int, t
 
 
 @compiled
-def sizes_of_cells(word_topic: np.ndarray, n_topics: int, table: np.ndarray, large: np.ndarray) -> int:
-    """Fill ``table`` (1, CAP + 1) with the number of cells of (V, >= K) counts that are n > 0; returns as `sizes_of_documents`."""
+def sizes_of_cells(word_topic: np.ndarray, n_topics: int, table: np.ndarray,
+                   large: np.ndarray) -> int:
+    """Fill ``table`` (1, CAP + 1) with the number of cells of (V, >= K) counts that are n > 0;
+    returns as `sizes_of_documents`.
+    """
     n_large = 0
     for w in range(word_topic.shape[0]):
         for k in range(n_topics):

@@ -1,7 +1,8 @@
 """Square roots of distributions, after which the cosine says how much two of them overlap.
 
-For p and q that sum to 1, sqrt(p) and sqrt(q) have length 1, and their inner product is the Bhattacharyya coefficient; its distance is Hellinger's.
-Used behind a topic model as ``model | Hellinger()``. Taught in lesson ``03_topic_models``.
+For p and q that sum to 1, sqrt(p) and sqrt(q) have length 1, and their inner product is the
+Bhattacharyya coefficient; its distance is Hellinger's. Used behind a topic model as ``model |
+Hellinger()``. Taught in lesson ``03_topic_models``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ __all__ = ["Hellinger"]
 
 
 class Hellinger(Estimator):
-    """Replaces each number by its square root; needs no fit. An encoder's second step: ``model | Hellinger()``."""
+    """Replaces each number by its square root; needs no fit.
+
+    An encoder's second step: ``model | Hellinger()``.
+    """
 
     name = "Hellinger"
 
@@ -22,9 +26,13 @@ class Hellinger(Estimator):
         pass
 
     def transform(self, vectors: np.ndarray) -> np.ndarray:
-        """Square roots of (n, dim) numbers >= 0, in their float type. Raises ValueError with row for a number below 0 and as `core.check_array`."""
+        """Square roots of (n, dim) numbers >= 0, in their float type.
+
+        Raises ValueError with row for a number below 0 and as `core.check_array`.
+        """
         vectors = check_array("vectors", vectors)
         bad = np.flatnonzero((vectors < 0).any(axis=1))
         if len(bad):
-            raise ValueError(f"vectors[{bad[0]}] holds a number below 0 ({len(bad)} rows do); expected distributions, such as topic mixtures")
+            raise ValueError(f"vectors[{bad[0]}] holds a number below 0 ({len(bad)} rows do); "
+                             "expected distributions, such as topic mixtures")
         return np.sqrt(vectors)

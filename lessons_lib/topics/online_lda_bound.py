@@ -1,7 +1,9 @@
-"""The evidence lower bound of LDA in float64: how much of log p(words) the variational posterior accounts for.
+"""The evidence lower bound of LDA in float64: how much of log p(words) the variational posterior
+accounts for.
 
-With gamma (documents) and lambda (topics) given, the best responsibilities of tokens are known, and putting them in leaves one sum over words of
-log sum_k exp(E log theta_k + E log phi_kw) and two Kullback-Leibler terms. Each step of `OnlineLDA` in batch mode can only raise it. Taught in lesson
+With gamma (documents) and lambda (topics) given, the best responsibilities of tokens are known, and
+putting them in leaves one sum over words of log sum_k exp(E log theta_k + E log phi_kw) and two
+Kullback-Leibler terms. Each step of `OnlineLDA` in batch mode can only raise it. Taught in lesson
 ``03_topic_models``.
 """
 
@@ -22,8 +24,11 @@ UNDERFLOW = 1e-250
 
 @compiled
 def log_gamma_digamma(x: float) -> tuple[float, float]:
-    """(log Gamma(x), digamma(x)) for x > 0, to about 1e-14: moved up to x >= 10 by their recurrences, then Stirling's series; NaN elsewhere."""
-    if not x > 0.0:                                  # NaN too: the loop below would not end at -1e30, where adding 1 changes nothing
+    """(log Gamma(x), digamma(x)) for x > 0, to about 1e-14: moved up to x >= 10 by their
+    recurrences, then Stirling's series; NaN elsewhere.
+    """
+    # NaN too: the loop below would not end at -1e30, where adding 1 changes nothing
+    if not x > 0.0:
         return math.nan, math.nan
     product, terms = 1.0, 0.0
     while x < 10.0:
@@ -32,14 +37,21 @@ def log_gamma_digamma(x: float) -> tuple[float, float]:
         x += 1.0
     q = 1.0 / (x * x)
     log = math.log(x)
-    series = (1 / 12 - q * (1 / 360 - q * (1 / 1260 - q * (1 / 1680 - q * (1 / 1188 - q * 691 / 360360))))) / x
-    slope = q * (1 / 12 - q * (1 / 120 - q * (1 / 252 - q * (1 / 240 - q * (1 / 132 - q * 691 / 32760)))))
-    return (x - 0.5) * log - x + HALF_LOG_TWO_PI + series - math.log(product), log - 0.5 / x - slope - terms
+    series = ((1 / 12 - q * (1 / 360 - q * (1 / 1260 - q * (1 / 1680 - q *
+                                                            (1 / 1188 - q * 691 / 360360))))) / x)
+    slope = (q * (1 / 12 - q * (1 / 120 - q * (1 / 252 - q * (1 / 240 - q *
+                                                              (1 / 132 - q * 691 / 32760))))))
+    return (x - 0.5) * log - x + HALF_LOG_TWO_PI + series - math.log(
+        product), log - 0.5 / x - slope - terms
 
 
 @compiled
-def _row_terms(x: np.ndarray, prior: np.ndarray, digamma_total: float, mean_log: np.ndarray) -> float:
-    """Fill ``mean_log`` with E log p under Dirichlet(x). Returns sum (prior - x) E log p + log Gamma(x) - log Gamma(prior)."""
+def _row_terms(x: np.ndarray, prior: np.ndarray, digamma_total: float,
+               mean_log: np.ndarray) -> float:
+    """Fill ``mean_log`` with E log p under Dirichlet(x).
+
+    Returns sum (prior - x) E log p + log Gamma(x) - log Gamma(prior).
+    """
     terms = 0.0
     for k in range(len(x)):
         log_gamma, digamma = log_gamma_digamma(x[k])
@@ -68,12 +80,13 @@ def _log_sum(a: np.ndarray, b: np.ndarray) -> float:
 
 
 @compiled
-def document_bounds(cells: tuple[np.ndarray, np.ndarray, np.ndarray], gamma: np.ndarray, alpha: np.ndarray, topics: tuple[np.ndarray, np.ndarray],
-                    first: int, last: int) -> float:
+def document_bounds(cells: tuple[np.ndarray, np.ndarray, np.ndarray], gamma: np.ndarray,
+                    alpha: np.ndarray, topics: tuple[np.ndarray,
+                                                     np.ndarray], first: int, last: int) -> float:
     """The bound's share of documents ``first`` to ``last``.
 
-    Parameters: cells, CSR as (offsets, slots, counts); gamma (D, K); alpha (K,); topics, for each slot E log p(word | topic) and its exponential:
-    (words, K) each.
+    Parameters: cells, CSR as (offsets, slots, counts); gamma (D, K); alpha (K,); topics, for each
+    slot E log p(word | topic) and its exponential: (words, K) each.
     """
     offsets, slots, counts = cells
     mean_logs, weights = topics
@@ -91,16 +104,19 @@ def document_bounds(cells: tuple[np.ndarray, np.ndarray, np.ndarray], gamma: np.
             weight[k] = math.exp(mean_log[k])
         for e in range(offsets[d], offsets[d + 1]):
             p = _product(weight, weights[slots[e]])
-            bound += counts[e] * (math.log(p) if p > UNDERFLOW else _log_sum(mean_log, mean_logs[slots[e]]))
+            bound += counts[e] * (math.log(p) if p > UNDERFLOW else _log_sum(
+                mean_log, mean_logs[slots[e]]))
     return bound
 
 
 @compiled
-def topic_bounds(excess: np.ndarray, prior: tuple[np.ndarray, float], digamma_total: np.ndarray, mean_logs: np.ndarray, first: int,
-                 last: int) -> float:
-    """The bound's share of words ``first`` to ``last`` of every topic, without the terms of each topic's total; fills rows of ``mean_logs`` (V, K).
+def topic_bounds(excess: np.ndarray, prior: tuple[np.ndarray, float], digamma_total: np.ndarray,
+                 mean_logs: np.ndarray, first: int, last: int) -> float:
+    """The bound's share of words ``first`` to ``last`` of every topic, without the terms of each
+    topic's total; fills rows of ``mean_logs`` (V, K).
 
-    Parameters: excess (V, K), prior (beta (V,), scale) with lambda = beta + scale * excess; digamma_total (K,), digamma of each topic's sum.
+    Parameters: excess (V, K), prior (beta (V,), scale) with lambda = beta + scale * excess;
+    digamma_total (K,), digamma of each topic's sum.
     """
     beta, scale = prior
     bound = 0.0

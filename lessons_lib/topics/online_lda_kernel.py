@@ -1,8 +1,10 @@
-"""The compiled loops under `OnlineLDA`: topics of documents with the words held fixed, then counts of words with the documents held fixed.
+"""The compiled loops under `OnlineLDA`: topics of documents with the words held fixed, then counts
+of words with the documents held fixed.
 
-A document copies the rows of its own words once, topic by topic, and then iterates on that small table in float32, where every loop runs along words
-or topics and becomes vector instructions; it stops on its own. Counts are collected word by word in a fixed order, so that threads change no
-bit. Taught in lesson ``03_topic_models``.
+A document copies the rows of its own words once, topic by topic, and then iterates on that small
+table in float32, where every loop runs along words or topics and becomes vector instructions; it
+stops on its own. Counts are collected word by word in a fixed order, so that threads change no bit.
+Taught in lesson ``03_topic_models``.
 """
 
 from __future__ import annotations
@@ -11,31 +13,40 @@ import numpy as np
 
 from ..core.compiled import compiled
 
-__all__ = ["FLOOR", "HEADROOM", "LEAST", "add_expected", "exp_digamma", "expected_words", "infer_documents", "order_by_word"]
+__all__ = [
+    "FLOOR", "HEADROOM", "LEAST", "add_expected", "exp_digamma", "expected_words",
+    "infer_documents", "order_by_word"
+]
 
 f32 = np.float32
-HEADROOM, FLOOR = 56.0, -100.0           # a row of exp(digamma) is scaled to about 2^56 and cut at 2^-100: products of two stay in float32's range
-CEILING = 60.0                           # guards the exponent where a vanishing prior has used up all digits of a float
+# a row of exp(digamma) is scaled to about 2^56 and cut at 2^-100: products of two stay in float32's
+# range
+HEADROOM, FLOOR = 56.0, -100.0
+CEILING = 60.0  # guards the exponent where a vanishing prior has used up all digits of a float
 LEAST = 1e-30                            # a Dirichlet parameter below it counts as this
-LANES = 16                               # floats in the widest vector; rows that are worked on are padded to it
-TINY = f32(1e-35)                        # keeps a product of two vanishing weights away from slow, subnormal numbers
+LANES = 16  # floats in the widest vector; rows that are worked on are padded to it
+TINY = f32(1e-35)  # keeps a product of two vanishing weights away from slow, subnormal numbers
 LOG2_E, SHIFT = f32(1 / np.log(2.0)), f32(6.0)
-E1, E3, E5 = f32(1 / 24), f32(-37 / 5760), f32(10313 / 2903040)            # exp(digamma(y + 1/2)) = y + E1/y + E3/y^3 + E5/y^5 + ...
-P1, P2, P3, P4, P5, P6 = (f32(np.log(2.0) ** n / d) for n, d in enumerate((1, 2, 6, 24, 120, 720), start=1))
+# exp(digamma(y + 1/2)) = y + E1/y + E3/y^3 + E5/y^5 + ...
+E1, E3, E5 = f32(1 / 24), f32(-37 / 5760), f32(10313 / 2903040)
+P1, P2, P3, P4, P5, P6 = (f32(np.log(2.0)**n / d)
+                          for n, d in enumerate((1, 2, 6, 24, 120, 720), start=1))
 
 
 @compiled(reorder=True)
 def exp_digamma(x: np.ndarray, power: float, out: np.ndarray) -> None:
     """Fill ``out`` with 2^power exp(digamma(x)), cut below at about 2^FLOOR: float32, x >= LEAST.
 
-    exp(digamma) needs no logarithm where x is large: it is x - 1/2 + 1/(24 (x - 1/2)) - …; smaller x are moved up by six first, by
-    digamma(x) = digamma(x + 6) - sum_i 1 / (x + i). Relative error < 1e-6 (1 + 1/x).
+    exp(digamma) needs no logarithm where x is large: it is x - 1/2 + 1/(24 (x - 1/2)) - …; smaller
+    x are moved up by six first, by digamma(x) = digamma(x + 6) - sum_i 1 / (x + i). Relative error
+    < 1e-6 (1 + 1/x).
     """
     scale = f32(power)
     for i in range(len(x)):
         v = x[i]
         small = v < SHIFT
-        a = v * (v + f32(5.0))                                     # the six terms in pairs: x (x + 5), (x + 1) (x + 4), (x + 2) (x + 3)
+        # the six terms in pairs: x (x + 5), (x + 1) (x + 4), (x + 2) (x + 3)
+        a = v * (v + f32(5.0))
         b, c = a + f32(4.0), a + f32(6.0)
         terms = (f32(2.0) * v + f32(5.0)) * ((b + a) * c + a * b) / (a * b * c)
         y = (v + SHIFT if small else v) - f32(0.5)
@@ -45,7 +56,8 @@ def exp_digamma(x: np.ndarray, power: float, out: np.ndarray) -> None:
         whole = np.floor(t + f32(0.5))
         r = t - whole
         fraction = f32(1.0) + r * (P1 + r * (P2 + r * (P3 + r * (P4 + r * (P5 + r * P6)))))
-        bits = (np.int32(whole) + np.int32(127)) << np.int32(23)     # 2^whole, written as the exponent of a float
+        # 2^whole, written as the exponent of a float
+        bits = (np.int32(whole) + np.int32(127)) << np.int32(23)
         out[i] = moved * fraction * np.int32(bits).view(np.float32)
 
 
@@ -63,7 +75,7 @@ def _row_weights(x: np.ndarray, out: np.ndarray) -> None:
     exp_digamma(x, np.ceil(_power(largest)), out)
 
 
-# ------------------------------------------------------------------------------------------------ documents
+# ------------------------------------------------------------------------------ documents
 
 
 @compiled(reorder=True)
@@ -95,7 +107,10 @@ def _collect(words: np.ndarray, ratio: np.ndarray, out: np.ndarray) -> None:
 
 @compiled
 def _copy(source: np.ndarray, target: np.ndarray) -> None:
-    """Copy to the front of ``target``. A plain loop: Numba takes seconds to compile an assignment of slices."""
+    """Copy to the front of ``target``.
+
+    A plain loop: Numba takes seconds to compile an assignment of slices.
+    """
     for i in range(len(source)):
         target[i] = source[i]
 
@@ -130,13 +145,16 @@ def _step(alpha: np.ndarray, weight: np.ndarray, collected: np.ndarray, gamma: n
 
 
 @compiled
-def infer_documents(cells: tuple[np.ndarray, np.ndarray, np.ndarray], table: np.ndarray, priors: tuple[np.ndarray, int, float],
+def infer_documents(cells: tuple[np.ndarray, np.ndarray, np.ndarray], table: np.ndarray,
+                    priors: tuple[np.ndarray, int, float],
                     found: tuple[np.ndarray, np.ndarray, np.ndarray], first: int, last: int) -> int:
-    """The E step on documents ``first`` to ``last``: gamma = alpha + weight * sum_w ratio_w table_w until it stands still. Returns all steps made.
+    """The E step on documents ``first`` to ``last``: gamma = alpha + weight * sum_w ratio_w table_w
+    until it stands still. Returns all steps made.
 
-    Parameters: cells, CSR as (offsets, slots, counts), a slot being a row of ``table`` (words, K) from `expected_words`; priors, (alpha (K,), most
-    steps per document, tolerance of the mean change); found, written here: gamma (D, K), which holds the start; weight (D, K), scaled
-    exp(E log theta); ratio (nnz,), n / sum_k weight table. Floats are float32.
+    Parameters: cells, CSR as (offsets, slots, counts), a slot being a row of ``table`` (words, K)
+    from `expected_words`; priors, (alpha (K,), most steps per document, tolerance of the mean
+    change); found, written here: gamma (D, K), which holds the start; weight (D, K), scaled exp(E
+    log theta); ratio (nnz,), n / sum_k weight table. Floats are float32.
     """
     offsets, slots, counts = cells
     alpha, most, tolerance = priors
@@ -145,8 +163,11 @@ def infer_documents(cells: tuple[np.ndarray, np.ndarray, np.ndarray], table: np.
     for d in range(first, last):
         longest = max(longest, offsets[d + 1] - offsets[d])
     room, padded = -(-longest // LANES) * LANES, -(-n_topics // LANES) * LANES
-    mixed, ratio, count = np.empty(room, dtype=np.float32), np.empty(room, dtype=np.float32), np.empty(room, dtype=np.float32)
-    own, weight, collected = np.empty(padded, dtype=np.float32), np.empty(padded, dtype=np.float32), np.empty(padded, dtype=np.float32)
+    mixed, ratio, count = np.empty(room, dtype=np.float32), np.empty(room,
+                                                                     dtype=np.float32), np.empty(
+                                                                         room, dtype=np.float32)
+    own, weight, collected = np.empty(padded, dtype=np.float32), np.empty(
+        padded, dtype=np.float32), np.empty(padded, dtype=np.float32)
     for d in range(first, last):
         begin, end = offsets[d], offsets[d + 1]
         if begin == end:
@@ -159,7 +180,7 @@ def infer_documents(cells: tuple[np.ndarray, np.ndarray, np.ndarray], table: np.
         _copy(counts[begin:end], count)
         count[end - begin : n] = f32(0.0)
         _copy(gamma[d], own)
-        own[n_topics:] = alpha[0]                                     # padding that never is the largest
+        own[n_topics:] = alpha[0]  # padding that never is the largest
         _row_weights(own, weight)
         for _ in range(most):
             _mix(words, weight, mixed[:n])
@@ -178,16 +199,18 @@ def infer_documents(cells: tuple[np.ndarray, np.ndarray, np.ndarray], table: np.
     return steps
 
 
-# ------------------------------------------------------------------------------------------------ words
+# ------------------------------------------------------------------------------ words
 
 
 @compiled
-def expected_words(used: np.ndarray, excess: np.ndarray, prior: tuple[np.ndarray, float], topic_factor: np.ndarray, table: np.ndarray, first: int,
-                   last: int) -> None:
-    """Fill rows ``first`` to ``last`` of ``table`` with exp(E log p(word | topic)), each row scaled by a power of two of its own.
+def expected_words(used: np.ndarray, excess: np.ndarray, prior: tuple[np.ndarray, float],
+                   topic_factor: np.ndarray, table: np.ndarray, first: int, last: int) -> None:
+    """Fill rows ``first`` to ``last`` of ``table`` with exp(E log p(word | topic)), each row scaled
+    by a power of two of its own.
 
-    Parameters: used, the words of the rows; excess (V, K) and prior (beta (V,), scale) with lambda = beta + scale * excess; topic_factor (K,),
-    exp(-digamma(sum of a topic's lambda)) over its largest value.
+    Parameters: used, the words of the rows; excess (V, K) and prior (beta (V,), scale) with lambda
+    = beta + scale * excess; topic_factor (K,), exp(-digamma(sum of a topic's lambda)) over its
+    largest value.
     """
     beta, scale = prior
     n_topics = excess.shape[1]
@@ -204,8 +227,12 @@ def expected_words(used: np.ndarray, excess: np.ndarray, prior: tuple[np.ndarray
 
 
 @compiled
-def order_by_word(offsets: np.ndarray, slots: np.ndarray, n_used: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Counting sort of the entries of a CSR by their column. Returns (word offsets, entries, the document of each of them), documents rising."""
+def order_by_word(offsets: np.ndarray, slots: np.ndarray,
+                  n_used: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Counting sort of the entries of a CSR by their column.
+
+    Returns (word offsets, entries, the document of each of them), documents rising.
+    """
     starts = np.zeros(n_used + 1, dtype=np.int64)
     for e in range(len(slots)):
         starts[slots[e] + 1] += 1
@@ -222,12 +249,14 @@ def order_by_word(offsets: np.ndarray, slots: np.ndarray, n_used: int) -> tuple[
 
 
 @compiled(reorder=True)
-def add_expected(by_word: tuple[np.ndarray, np.ndarray, np.ndarray], found: tuple[np.ndarray, np.ndarray], table: np.ndarray,
+def add_expected(by_word: tuple[np.ndarray, np.ndarray, np.ndarray],
+                 found: tuple[np.ndarray, np.ndarray], table: np.ndarray,
                  goal: tuple[np.ndarray, np.ndarray, float], first: int, last: int) -> np.ndarray:
-    """The M step on rows ``first`` to ``last`` of ``table``: add ``step`` times the expected counts of each word in each topic.
+    """The M step on rows ``first`` to ``last`` of ``table``: add ``step`` times the expected counts
+    of each word in each topic.
 
-    Parameters: by_word, from `order_by_word`; found, (weight, ratio) as `infer_documents` left them; goal, (used words, excess (V, K), step).
-    Returns what was added per topic: (K,) float64.
+    Parameters: by_word, from `order_by_word`; found, (weight, ratio) as `infer_documents` left
+    them; goal, (used words, excess (V, K), step). Returns what was added per topic: (K,) float64.
     """
     starts, entries, documents = by_word
     weights, ratios = found

@@ -1,7 +1,9 @@
-"""What `OnlineLDA` works on: topics as Dirichlet parameters that can forget in one multiplication, and batches of documents cut for threads.
+"""What `OnlineLDA` works on: topics as Dirichlet parameters that can forget in one multiplication,
+and batches of documents cut for threads.
 
-lambda = beta + scale * excess, so a step changes one number and the words it has met, and its cost does not grow with the vocabulary. Every
-cut into blocks that adds numbers up depends on the data alone, so the number of threads changes no bit. Taught in lesson ``03_topic_models``.
+lambda = beta + scale * excess, so a step changes one number and the words it has met, and its cost
+does not grow with the vocabulary. Every cut into blocks that adds numbers up depends on the data
+alone, so the number of threads changes no bit. Taught in lesson ``03_topic_models``.
 """
 
 from __future__ import annotations
@@ -21,16 +23,21 @@ from .counts_input import Counts
 from .online_lda_bound import document_bounds, log_gamma_digamma, topic_bounds
 from .online_lda_kernel import LEAST, expected_words, order_by_word
 
-__all__ = ["BLOCK", "Batch", "Each", "TopicWords", "lower_bound", "mixtures", "runs", "thread_map", "uniform_gamma"]
+__all__ = [
+    "BLOCK", "Batch", "Each", "TopicWords", "lower_bound", "mixtures", "runs", "thread_map",
+    "uniform_gamma"
+]
 
-BLOCK = 1 << 20                                  # numbers (entries times topics) that one compiled call works on: about a millisecond
-_SMALLEST_SCALE = 1e-6                           # below it the excess is written out anew, so that float32 keeps its range
+# numbers (entries times topics) that one compiled call works on: about a millisecond
+BLOCK = 1 << 20
+_SMALLEST_SCALE = 1e-6  # below it the excess is written out anew, so that float32 keeps its range
 Each = Callable[[Callable[[tuple[int, int]], Any], list[tuple[int, int]]], list[Any]]
 
 
 @dataclass
 class TopicWords:
-    """The topics: lambda_kw = beta_w + scale * excess_wk, so that a step forgets by changing one number and touches no word it has not met.
+    """The topics: lambda_kw = beta_w + scale * excess_wk, so that a step forgets by changing one
+    number and touches no word it has not met.
 
     ``totals`` (K,) is the sum of ``excess`` over words, in float64.
     """
@@ -41,8 +48,11 @@ class TopicWords:
     scale: float = 1.0
 
     @classmethod
-    def at_random(cls, beta: np.ndarray, n_topics: int, seed: int, *, counts: np.ndarray | None = None) -> TopicWords:
-        """lambda ~ Gamma(100, 1/100): near 1, a little different everywhere; plus ``counts`` (V, K) where they are given."""
+    def at_random(cls, beta: np.ndarray, n_topics: int, seed: int, *,
+                  counts: np.ndarray | None = None) -> TopicWords:
+        """lambda ~ Gamma(100, 1/100): near 1, a little different everywhere; plus ``counts`` (V, K)
+        where they are given.
+        """
         start = generator(seed).gamma(100.0, 0.01, (len(beta), n_topics)) - beta[:, None]
         excess = (start if counts is None else start + counts).astype(np.float32)
         return cls(excess, excess.sum(axis=0, dtype=np.float64), beta)
@@ -53,7 +63,8 @@ class TopicWords:
 
     def dense(self) -> np.ndarray:
         """lambda: (K, V) float64."""
-        return np.maximum(self.beta[:, None] + self.scale * self.excess.astype(np.float64), LEAST).T.copy()
+        return np.maximum(self.beta[:, None] + self.scale * self.excess.astype(np.float64),
+                          LEAST).T.copy()
 
     def topic_totals(self) -> np.ndarray:
         """Sum of each topic's lambda over words: (K,) float64."""
@@ -80,7 +91,9 @@ class TopicWords:
 
 @dataclass(frozen=True)
 class Batch:
-    """The cells of some documents, with columns numbered among the words that occur in them (slots)."""
+    """The cells of some documents, with columns numbered among the words that occur in them
+    (slots).
+    """
 
     offsets: np.ndarray
     slots: np.ndarray
@@ -109,29 +122,41 @@ class Batch:
 
 
 def uniform_gamma(counts: Counts, alpha: np.ndarray) -> np.ndarray:
-    """The start of the E step: the tokens of a document shared evenly among the topics, (D, K) float32."""
+    """The start of the E step: the tokens of a document shared evenly among the topics, (D, K)
+    float32.
+    """
     return (alpha + counts.document_lengths[:, None] / len(alpha)).astype(np.float32)
 
 
 def mixtures(gamma: np.ndarray, counts: Counts, alpha: np.ndarray) -> np.ndarray:
-    """p(topic | document) under Dirichlet(gamma): (D, K) float64; exactly the mean of the prior where there are no tokens."""
+    """p(topic | document) under Dirichlet(gamma): (D, K) float64; exactly the mean of the prior
+    where there are no tokens.
+    """
     means = gamma.astype(np.float64)
     means[counts.document_lengths == 0] = alpha
     means /= means.sum(axis=1, keepdims=True)
     return means
 
 
-def lower_bound(batch: Batch, words: TopicWords, alpha: np.ndarray, gamma: np.ndarray, each: Each) -> float:
+def lower_bound(batch: Batch, words: TopicWords, alpha: np.ndarray, gamma: np.ndarray,
+                each: Each) -> float:
     """The evidence lower bound of the corpus in nats, in float64."""
     totals, prior_total, n_topics = words.topic_totals(), float(words.beta.sum()), len(alpha)
     mean_logs = np.empty((len(words.beta), n_topics))
     step = max(1, BLOCK // (8 * n_topics))
     blocks = [(a, min(a + step, len(words.beta))) for a in range(0, len(words.beta), step)]
     below = digamma(totals)
-    bound = sum(each(lambda block: topic_bounds(words.excess, (words.beta, words.scale), below, mean_logs, *block), blocks))
-    bound += sum(log_gamma_digamma(prior_total)[0] - log_gamma_digamma(float(total))[0] for total in totals)
+    bound = sum(
+        each(
+            lambda block: topic_bounds(words.excess,
+                                       (words.beta, words.scale), below, mean_logs, *block),
+            blocks))
+    bound += sum(
+        log_gamma_digamma(prior_total)[0] - log_gamma_digamma(float(total))[0] for total in totals)
     topics = mean_logs[batch.used], np.exp(mean_logs[batch.used])
-    return float(bound + sum(each(lambda block: document_bounds(batch.cells, gamma, alpha, topics, *block), runs(batch.offsets, BLOCK // n_topics))))
+    return float(bound + sum(
+        each(lambda block: document_bounds(batch.cells, gamma, alpha, topics, *block),
+             runs(batch.offsets, BLOCK // n_topics))))
 
 
 def runs(offsets: np.ndarray, size: int) -> list[tuple[int, int]]:

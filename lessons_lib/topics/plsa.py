@@ -1,8 +1,10 @@
-"""Probabilistic latent semantic analysis: the mixture of topics that makes the corpus most likely, found by expectation-maximisation.
+"""Probabilistic latent semantic analysis: the mixture of topics that makes the corpus most likely,
+found by expectation-maximisation.
 
-Each document has its own p(topic | document), each topic its p(word | topic), and both are free parameters: nothing says how a new document
-comes about, and the number of parameters grows with the corpus. That is why it overfits, and what the priors of LDA are for. Taught in
-lesson ``03_topic_models``.
+Each document has its own p(topic | document), each topic its p(word | topic), and both are free
+parameters: nothing says how a new document comes about, and the number of parameters grows with the
+corpus. That is why it overfits, and what the priors of LDA are for. Taught in lesson
+``03_topic_models``.
 """
 
 from __future__ import annotations
@@ -24,27 +26,30 @@ from .settings import LARGEST_PRIOR
 
 __all__ = ["PLSA"]
 
-_BLOCK = 1 << 22                                 # numbers (entries times topics) that one compiled call works on: about 10 ms
+_BLOCK = 1 << 22  # numbers (entries times topics) that one compiled call works on: about 10 ms
 FOLD_IN_STEPS, FOLD_IN_TOLERANCE = 500, 1e-6
 
 
 class PLSA(TopicModel):
     """pLSA by EM: maximises L = sum n(d, w) log sum_k p(k | d) p(w | k).
 
-    Parameters: n_topics, K; n_iter, EM iterations at most; tempering, power in (0, 1] to which the E step raises p(k | d, w) before it is made to
-    sum to 1 again: below 1 it blurs, and overfits less; smoothing, a count >= 0 added to each word of each topic in the M step: the MAP estimate
-    under a Dirichlet prior of concentration 1 + smoothing, and the only way in which a word that training never saw keeps a probability; tol, stop
-    when the objective changes by less than this share of itself, 0 never; seed, of the random start; threads, any number gives the same result.
-    Learned, beside what every `TopicModel` has: ``history_``, the objective (L, plus smoothing * sum log p(w | k)) at the start and after each
-    iteration, which never falls when tempering is 1; ``n_iter_``, iterations done. ``alpha_`` is ones: pLSA is the MAP estimate of LDA whose
-    priors are flat.
-    New documents are folded in: EM on their p(k | d) alone, from 1/K each. [hofmann1999probabilistic]
+    Parameters: n_topics, K; n_iter, EM iterations at most; tempering, power in (0, 1] to which the
+    E step raises p(k | d, w) before it is made to sum to 1 again: below 1 it blurs, and overfits
+    less; smoothing, a count >= 0 added to each word of each topic in the M step: the MAP estimate
+    under a Dirichlet prior of concentration 1 + smoothing, and the only way in which a word that
+    training never saw keeps a probability; tol, stop when the objective changes by less than this
+    share of itself, 0 never; seed, of the random start; threads, any number gives the same result.
+    Learned, beside what every `TopicModel` has: ``history_``, the objective (L, plus smoothing *
+    sum log p(w | k)) at the start and after each iteration, which never falls when tempering is 1;
+    ``n_iter_``, iterations done. ``alpha_`` is ones: pLSA is the MAP estimate of LDA whose priors
+    are flat. New documents are folded in: EM on their p(k | d) alone, from 1/K each.
+    [hofmann1999probabilistic]
     """
 
     name = "pLSA"
 
-    def __init__(self, n_topics: int = 20, *, n_iter: int = 100, tempering: float = 1.0, smoothing: float = 0.0, tol: float = 1e-6, seed: int = 0,
-                 threads: int = 1):
+    def __init__(self, n_topics: int = 20, *, n_iter: int = 100, tempering: float = 1.0,
+                 smoothing: float = 0.0, tol: float = 1e-6, seed: int = 0, threads: int = 1):
         self.n_topics, self.n_iter, self.tempering, self.smoothing = n_topics, n_iter, tempering, smoothing
         self.tol, self.seed, self.threads = tol, seed, threads
 
@@ -56,41 +61,52 @@ class PLSA(TopicModel):
         check_float("tol", self.tol, low=0.0)
         check_int("threads", self.threads)
 
-    # -------------------------------------------------------------------------------------------- learning
+    # -------------------------------------------------------------------------- learning
 
     def _fit(self, counts: Counts) -> None:
-        # equal topics would stay equal for ever, so the words start at random; documents may start alike
+        # equal topics would stay equal for ever, so the words start at random; documents may start
+        # alike
         word_topic = generator(self.seed).random((counts.n_words, self.n_topics))
         word_topic /= word_topic.sum(axis=0)
         doc_topic = np.full((counts.n_documents, self.n_topics), 1.0 / self.n_topics)
         self._iterate(counts, doc_topic, word_topic, history=[], n_iter=self.n_iter)
 
     def resume(self, data: Any, *, n_iter: int = 100) -> PLSA:
-        """Go on with EM on the same data for up to ``n_iter`` iterations; bitwise what one longer `fit` gives. Works after `load`.
+        """Go on with EM on the same data for up to ``n_iter`` iterations; bitwise what one longer
+        `fit` gives. Works after `load`.
 
-        Returns self. Raises NotFittedError, and ValueError when the data are not those of the fit or ``n_topics`` was changed.
+        Returns self. Raises NotFittedError, and ValueError when the data are not those of the fit
+        or ``n_topics`` was changed.
         """
         self._check_fitted("components_")
         self._check_same_topics("resume")
         self._check_settings()
         n_iter = check_int("n_iter", n_iter)
         counts = self._known_counts(data)
-        if fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data) != self._fingerprint:
-            raise ValueError(f"data has {counts.n_documents} documents and {counts.n_tokens:,} tokens, the fit had {len(self.doc_topic_)} and "
-                             f"{self.word_counts_.sum():,}, or other words or another order; resume needs the data of the fit")
-        self._iterate(counts, self.doc_topic_.copy(), np.ascontiguousarray(self.components_.T), history=self.history_[:-1], n_iter=n_iter)
+        if fingerprint(counts.matrix.indptr, counts.matrix.indices,
+                       counts.matrix.data) != self._fingerprint:
+            raise ValueError(f"data has {counts.n_documents} documents and {counts.n_tokens:,} "
+                             f"tokens, the fit had {len(self.doc_topic_)} and "
+                             f"{self.word_counts_.sum():,}, or other words or another order; "
+                             "resume needs the data of the fit")
+        self._iterate(counts, self.doc_topic_.copy(), np.ascontiguousarray(self.components_.T),
+                      history=self.history_[:-1], n_iter=n_iter)
         self._note_corpus(counts)
         return self
 
-    def _iterate(self, counts: Counts, doc_topic: np.ndarray, word_topic: np.ndarray, *, history: list[float], n_iter: int) -> None:
+    def _iterate(self, counts: Counts, doc_topic: np.ndarray, word_topic: np.ndarray, *,
+                 history: list[float], n_iter: int) -> None:
         history = list(history)
         with _Expectations(counts, self.n_topics, self.threads) as expectations:
             for step in range(n_iter + 1):
-                likelihood, of_documents = expectations.by_document(doc_topic**self.tempering, word_topic**self.tempering)
+                likelihood, of_documents = expectations.by_document(doc_topic**self.tempering,
+                                                                    word_topic**self.tempering)
                 history.append(self._objective(likelihood, counts, doc_topic, word_topic))
-                if step == n_iter or (step > 0 and abs(history[-1] - history[-2]) < self.tol * abs(history[-2])):
+                if step == n_iter or (step > 0 and abs(history[-1] - history[-2])
+                                      < self.tol * abs(history[-2])):
                     break
-                of_words = expectations.by_word(doc_topic**self.tempering, word_topic**self.tempering)
+                of_words = expectations.by_word(doc_topic**self.tempering,
+                                                word_topic**self.tempering)
                 doc_topic = _normalised(of_documents, doc_topic, axis=1)
                 word_topic = _normalised(of_words + self.smoothing, word_topic, axis=0)
         found = fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)
@@ -98,41 +114,55 @@ class PLSA(TopicModel):
         self.alpha_, self.history_, self.n_iter_ = np.ones(self.n_topics), history, len(history) - 1
         self._fingerprint = found
 
-    def _objective(self, likelihood: float, counts: Counts, doc_topic: np.ndarray, word_topic: np.ndarray) -> float:
+    def _objective(self, likelihood: float, counts: Counts, doc_topic: np.ndarray,
+                   word_topic: np.ndarray) -> float:
         if self.tempering != 1.0:                     # then the E step did not see the likelihood
             likelihood = log_likelihood(counts, doc_topic, word_topic.T)
-        return likelihood + (self.smoothing * float(np.log(word_topic).sum()) if self.smoothing else 0.0)
+        return (likelihood +
+                (self.smoothing * float(np.log(word_topic).sum()) if self.smoothing else 0.0))
 
-    # -------------------------------------------------------------------------------------------- using
+    # -------------------------------------------------------------------------- using
 
     def _infer(self, counts: Counts, seed: int) -> np.ndarray:
-        matrix, word_topic = counts.matrix, np.ascontiguousarray(self.components_.T) ** self.tempering
-        doc_topic = np.full((counts.n_documents, len(self.components_)), 1.0 / len(self.components_))
+        matrix, word_topic = counts.matrix, np.ascontiguousarray(self.components_.T)**self.tempering
+        doc_topic = np.full((counts.n_documents, len(self.components_)),
+                            1.0 / len(self.components_))
         for first, last in _blocks(matrix.indptr, self.n_topics * 50):
-            fold_in(matrix.indptr, matrix.indices, matrix.data, word_topic, doc_topic, float(self.tempering), FOLD_IN_STEPS, FOLD_IN_TOLERANCE,
-                    first, last)
+            fold_in(matrix.indptr, matrix.indices, matrix.data, word_topic, doc_topic,
+                    float(self.tempering), FOLD_IN_STEPS, FOLD_IN_TOLERANCE, first, last)
         return doc_topic / doc_topic.sum(axis=1, keepdims=True)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return {"history": np.asarray(self.history_)}, {"fingerprint": self._fingerprint}
 
-    def _restore(self, arrays: dict[str, np.ndarray], extra: dict[str, Any], path: str | os.PathLike) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], extra: dict[str, Any],
+                 path: str | os.PathLike) -> None:
         history = loaded_array(path, arrays, "history", shape=(len(arrays.get("history", ())),))
         if len(history) < 2:
-            raise DamagedFile(f"{path} holds a history of {len(history)} numbers; expected >= 2. Save the model again")
-        self.history_, self.n_iter_, self._fingerprint = history.tolist(), len(history) - 1, str(extra["fingerprint"])
+            raise DamagedFile(f"{path} holds a history of {len(history)} numbers; expected >= 2. "
+                              "Save the model again")
+        self.history_, self.n_iter_, self._fingerprint = history.tolist(), len(history) - 1, str(
+            extra["fingerprint"])
 
 
 class _Expectations:
-    """The sums of the E step over one corpus, by document and by word, in blocks that threads share and that are added up in order."""
+    """The sums of the E step over one corpus, by document and by word, in blocks that threads share
+    and that are added up in order.
+    """
 
     def __init__(self, counts: Counts, n_topics: int, threads: int):
         self.rows = counts.matrix
-        self.entries = np.argsort(self.rows.indices, kind="stable")                     # the same cells, word after word
-        self.documents = np.repeat(np.arange(counts.n_documents, dtype=np.int32), np.diff(self.rows.indptr))[self.entries]
-        self.word_offsets = np.concatenate([[0], np.cumsum(np.bincount(self.rows.indices, minlength=counts.n_words))])
+        # the same cells, word after word
+        self.entries = np.argsort(self.rows.indices, kind="stable")
+        self.documents = np.repeat(np.arange(counts.n_documents, dtype=np.int32),
+                                   np.diff(self.rows.indptr))[self.entries]
+        self.word_offsets = np.concatenate([[0],
+                                            np.cumsum(
+                                                np.bincount(self.rows.indices,
+                                                            minlength=counts.n_words))])
         self.ratio = np.empty(self.rows.nnz)
-        self.document_blocks, self.word_blocks = _blocks(self.rows.indptr, n_topics), _blocks(self.word_offsets, n_topics)
+        self.document_blocks, self.word_blocks = _blocks(self.rows.indptr, n_topics), _blocks(
+            self.word_offsets, n_topics)
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def __enter__(self) -> _Expectations:
@@ -142,21 +172,28 @@ class _Expectations:
         if self.pool is not None:
             self.pool.shutdown(wait=True, cancel_futures=True)
 
-    def _each(self, work: Callable[[tuple[int, int]], Any], blocks: list[tuple[int, int]]) -> list[Any]:
+    def _each(self, work: Callable[[tuple[int, int]], Any], blocks: list[tuple[int,
+                                                                               int]]) -> list[Any]:
         return list(map(work, blocks) if self.pool is None else self.pool.map(work, blocks))
 
     def by_document(self, a: np.ndarray, b: np.ndarray) -> tuple[float, np.ndarray]:
-        """Sum of n log sum_k a b, and the expected counts (D, K); leaves the ratios for `by_word`, which comes next."""
+        """Sum of n log sum_k a b, and the expected counts (D, K); leaves the ratios for `by_word`,
+        which comes next.
+        """
         expected = np.empty_like(a)
         cells = self.rows.indptr, self.rows.indices, self.rows.data
-        parts = self._each(lambda block: expect_documents(*cells, a, b, self.ratio, expected, *block), self.document_blocks)
+        parts = self._each(
+            lambda block: expect_documents(*cells, a, b, self.ratio, expected, *block),
+            self.document_blocks)
         return float(sum(parts)), expected
 
     def by_word(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """The expected counts (V, K), from the ratios that `by_document` left for the same a and b."""
+        """The expected counts (V, K), from the ratios that `by_document` left for the same a and b.
+        """
         expected = np.empty_like(b)
         cells = self.word_offsets, self.documents, self.entries
-        self._each(lambda block: expect_words(*cells, a, b, self.ratio, expected, *block), self.word_blocks)
+        self._each(lambda block: expect_words(*cells, a, b, self.ratio, expected, *block),
+                   self.word_blocks)
         return expected
 
 
@@ -169,7 +206,9 @@ def _blocks(offsets: np.ndarray, n_topics: int) -> list[tuple[int, int]]:
 
 
 def _normalised(expected: np.ndarray, former: np.ndarray, *, axis: int) -> np.ndarray:
-    """Expected counts as shares along an axis; where nothing was expected (an empty document, a topic that died) the former shares stay."""
+    """Expected counts as shares along an axis; where nothing was expected (an empty document, a
+    topic that died) the former shares stay.
+    """
     total = expected.sum(axis=axis, keepdims=True)
     shares = np.where(total > 0, expected / np.where(total > 0, total, 1.0), former)
     shares[shares < TINY] = 0.0

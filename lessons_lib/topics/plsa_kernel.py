@@ -1,7 +1,9 @@
-"""The compiled loops under `PLSA`: expectations by document, expectations by word, and fold-in of new documents.
+"""The compiled loops under `PLSA`: expectations by document, expectations by word, and fold-in of
+new documents.
 
-The posterior of a topic is never stored: with r = n(d, w) / sum_k a_dk b_wk, the expected counts are a_dk sum_w r b_wk for documents and
-b_wk sum_d r a_dk for words. Each sum runs in a fixed order, so that the number of threads changes no bit. Taught in lesson ``03_topic_models``.
+The posterior of a topic is never stored: with r = n(d, w) / sum_k a_dk b_wk, the expected counts
+are a_dk sum_w r b_wk for documents and b_wk sum_d r a_dk for words. Each sum runs in a fixed order,
+so that the number of threads changes no bit. Taught in lesson ``03_topic_models``.
 """
 
 from __future__ import annotations
@@ -12,15 +14,19 @@ from ..core.compiled import compiled
 
 __all__ = ["TINY", "expect_documents", "expect_words", "fold_in"]
 
-TINY = 1e-100                                    # a share below it counts as 0: products of two such would leave the fast range of floats
+# a share below it counts as 0: products of two such would leave the fast range of floats
+TINY = 1e-100
 
 
 @compiled
-def expect_documents(offsets: np.ndarray, columns: np.ndarray, counts: np.ndarray, a: np.ndarray, b: np.ndarray, ratio: np.ndarray,
-                     expected: np.ndarray, first: int, last: int) -> float:
-    """Fill rows ``first`` to ``last`` of ``expected`` (D, K) and the ratios of their entries. Returns sum of n log sum_k a b.
+def expect_documents(offsets: np.ndarray, columns: np.ndarray, counts: np.ndarray, a: np.ndarray,
+                     b: np.ndarray, ratio: np.ndarray, expected: np.ndarray, first: int,
+                     last: int) -> float:
+    """Fill rows ``first`` to ``last`` of ``expected`` (D, K) and the ratios of their entries.
+    Returns sum of n log sum_k a b.
 
-    Parameters: CSR of the counts (offsets, columns, counts); a (D, K) and b (V, K), factors of the posterior; ratio (nnz,), n / sum_k a b.
+    Parameters: CSR of the counts (offsets, columns, counts); a (D, K) and b (V, K), factors of the
+    posterior; ratio (nnz,), n / sum_k a b.
     """
     n_topics, total = a.shape[1], 0.0
     for d in range(first, last):
@@ -42,10 +48,13 @@ def expect_documents(offsets: np.ndarray, columns: np.ndarray, counts: np.ndarra
 
 
 @compiled
-def expect_words(offsets: np.ndarray, documents: np.ndarray, entries: np.ndarray, a: np.ndarray, b: np.ndarray, ratio: np.ndarray,
-                 expected: np.ndarray, first: int, last: int) -> None:
-    """Fill rows ``first`` to ``last`` of ``expected`` (V, K). Parameters: CSC of the counts (offsets, documents), where ``entries`` says which ratio
-    belongs to which place; the others as in `expect_documents`."""
+def expect_words(offsets: np.ndarray, documents: np.ndarray, entries: np.ndarray, a: np.ndarray,
+                 b: np.ndarray, ratio: np.ndarray, expected: np.ndarray, first: int,
+                 last: int) -> None:
+    """Fill rows ``first`` to ``last`` of ``expected`` (V, K). Parameters: CSC of the counts
+    (offsets, documents), where ``entries`` says which ratio belongs to which place; the others as
+    in `expect_documents`.
+    """
     n_topics = a.shape[1]
     for w in range(first, last):
         for k in range(n_topics):
@@ -59,11 +68,14 @@ def expect_words(offsets: np.ndarray, documents: np.ndarray, entries: np.ndarray
 
 
 @compiled
-def fold_in(offsets: np.ndarray, columns: np.ndarray, counts: np.ndarray, b: np.ndarray, theta: np.ndarray, beta: float, n_steps: int,
-            tolerance: float, first: int, last: int) -> None:
-    """EM on the topics of documents ``first`` to ``last`` alone, from the start given in ``theta``; stops when they move less than ``tolerance``.
+def fold_in(offsets: np.ndarray, columns: np.ndarray, counts: np.ndarray, b: np.ndarray,
+            theta: np.ndarray, beta: float, n_steps: int, tolerance: float, first: int,
+            last: int) -> None:
+    """EM on the topics of documents ``first`` to ``last`` alone, from the start given in ``theta``;
+    stops when they move less than ``tolerance``.
 
-    Words that every topic gives probability 0 are passed over; a document of such words only keeps its start.
+    Words that every topic gives probability 0 are passed over; a document of such words only keeps
+    its start.
     """
     n_topics = b.shape[1]
     a, expected = np.empty(n_topics), np.empty(n_topics)

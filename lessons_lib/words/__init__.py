@@ -1,7 +1,8 @@
 """Word vectors: one row of numbers per word, learned from the company that words keep.
 
-Every method here ends in a `WordVectors`: words and a matrix, with neighbours, analogies and odd ones out. It lives in the room `vectors`, whose
-names can be had here too. Modules load on first use. Taught in lessons ``04_word2vec`` and ``05_glove_and_fasttext``.
+Every method here ends in a `WordVectors`: words and a matrix, with neighbours, analogies and odd
+ones out. It lives in the room `vectors`, whose names can be had here too. Modules load on first
+use. Taught in lessons ``04_word2vec`` and ``05_glove_and_fasttext``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import importlib
 
 from .. import vectors
 
-_MODULE_OF = {"FastText": "fasttext", "GloVe": "glove", "Word2Vec": "word2vec", "load_method": "saved",
-              "load_vectors": "saved", "windows": "replay"}
+_MODULE_OF = {
+    "FastText": "fasttext", "GloVe": "glove", "Word2Vec": "word2vec", "load_method": "saved",
+    "load_vectors": "saved", "windows": "replay"
+}
 
 __all__ = sorted([*_MODULE_OF, *vectors.__all__])
 

@@ -1,7 +1,8 @@
-"""The windows that training will take, told before they are taken: whoever wants to check a step by hand needs its words and its noise.
+"""The windows that training will take, told before they are taken: whoever wants to check a step by
+hand needs its words and its noise.
 
-Every draw of `kernels.window_update` is a function of seed, epoch and place, so the same windows can be listed as often as one likes. Taught in
-lesson ``04_word2vec``.
+Every draw of `kernels.window_update` is a function of seed, epoch and place, so the same windows
+can be listed as often as one likes. Taught in lesson ``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -20,20 +21,23 @@ __all__ = ["Window", "windows"]
 
 
 class Window(NamedTuple):
-    """One step of training: input rows ``contexts`` (m,) and output rows ``outputs`` (k,) int32, which should say ``labels`` (k,) float32, 1 or 0."""
+    """One step of training: input rows ``contexts`` (m,) and output rows ``outputs`` (k,) int32,
+    which should say ``labels`` (k,) float32, 1 or 0.
+    """
 
     contexts: np.ndarray
     outputs: np.ndarray
     labels: np.ndarray
 
 
-def windows(state: WindowState, *, objective: str = "negative_sampling", window: int = 5, negatives: int = 5, seed: int = 0,
-            epoch: int = 0) -> Iterator[Window]:
+def windows(state: WindowState, *, objective: str = "negative_sampling", window: int = 5,
+            negatives: int = 5, seed: int = 0, epoch: int = 0) -> Iterator[Window]:
     """Every window of one epoch of `kernels.window_update`, in order; nothing is trained.
 
-    Parameters: state, for its text, counts and sampling; objective, window, negatives, seed, epoch as there. A window's first output is the centre,
-    the others are noise; with "hierarchical_softmax" the outputs are the inner nodes on the centre's path. Raises TypeError or ValueError when
-    the first window is asked for.
+    Parameters: state, for its text, counts and sampling; objective, window, negatives, seed, epoch
+    as there. A window's first output is the centre, the others are noise; with
+    "hierarchical_softmax" the outputs are the inner nodes on the centre's path. Raises TypeError or
+    ValueError when the first window is asked for.
 
     >>> from lessons_lib.kernels import WindowState
     >>> state = WindowState([0, 1], [0, 2], np.zeros((2, 1)), np.zeros((2, 1)), [1, 1], sample=0)
@@ -45,11 +49,16 @@ def windows(state: WindowState, *, objective: str = "negative_sampling", window:
     from ..kernels.window_update.windows import drawn_windows, slabs
 
     if not isinstance(state, WindowState):
-        raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a kernels.WindowState")
-    tree = check_choice("objective", objective, ("negative_sampling", "hierarchical_softmax")) == "hierarchical_softmax"
-    width, noise = check_int("window", window, high=1000), 0 if tree else check_int("negatives", negatives, high=255)
-    key, number = check_int("seed", seed, low=0, high=2**63 - 1), check_int("epoch", epoch, low=0, high=2**31 - 1)
-    how = Settings(False, tree, width, noise, (1.0, 1.0), False, 0, key, number, (0, state.n_pieces), 1, True)
+        raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a "
+                        "kernels.WindowState")
+    tree = (check_choice("objective", objective,
+                         ("negative_sampling", "hierarchical_softmax")) == "hierarchical_softmax")
+    width, noise = check_int("window", window,
+                             high=1000), 0 if tree else check_int("negatives", negatives, high=255)
+    key, number = check_int("seed", seed, low=0, high=2**63 - 1), check_int(
+        "epoch", epoch, low=0, high=2**31 - 1)
+    how = Settings(False, tree, width, noise, (1.0, 1.0), False, 0, key, number,
+                   (0, state.n_pieces), 1, True)
     for part in slabs(state, how):
         found = drawn_windows(state, how, part)
         contexts, bounds, rows, labels, begins, ends = (x.cpu().numpy() for x in found[:6])

@@ -1,6 +1,8 @@
-"""Word vectors from wherever they lie: a file in any format this library writes or reads, or the folder of a saved method.
+"""Word vectors from wherever they lie: a file in any format this library writes or reads, or the
+folder of a saved method.
 
-What a file is, is seen from its bytes, a folder from its card. Used by ``lessons evaluate``; lesson ``04_word2vec`` shows the formats one by one.
+What a file is, is seen from its bytes, a folder from its card. Used by ``lessons evaluate``; lesson
+``04_word2vec`` shows the formats one by one.
 """
 
 from __future__ import annotations
@@ -15,14 +17,16 @@ from ..vectors import WordVectors, read_binary, read_compact, read_text
 
 __all__ = ["METHODS", "load_method", "load_vectors"]
 
-METHODS = {"Word2Vec": "word2vec", "GloVe": "glove", "FastText": "fasttext"}            # the kinds of saved folders, and their modules
+# the kinds of saved folders, and their modules
+METHODS = {"Word2Vec": "word2vec", "GloVe": "glove", "FastText": "fasttext"}
 _NUMERIC = frozenset(b"0123456789+-.eE \r")
 
 
 def load_method(path: str | os.PathLike) -> Any:
     """Read the folder of a saved `Word2Vec`, `GloVe` or `FastText`, whichever it is.
 
-    Raises FileNotFoundError, DamagedFile (no saved method, damaged, another kind), ValueError (a newer format).
+    Raises FileNotFoundError, DamagedFile (no saved method, damaged, another kind), ValueError (a
+    newer format).
     """
     kind = _kind(existing_path(path))
     if kind not in METHODS:
@@ -31,13 +35,17 @@ def load_method(path: str | os.PathLike) -> Any:
 
 
 def load_vectors(path: str | os.PathLike) -> WordVectors:
-    """Read word vectors: the folder of a saved `WordVectors` or of a method that learned them, or a file.
+    """Read word vectors: the folder of a saved `WordVectors` or of a method that learned them, or a
+    file.
 
-    Files: safetensors with a card (`write_compact`), word2vec binary, word2vec, fastText or GloVe text. Raises as their readers do.
+    Files: safetensors with a card (`write_compact`), word2vec binary, word2vec, fastText or GloVe
+    text. Raises as their readers do.
     """
     place = existing_path(path)
     if place.is_dir():
-        return WordVectors.load(place) if _kind(place) == "WordVectors" else load_method(place).vectors_
+        return (WordVectors.load(place)
+                if _kind(place) == "WordVectors"
+                else load_method(place).vectors_)
     if place.suffix == ".safetensors":
         return read_compact(place)
     return read_binary(place) if place.is_file() and _is_binary(place) else read_text(place)
@@ -46,13 +54,16 @@ def load_vectors(path: str | os.PathLike) -> WordVectors:
 def _kind(folder: Path) -> str:
     """What the card of a folder says it holds; "" where there is no card of a saved model."""
     if not (folder / "model.json").is_file():
-        raise DamagedFile(f"{folder} holds no saved model: model.json is missing. Save it again with save(path)")
+        raise DamagedFile(f"{folder} holds no saved model: model.json is missing. Save it again "
+                          "with save(path)")
     card = read_json(folder / "model.json")
     return str(card.get("kind", "")) if isinstance(card, dict) else ""
 
 
 def _is_binary(file: Path) -> bool:
-    """Whether a file goes on in word2vec's binary format after its line of rows and columns: the first word is followed by no digits."""
+    """Whether a file goes on in word2vec's binary format after its line of rows and columns: the
+    first word is followed by no digits.
+    """
     with open(file, "rb") as opened:
         first = opened.readline(100).split()
         row = opened.read(100_000)

@@ -1,8 +1,11 @@
-"""Normalising flows: an invertible map learned by maximum likelihood, under which data look like a standard Gaussian.
+"""Normalising flows: an invertible map learned by maximum likelihood, under which data look like a
+standard Gaussian.
 
-Layers are objects that know their inverse and how much they stretch volume (`Bijection`); `Composition` adds their log-determinants. `nice`,
-`realnvp` and `glow` stack them, `Flow` fits a stack to vectors, and `bert_flow` has the settings of BERT-flow's paper and of its program. Modules
-load on first use. Taught in lesson ``11_bert_flow``. [dinh2015nice; dinh2017density; kingma2018glow; li2020sentence]
+Layers are objects that know their inverse and how much they stretch volume (`Bijection`);
+`Composition` adds their log-determinants. `nice`, `realnvp` and `glow` stack them, `Flow` fits a
+stack to vectors, and `bert_flow` has the settings of BERT-flow's paper and of its program. Modules
+load on first use. Taught in lesson ``11_bert_flow``. [dinh2015nice; dinh2017density;
+kingma2018glow; li2020sentence]
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """How layers are stacked: NICE, RealNVP and Glow are one plan with different parts.
 
-A block standardises, reorders or mixes, and couples; ``depth`` blocks make a level, after which half of the numbers leave (`Split`). On vectors
-Glow's 1x1 convolutions are plain linear layers. Taught in lesson ``11_bert_flow``. [dinh2015nice; dinh2017density; kingma2018glow; li2020sentence]
+A block standardises, reorders or mixes, and couples; ``depth`` blocks make a level, after which
+half of the numbers leave (`Split`). On vectors Glow's 1x1 convolutions are plain linear layers.
+Taught in lesson ``11_bert_flow``. [dinh2015nice; dinh2017density; kingma2018glow; li2020sentence]
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from .layers import ActNorm, InvertibleLinear, Permutation
 
 __all__ = ["KINDS", "Architecture", "glow", "nice", "realnvp"]
 
-MIXINGS: dict[str, Callable[..., Bijection]] = {"reversal": lambda dim, rng: Permutation.reversal(dim), "random": Permutation.random,
-                                                "linear": InvertibleLinear.random}
+MIXINGS: dict[str, Callable[..., Bijection]] = {
+    "reversal": lambda dim, rng: Permutation.reversal(dim), "random": Permutation.random,
+    "linear": InvertibleLinear.random
+}
 COUPLINGS = ("additive", "affine", "affine-glow")
 
 
@@ -29,10 +32,12 @@ class Architecture:
     """A plan of layers.
 
     Parameters
-        levels: after each but the last, half of the numbers leave. depth: blocks of a level. width: of the two inner layers of the coupling nets.
-        mixing: "reversal" or "random" order, fixed, or "linear", learned in LU form. coupling: "additive", "affine" (RealNVP's form), "affine-glow".
-        standardise: "blocks" (an `ActNorm` at the beginning of each) or "end" (one after all, NICE's diagonal). rate: of every `ActNorm` and of the
-        nets. Raises TypeError, ValueError.
+        levels: after each but the last, half of the numbers leave. depth: blocks of a level. width:
+        of the two inner layers of the coupling nets. mixing: "reversal" or "random" order, fixed,
+        or "linear", learned in LU form. coupling: "additive", "affine" (RealNVP's form),
+        "affine-glow". standardise: "blocks" (an `ActNorm` at the beginning of each) or "end" (one
+        after all, NICE's diagonal). rate: of every `ActNorm` and of the nets. Raises TypeError,
+        ValueError.
     """
 
     levels: int = 2
@@ -54,14 +59,16 @@ class Architecture:
     def build(self, dim: int, *, rng: np.random.Generator) -> Composition:
         """The layers for vectors of ``dim`` numbers, as they are before any data.
 
-        Parameters: dim; in 1 there is nothing to couple, and the flow is affine; rng, draws orders and weights. Raises ValueError when there are
-        more levels than halves.
+        Parameters: dim; in 1 there is nothing to couple, and the flow is affine; rng, draws orders
+        and weights. Raises ValueError when there are more levels than halves.
         """
         most = most_levels(check_int("dim", dim))
         if self.levels > most:
-            raise ValueError(f"levels={self.levels} would halve {dim} numbers too often: a level needs >= 2 to couple; expected levels <= {most}")
+            raise ValueError(f"levels={self.levels} would halve {dim} numbers too often: a level "
+                             f"needs >= 2 to couple; expected levels <= {most}")
         layers = self._level(dim, self.levels, rng)
-        return Composition(*layers, *([ActNorm(dim, rate=self.rate)] if self.standardise == "end" else []))
+        return Composition(*layers,
+                           *([ActNorm(dim, rate=self.rate)] if self.standardise == "end" else []))
 
     def _level(self, dim: int, left: int, rng: np.random.Generator) -> list[Bijection]:
         layers = [layer for _ in range(self.depth) for layer in self._block(dim, rng)]
@@ -77,14 +84,18 @@ class Architecture:
 
     def _coupling(self, dim: int, rng: np.random.Generator) -> Bijection:
         moved = dim - dim // 2
-        net = CouplingNet(dim // 2, moved if self.coupling == "additive" else 2 * moved, width=self.width, rate=self.rate, rng=rng)
+        net = CouplingNet(dim // 2, moved if self.coupling == "additive" else 2 * moved,
+                          width=self.width, rate=self.rate, rng=rng)
         if self.coupling == "additive":
             return AdditiveCoupling(dim, net)
-        return AffineCoupling(dim, net, form="glow" if self.coupling == "affine-glow" else "realnvp")
+        return AffineCoupling(dim, net,
+                              form="glow" if self.coupling == "affine-glow" else "realnvp")
 
 
 def most_levels(dim: int) -> int:
-    """How many levels vectors of ``dim`` numbers allow: the last one still has 2 numbers to couple (or is the only one)."""
+    """How many levels vectors of ``dim`` numbers allow: the last one still has 2 numbers to couple
+    (or is the only one).
+    """
     return max(1, (dim - 1).bit_length())
 
 
@@ -95,25 +106,32 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def nice(dim: int, *, depth: int = 4, width: int = 32, rng: np.random.Generator) -> Composition:
-    """NICE: additive couplings of swapped halves, and one stretch of each dimension at the end. Its log-determinant is the same for all rows.
+    """NICE: additive couplings of swapped halves, and one stretch of each dimension at the end. Its
+    log-determinant is the same for all rows.
 
     Parameters as in `Architecture`. [dinh2015nice]
     """
     return Architecture(depth=depth, width=width, **KINDS["nice"]).build(dim, rng=rng)
 
 
-def realnvp(dim: int, *, levels: int = 2, depth: int = 3, width: int = 32, rng: np.random.Generator) -> Composition:
-    """RealNVP: affine couplings of swapped halves, half of the numbers leaving after each level; `ActNorm` stands for its batch normalisation.
+def realnvp(dim: int, *, levels: int = 2, depth: int = 3, width: int = 32,
+            rng: np.random.Generator) -> Composition:
+    """RealNVP: affine couplings of swapped halves, half of the numbers leaving after each level;
+    `ActNorm` stands for its batch normalisation.
 
     Parameters as in `Architecture`. [dinh2017density]
     """
-    return Architecture(**KINDS["realnvp"] | {"levels": levels, "depth": depth, "width": width}).build(dim, rng=rng)
+    return Architecture(**KINDS["realnvp"]
+                        | {"levels": levels, "depth": depth, "width": width}).build(dim, rng=rng)
 
 
-def glow(dim: int, *, levels: int = 2, depth: int = 3, width: int = 32, rng: np.random.Generator) -> Composition:
-    """Glow as it was published: ActNorm, a learned mixing of all dimensions, and an affine coupling in each block.
+def glow(dim: int, *, levels: int = 2, depth: int = 3, width: int = 32,
+         rng: np.random.Generator) -> Composition:
+    """Glow as it was published: ActNorm, a learned mixing of all dimensions, and an affine coupling
+    in each block.
 
-    BERT-flow's form of it, with a fixed order and an additive coupling, is what `Flow` with kind="glow" has by default. Parameters as in
-    `Architecture`. [kingma2018glow]
+    BERT-flow's form of it, with a fixed order and an additive coupling, is what `Flow` with
+    kind="glow" has by default. Parameters as in `Architecture`. [kingma2018glow]
     """
-    return Architecture(levels, depth, width, mixing="linear", coupling="affine-glow").build(dim, rng=rng)
+    return Architecture(levels, depth, width, mixing="linear", coupling="affine-glow").build(
+        dim, rng=rng)

@@ -1,7 +1,9 @@
-"""Change of variables as an object: a map that can be undone and that says how much it stretches volume.
+"""Change of variables as an object: a map that can be undone and that says how much it stretches
+volume.
 
-If z = g(x) is invertible and z has the density p_z, then x has p_z(g(x)) |det ∂g/∂x|. Every layer maps in the *normalising* direction, from data x to
-z; its inverse *generates*. Written as in the papers, with x = f(z), a layer is f⁻¹, and its log-determinant is minus that of f. Taught in lesson
+If z = g(x) is invertible and z has the density p_z, then x has p_z(g(x)) |det ∂g/∂x|. Every layer
+maps in the *normalising* direction, from data x to z; its inverse *generates*. Written as in the
+papers, with x = f(z), a layer is f⁻¹, and its log-determinant is minus that of f. Taught in lesson
 ``11_bert_flow``.
 """
 
@@ -16,9 +18,11 @@ __all__ = ["Bijection", "Composition", "Split"]
 
 
 class Bijection(nn.Module):
-    """An invertible map of rows of ``dim`` numbers: z = layer(x), x = layer.inverse(z), layer.log_det(x) = log |det ∂z/∂x|.
+    """An invertible map of rows of ``dim`` numbers: z = layer(x), x = layer.inverse(z),
+    layer.log_det(x) = log |det ∂z/∂x|.
 
-    A subclass writes `_map` and `_unmap`, and `initialise` if it is to learn from the first data. Rows keep their type and device.
+    A subclass writes `_map` and `_unmap`, and `initialise` if it is to learn from the first data.
+    Rows keep their type and device.
     """
 
     def __init__(self, dim: int) -> None:
@@ -26,24 +30,39 @@ class Bijection(nn.Module):
         self.dim = dim
 
     def forward(self, x: Tensor) -> Tensor:
-        """z of rows x, (n, dim): the normalising direction. Raises ValueError for rows of another width."""
+        """z of rows x, (n, dim): the normalising direction.
+
+        Raises ValueError for rows of another width.
+        """
         return self._map(self._rows("x", x))[0]
 
     def inverse(self, z: Tensor) -> Tensor:
-        """x of rows z, (n, dim): the generating direction. Raises ValueError for rows of another width."""
+        """x of rows z, (n, dim): the generating direction.
+
+        Raises ValueError for rows of another width.
+        """
         return self._unmap(self._rows("z", z))
 
     def log_det(self, x: Tensor) -> Tensor:
-        """log |det ∂z/∂x| of each row, (n,). That of the inverse at z is its negative. Raises ValueError for rows of another width."""
+        """log |det ∂z/∂x| of each row, (n,).
+
+        That of the inverse at z is its negative. Raises ValueError for rows of another width.
+        """
         return self.with_log_det(x)[1]
 
     def with_log_det(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """z (n, dim) and log |det ∂z/∂x| (n,) in one go. Raises ValueError for rows of another width."""
+        """z (n, dim) and log |det ∂z/∂x| (n,) in one go.
+
+        Raises ValueError for rows of another width.
+        """
         z, log_det = self._map(self._rows("x", x))
         return z, log_det.expand(len(x))
 
     def initialise(self, x: Tensor) -> Tensor:
-        """Set what is to be set from the first data, in the normalising direction. Returns z of the rows x, (n, dim)."""
+        """Set what is to be set from the first data, in the normalising direction.
+
+        Returns z of the rows x, (n, dim).
+        """
         return self._map(x)[0]
 
     def limit(self) -> None:
@@ -54,7 +73,8 @@ class Bijection(nn.Module):
         yield type(self).__name__, self(x)
 
     def _map(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """z, and the log-determinant as (n,) or, where it is the same for all rows, as one number."""
+        """z, and the log-determinant as (n,) or, where it is the same for all rows, as one number.
+        """
         raise NotImplementedError
 
     def _unmap(self, z: Tensor) -> Tensor:
@@ -62,12 +82,16 @@ class Bijection(nn.Module):
 
     def _rows(self, name: str, x: Tensor) -> Tensor:
         if x.ndim != 2 or x.shape[1] != self.dim:
-            raise ValueError(f"{name} has shape {tuple(x.shape)}; this {type(self).__name__} maps (n, {self.dim})")
+            raise ValueError(f"{name} has shape {tuple(x.shape)}; this {type(self).__name__} maps "
+                             f"(n, {self.dim})")
         return x
 
 
 class Composition(Bijection):
-    """Layers one after the other, as g_k ∘ … ∘ g_1: their log-determinants add up. Raises ValueError for none, or for different widths."""
+    """Layers one after the other, as g_k ∘ … ∘ g_1: their log-determinants add up.
+
+    Raises ValueError for none, or for different widths.
+    """
 
     def __init__(self, *layers: Bijection) -> None:
         widths = [layer.dim for layer in layers]
@@ -89,7 +113,10 @@ class Composition(Bijection):
         return z
 
     def initialise(self, x: Tensor) -> Tensor:
-        """Set the first layer from x, the second from what the first makes of it, and so on. Returns z of the rows x, (n, dim)."""
+        """Set the first layer from x, the second from what the first makes of it, and so on.
+
+        Returns z of the rows x, (n, dim).
+        """
         for layer in self.layers:
             x = layer.initialise(x)
         return x
@@ -108,15 +135,18 @@ class Composition(Bijection):
 
 
 class Split(Bijection):
-    """Half of the numbers leave: z = [the last ``dim`` - k, inner(the first k)], k being the width of ``inner``.
+    """Half of the numbers leave: z = [the last ``dim`` - k, inner(the first k)], k being the width
+    of ``inner``.
 
-    What leaves meets the Gaussian as it is; only the rest goes on. This makes a multi-scale flow: the log-densities of all levels add up, and z lists
-    what left first, first. Raises ValueError when the inner map is as wide as the whole.
+    What leaves meets the Gaussian as it is; only the rest goes on. This makes a multi-scale flow:
+    the log-densities of all levels add up, and z lists what left first, first. Raises ValueError
+    when the inner map is as wide as the whole.
     """
 
     def __init__(self, dim: int, inner: Bijection) -> None:
         if not inner.dim < dim:
-            raise ValueError(f"inner maps {inner.dim} of dim={dim} numbers; expected fewer than all")
+            raise ValueError(f"inner maps {inner.dim} of dim={dim} numbers; expected fewer than "
+                             "all")
         super().__init__(dim)
         self.inner = inner
 

@@ -1,7 +1,8 @@
 """Layers of a flow whose volume change is the same everywhere: standardise, reorder, mix.
 
-ActNorm stretches every dimension by itself, a permutation moves dimensions about, an invertible linear map mixes them; its LU form keeps it
-invertible and makes the determinant a product of d numbers instead of d³ operations. Taught in lesson ``11_bert_flow``. [kingma2018glow]
+ActNorm stretches every dimension by itself, a permutation moves dimensions about, an invertible
+linear map mixes them; its LU form keeps it invertible and makes the determinant a product of d
+numbers instead of d³ operations. Taught in lesson ``11_bert_flow``. [kingma2018glow]
 """
 
 from __future__ import annotations
@@ -19,18 +20,23 @@ from .bijection import Bijection
 
 __all__ = ["ActNorm", "InvertibleLinear", "Permutation"]
 
-MOST = math.log(1e4)                              # how much farther than at its beginning a layer may stretch a direction while it is trained
+# how much farther than at its beginning a layer may stretch a direction while it is trained
+MOST = math.log(1e4)
 
 
 class ActNorm(Bijection):
-    """Shift and stretch each dimension: z = (x + shift) ⊙ exp(rate · log_scale), log-determinant rate · Σ log_scale.
+    """Shift and stretch each dimension: z = (x + shift) ⊙ exp(rate · log_scale), log-determinant
+    rate · Σ log_scale.
 
-    `initialise` sets it so that the given rows leave with mean 0 and variance 1 (ddof 0) in each dimension; dimensions in which the rows do not
-    differ are stretched like the others on average, so the log-determinant is finite whatever the rows. Before that it is the identity. Training
-    stretches no dimension more than 10^4 times what the initialisation chose: where data do not vary the likelihood has no maximum.
+    `initialise` sets it so that the given rows leave with mean 0 and variance 1 (ddof 0) in each
+    dimension; dimensions in which the rows do not differ are stretched like the others on average,
+    so the log-determinant is finite whatever the rows. Before that it is the identity. Training
+    stretches no dimension more than 10^4 times what the initialisation chose: where data do not
+    vary the likelihood has no maximum.
 
-    Parameters: dim; rate, > 0: a step of the optimizer moves the logarithm of the scale ``rate`` times as far; 3 in the programs of Glow and
-    BERT-flow. Raises TypeError, ValueError. [kingma2018glow, Sec. 3.1]
+    Parameters: dim; rate, > 0: a step of the optimizer moves the logarithm of the scale ``rate``
+    times as far; 3 in the programs of Glow and BERT-flow. Raises TypeError, ValueError.
+    [kingma2018glow, Sec. 3.1]
     """
 
     def __init__(self, dim: int, *, rate: float = 1.0) -> None:
@@ -57,8 +63,11 @@ class ActNorm(Bijection):
         wide = x.double()
         mean = wide.mean(dim=0)
         spread = (wide - mean).square().mean(dim=0).sqrt()
-        flat = spread <= 4 * torch.finfo(x.dtype).eps * wide.abs().amax(dim=0)           # rounding alone makes that
-        typical = spread[~flat].square().mean().sqrt() if not flat.all() else torch.ones_like(mean[0])
+        # rounding alone makes that
+        flat = spread <= 4 * torch.finfo(x.dtype).eps * wide.abs().amax(dim=0)
+        typical = (spread[~flat].square().mean().sqrt()
+                   if not flat.all()
+                   else torch.ones_like(mean[0]))
         log_scale = -torch.where(flat, typical, spread).log() / self.rate
         self.shift.copy_(-mean)
         self.log_scale.copy_(log_scale)
@@ -72,7 +81,9 @@ class ActNorm(Bijection):
 
 
 class _Reorder(torch.autograd.Function):
-    """Columns in another order; the gradient goes back through the opposite order, where PyTorch's own would add number by number."""
+    """Columns in another order; the gradient goes back through the opposite order, where PyTorch's
+    own would add number by number.
+    """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, order: Tensor, back: Tensor) -> Tensor:
@@ -86,15 +97,18 @@ class _Reorder(torch.autograd.Function):
 
 
 class Permutation(Bijection):
-    """Put the dimensions in another, fixed order: z_j = x_order[j]. Volume stays, so the log-determinant is 0.
+    """Put the dimensions in another, fixed order: z_j = x_order[j]. Volume stays, so the
+    log-determinant is 0.
 
     Parameters: order, each of 0 … dim - 1 once. Raises ValueError.
     """
 
     def __init__(self, order: Sequence[int] | np.ndarray) -> None:
         order = np.asarray(order)
-        if order.ndim != 1 or order.dtype.kind not in "iu" or not np.array_equal(np.sort(order), np.arange(len(order))):
-            raise ValueError(f"order={shown(order.tolist())} is no permutation; expected each of 0 … {order.size - 1} once")
+        if order.ndim != 1 or order.dtype.kind not in "iu" or not np.array_equal(
+                np.sort(order), np.arange(len(order))):
+            raise ValueError(f"order={shown(order.tolist())} is no permutation; expected each of 0 "
+                             f"… {order.size - 1} once")
         super().__init__(len(order))
         self.register_buffer("order", torch.from_numpy(order.astype(np.int64)))
         self.register_buffer("back", torch.from_numpy(np.argsort(order)))
@@ -117,13 +131,16 @@ class Permutation(Bijection):
 
 
 class InvertibleLinear(Bijection):
-    """Mix the dimensions: z = W x for each row, with W = P L (U + diag(sign · exp(log_diagonal))), log-determinant Σ log_diagonal.
+    """Mix the dimensions: z = W x for each row, with W = P L (U + diag(sign · exp(log_diagonal))),
+    log-determinant Σ log_diagonal.
 
-    P is a fixed order, L lower triangular with ones on its diagonal, U upper triangular without one: W cannot become singular, and neither its
-    determinant nor its inverse needs an elimination. In images this is the invertible 1x1 convolution of Glow. Training moves no entry of
+    P is a fixed order, L lower triangular with ones on its diagonal, U upper triangular without
+    one: W cannot become singular, and neither its determinant nor its inverse needs an elimination.
+    In images this is the invertible 1x1 convolution of Glow. Training moves no entry of
     ``log_diagonal`` by more than log 10^4.
 
-    Parameters: weight, the first W, (dim, dim). Raises TypeError, ValueError (shape, NaN, singular). [kingma2018glow, Sec. 3.2]
+    Parameters: weight, the first W, (dim, dim). Raises TypeError, ValueError (shape, NaN,
+    singular). [kingma2018glow, Sec. 3.2]
     """
 
     def __init__(self, weight: Any) -> None:
@@ -136,7 +153,8 @@ class InvertibleLinear(Bijection):
         order, lower, upper = lu(weight.astype(np.float64), p_indices=True)
         diagonal = np.diag(upper)
         if np.abs(diagonal).min() <= 4 * np.finfo(np.float64).eps * np.abs(weight).max():
-            raise ValueError(f"weight of shape {weight.shape} is singular, so that no inverse exists; expected determinant != 0")
+            raise ValueError(f"weight of shape {weight.shape} is singular, so that no inverse "
+                             "exists; expected determinant != 0")
         self.packed = nn.Parameter(torch.from_numpy(np.tril(lower, -1) + np.triu(upper, 1)).float())
         self.log_diagonal = nn.Parameter(torch.from_numpy(np.log(np.abs(diagonal))).float())
         for name, value in {"sign": np.sign(diagonal), "first": np.log(np.abs(diagonal))}.items():
@@ -152,13 +170,15 @@ class InvertibleLinear(Bijection):
     @property
     def weight(self) -> Tensor:
         """W as one matrix, (dim, dim)."""
-        return self._map(torch.eye(self.dim, dtype=self.packed.dtype, device=self.packed.device))[0].T
+        return self._map(torch.eye(self.dim, dtype=self.packed.dtype,
+                                   device=self.packed.device))[0].T
 
     def _diagonal(self) -> Tensor:
         return self.sign * torch.exp(self.log_diagonal)
 
     def _map(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        x = torch.addmm(x * self._diagonal(), x, self.packed.triu(1).T)                # two products with x cost less than L U by itself
+        # two products with x cost less than L U by itself
+        x = torch.addmm(x * self._diagonal(), x, self.packed.triu(1).T)
         x = torch.addmm(x, x, self.packed.tril(-1).T)
         return _Reorder.apply(x, self.order, self.back), self.log_diagonal.sum()
 

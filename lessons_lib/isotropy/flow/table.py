@@ -1,7 +1,8 @@
-"""Rows of a table of vectors as a flow reads them: centred, scaled by a power of two, float32, in a seeded order.
+"""Rows of a table of vectors as a flow reads them: centred, scaled by a power of two, float32, in a
+seeded order.
 
-Far-away means and odd units are taken away in float64, a batch at a time, so that the table itself may be half precision, float64, memory-mapped or
-larger than memory. Used by `estimator.Flow`.
+Far-away means and odd units are taken away in float64, a batch at a time, so that the table itself
+may be half precision, float64, memory-mapped or larger than memory. Used by `estimator.Flow`.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ from ..spectrum import values_of
 __all__ = ["Order", "Unit", "check_varies", "fingerprint_of", "rows_of", "sample_rows", "unit_of"]
 
 SAMPLE = 16_384                                   # rows from which spread and rank are taken
-LEAST_SINGULAR = 1e-6                             # of the largest, dimensions standardised: below it float32 holds rounding only
+# of the largest, dimensions standardised: below it float32 holds rounding only
+LEAST_SINGULAR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Unit:
     """What is done to rows before they reach the layers: y = (x - ``mean``) / 2^``exponent``.
 
-    ``mean`` (d,) float64; ``spread``, the root mean square deviation of y, in [0.5, 1) but for chance.
+    ``mean`` (d,) float64; ``spread``, the root mean square deviation of y, in [0.5, 1) but for
+    chance.
     """
 
     mean: np.ndarray
@@ -49,12 +52,15 @@ class Unit:
 
 
 def sample_rows(x: np.ndarray, n: int) -> np.ndarray:
-    """At most n rows, evenly spaced over the table, so that sorted tables are sampled fairly; the same for every run."""
+    """At most n rows, evenly spaced over the table, so that sorted tables are sampled fairly; the
+    same for every run.
+    """
     return x if len(x) <= n else x[np.linspace(0, len(x) - 1, n).astype(np.int64)]
 
 
 def unit_of(x: np.ndarray) -> Unit:
-    """The mean of all rows, and the power of two next above the root mean square of the deviations in a sample of them.
+    """The mean of all rows, and the power of two next above the root mean square of the deviations
+    in a sample of them.
 
     Raises ValueError when all rows are equal.
     """
@@ -70,14 +76,18 @@ def unit_of(x: np.ndarray) -> Unit:
 
 
 def fingerprint_of(x: np.ndarray, unit: Unit) -> str:
-    """By what a run knows its table again: shape, mean, and a sample of the rows; type and layout do not matter."""
+    """By what a run knows its table again: shape, mean, and a sample of the rows; type and layout
+    do not matter.
+    """
     digest = hashlib.sha256(np.array(x.shape, dtype=np.int64).tobytes() + unit.mean.tobytes())
     digest.update(unit.enter(sample_rows(x, 1024)).tobytes())
     return digest.hexdigest()
 
 
 def check_varies(x: np.ndarray, unit: Unit) -> int:
-    """In how many directions the rows vary, at most d; warns when it is fewer than d: then the likelihood has no maximum."""
+    """In how many directions the rows vary, at most d; warns when it is fewer than d: then the
+    likelihood has no maximum.
+    """
     d = x.shape[1]
     rows = unit.enter(sample_rows(x, 4 * d)).astype(np.float64)
     spread = rows.std(axis=0)
@@ -87,16 +97,19 @@ def check_varies(x: np.ndarray, unit: Unit) -> int:
         values = values_of(rows[:, moving] / spread[moving], centred=True)
         rank = int((values > LEAST_SINGULAR * values[0]).sum())
     if rank < d:
-        warn_data(f"x of shape {x.shape} varies in {rank} of {d} directions only, so a flow can raise the likelihood without end; its scales stop at "
-                  f"10^4 times those of the beginning. Take fewer columns first: Whitening(k={rank}), or give more rows, or noise=0.01")
+        warn_data(f"x of shape {x.shape} varies in {rank} of {d} directions only, so a flow can "
+                  "raise the likelihood without end; its scales stop at "
+                  "10^4 times those of the beginning. Take fewer columns first: "
+                  f"Whitening(k={rank}), or give more rows, or noise=0.01")
     return rank
 
 
 class Order:
-    """Which rows are learned from, which are held out, and in which batches the first are read: all by the seed.
+    """Which rows are learned from, which are held out, and in which batches the first are read: all
+    by the seed.
 
-    Parameters: n, rows; held_out, their share that is not learned from, at most `MOST_HELD_OUT` rows; batch_size; seed. Batches of an epoch differ by
-    at most one row in length.
+    Parameters: n, rows; held_out, their share that is not learned from, at most `MOST_HELD_OUT`
+    rows; batch_size; seed. Batches of an epoch differ by at most one row in length.
     """
 
     MOST_HELD_OUT = 4096
@@ -105,7 +118,8 @@ class Order:
         self.seed = seed
         mixed = self._chance(0).permutation(n)
         self.n_held_out = min(int(n * held_out), self.MOST_HELD_OUT, n - 2)
-        self.held_out, self.learned = np.sort(mixed[: self.n_held_out]), np.sort(mixed[self.n_held_out :])
+        self.held_out, self.learned = np.sort(mixed[:self.n_held_out]), np.sort(
+            mixed[self.n_held_out:])
         self.per_epoch = -(-len(self.learned) // batch_size)
         self._epoch, self._order = -1, self.learned
 
@@ -113,7 +127,9 @@ class Order:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, *numbers])))
 
     def first(self, n: int) -> np.ndarray:
-        """Numbers of the first n rows that are learned from, in the order of the first epoch: those that set the layers."""
+        """Numbers of the first n rows that are learned from, in the order of the first epoch: those
+        that set the layers.
+        """
         return self._of_epoch(0)[:n]
 
     def batch(self, step: int) -> np.ndarray:
@@ -134,7 +150,10 @@ class Order:
 
 
 def rows_of(name: str, x: Any, *, dim: int | None = None, min_rows: int = 0) -> np.ndarray:
-    """A finite table, (n, d) or (n, dim). Raises TypeError, ValueError as `rows.as_rows`, and ValueError for another width."""
+    """A finite table, (n, d) or (n, dim).
+
+    Raises TypeError, ValueError as `rows.as_rows`, and ValueError for another width.
+    """
     x = as_rows(name, x, min_rows=min_rows)
     if dim is not None and x.shape[1] != dim:
         raise ValueError(f"{name} has shape {x.shape}; expected {dim} columns, as in fit")
