@@ -1,13 +1,12 @@
-"""The ground floor: argument checks, errors, seeded generators, device report, progress, atomic
-files and saved models.
+"""The ground floor: checks, errors, declared estimators, seeds, progress, files and saved models.
 
 Every other room stands on this one, and this one imports none of them.
 """
 
-from .checks import (check_array, check_choice, check_float, check_int, check_seed, checked_batches,
-                     checked_texts, checked_token_lists, nearest_name, shown, unknown_keyword,
-                     warn_data)
+from .checks import (check_array, check_choice, check_float, check_int, check_seed, nearest_name,
+                     shown, unknown_keyword, warn_data)
 from .devices import DeviceReport, available_cores, device_report, torch_device
+from .documents import checked_batches, checked_texts, checked_token_lists
 from .errors import (BackendUnavailable, DamagedFile, DataMissing, DataWarning, DownloadFailed,
                      NotFittedError, ProgramFailed, TrainingDiverged, UnknownWord)
 from .estimator import Composed, Encoder, Estimator

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import warn_data
-from ..core.checks import MAX_TOKEN_CHARS
+from ..core.documents import MAX_TOKEN_CHARS
 
 __all__ = ["GrowingArray", "GrowingCounts", "Oddities", "extended"]
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core import available_cores, check_int
-from ..core.checks import MAX_TOKEN_CHARS
+from ..core.documents import MAX_TOKEN_CHARS
 from ..core.compiled import compiled
 from .growing_array import Oddities
 from .string_table import EMPTY, TAG, Strings, find, hash_byte, hash_end, hashes_of

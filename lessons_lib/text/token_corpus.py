@@ -18,7 +18,7 @@ from typing import IO, Any, Self
 import numpy as np
 
 from ..core import DamagedFile, check_int, checked_token_lists, load_files, save_files, shown
-from ..core.checks import MAX_TOKEN_CHARS
+from ..core.documents import MAX_TOKEN_CHARS
 from .growing_array import GrowingArray, Oddities
 from .strings import Strings
 from .vocabulary import Vocabulary, checked_limits, chosen_tokens
