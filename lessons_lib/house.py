@@ -13,11 +13,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
-__all__ = ["Closure", "closure", "rooms"]
+__all__ = ["Closure", "closure", "drawing", "rooms", "write_drawing"]
 
 PACKAGE = Path(__file__).parent
+BEGINS, ENDS = "<!-- lessons house -->", "<!-- end -->"
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,67 @@ def rooms(package: Path = PACKAGE) -> dict[str, Counter[str]]:
             for other in {_room(found, package) for found in imported(file, package)}
             if other not in (room, ""))
     return drawing
+
+
+def drawing(package: Path = PACKAGE) -> str:
+    """Draw the rooms of a package floor by floor, each above all rooms that it imports.
+
+    Beside a room stand its files, its lines, and what it rests on: the rooms that it imports, but
+    for those that one of these rests on, too.
+
+    Parameters
+    ----------
+    package : Path, default the library
+
+    Returns
+    -------
+    str
+        A line for each room, the topmost floor first.
+    """
+    imports = {room: set(others) for room, others in rooms(package).items()}
+    below: dict[str, set[str]] = {}
+    for room in TopologicalSorter(imports).static_order():
+        below[room] = imports[room].union(*(below[other] for other in imports[room]))
+    floors: dict[str, int] = {}
+    for room in sorted(below, key=lambda name: len(below[name])):
+        floors[room] = 1 + max((floors[other] for other in imports[room]), default=0)
+    lines, wide = [], max(map(len, floors))
+    for floor in range(max(floors.values()), 0, -1):
+        for n, room in enumerate(sorted(name for name in floors if floors[name] == floor)):
+            files = list((package / room).rglob("*.py"))
+            size = sum(len(file.read_text("utf-8").splitlines()) for file in files)
+            first = {other for other in imports[room]
+                     if not any(other in below[between] for between in imports[room])}
+            mark = f"{floor:2}" if n == 0 else "  "
+            lines.append(f"{mark} │ {room:{wide}} {len(files):4} files {size:6,} lines"
+                         + (f"  on {', '.join(sorted(first))}" if first else ""))
+    return "\n".join(lines)
+
+
+def write_drawing(page: Path) -> Path:
+    """Put the drawing into a page, where its former version stands between two marks.
+
+    Parameters
+    ----------
+    page : Path
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    ValueError
+        The marks are missing.
+    """
+    before, first, rest = page.read_text("utf-8").partition(BEGINS)
+    _, last, after = rest.partition(ENDS)
+    if not (first and last):
+        raise ValueError(f"{page} lacks the lines {BEGINS!r} and {ENDS!r} around its drawing")
+    page.write_text(f"{before}{BEGINS}\n```text\n{drawing()}\n```\n{ENDS}{after}", "utf-8",
+                    newline="\n")
+    return page
 
 
 def _room(file: Path, package: Path) -> str:

@@ -117,6 +117,24 @@ def lock() -> None:
         print(path.relative_to(PROJECT).as_posix())
 
 
+@app.command()
+def house(write: Annotated[bool, typer.Option("--write", help="into CONTRIBUTING.md")] = False,
+          of: Annotated[str, typer.Option(help="instead, the files that a module needs, such as "
+                                               "words.word2vec")] = "") -> None:
+    """Draw the rooms of the library as their imports make them (for those who change it)."""
+    from ..house import closure, drawing, write_drawing
+
+    if of:
+        needed = closure(of)
+        for file in needed.files:
+            print(file.relative_to(PROJECT).as_posix())
+        print(f"{len(needed.files)} files, {needed.lines:,} lines")
+    elif write:
+        print(write_drawing(PROJECT / "CONTRIBUTING.md").relative_to(PROJECT).as_posix())
+    else:
+        print(drawing())
+
+
 # ------------------------------------------------------------------------------ this machine
 
 
