@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..kernels.configs import Blocks, other_blocks
-from .gpu import BUDGET, Instruments, cuda_instruments, free
+from .gpu import BUDGET, Instruments, cuda_instruments, within_budget
 from .gpu_cases import Contest, Sides, contests
 from .measure import Row, significant
 
@@ -88,16 +88,13 @@ def rows(*, tell: Callable[[str], None], only: str = "", budget: float = BUDGET,
     if tools is None and not torch.cuda.is_available():
         tell(f"{GROUP}: no CUDA device here, so no block sizes were tried")
         return
-    tools, start = tools or cuda_instruments(), clock()
-    for contest in wanted or [contest for contest in contests() if only in contest.name]:
-        if clock() - start > budget:
-            tell(f"{GROUP}: left out for time: {contest.name}")
-            continue
-        tell(f"{GROUP}: {contest.name}")
+    tools = tools or cuda_instruments()
+    every = [contest for contest in contests() if only in contest.name]
+    for contest, in_time in within_budget(GROUP, wanted or every, tell=tell, budget=budget,
+                                          clock=clock):
         try:
-            yield from try_blocks(contest.name, contest.make(tools.device), tools,
-                                  tolerance=contest.tolerance,
-                                  in_time=lambda: clock() - start <= budget)
+            if in_time:
+                yield from try_blocks(contest.name, contest.make(tools.device), tools,
+                                      tolerance=contest.tolerance, in_time=in_time)
         except Exception as error:
             tell(f"{GROUP}: {contest.name}: {type(error).__name__}: {str(error)[:200]}")
-        free()

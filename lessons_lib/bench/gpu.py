@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .ceilings import Ceilings, Timer, gpu_ceilings
-from .gpu_cases import Contest, Peer, Sides, contests, training_contests
+from .gpu_cases import Contest, Sides, contests, training_contests
 from .measure import PeerMissing, Row, ceiling_rows, significant
 
 GROUP = "kernels-gpu"
@@ -108,21 +108,22 @@ def _our_row(contest: Contest, sides: Sides, row: Row, tools: Instruments,
                    note=note, **times)
 
 
-def _peer_row(contest: Contest, ours: Row, sides: Sides, peer: Peer, tools: Instruments) -> Row:
+def _peer_row(contest: Contest, ours: Row, sides: Sides, peer: str, tools: Instruments) -> Row:
     """One peer beside our time; it has no ratio unless its result is ours."""
-    row = replace(ours, peer=peer.name, value=None, value_unit="times faster", met=None, note="",
-                  goal=f">= {peer.goal:g}", gate=f"equal to ours within {PEER_TOLERANCE:g}",
+    theirs, goal = sides.peers[peer]
+    row = replace(ours, peer=peer, value=None, value_unit="times faster", met=None, note="",
+                  goal=f">= {goal:g}", gate=f"equal to ours within {PEER_TOLERANCE:g}",
                   config="")
     try:
-        error = sides.gap(peer.run(), sides.ours())
+        error = sides.gap(theirs(), sides.ours())
         if not error <= PEER_TOLERANCE:
             return replace(row, note=f"its result differs from ours by {error:.2g}: no ratio")
-        extra = tools.peak_mb(peer.run)
-        times = _times(tools.graph_timer if contest.short else tools.timer, peer.run, "peer")
+        extra = tools.peak_mb(theirs)
+        times = _times(tools.graph_timer if contest.short else tools.timer, theirs, "peer")
     except Exception as error:
         return replace(row, note=_reason(error))
     ratio = times["peer_seconds"] / ours.ours_seconds
-    return replace(row, value=round(ratio, 2), met=ratio >= peer.goal,
+    return replace(row, value=round(ratio, 2), met=ratio >= goal,
                    peer_extra_mb=round(extra, 1), note=f"differs from ours by {error:.1g}",
                    **times)
 
@@ -144,7 +145,22 @@ def hold(contest: Contest, tools: Instruments, ceilings: Ceilings, *,
     yield ours
     for peer in sides.peers if ours.value is not None else ():
         yield (_peer_row(contest, ours, sides, peer, tools) if in_time()
-               else replace(left_out, peer=peer.name))
+               else replace(left_out, peer=peer))
+        free()
+
+
+def within_budget(group: str, wanted: Iterable[Contest], *, tell: Callable[[str], None],
+                  budget: float, clock: Callable[[], float]) -> Iterator[tuple]:
+    """Contests one after the other, each with a function that says whether there is time left."""
+    start = clock()
+
+    def in_time() -> bool:
+        return clock() - start <= budget
+
+    for contest in wanted:
+        late = not in_time()
+        tell(f"{group}: {'left out for time: ' if late else ''}{contest.name}")
+        yield contest, None if late else in_time
         free()
 
 
@@ -161,16 +177,14 @@ def rows(*, tell: Callable[[str], None], only: str = "", budget: float = BUDGET,
     if tools is None and not torch.cuda.is_available():
         tell(f"{GROUP}: no CUDA device here, so no GPU was measured and no GPU row is written")
         return
-    tools, start = tools or cuda_instruments(), clock()
+    tools = tools or cuda_instruments()
+    every = [contest for contest in (*contests(), *training_contests()) if only in contest.name]
     tell(f"{GROUP}: ceilings")
     ceilings = gpu_ceilings(tools.timer, device=tools.device)
     yield from ceiling_rows(GROUP, ceilings)
-    every = [contest for contest in (*contests(), *training_contests()) if only in contest.name]
-    for contest in wanted or every:
-        if clock() - start > budget:
-            tell(f"{GROUP}: left out for time: {contest.name}")
+    for contest, in_time in within_budget(GROUP, wanted or every, tell=tell, budget=budget,
+                                          clock=clock):
+        if in_time:
+            yield from hold(contest, tools, ceilings, in_time=in_time)
+        else:
             yield Row(GROUP, contest.name, "", None, "", "", None, note=LEFT_OUT)
-            continue
-        tell(f"{GROUP}: {contest.name}")
-        yield from hold(contest, tools, ceilings, in_time=lambda: clock() - start <= budget)
-        free()

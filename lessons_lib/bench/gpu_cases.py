@@ -10,7 +10,7 @@ Racing programs cannot be equal to it: there the losses are compared. Taught in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -54,24 +54,14 @@ class GpuSizes:
 
 
 @dataclass(frozen=True)
-class Peer:
-    """Another way to the same result: its work, and how many times faster we want to be."""
-
-    name: str
-    run: Callable[[], Any]
-    goal: float = 1.0
-
-
-@dataclass(frozen=True)
 class Sides:
-    """One contest with its inputs made: our work, its relative error against float64, the peers.
-
-    ``gap`` says how far two results differ.
+    """One contest with its inputs made: our work, its relative error against float64, and for each
+    peer its work and how many times faster we want to be; ``gap`` says how far two results differ.
     """
 
     ours: Callable[[], Any]
     error: Callable[[], float]
-    peers: tuple[Peer, ...] = ()
+    peers: Mapping[str, tuple[Callable[[], Any], float]] = field(default_factory=dict)
     gap: Callable[[Any, Any], float] = relative_error
 
 
@@ -116,9 +106,8 @@ def _sides(ours: Callable[..., Any], inputs: tuple[Tensor, ...],
         exact = run(partial(ours, backend="cpu"), *(x.double() for x in inputs))
         return relative_error(run(ours, *inputs), exact)
 
-    return Sides(partial(run, ours, *inputs), error,
-                 tuple(Peer(name, partial(run, theirs, *inputs), goal)
-                       for name, (theirs, goal) in peers.items()), gap)
+    works = {name: (partial(run, theirs, *inputs), goal) for name, (theirs, goal) in peers.items()}
+    return Sides(partial(run, ours, *inputs), error, works, gap)
 
 
 # ---------------------------------------------------------------------- all pairs
@@ -154,8 +143,8 @@ def _info_nce(n: int, d: int, backward: bool, device: str) -> Sides:
     if not backward:
         return _sides(ours, pair, peers)
     sides = _sides(ours, pair, peers | {"Inf-CL": (_inf_cl, 2.0)}, backward=True)
-    cached = Peer("sentence-transformers, cached loss stage", partial(_cached_loss, *pair), 20.0)
-    return replace(sides, peers=(*sides.peers, cached))
+    cached = {"sentence-transformers, cached loss stage": (partial(_cached_loss, *pair), 20.0)}
+    return replace(sides, peers=sides.peers | cached)
 
 
 def _keops(x: Tensor) -> Tensor:
@@ -193,9 +182,9 @@ def _knn(n: int, d: int, device: str) -> Sides:
         result = tuple(part[: len(few)] for part in ours())
         return neighbour_error(result, search(few.double(), x.double(), backend="cpu"))
 
-    peers = (Peer("torch.cdist + topk", partial(naive.knn_cdist, x, x, NEIGHBOURS)),
-             Peer("our blocked torch", partial(search, x, x, backend="cpu")),
-             Peer("faiss", partial(_faiss, x)))
+    peers = {"torch.cdist + topk": (partial(naive.knn_cdist, x, x, NEIGHBOURS), 1.0),
+             "our blocked torch": (partial(search, x, x, backend="cpu"), 1.0),
+             "faiss": (partial(_faiss, x), 1.0)}
     return Sides(ours, error, peers, partial(neighbour_error, share=0.99))
 
 
@@ -231,10 +220,10 @@ def _segment_moments(n: int, d: int, segments: int, device: str) -> Sides:
         exact = ours(x[: int(offsets[few])].double(), offsets[: few + 1], backend="cpu")
         return relative_error(tuple(part[:few] for part in ours()), exact)
 
-    compiled = naive.compiled(naive.segment_index_add)
-    return Sides(ours, error,
-                 (Peer("torch index_add", partial(naive.segment_index_add, x, offsets)),
-                  Peer("torch.compile of it", partial(compiled, x, offsets))))
+    plain = {"torch index_add": naive.segment_index_add,
+             "torch.compile of it": naive.compiled(naive.segment_index_add)}
+    return Sides(ours, error, {name: (partial(sums, x, offsets), 1.0)
+                               for name, sums in plain.items()})
 
 
 def _mean_covariance(n: int, d: int, device: str) -> Sides:

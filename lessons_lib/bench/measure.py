@@ -24,14 +24,6 @@ from .work import Work
 MOST_TURNS = 100
 
 
-class Unequal(ValueError):
-    """The results of both sides differ; ``row`` is the line of the table, without a figure."""
-
-    def __init__(self, text: str, row: Row) -> None:
-        super().__init__(text)
-        self.row = row
-
-
 class PeerMissing(Exception):
     """A peer cannot run here, for the reason in the text; the case is reported as skipped."""
 
@@ -240,12 +232,11 @@ def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None,
 
     ``repeats`` runs of each side, and more (at most `MOST_TURNS`) until all took ``at_least``
     seconds, because the shortest work is the noisiest. Without the peer the row has the reason of
-    `PeerMissing` and no figure. Raises `Unequal` when the results differ.
+    `PeerMissing` and no figure, and so it is, not met, when the results differ.
     """
     check_int("repeats", repeats)
-    with contextlib.ExitStack() as stack:
-        if case.threads:
-            stack.enter_context(fixed_threads(min(case.threads, available_cores())))
+    n = case.threads
+    with fixed_threads(min(n, available_cores())) if n else contextlib.nullcontext():
         return _measured(case, repeats, ceilings, at_least)
 
 
@@ -264,11 +255,7 @@ def _measured(case: Case, repeats: int, ceilings: Ceilings | None, at_least: flo
     if isinstance(verdict, Verdict):
         row = replace(row, quality=verdict.ours, peer_quality=verdict.theirs)
     if not verdict:
-        text = (f"{case.group}/{case.name}: the results differ from those of {case.peer}; "
-                f"the gate was: {case.gate}")
-        if row.quality:
-            text += f"\nours {row.quality}; theirs {row.peer_quality}"
-        raise Unequal(text, replace(row, met=False, note="no figure: the results differ"))
+        return replace(row, met=False, note="no figure: the results differ")
     del result, expected
     extra = [round(peak_bytes(side)[0] / 1e6, 1) if case.memory and side is not None else None
              for side in (case.ours, case.theirs)]
@@ -294,11 +281,11 @@ def race(cases: Iterable[Case], *, repeats: int, tell: Callable[[str], None],
     """Measure cases one after the other; ``tell`` gets the name of each before it starts."""
     for case in cases:
         tell(f"{case.group}: {case.name}" + (f", beside {case.peer}" if case.peer else ""))
-        try:
-            yield measure(case, repeats=repeats, ceilings=ceilings, at_least=at_least)
-        except Unequal as error:                # a row without a figure, and the others go on
-            tell(str(error))
-            yield error.row
+        row = measure(case, repeats=repeats, ceilings=ceilings, at_least=at_least)
+        if row.met is False and row.value is None:
+            tell(f"{case.group}/{case.name}: the results differ from those of {case.peer}; "
+                 f"the gate was: {case.gate}\nours {row.quality}; theirs {row.peer_quality}")
+        yield row
 
 
 def ceiling_rows(group: str, ceilings: Ceilings) -> Iterator[Row]:

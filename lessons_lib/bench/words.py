@@ -169,11 +169,13 @@ def training_cases(races: Sequence[Race] = RACES, *, tokens: int = 10_000_000,
 # ---------------------------------------------------------------------- GloVe
 
 
-def _as_good(ours: Sequence[Any], theirs: Sequence[stanford.Learned]) -> Verdict:
+def _as_good(ours: Sequence[Any], theirs: Sequence[tuple[float, Path]]) -> Verdict:
     """Whether the loss is as low and the vectors score as well."""
-    scores = word_scores([model.vectors_ for model in ours], [side.vectors() for side in theirs])
-    losses = (fmean(float(model.history_[-1]) for model in ours),
-              fmean(side.loss for side in theirs))
+    from ..vectors.text_format import read_text
+
+    scores = word_scores([model.vectors_ for model in ours],
+                         [read_text(path, header=False) for _, path in theirs])
+    losses = (fmean(float(model.history_[-1]) for model in ours), fmean(loss for loss, _ in theirs))
     told = [f"loss {loss:.5f}, {score}"
             for loss, score in zip(losses, (scores.ours, scores.theirs), strict=True)]
     return Verdict(scores.equal and losses[0] <= LOSS * losses[1], *told)

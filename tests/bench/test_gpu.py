@@ -13,9 +13,7 @@ import torch
 
 from lessons_lib import kernels
 from lessons_lib.bench import Ceilings, PeerMissing, blocks, gpu, gpu_cases, naive, work
-from lessons_lib.bench.gpu_cases import (
-    Contest, GpuSizes, Peer, Sides, contests, training_contests,
-)
+from lessons_lib.bench.gpu_cases import Contest, GpuSizes, Sides, contests, training_contests
 from lessons_lib.kernels import configs
 from lessons_lib.kernels.configs import Blocks, blocks_for, other_blocks
 from lessons_lib.kernels.interpreter import interpreting
@@ -38,13 +36,14 @@ def instruments(seconds=0.002):
     return gpu.Instruments(timer, timer, peak, "cpu")
 
 
-def toy(ours=lambda: torch.ones(2), error=lambda: 0.0, peers=(), goal_ms=5.0, **options):
-    return Contest("toy", lambda device: Sides(ours, error, tuple(peers)), goal_ms,
-                   work.Work(1e6, 1.0), "float32", 7, "things", 1e-3, **options)
+def ones():
+    return torch.ones(2)
 
 
-def same(name, goal=1.0):
-    return Peer(name, lambda: torch.ones(2), goal)
+def toy(error=lambda: 0.0, peers=None, goal_ms=5.0, **options):
+    sides = Sides(ones, error, peers or {})
+    return Contest("toy", lambda device: sides, goal_ms, work.Work(1e6, 1.0), "float32", 7,
+                   "things", 1e-3, **options)
 
 
 def held(contest, *, in_time=lambda: True, tools=None):
@@ -150,7 +149,7 @@ def test_a_wrong_or_failing_kernel_costs_its_row_and_its_peers_are_not_run(error
             raise error
         return error
 
-    row, = held(toy(error=check, peers=[same("other")]))
+    row, = held(toy(error=check, peers={"other": (ones, 1.0)}))
     assert row.value is None and row.met is False and row.note == note
 
 
@@ -161,13 +160,14 @@ def test_a_peer_out_of_memory_missing_or_different_is_a_result():
     def missing():
         raise PeerMissing("other is not installed")
 
-    rows = held(toy(peers=[Peer("full", full), Peer("missing", missing),
-                           Peer("different", lambda: torch.zeros(2)), same("same", 2.0)]))
+    rows = held(toy(peers={
+        "full": (full, 1.0), "missing": (missing, 1.0), "same": (ones, 2.0),
+        "different": (lambda: torch.zeros(2), 1.0)}))
     assert [row.note for row in rows[1:]] == [
-        "out of memory", "skipped: other is not installed",
-        "its result differs from ours by 1: no ratio", "differs from ours by 0"]
-    assert [row.value for row in rows[1:]] == [None, None, None, 1.0]
-    assert rows[-1].met is False and rows[-1].goal == ">= 2" and rows[-1].peer_extra_mb == 12.3
+        "out of memory", "skipped: other is not installed", "differs from ours by 0",
+        "its result differs from ours by 1: no ratio"]
+    assert [row.value for row in rows[1:]] == [None, None, 1.0, None]
+    assert (rows[3].met, rows[3].goal, rows[3].peer_extra_mb) == (False, ">= 2", 12.3)
 
 
 def test_short_work_is_timed_as_a_recorded_graph():
@@ -201,7 +201,8 @@ def test_when_time_is_spent_what_is_left_is_named_and_not_started(monkeypatch):
 
 
 def test_peers_stop_when_time_is_spent_too():
-    rows = held(toy(peers=[same("a"), same("b")]), in_time=iter([True, False]).__next__)
+    peers = {"a": (ones, 1.0), "b": (ones, 1.0)}
+    rows = held(toy(peers=peers), in_time=iter([True, False]).__next__)
     assert [row.note for row in rows[1:]] == ["differs from ours by 0",
                                               "left out: the time budget was spent"]
 

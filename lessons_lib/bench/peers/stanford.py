@@ -21,7 +21,6 @@ from ..measure import PeerMissing
 if TYPE_CHECKING:
     from ...counts import Cooccurrences
     from ...text import Corpus
-    from ...vectors import WordVectors
 
 NAMES = ("vocab_count", "cooccur", "shuffle", "glove")
 RECORD = np.dtype([("row", "<i4"), ("column", "<i4"), ("value", "<f8")])
@@ -89,38 +88,27 @@ def same_counts(corpus: Corpus, ours: Cooccurrences, theirs: Programs) -> bool:
         ours.values, records["value"][order], rtol=ROUNDING, atol=0)
 
 
-@dataclass(frozen=True)
-class Learned:
-    """What their training told and wrote."""
-
-    loss: float
-    path: Path
-
-    def vectors(self) -> WordVectors:
-        """The sum of word and context vectors, as their program writes it."""
-        from ...vectors.text_format import read_text
-
-        return read_text(self.path, header=False)
-
-
 def learning(text: Path, *, window: int, dim: int, epochs: int, x_max: float,
-             threads: int) -> Callable[[int], Callable[[], Learned]]:
-    """Their training for a seed; counts are made and shuffled once, and no clock measures it."""
+             threads: int) -> Callable[[int], Callable[[], tuple[float, Path]]]:
+    """Their training for a seed, which gives its loss and the file of its vectors.
+
+    Counts are made and shuffled once, and no clock measures it.
+    """
     ready: list[Programs] = []
 
-    def prepared(seed: int) -> Callable[[], Learned]:
+    def prepared(seed: int) -> Callable[[], tuple[float, Path]]:
         if not ready:
             ready.append(programs(text).counted(window))
             ready[0].run("shuffle", "-verbose", 0, "-seed", 1, reads=ready[0].file("counts.bin"),
                          writes=ready[0].file("shuffled.bin"))
 
-        def run() -> Learned:
+        def run() -> tuple[float, Path]:
             told = ready[0].run(
                 "glove", "-save-file", f"vectors{seed}", "-input-file", "shuffled.bin",
                 "-vocab-file", "vocab.txt", "-vector-size", dim, "-iter", epochs, "-x-max", x_max,
                 "-threads", threads, "-seed", seed + 1, "-binary", 0, "-verbose", 0)
             costs = re.findall(r"cost: ([\d.naif-]+)", told)
-            return Learned(float(costs[-1]), ready[0].file(f"vectors{seed}.txt"))
+            return float(costs[-1]), ready[0].file(f"vectors{seed}.txt")
 
         return run
 
