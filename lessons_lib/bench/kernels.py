@@ -29,7 +29,7 @@ from .naive import with_gradient
 
 GROUP = "kernels"
 THREADS = 2
-Side = Callable[[], Any]
+Side = Callable[..., Any]
 LEAST_SECONDS = 1.0                             # of all runs: work of milliseconds runs more often
 TEMPERATURE, SCALE, NEIGHBOURS = 0.05, 20.0, 10
 GATED_TOKENS = 20_000
@@ -49,31 +49,35 @@ def _unit(n: int, d: int, seed: int = 0) -> Tensor:
     return functional.normalize(_randn(n, d, seed=seed), dim=1)
 
 
-def _beside(name: str, ours: Side, peers: Mapping[str, tuple[Side | None, float]],
-            items: int, unit: str, needs: work.Work, *, tolerance: float = 1e-5, gate: str = "",
-            equal: Callable[[Any, Any], bool] | None = None, memory: bool = True) -> Iterator[Case]:
-    """A case for each peer, its work and its goal; equal to ``tolerance`` of the largest value."""
+def _beside(name: str, ours: Side, inputs: Sequence[Any], peers: Mapping[str, tuple[Side, float]],
+            items: int, unit: str, needs: work.Work, *, backward: bool = False, gate: str = "",
+            tolerance: float = 1e-5, equal: Callable[[Any, Any], bool] | None = None,
+            memory: bool = True) -> Iterator[Case]:
+    """A case for each peer, with its goal: functions of the same inputs, with their gradients where
+    ``backward``; results equal to ``tolerance`` of the largest value, if ``equal`` is not given.
+    """
     gate = gate or ("equal" if tolerance == 0 else f"equal to {tolerance:g} of the largest value")
+    name += ", forward + backward" if backward else ""
+    run = partial(with_gradient, ours, *inputs) if backward else partial(ours, *inputs)
     for peer, (theirs, goal) in peers.items():
-        yield Case(GROUP, name, peer, ours, theirs, equal or agree(tolerance), items, unit, goal,
-                   gate, needs, memory=memory)
+        side = partial(with_gradient, theirs, *inputs) if backward else partial(theirs, *inputs)
+        yield Case(GROUP, name, peer, run, side, equal or agree(tolerance), items, unit, goal, gate,
+                   needs, memory=memory)
 
 
 # ---------------------------------------------------------------------- one maker per operation
 
 
 def _uniformity(n: int = 4096, d: int = 256, m: int = 16_384) -> Iterator[Case]:
-    x, y = _unit(n, d), _unit(m, d)
-    peers = {"torch.pdist": (naive.uniformity_pdist, 15.0),
-             "one whole product": (naive.uniformity_gram, 1.0)}
     yield from _beside(
-        f"uniformity {n} x {d}, forward + backward", partial(with_gradient, kernels.uniformity, x),
-        {peer: (partial(with_gradient, loss, x), goal) for peer, (loss, goal) in peers.items()},
+        f"uniformity {n} x {d}", kernels.uniformity, [_unit(n, d)],
+        {"torch.pdist": (naive.uniformity_pdist, 15.0),
+         "one whole product": (naive.uniformity_gram, 1.0)},
         n * (n - 1) // 2, "pairs", work.uniformity(n, d, itemsize=4, backward=True, one_pass=True),
-        memory=False)                           # measured in processes of their own
+        backward=True, memory=False)            # measured in processes of their own
     yield from _beside(
-        f"uniformity {m} x {d}, forward", partial(kernels.uniformity, y),
-        {"torch.pdist": (partial(naive.uniformity_pdist, y), 10.0)}, m * (m - 1) // 2, "pairs",
+        f"uniformity {m} x {d}, forward", kernels.uniformity, [_unit(m, d)],
+        {"torch.pdist": (naive.uniformity_pdist, 10.0)}, m * (m - 1) // 2, "pairs",
         work.uniformity(m, d, itemsize=4), memory=False)
 
 
@@ -81,13 +85,11 @@ def _info_nce(d: int = 768, ns: Sequence[int] = (512, 2048, 4096)) -> Iterator[C
     loss = partial(kernels.info_nce, temperature=TEMPERATURE)
     compiled = naive.compiled(naive.info_nce)
     for n in ns:
-        pair = _unit(n, d, 1), _unit(n, d, 2)
-        peers = {"cross_entropy(a @ b.T / t)": (naive.info_nce, 1.1 if n == 512 else 1.0),
-                 "torch.compile of it": (compiled, 1.0)}
         yield from _beside(
-            f"info_nce {n} x {d}, forward + backward", partial(with_gradient, loss, *pair),
-            {peer: (partial(with_gradient, f, *pair), goal) for peer, (f, goal) in peers.items()},
-            n * n, "pairs", work.info_nce(n, n, d, itemsize=4))
+            f"info_nce {n} x {d}", loss, [_unit(n, d, 1), _unit(n, d, 2)],
+            {"cross_entropy(a @ b.T / t)": (naive.info_nce, 1.1 if n == 512 else 1.0),
+             "torch.compile of it": (compiled, 1.0)},
+            n * n, "pairs", work.info_nce(n, n, d, itemsize=4), backward=True)
 
 
 def _cosent_value(similarity: Tensor, label: Tensor) -> float:
@@ -103,96 +105,90 @@ def _cosent(n: int = 1_000_000, m: int = 2000) -> Iterator[Case]:
     similarity = torch.rand(n, generator=torch.Generator().manual_seed(3)) * 2 - 1
     label = _integers(0, 26, n, seed=4) / 5
 
-    def run(loss: Callable[..., Tensor], n: int) -> tuple[Tensor, ...]:
-        return with_gradient(lambda s: loss(s, label[:n], scale=SCALE), similarity[:n])
+    def loss(cosent: Callable[..., Tensor]) -> Callable[[Tensor], Tensor]:
+        return lambda s: cosent(s, label[: len(s)], scale=SCALE)
 
     def equal(result: tuple[Tensor, Tensor], nothing: None) -> bool:
         value, gradient = result[0].double(), result[1].double()
         same_value = abs(value.item() / _cosent_value(similarity, label) - 1) <= 1e-5
         return same_value and gradient.sum().abs().item() <= 1e-4 * gradient.abs().sum().item()
 
+    yield Case(
+        GROUP, f"cosent {n} pairs, forward + backward", "",
+        partial(with_gradient, loss(kernels.cosent), similarity), None, equal, n, "pairs", 2.0,
+        "value to 1e-5 of a running log of sums in float64; the gradients sum to 0 within 1e-4",
+        work.cosent(n, itemsize=4), memory=True)
     yield from _beside(
-        f"cosent {n} pairs, forward + backward", partial(run, kernels.cosent, n), {"": (None, 2.0)},
-        n, "pairs", work.cosent(n, itemsize=4), equal=equal,
-        gate="value to 1e-5 of a running log of sums in float64; the gradients sum to 0 within "
-             "1e-4")
-    yield from _beside(
-        f"cosent {m} pairs, forward + backward", partial(run, kernels.cosent, m),
-        {"n x n logsumexp": (partial(run, naive.cosent, m), 1.0)}, m, "pairs",
-        work.cosent(m, itemsize=4))
+        f"cosent {m} pairs", loss(kernels.cosent), [similarity[:m]],
+        {"n x n logsumexp": (loss(naive.cosent), 1.0)}, m, "pairs", work.cosent(m, itemsize=4),
+        backward=True)
 
 
 def _mean_covariance(n: int = 100_000, d: int = 768) -> Iterator[Case]:
     x = _randn(n, d, seed=5) + 1
-    mean = x.double().mean(dim=0)
+    array, mean = x.numpy(), x.double().mean(dim=0)
     yield from _beside(
-        f"mean_covariance {n} x {d}", partial(kernels.mean_covariance, x),
-        {"np.cov": (partial(np.cov, x.numpy(), rowvar=False), 1.8),
-         "torch.cov": (partial(naive.covariance, x), 1.0)},
+        f"mean_covariance {n} x {d}", kernels.mean_covariance, [x],
+        {"np.cov": (lambda x: np.cov(array, rowvar=False), 1.8),
+         "torch.cov": (naive.covariance, 1.0)},
         n, "vectors", work.mean_covariance(n, d, itemsize=4),
         equal=lambda result, covariance: relative_error(result, (mean, covariance)) <= 1e-5,
         gate="covariance equal to 1e-5 of the largest value, mean to that in float64")
 
 
 def _knn(m: int = 2048, n: int = 50_000, d: int = 256) -> Iterator[Case]:
-    query, x = _unit(m, d, 6), _randn(n, d, seed=7)
+    pair = _unit(m, d, 6), _randn(n, d, seed=7)
 
-    def brute() -> tuple[Any, Any]:
+    def brute(query: Tensor, x: Tensor) -> tuple[Any, Any]:
         search = NearestNeighbors(n_neighbors=NEIGHBOURS, algorithm="brute")
         return search.fit(x.numpy()).kneighbors(query.numpy())
 
-    chunks = partial(naive.knn_chunks, query, x, NEIGHBOURS)
+    chunks = partial(naive.knn_chunks, k=NEIGHBOURS)
     for metric, peer, theirs in (("l2", "scikit-learn NearestNeighbors(brute)", brute),
                                  ("cosine", "torch.mm + topk in chunks", chunks)):
         yield from _beside(
             f"knn {m} of {n} x {d}, k={NEIGHBOURS}, {metric}",
-            partial(kernels.knn, query, x, k=NEIGHBOURS, metric=metric), {peer: (theirs, 1.0)},
+            partial(kernels.knn, k=NEIGHBOURS, metric=metric), pair, {peer: (theirs, 1.0)},
             m * n, "pairs", work.knn(m, n, d, NEIGHBOURS, itemsize=4),
             equal=lambda result, expected: neighbour_error(result, expected) <= 1e-5,
             gate="values equal to 1e-5, 99.9 % of the row numbers equal")
 
 
 def _mean_cosine(n: int = 8192, d: int = 768) -> Iterator[Case]:
-    x = _randn(n, d, seed=8) + 0.5
     yield from _beside(
-        f"mean_cosine {n} x {d}", partial(kernels.mean_cosine, x),
-        {"(u @ u.T).mean()": (partial(naive.mean_cosine, x), 1.0)}, n * (n - 1) // 2, "pairs",
+        f"mean_cosine {n} x {d}", kernels.mean_cosine, [_randn(n, d, seed=8) + 0.5],
+        {"(u @ u.T).mean()": (naive.mean_cosine, 1.0)}, n * (n - 1) // 2, "pairs",
         work.mean_cosine(n, d, itemsize=4))
 
 
 def _pool(b: int = 256, length: int = 128, d: int = 768) -> Iterator[Case]:
-    hidden = _randn(b, length, d, seed=9)
     mask = (torch.arange(length) < _integers(1, length + 1, b, 1, seed=10)).to(torch.int64)
     yield from _beside(
-        f"pool {b} x {length} x {d}, mean", partial(kernels.pool, hidden, mask),
-        {"masked torch expression": (partial(naive.pool, hidden, mask), 1.0)}, b, "texts",
+        f"pool {b} x {length} x {d}, mean", kernels.pool, [_randn(b, length, d, seed=9), mask],
+        {"masked torch expression": (naive.pool, 1.0)}, b, "texts",
         work.pool(1, int(mask.sum()), d, itemsize=4))
 
 
 def _segment_moments(n: int = 65_536, d: int = 768, segments: int = 4096) -> Iterator[Case]:
-    x = _randn(n, d, seed=11) + 0.1
     places = torch.randperm(n - 1, generator=torch.Generator().manual_seed(12))[: segments - 1]
     offsets = torch.cat([torch.tensor([0]), places.sort().values + 1, torch.tensor([n])])
 
-    def ours() -> tuple[Tensor, Tensor, Tensor]:
+    def ours(x: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         moments = kernels.segment_moments(x, offsets)
         return moments.sum, moments.unit_sum, moments.norm_sum
 
     yield from _beside(
-        f"segment_moments {n} x {d} in {segments}", ours,
-        {"Python loop over segments": (partial(naive.segment_loop, x, offsets), 1.0),
-         "torch index_add": (partial(naive.segment_index_add, x, offsets), 1.0)},
+        f"segment_moments {n} x {d} in {segments}", ours, [_randn(n, d, seed=11) + 0.1, offsets],
+        {"Python loop over segments": (naive.segment_loop, 1.0),
+         "torch index_add": (naive.segment_index_add, 1.0)},
         n, "tokens", work.segment_moments(n, d, segments, itemsize=4))
 
 
 def _alignment(n: int = 32_768, d: int = 768) -> Iterator[Case]:
-    x, y = _unit(n, d, 13), _unit(n, d, 14)
-    theirs = partial(with_gradient, naive.alignment, x, y)
     yield from _beside(
-        f"alignment {n} x {d}, forward + backward",
-        partial(with_gradient, kernels.alignment, x, y),
-        {"(x - y).norm().pow(2).mean()": (theirs, 1.0)}, n, "pairs",
-        work.alignment(n, d, itemsize=4, backward=True))
+        f"alignment {n} x {d}", kernels.alignment, [_unit(n, d, 13), _unit(n, d, 14)],
+        {"(x - y).norm().pow(2).mean()": (naive.alignment, 1.0)}, n, "pairs",
+        work.alignment(n, d, itemsize=4, backward=True), backward=True)
 
 
 def _ranks(resamples: int = 500, n: int = 1379) -> Iterator[Case]:
@@ -205,12 +201,12 @@ def _ranks(resamples: int = 500, n: int = 1379) -> Iterator[Case]:
 
     yield from _beside(
         f"ranks, Spearman of {resamples} resamples of {n} pairs",
-        lambda: kernels.spearman_resamples(scores[None], gold, draws)[0],
+        lambda: kernels.spearman_resamples(scores[None], gold, draws)[0], [],
         {"scipy.stats.spearmanr in a loop": (loop, 1.0)}, resamples, "resamples",
         work.ranks(2 * resamples, n, itemsize=4), tolerance=1e-9)
     yield from _beside(
-        f"ranks, {resamples} rows of {n} with ties", partial(kernels.ranks, drawn[1]),
-        {"scipy.stats.rankdata": (partial(rankdata, drawn[1], axis=1), 1.0)}, resamples, "rows",
+        f"ranks, {resamples} rows of {n} with ties", kernels.ranks, [drawn[1]],
+        {"scipy.stats.rankdata": (partial(rankdata, axis=1), 1.0)}, resamples, "rows",
         work.ranks(resamples, n, itemsize=4), tolerance=0.0)
 
 
@@ -234,14 +230,14 @@ def _lda_sweep(n: int = 1_000_000, n_words: int = 20_000, n_topics: int = 100) -
         return same.double().mean().item() > 0.99
 
     yield from _beside(
-        f"lda_sweep {n} tokens, {n_topics} topics", swept(kernels.lda_sweep),
+        f"lda_sweep {n} tokens, {n_topics} topics", swept(kernels.lda_sweep), [],
         {"compiled loop over topics": (swept(naive.lda_sweep), 2.0)}, n, "tokens",
         work.lda_sweep(n, n_words, n_topics), equal=equal,
         gate=f"99 % of the first {GATED_TOKENS} topics equal after the first sweep")
 
 
-# The updates by windows: of the variants the rows of a window that are read, and then written.
 SUBWORDS = 20                                   # rows of a word: its own and those of its n-grams
+# An option, its values with the rows of a window (of subwords: the outputs), and what is counted.
 UPDATES = {
     "window_update": ("architecture", {"skip_gram": 6.0, "cbow": 1.0}, "words"),
     "subword_update": ("architecture", {"skip_gram": 11.0, "cbow": 6.0},
@@ -275,7 +271,7 @@ def _update(operation: str, n: int = 20_000, n_words: int = 5_000, d: int = 100)
         window = {"window_update": (read, 6), "document_update": (read, 6),
                   "subword_update": (SUBWORDS, read)}[operation]
         yield from _beside(
-            f"{operation} {variant} {n} {unit}, d={d}", partial(learned, "cpu"),
+            f"{operation} {variant} {n} {unit}, d={d}", partial(learned, "cpu"), [],
             {"NumPy, window by window": (partial(learned, "reference"), SLOW)}, n, "words",
             getattr(work, operation)(n, *window, d), tolerance=1e-4)
 
@@ -296,7 +292,7 @@ def _glove_step(n_words: int = 2000, per_word: int = 20, d: int = 100) -> Iterat
         return state.words[:, 0].clone()
 
     yield from _beside(
-        f"glove_step {n} counts, d={d}", partial(learned, "cpu"),
+        f"glove_step {n} counts, d={d}", partial(learned, "cpu"), [],
         {"NumPy, count by count": (partial(learned, "reference"), SLOW)}, n, "counts",
         work.glove_step(n, d), tolerance=1e-4)
 
