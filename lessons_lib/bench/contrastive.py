@@ -129,7 +129,7 @@ def _gradients(n: int, part: int | None) -> Callable[[], int]:
         return 0
 
     with fixed_threads(1):
-        stepper(side)()                         # gradients and moments are there before and after
+        stepper(side)()                         # gradients are there before and after
     return work
 
 

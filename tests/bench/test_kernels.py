@@ -64,9 +64,6 @@ def test_every_operation_has_a_case_under_its_name():
     assert {path.parent.name for path in files} == set(kernels.MAKERS) == set(TINY)
     for operation in TINY:
         assert {case.name.split()[0].rstrip(",") for case in tiny(operation)} == {operation}
-
-
-def test_only_picks_cases_by_a_part_of_their_names():
     names = {case.name for case in tiny("uniformity 40")}
     assert names == {"uniformity 40 x 8, forward + backward"}
 
@@ -98,11 +95,14 @@ def test_memory_functions_make_inputs_first_and_then_do_the_work(memory):
         assert getattr(kernels, name)(16)() == 4 + gradients * 16 * width * 4   # all in float32
 
 
-def test_the_group_starts_with_its_ceilings(monkeypatch):
-    monkeypatch.setattr(kernels, "cpu_ceilings", lambda timer: SLOW_MACHINE)
+def test_the_group_starts_with_its_ceilings_which_have_no_goal(monkeypatch):
+    limits = Ceilings(2e9, {"float32": 3e9}, "2 threads")
+    monkeypatch.setattr(kernels, "cpu_ceilings", lambda timer: limits)
     monkeypatch.setattr(kernels, "cases", lambda only: iter(()))
     rows = list(kernels.races(repeats=1, tell=lambda text: None))
-    assert [row.name for row in rows] == ["ceiling: copy", "ceiling: matrix product, float32"]
+    assert [(row.name, row.value, row.value_unit, row.met, row.config) for row in rows] == [
+        ("ceiling: copy", 2.0, "GB/s", None, "2 threads"),
+        ("ceiling: matrix product, float32", 3.0, "GFLOP/s", None, "2 threads")]
 
 
 def test_segments_by_loop_and_by_scattered_additions_are_the_same_peer():

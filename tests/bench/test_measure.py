@@ -20,7 +20,7 @@ from lessons_lib import bench, cli
 from lessons_lib.bench import ceilings
 from lessons_lib.bench.gates import agree, neighbour_error, relative_error
 from lessons_lib.bench.measure import (
-    Case, Row, Verdict, ceiling_rows, fixed_threads, measure, measure_memory, race,
+    Case, Row, Verdict, fixed_threads, measure, measure_memory, race,
 )
 
 
@@ -221,13 +221,6 @@ def test_on_a_gpu_all_precisions_are_measured_and_the_switch_of_tf32_is_put_back
     products = ceilings.gpu_ceilings(one_second, device="cpu", n_bytes=4000, side=10).products
     assert products == {"bfloat16": 2000, "tf32": 2000, "float32": 2000, "tf32x3": 2000 / 3}
     assert torch.backends.cuda.matmul.allow_tf32 == before
-
-
-def test_ceilings_become_rows_without_a_goal():
-    rows = list(ceiling_rows("toy", bench.Ceilings(2e9, {"float32": 3e9}, "2 threads")))
-    assert [(row.name, row.value, row.value_unit, row.met, row.config) for row in rows] == [
-        ("ceiling: copy", 2.0, "GB/s", None, "2 threads"),
-        ("ceiling: matrix product, float32", 3.0, "GFLOP/s", None, "2 threads")]
 
 
 # ---------------------------------------------------------------------- the table
