@@ -41,9 +41,10 @@ def few_articles():
 
 @pytest.fixture(autouse=True)
 def a_few_bundled_texts(monkeypatch):
+    few = few_articles()
     monkeypatch.delenv("LESSONS_DATA", raising=False)
     monkeypatch.setattr(datasets, "load", lambda name, **options: (
-        few_articles() if name == "wikipedia-sample" else load(name, **options)))
+        few if name == "wikipedia-sample" else load(name, **options)))
 
 
 def trained(*races):
@@ -172,6 +173,7 @@ def test_the_gate_sees_other_weights_and_a_missing_gradient(sides):
     weight.requires_grad_(True)
 
 
+@slow
 def test_a_step_changes_nothing_so_that_every_run_is_the_same(sides):
     ours = sides[0]
     before, step = ours.encoder.encode(["a sentence"]), contrastive.stepper(ours)
