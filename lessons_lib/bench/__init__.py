@@ -1,7 +1,8 @@
-"""Benchmarks: our code beside the strongest peer, in turn, in one process, on the same data, and only where the results are equal.
+"""Benchmarks: our code beside the strongest peer, in turn, on the same data, at equal results.
 
-`run` measures the cases of this package and returns rows; `write` puts them into ``data/benchmarks/``, from where lessons and README quote.
-Kernels are set against their floor as well: the time that the machine's measured ceilings allow. Used by ``lessons bench``.
+`run` measures the cases of this room and gives rows; `write` puts them into ``data/benchmarks/``,
+from where lessons and README quote. Kernels are also set against their floor, the time that the
+measured ceilings of the machine allow. Used by ``lessons bench``.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULE_OF = {"Case": "measure", "Ceilings": "ceilings", "PeerMissing": "measure", "Row": "measure", "Verdict": "measure", "Work": "work",
-              "measure_memory": "memory", "run": "suite", "groups": "suite", "read": "table", "write": "table", "write_by_kind": "table"}
+_MODULE_OF = {
+    "Case": "measure", "Ceilings": "ceilings", "PeerMissing": "measure", "Row": "measure",
+    "Verdict": "measure", "Work": "work", "measure_memory": "measure", "run": "suite",
+    "groups": "suite", "read": "table", "write": "table", "write_by_kind": "table",
+}
 
 __all__ = sorted(_MODULE_OF)
 

@@ -1,46 +1,53 @@
-"""One fair race: warm both sides up, check that they give the same result, run them in turn, report medians and their ratio.
+"""One fair race: warm both sides up, check that they give the same result, run them in turn, report
+medians and their ratio.
 
-Running in turn (ours, peer, ours, peer, …) lets both sides meet the same noise. Used by ``lessons bench``.
+Running in turn (ours, peer, ours, peer, …) lets both sides meet the same noise. ``wall_timer`` is
+used in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+import importlib
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
 
-from ..core import check_int
-from .peak import peak_bytes
+from ..core import available_cores, check_int
+from .ceilings import Ceilings
+from .memory import in_fresh_process, peak_bytes
 from .work import Work
-
-if TYPE_CHECKING:
-    from .ceilings import Ceilings
-
-__all__ = ["Case", "PeerMissing", "Row", "Unequal", "Verdict", "fixed_threads", "measure", "race", "significant", "wall_timer"]
-
 
 MOST_TURNS = 100
 
 
-class Unequal(ValueError):
-    """The results of both sides differ: a speed without equal quality is no speed. ``row`` is the line of the table, without a figure."""
-
-    def __init__(self, text: str, row: Row) -> None:
-        super().__init__(text)
-        self.row = row
-
-
 class PeerMissing(Exception):
-    """A peer cannot run here; the text says why. The case is reported as skipped, with this reason."""
+    """A peer cannot run here, for the reason in the text; the case is reported as skipped."""
+
+
+def peer_module(name: str, package: str = "") -> ModuleType:
+    """Import what a peer needs. Raises PeerMissing with the package to install."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = package or name.split(".")[0]
+        raise PeerMissing(f"{package} is not installed (pip install {package})") from error
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a quality gate found: whether the results count as equal, and the scores of both sides in words. True where they do."""
+    """What a quality gate found; true where the results count as equal.
+
+    Parameters
+    ----------
+    equal : bool
+        Whether they do.
+    ours, theirs : str
+        The scores of both sides, in words.
+    """
 
     equal: bool
     ours: str
@@ -52,17 +59,36 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Case:
-    """A race.
+    """A race: the inputs are inside ``ours`` and ``theirs``, and ``equal`` is the quality gate.
 
-    Parameters: group and name; peer, what the other side is called; ours, theirs, functions without arguments that do the whole work; equal,
-    says whether the two results agree (the quality gate), or gives a `Verdict` where scores are compared; items, how much work one run is,
-    counted in ``unit``; goal, the ratio to reach; gate, in words what ``equal`` demands; work, operations and bytes that cannot be avoided, with
-    the ``precision`` of the products; memory, watch the process in one more run of each side. ``theirs=None``: nothing can run beside it at this
-    size; then goal is in seconds and ``equal(ours, None)`` judges the result alone.
-
-    seeded: results are random, and each timed run has a seed of its own. Then ``ours(seed)`` and ``theirs(seed)`` prepare what no clock measures and
-    return the work, and ``equal`` gets the results of all runs, as two lists; judged, taken of each result when the clock has stopped, where a whole
-    one is too large to keep.
+    Parameters
+    ----------
+    group, name, peer : str
+        Where the row belongs; what is measured; what the other side is called.
+    ours, theirs : callable
+        Functions without arguments that do the whole work. ``theirs=None``: nothing can run beside
+        it at this size; then ``equal(ours, None)`` judges the result alone.
+    equal : callable
+        Says of both results whether they agree, by a bool or a `Verdict`.
+    items, unit : int, str
+        How much work one run is, and what is counted.
+    goal : float
+        The ratio to reach; without a peer, seconds.
+    gate : str
+        In words what ``equal`` demands.
+    work, precision : Work or None, str, default None, "float32"
+        What cannot be avoided, and the precision of the products in it.
+    memory : bool, default False
+        Watch the process in one more run of each side.
+    seeded : bool, default False
+        Results are random and each timed run has its own seed: ``ours(seed)`` and ``theirs(seed)``
+        prepare what no clock measures and return the work, and ``equal`` gets two lists of results.
+    judged : callable, default: the result itself
+        Taken of each result of a seeded run when the clock has stopped.
+    runs : int or None, default None
+        Seeded runs of each side; None: as many as `run` is told to repeat.
+    threads : int or None, default None
+        Threads of both sides; None leaves them as they are.
     """
 
     group: str
@@ -80,16 +106,36 @@ class Case:
     memory: bool = False
     seeded: bool = False
     judged: Callable[[Any], Any] = lambda result: result
+    runs: int | None = None
+    threads: int | None = None
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measured line.
+    """One measured line of the table; what was not measured is None, and ``note`` says why.
 
-    For a race: seconds of both sides and ``value`` = their ratio; for memory: ``value`` in MB. ``met``: the goal is reached.
-    ``low`` and ``high`` are the fastest and slowest run (on a GPU the 20 and 80 % quantiles); ``floor_seconds`` is the time that the
-    machine's ceilings allow and ``of_floor`` its share of our median; ``extra_mb`` is peak memory above the inputs; ``quality`` and
-    ``peer_quality`` are the scores that the gate compared. What was not measured is None, and ``note`` says why.
+    Parameters
+    ----------
+    group, name, peer : str
+        As in `Case`.
+    value, value_unit : float or None, str
+        Of a race the peer's seconds over ours; of memory MB.
+    goal, met : str, bool or None
+        In words, and whether it is reached.
+    ours_seconds, ours_low, ours_high : float or None
+        Median, fastest and slowest run; on a GPU the median, 20 and 80 % quantiles.
+    peer_seconds, peer_low, peer_high : float or None
+        The same of the peer.
+    items, item_unit : int or None, str
+        Work of one run.
+    gate, quality, peer_quality : str
+        What was demanded of the results, and the scores that were compared.
+    floor_seconds, of_floor : float or None
+        The time that the machine's ceilings allow, and its share of our median.
+    extra_mb, peer_extra_mb : float or None
+        Peak memory above the inputs.
+    config, note : str
+        Settings of the kernel or machine; a remark.
     """
 
     group: str
@@ -125,7 +171,7 @@ def significant(value: float | None) -> float | None:
 
 @contextlib.contextmanager
 def fixed_threads(n: int) -> Iterator[None]:
-    """Both sides get ``n`` threads: torch, Numba, and the linear algebra under NumPy and scikit-learn."""
+    """Give all ``n`` threads: torch, Numba, and the linear algebra under NumPy and scikit-learn."""
     import numba
     import torch
     from threadpoolctl import threadpool_limits
@@ -141,17 +187,17 @@ def fixed_threads(n: int) -> Iterator[None]:
             numba.set_num_threads(before[1])
 
 
-def _seconds(work: Callable[[], Any]) -> float:
+def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+    result = work()
+    return time.perf_counter() - start, result
 
 
 def wall_timer(repeats: int) -> Callable[[Callable[[], Any]], tuple[float, float, float]]:
     """A timer: one warm-up, then ``repeats`` runs; gives median, fastest and slowest in seconds."""
     def timer(work: Callable[[], Any]) -> tuple[float, float, float]:
         work()
-        seconds = [_seconds(work) for _ in range(repeats)]
+        seconds = [_timed(work)[0] for _ in range(repeats)]
         return statistics.median(seconds), min(seconds), max(seconds)
 
     return timer
@@ -161,78 +207,143 @@ def _turns(case: Case, repeats: int, at_least: float) -> tuple[list[float], list
     """Seconds of our runs and of the peer's (empty without one), one after the other."""
     ours, theirs = [], []
     while len(ours) < repeats or (len(ours) < MOST_TURNS and sum(ours) + sum(theirs) < at_least):
-        ours.append(_seconds(case.ours))
+        ours.append(_timed(case.ours)[0])
         if case.theirs is not None:
-            theirs.append(_seconds(case.theirs))
+            theirs.append(_timed(case.theirs)[0])
     return ours, theirs
 
 
-def _seeds(case: Case, repeats: int) -> tuple[tuple[list[float], list[float]], tuple[list[Any], list[Any]]]:
-    """Seconds and results of both sides, seed by seed; ours has run once before, so that everything is compiled."""
+def _seeds(case: Case, repeats: int) -> tuple[tuple[list[float], ...], tuple[list[Any], ...]]:
+    """Seconds and results of both sides by seed; ours has run before, so all is compiled."""
     seconds, results = ([], []), ([], [])
     case.ours(0)()
-    for seed in range(repeats):
+    for seed in range(case.runs or repeats):
         for side, prepare in enumerate((case.ours, case.theirs)):
-            work = prepare(seed)
-            start = time.perf_counter()
-            result = work()
-            seconds[side].append(time.perf_counter() - start)
+            took, result = _timed(prepare(seed))
+            seconds[side].append(took)
             results[side].append(case.judged(result))
-            del work, result
+            del result                          # a whole one may be too large to keep
     return seconds, results
 
 
-def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None, at_least: float = 0.0) -> Row:
+def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None,
+            at_least: float = 0.0) -> Row:
     """Race both sides in turn, after one warm-up each.
 
-    Parameters: repeats, runs of each side; more of them, at most `MOST_TURNS`, until all took ``at_least`` seconds together, because the shortest
-    work is the noisiest; ceilings, of this machine, give the floor of a case that states its work. Returns a `Row` with medians; ``ours_low``
-    and ``ours_high`` are the fastest and the slowest run. A peer that raises `PeerMissing` gives a row with its reason and no figure. Raises
-    `Unequal` when the results differ.
+    ``repeats`` runs of each side, and more (at most `MOST_TURNS`) until all took ``at_least``
+    seconds, because the shortest work is the noisiest. Without the peer the row has the reason of
+    `PeerMissing` and no figure, and so it is, not met, when the results differ.
     """
     check_int("repeats", repeats)
-    goal = f">= {case.goal:g}" if case.theirs is not None else f"<= {case.goal:g} s"
+    n = case.threads
+    with fixed_threads(min(n, available_cores())) if n else contextlib.nullcontext():
+        return _measured(case, repeats, ceilings, at_least)
+
+
+def _measured(case: Case, repeats: int, ceilings: Ceilings | None, at_least: float) -> Row:
+    goal = f"<= {case.goal:g} s" if case.theirs is None else f">= {case.goal:g}"
+    row = Row(case.group, case.name, case.peer, None, "", goal, None)
     times = None
     try:
         if case.seeded:
-            times, (found, expected) = _seeds(case, repeats)
+            times, (result, expected) = _seeds(case, repeats)
         else:
-            found, expected = case.ours(), case.theirs() if case.theirs is not None else None
+            result, expected = case.ours(), case.theirs() if case.theirs is not None else None
     except PeerMissing as missing:
-        return Row(case.group, case.name, case.peer, None, "", goal, None, note=f"skipped: {missing}")
-    verdict = case.equal(found, expected)
-    scores = (verdict.ours, verdict.theirs) if isinstance(verdict, Verdict) else ("", "")
+        return replace(row, note=f"skipped: {missing}")
+    verdict, row = case.equal(result, expected), replace(row, gate=case.gate)
+    if isinstance(verdict, Verdict):
+        row = replace(row, quality=verdict.ours, peer_quality=verdict.theirs)
     if not verdict:
-        row = Row(case.group, case.name, case.peer, None, "", goal, False, gate=case.gate, note="no figure: the results differ", quality=scores[0],
-                  peer_quality=scores[1])
-        raise Unequal(f"{case.group}/{case.name}: the results differ from those of {case.peer}; the gate was: {case.gate}"
-                      + (f"\nours {scores[0]}; theirs {scores[1]}" if scores[0] else ""), row)
-    del found, expected
-    extra = [peak_bytes(side)[0] / 1e6 if case.memory and side is not None else None for side in (case.ours, case.theirs)]
-    row = _row(case, goal, times or _turns(case, repeats, at_least), extra, ceilings)
-    return dataclasses.replace(row, quality=scores[0], peer_quality=scores[1])
-
-
-def _row(case: Case, goal: str, times: tuple[list[float], list[float]], extra: Sequence[float | None], ceilings: Ceilings | None) -> Row:
-    ours, theirs = times
+        return replace(row, met=False, note="no figure: the results differ")
+    del result, expected
+    extra = [round(peak_bytes(side)[0] / 1e6, 1) if case.memory and side is not None else None
+             for side in (case.ours, case.theirs)]
+    ours, theirs = times or _turns(case, repeats, at_least)
     median = statistics.median(ours)
-    value = statistics.median(b / a for a, b in zip(ours, theirs, strict=True)) if theirs else median
-    met = value >= case.goal if theirs else value <= case.goal
+    ratio = statistics.median(b / a for a, b in zip(ours, theirs, strict=True)) if theirs else None
     floor = ceilings.floor(case.work, case.precision) if ceilings and case.work else None
-    spread = (significant(min(ours)), significant(max(ours)))
-    peer = [significant(f(theirs)) for f in (statistics.median, min, max)] if theirs else [None] * 3
-    return Row(case.group, case.name, case.peer, round(value, 2), "times faster" if theirs else "s", goal, met, significant(median), *spread,
-               peer[0], case.items, case.unit, case.gate, peer[1], peer[2], significant(floor), None if floor is None else round(floor / median, 3),
-               *(None if mb is None else round(mb, 1) for mb in extra))
+    return replace(
+        row, value=round(ratio if theirs else median, 2),
+        value_unit="times faster" if theirs else "s",
+        met=ratio >= case.goal if theirs else median <= case.goal, items=case.items,
+        item_unit=case.unit, ours_seconds=significant(median), ours_low=significant(min(ours)),
+        ours_high=significant(max(ours)),
+        peer_seconds=significant(statistics.median(theirs)) if theirs else None,
+        peer_low=significant(min(theirs, default=None)),
+        peer_high=significant(max(theirs, default=None)), floor_seconds=significant(floor),
+        of_floor=None if floor is None else round(floor / median, 3), extra_mb=extra[0],
+        peer_extra_mb=extra[1])
 
 
-def race(cases: Iterable[Case], *, repeats: int, tell: Callable[[str], None], ceilings: Ceilings | None = None,
-         at_least: float = 0.0) -> Iterator[Row]:
-    """Measure cases one after the other; ``tell`` gets the name of each before it starts. Unequal results give a row without a figure."""
+def race(cases: Iterable[Case], *, repeats: int, tell: Callable[[str], None],
+         ceilings: Ceilings | None = None, at_least: float = 0.0) -> Iterator[Row]:
+    """Measure cases one after the other; ``tell`` gets the name of each before it starts."""
     for case in cases:
-        tell(f"{case.group}: {case.name}, beside {case.peer}" if case.peer else f"{case.group}: {case.name}")
-        try:
-            yield measure(case, repeats=repeats, ceilings=ceilings, at_least=at_least)
-        except Unequal as error:
-            tell(str(error))
-            yield error.row
+        tell(f"{case.group}: {case.name}" + (f", beside {case.peer}" if case.peer else ""))
+        row = measure(case, repeats=repeats, ceilings=ceilings, at_least=at_least)
+        if row.met is False and row.value is None:
+            tell(f"{case.group}/{case.name}: the results differ from those of {case.peer}; "
+                 f"the gate was: {case.gate}\nours {row.quality}; theirs {row.peer_quality}")
+        yield row
+
+
+def ceiling_rows(group: str, ceilings: Ceilings) -> Iterator[Row]:
+    """The ceilings of a machine as rows of the table; they have no goal."""
+    measured = {"copy": (ceilings.copy, "GB/s")} | {
+        f"matrix product, {name}": (rate, "GFLOP/s") for name, rate in ceilings.products.items()}
+    for name, (rate, unit) in measured.items():
+        yield Row(group, f"ceiling: {name}", "", round(rate / 1e9, 1), unit, "", None,
+                  config=ceilings.device)
+
+
+def measure_memory(group: str, name: str, function: str, n: int, *, goal_mb: float | None = None,
+                   goal_factor: float | None = None, goal_extra_mb: float = 0.0,
+                   prepared: bool = False, peer: str = "", peer_function: str | None = None,
+                   peer_needs: float = 0.0, unit: str = "documents") -> Row:
+    """Measure the peak memory of ``function(n)`` in a fresh process, above what it held before.
+
+    Parameters
+    ----------
+    group, name : str
+        Of the row.
+    function : str
+        ``"module:name"`` of a function that takes a size and returns the bytes of its result.
+    n, unit : int, str
+        The size, and what it counts.
+    goal_mb : float or None
+        The goal in MB (10^6 bytes); without it, goal_factor x the result + goal_extra_mb.
+    goal_factor, goal_extra_mb : float
+        See ``goal_mb``.
+    prepared : bool, default False
+        ``function(n)`` makes the inputs and returns the work as a function without arguments.
+    peer, peer_function : str
+        The other side, measured in the same way.
+    peer_needs : float, default 0
+        Bytes that must be free for the peer to be tried.
+
+    Returns
+    -------
+    Row
+        With ``value`` in MB.
+
+    Raises
+    ------
+    RuntimeError
+        If a process fails.
+    """
+    import psutil
+
+    if psutil.virtual_memory().available < peer_needs:
+        peer, peer_function = "", None
+    peak, size = in_fresh_process(f"{group}/{name}", function, n, prepared)
+    theirs = None
+    if peer_function:
+        theirs = in_fresh_process(f"{group}/{name}: {peer}", peer_function, n, prepared)[0]
+    limit = goal_mb if goal_mb is not None else goal_factor * size + goal_extra_mb
+    goal = f"<= {limit:.0f} MB"
+    if goal_factor:
+        goal += f" ({goal_factor:g} x {size:.0f} MB + {goal_extra_mb:g} MB)"
+    return Row(group, name, peer, round(peak, 1), "MB at peak", goal, peak <= limit, items=n,
+               item_unit=unit, extra_mb=round(peak, 1),
+               peer_extra_mb=None if theirs is None else round(theirs, 1))

@@ -1,7 +1,6 @@
-"""The code most people write: the peers that every kernel is measured beside, in plain torch, on any device.
+"""The code most people write: the peers of the kernels, in plain torch, on any device.
 
-Nothing here is used by the library itself. Where a formula needs all pairs, these keep them all; that is the point. Shown in
-``15_gpu_kernels``.
+Where a formula needs all pairs, these keep them all. Shown in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -21,42 +20,36 @@ from torch.nn import functional
 from ..kernels import LdaState
 from .measure import PeerMissing
 
-__all__ = ["alignment", "compiled", "cosent", "covariance", "info_nce", "knn_cdist", "knn_chunks", "lda_sweep", "mean_cosine",
-           "pool", "segment_index_add", "segment_loop", "spearman_loop", "uniformity_gram", "uniformity_pdist", "with_gradient"]
-
 
 def with_gradient(loss: Callable[..., Tensor], *inputs: Tensor) -> tuple[Tensor, ...]:
-    """Value and gradients of a loss: one forward and one backward pass, nothing kept between calls."""
+    """Value and gradients of a loss: one forward and one backward pass, nothing kept."""
     leaves = [x.detach().requires_grad_() for x in inputs]
     value = loss(*leaves)
     return value.detach(), *torch.autograd.grad(value, leaves)
 
 
-def _has_compiler() -> bool:
-    return any(shutil.which(name) for name in (os.environ.get("CXX", "g++"), "g++", "clang++", "c++"))
-
-
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``torch.compile(function)`` for fixed shapes; what it gives raises PeerMissing where torch cannot compile (no compiler, or it fails)."""
+    """``torch.compile(function)`` for fixed shapes; PeerMissing where torch cannot compile."""
     fast = torch.compile(function, dynamic=False)
+    compilers = (os.environ.get("CXX", "g++"), "g++", "clang++", "c++")
 
     def call(*args: Any) -> Any:
-        if not any(x.is_cuda for x in args if isinstance(x, Tensor)) and not _has_compiler():
+        on_gpu = any(x.is_cuda for x in args if isinstance(x, Tensor))
+        if not on_gpu and not any(map(shutil.which, compilers)):
             raise PeerMissing("torch.compile needs a C++ compiler, and none was found")
         try:
             return fast(*args)
         except torch._dynamo.exc.BackendCompilerFailed as error:
-            raise PeerMissing(f"torch.compile failed: {str(error).splitlines()[0][:100]}") from error
+            reason = str(error).splitlines()[0][:100]
+            raise PeerMissing(f"torch.compile failed: {reason}") from error
 
     return call
 
 
-# ------------------------------------------------------------------------------------------------ all pairs
-
-
 def info_nce(query: Tensor, key: Tensor, temperature: float = 0.05) -> Tensor:
     """The loss of matching row i with row i, from the whole matrix of similarities."""
-    return functional.cross_entropy(query @ key.T / temperature, torch.arange(len(query), device=query.device))
+    rows = torch.arange(len(query), device=query.device)
+    return functional.cross_entropy(query @ key.T / temperature, rows)
 
 
 def uniformity_pdist(x: Tensor, t: float = 2.0) -> Tensor:
@@ -72,7 +65,7 @@ def uniformity_gram(x: Tensor, t: float = 2.0) -> Tensor:
 
 
 def cosent(similarity: Tensor, label: Tensor, scale: float = 20.0) -> Tensor:
-    """log(1 + sum over pairs of pairs with label_i > label_j of exp(scale (s_j - s_i))), from an n x n matrix."""
+    """log(1 + sum over label_i > label_j of exp(scale (s_j - s_i))), from an n x n matrix."""
     difference = scale * (similarity[None, :] - similarity[:, None])
     wanted = difference.masked_fill(label[:, None] <= label[None, :], -math.inf)
     return torch.cat([wanted.flatten(), wanted.new_zeros(1)]).logsumexp(dim=0)
@@ -91,13 +84,10 @@ def knn_cdist(query: Tensor, x: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def knn_chunks(query: Tensor, x: Tensor, k: int, *, rows: int = 1024) -> tuple[Tensor, Tensor]:
-    """Cosines in chunks of queries, the k largest of each: the honest opponent of a neighbour kernel."""
+    """Cosines in chunks of queries, the k largest of each: what a neighbour kernel has to beat."""
     query, x = functional.normalize(query, dim=1), functional.normalize(x, dim=1)
-    found = [(chunk @ x.T).topk(k) for chunk in query.split(rows)]
-    return torch.cat([values for values, _ in found]), torch.cat([indices for _, indices in found])
-
-
-# ------------------------------------------------------------------------------------------------ one read
+    nearest = [(chunk @ x.T).topk(k) for chunk in query.split(rows)]
+    return tuple(torch.cat(parts) for parts in zip(*nearest, strict=True))
 
 
 def alignment(x: Tensor, y: Tensor, alpha: float = 2.0) -> Tensor:
@@ -117,37 +107,42 @@ def pool(hidden: Tensor, mask: Tensor) -> Tensor:
 
 
 def segment_loop(x: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Sum of vectors, sum of unit vectors, sum of lengths, segment by segment."""
-    places = offsets.tolist()
-    parts = [x[a:b].float() for a, b in itertools.pairwise(places)]
-    return (torch.stack([p.sum(dim=0) for p in parts]), torch.stack([functional.normalize(p, dim=1).sum(dim=0) for p in parts]),
-            torch.stack([p.norm(dim=1).sum() for p in parts]))
+    """Sum of vectors, sum of unit vectors, sum of norms, segment by segment."""
+    parts = [x[a:b].float() for a, b in itertools.pairwise(offsets.tolist())]
+    return (torch.stack([part.sum(dim=0) for part in parts]),
+            torch.stack([functional.normalize(part, dim=1).sum(dim=0) for part in parts]),
+            torch.stack([part.norm(dim=1).sum() for part in parts]))
 
 
 def segment_index_add(x: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The same by three scattered additions over float32 copies."""
     n, exact = len(offsets) - 1, x.float()
     segment = torch.repeat_interleave(torch.arange(n, device=x.device), offsets.diff().to(x.device))
-    norms = exact.norm(dim=1)
-    return (exact.new_zeros(n, x.shape[1]).index_add_(0, segment, exact),
-            exact.new_zeros(n, x.shape[1]).index_add_(0, segment, functional.normalize(exact, dim=1)),
-            exact.new_zeros(n).index_add_(0, segment, norms))
+
+    def added(values: Tensor) -> Tensor:
+        return values.new_zeros(n, *values.shape[1:]).index_add_(0, segment, values)
+
+    return added(exact), added(functional.normalize(exact, dim=1)), added(exact.norm(dim=1))
 
 
 def spearman_loop(x: Any, y: Any) -> list[float]:
-    """Spearman's correlation of each row of x with the same row of y, by SciPy, one row after the other."""
+    """Spearman's correlation of each row of x with the same row of y, by SciPy, row by row."""
     from scipy.stats import spearmanr
 
     return [float(spearmanr(a, b).statistic) for a, b in zip(x, y, strict=True)]
 
 
 def lda_sweep(state: LdaState, *, alpha: float = 0.1, beta: float = 0.01) -> None:
-    """A Gibbs sweep as a plain loop over topics, compiled by Numba; the draws of `kernels.lda_sweep`, without its vector code."""
+    """A Gibbs sweep as a plain loop over topics, compiled by Numba.
+
+    The draws are those of `kernels.lda_sweep`, without its vector code.
+    """
     from ..kernels.lda_sweep.sampling import draw
     from ..kernels.lda_sweep.state import padded
 
     beta_sum = state.n_words * beta
-    prior = padded(torch.full((state.n_topics,), alpha))
-    arrays = (x.numpy() for x in (state.words, state.offsets, state.topics, state.streams, state.word_topic, state.totals, prior,
-                                  1 / (state.totals.float() + beta_sum)))
-    draw((), True, *arrays, 0, state.n_documents, np.float32(beta), np.float32(beta_sum), 1, state.n_topics, 0, 0)
+    arrays = (x.numpy() for x in (
+        state.words, state.offsets, state.topics, state.streams, state.word_topic, state.totals,
+        padded(torch.full((state.n_topics,), alpha)), 1 / (state.totals.float() + beta_sum)))
+    draw((), True, *arrays, 0, state.n_documents, np.float32(beta), np.float32(beta_sum), 1,
+         state.n_topics, 0, 0)

@@ -1,7 +1,8 @@
-"""The measured rows as files: ``data/benchmarks/<device kind>.csv`` for people and lessons, with a JSON beside it that names the machine.
+"""The measured rows as files: ``data/benchmarks/<device kind>.csv`` for people and lessons, with a
+JSON beside it that names the machine.
 
-A new run of a group replaces the rows of that group and leaves the others; each row is kept as soon as it is measured. Groups of the GPU have a table
-of their own. Used by ``lessons bench``; lessons read with `read`.
+A new run of a group replaces the rows of that group and leaves the others; each row is kept as soon
+as it is measured. Groups of the GPU have a table of their own.
 """
 
 from __future__ import annotations
@@ -18,12 +19,11 @@ from pathlib import Path
 from ..core import PROJECT, device_report, write_json, write_text
 from .measure import Row
 
-__all__ = ["read", "write", "write_by_kind"]
-
 FOLDER = PROJECT / "data" / "benchmarks"
-PACKAGES = {"cpu": ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "transformers"),
-            "gpu": ("torch", "triton", "numpy", "pykeops", "faiss-gpu", "sentence-transformers", "inf-cl")}
-_FIELDS = [field.name for field in dataclasses.fields(Row)]
+PACKAGES = {
+    "cpu": ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "transformers"),
+    "gpu": ("torch", "triton", "numpy", "pykeops", "faiss-gpu", "sentence-transformers", "inf-cl"),
+}
 
 
 def _processor() -> str:
@@ -31,55 +31,95 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:
         return platform.processor() or platform.machine()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
 
 
-def read(kind: str = "cpu", *, folder: Path = FOLDER) -> list[dict[str, str]]:
-    """The committed rows of one kind of device ("cpu" or "gpu"), as texts by column; empty when nothing was measured."""
-    path = folder / f"{kind}.csv"
-    return list(csv.DictReader(io.StringIO(path.read_text("utf-8")))) if path.exists() else []
-
-
-def _gpu_stamp() -> dict[str, str]:
+def _gpu() -> dict[str, str]:
     """Name and driver of the first GPU; empty texts where there is none."""
     import torch
 
     if not torch.cuda.is_available():
         return {"device": "", "driver": ""}
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     try:
-        command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-        driver = subprocess.run(command, capture_output=True, text=True, timeout=30).stdout.split("\n")[0].strip()
+        told = subprocess.run(command, capture_output=True, text=True, timeout=30).stdout
     except (OSError, subprocess.TimeoutExpired):
-        driver = ""
-    return {"device": torch.cuda.get_device_name(0), "driver": driver or "unknown"}
+        told = ""
+    driver = told.split("\n")[0].strip() or "unknown"
+    return {"device": torch.cuda.get_device_name(0), "driver": driver}
 
 
-def write(rows: Sequence[Row], *, kind: str = "cpu", folder: Path = FOLDER, whole: bool = True) -> Path:
+def read(kind: str = "cpu", *, folder: Path = FOLDER) -> list[dict[str, str]]:
+    """Read the committed rows of one kind of device.
+
+    Parameters
+    ----------
+    kind : {"cpu", "gpu"}, default "cpu"
+    folder : Path, default ``data/benchmarks``
+
+    Returns
+    -------
+    list of dict
+        Texts by column; empty when nothing was measured.
+    """
+    path = folder / f"{kind}.csv"
+    return list(csv.DictReader(io.StringIO(path.read_text("utf-8")))) if path.exists() else []
+
+
+def write(rows: Sequence[Row], *, kind: str = "cpu", folder: Path = FOLDER,
+          whole: bool = True) -> Path:
     """Put rows into the table of one kind of device.
 
-    Parameters: rows; kind, "cpu" or "gpu"; folder; whole, these are all rows of their groups, and older ones go; else only rows of the same case and
-    peer are replaced. Returns the path of the table.
+    Parameters
+    ----------
+    rows : sequence of Row
+    kind : {"cpu", "gpu"}, default "cpu"
+    folder : Path, default ``data/benchmarks``
+    whole : bool, default True
+        These are all rows of their groups, and older ones go; else only rows of the same case and
+        peer are replaced.
+
+    Returns
+    -------
+    Path
+        Of the table.
     """
     report = device_report(packages=PACKAGES[kind])
-    gpu = _gpu_stamp() if kind == "gpu" else {}
-    stamp = {"date": date.today().isoformat(), "device": gpu.get("device") or _processor(), "cores": report.cores}
-    fresh = [{k: "" if v is None else str(v) for k, v in (dataclasses.asdict(row) | stamp).items()} for row in rows]
-    columns = ("group",) if whole else ("group", "name", "peer")
-    replaced = {tuple(row[c] for c in columns) for row in fresh}
-    kept = [row for row in read(kind, folder=folder) if tuple(row[c] for c in columns) not in replaced]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [*_FIELDS, *stamp], restval="", lineterminator="\n")
+    gpu = _gpu() if kind == "gpu" else {}
+    stamp = {"date": date.today().isoformat(), "device": gpu.get("device") or _processor(),
+             "cores": report.cores}
+    fresh = [{column: "" if value is None else str(value)
+              for column, value in (dataclasses.asdict(row) | stamp).items()} for row in rows]
+    key = ("group",) if whole else ("group", "name", "peer")
+    replaced = {tuple(row[c] for c in key) for row in fresh}
+    kept = [row for row in read(kind, folder=folder) if tuple(row[c] for c in key) not in replaced]
+    text, columns = io.StringIO(), [field.name for field in dataclasses.fields(Row)]
+    writer = csv.DictWriter(text, [*columns, *stamp], restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows([*kept, *fresh])
     write_text(folder / f"{kind}.csv", text.getvalue())
-    machine = {"system": report.system, "python": report.python, "memory_gb": report.memory_gb, "versions": report.versions}
+    machine = {"system": report.system, "python": report.python, "memory_gb": report.memory_gb,
+               "versions": report.versions}
     write_json(folder / f"{kind}.json", stamp | gpu | machine)
     return folder / f"{kind}.csv"
 
 
 def write_by_kind(rows: Sequence[Row], *, folder: Path = FOLDER, whole: bool = True) -> list[Path]:
-    """`write` rows where they belong: groups that end in "-gpu" into the table of GPUs, the others into the other. Returns the tables written."""
-    by_kind: dict[str, list[Row]] = {}
+    """`write` rows where they belong: groups that end in "-gpu" into the table of GPUs.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    folder, whole : Path, bool
+        As for `write`.
+
+    Returns
+    -------
+    list of Path
+        The tables written.
+    """
+    kinds: dict[str, list[Row]] = {}
     for row in rows:
-        by_kind.setdefault("gpu" if row.group.endswith("-gpu") else "cpu", []).append(row)
-    return [write(found, kind=kind, folder=folder, whole=whole) for kind, found in by_kind.items()]
+        kinds.setdefault("gpu" if row.group.endswith("-gpu") else "cpu", []).append(row)
+    return [write(rows, kind=kind, folder=folder, whole=whole) for kind, rows in kinds.items()]
