@@ -7,7 +7,6 @@ Heaps into straight lines. Seen in every lesson that measures something against 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from .labels import (VEIL, bytes_text, count_text, duration_text, end_labels, fr
 from .primitives import (Columns, Curves, checked_columns, checked_curves, column, draw_lines,
                          expect, expect_names, expect_number, grid, panel_figure, same_length)
 from .style import (BLACK, BLUE, DASHES, GREEN, GREY, LINE_COLOURS, MARKERS, PURPLE, SKY,
-                    VERMILLION, figure, plain)
+                    VERMILLION, figure, plain, wrapped)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,7 +133,7 @@ def heaps(curves: Curves, *, title: str, log: bool = False) -> Figure:
     curves : mapping of name to (tokens read, distinct words so far); all numbers > 0
     log : bool, default False; both axes logarithmic
     """
-    lines = checked_curves("curves", curves, most=MANY, positive=True)
+    lines = checked_curves("curves", curves, most=MANY, positive="xy")
     fig, (ax,) = new_figure(title)
     for k, (x, y) in enumerate(lines.values()):
         ax.plot(x, y, ls="-", marker=MARKERS[k % 5], color=LINE_COLOURS[k % 5],
@@ -253,7 +252,7 @@ def cost_curves(curves: Curves, *, title: str, xlabel: str, ylabel: str) -> Figu
     curves : mapping of name to (sizes, seconds); at most 5, all numbers > 0
     xlabel, ylabel : str; what is counted and what is timed
     """
-    lines = checked_curves("curves", curves, positive=True)
+    lines = checked_curves("curves", curves, positive="xy")
     fig, (ax,) = new_figure(title, size=(7.2, 4.2))
     draw_lines(ax, lines)
     ax.set(xscale="log", yscale="log", xlabel=f"{xlabel} (log scale)",
@@ -338,9 +337,7 @@ def frequency_weights(curves: Curves, *, title: str,
     highlight : str, optional; the curve to be drawn in colour, the others in grey
     """
     most = len(LINE_COLOURS) if highlight is None else 9
-    lines = checked_curves("curves", curves, most=most, min_rows=2)
-    for name, (x, _) in lines.items():
-        column(f"curves[{name!r}][0]", x, positive=True)
+    lines = checked_curves("curves", curves, most=most, min_rows=2, positive="x")
     if highlight is not None:
         check_choice("highlight", highlight, tuple(curves))
     fig, (ax,) = new_figure(title, size=(7.2, 4.2))
@@ -441,11 +438,6 @@ def cut_curves(curves: Curves, *, title: str, ylabel: str, like: Mapping[str, st
 # ---------------------------------------------------------------------------- layers, spectra
 
 
-def _two_lines(name: str) -> str:
-    """A name of at most 48 characters, broken in the middle where it is long."""
-    return "\n".join(textwrap.wrap(plain(name, limit=48), 26))
-
-
 def _rising_curves(name: str, curves: Curves, most: int = 5) -> dict:
     lines = checked_curves(name, curves, most=most, least=0, min_rows=2, rising=True)
     for key, (x, _) in lines.items():
@@ -512,7 +504,7 @@ def film(steps: Sequence[float], curves: Columns, *, title: str, ylabel: str,
     ax.set(xscale="log", xlabel=f"{xlabel} (log scale)", ylabel=ylabel)
     x_ticks(ax, list(ticks), ticks.get)
     ax.margins(y=0.08)
-    name_lines(ax, lines, form=_two_lines)
+    name_lines(ax, lines, form=lambda name: wrapped(plain(name, limit=48), width=26))
     return fig
 
 
@@ -566,9 +558,7 @@ def loss_curves(curves: Curves, levels: Mapping[str, Mapping[str, float]], *, ti
     curves : mapping of run to (tokens, losses); one to three; tokens > 0
     levels : mapping of run to {name: loss}; such as chance and counts, for each run of curves
     """
-    runs = checked_curves("curves", curves, most=3, min_rows=2)
-    for name, (x, _) in runs.items():
-        column(f"curves[{name!r}][0]", x, positive=True)
+    runs = checked_curves("curves", curves, most=3, min_rows=2, positive="x")
     expect(set(levels) == set(runs), f"levels has {shown(sorted(levels))}; expected the runs of "
                                      f"curves: {', '.join(runs)}")
     fig, axes = panel_figure(title, runs, 3, limit=34, name="curves")
@@ -711,8 +701,8 @@ def memory_growth(curves: Curves, *, title: str, measured: Curves | None = None,
     limits : mapping of machine to bytes, optional
     mark : float, optional; a size to point at
     """
-    lines = checked_curves("curves", curves, most=MANY, positive=True)
-    found = checked_curves("measured", measured or {}, most=MANY, least=0, positive=True)
+    lines = checked_curves("curves", curves, most=MANY, positive="xy")
+    found = checked_curves("measured", measured or {}, most=MANY, least=0, positive="xy")
     fig, (ax,) = new_figure(title, size=(7.2, 4.4))
     right = max(x[-1] for x, _ in lines.values())
     left = min(x[0] for x, _ in (*lines.values(), *found.values()))
@@ -752,7 +742,7 @@ def error_growth(x: Sequence[float], curves: Columns, *, title: str, xlabel: str
     """
     places = range(1, len(x) + 1)
     lines = checked_curves("curves", {key: (places, y) for key, y in curves.items()}, most=MANY,
-                           positive=True)
+                           positive="xy")
     fig, (ax,) = new_figure(title)
     draw_lines(ax, lines, dashes=True)
     ax.axhline(1, color=GREY, lw=1.2, ls=":")

@@ -472,11 +472,10 @@ def norm_by_frequency(panels: Pairs, *, title: str, bins: int = 12,
         One or two, as from `isotropy.norm_by_frequency`; many words become densities.
     bins : int, default 12; of the line
     """
+    panels = checked_curves("panels", panels, most=2, min_rows=2, positive="x")
     fig, axes = panel_figure(title, panels, 2, size=(7.2, 4.2))
     mean_look = {"color": VERMILLION, "lw": 2.4, "ms": 4.5}
     for ax, (text, (counts, norms)) in zip(axes, panels.items(), strict=True):
-        counts = column(f"{text}[0]", counts, min_rows=2, positive=True)
-        norms = column(f"{text}[1]", norms, len(counts))
         middle, mean, _ = binned_means(counts, norms, bins=bins)
         logs = np.log10(counts)            # an axis of logs: one form of cell serves all cells
         if len(counts) > MOST_DOTS:
@@ -512,10 +511,9 @@ def pmi_scatter(panels: Pairs, *, title: str, xlabel: str, ylabel: str) -> Figur
     panels : mapping of heading to (predicted (n,), measured (n,))
         One or two; many pairs become densities.
     """
+    panels = checked_curves("panels", panels, most=2, min_rows=2)
     fig, axes = panel_figure(title, panels, 2)
     for ax, (text, (x, y)) in zip(axes, panels.items(), strict=True):
-        x = column(f"{text}[0]", x, min_rows=2)
-        y = column(f"{text}[1]", y, len(x))
         if len(x) > MOST_DOTS:
             ax.hexbin(x, y, gridsize=60, bins="log", mincnt=1, cmap="cividis_r", linewidths=0)
         else:
@@ -536,10 +534,9 @@ def sense_shares(panels: Pairs, *, title: str) -> Figure:
     ----------
     panels : mapping of heading to (shares in the text (n,), in the vector (n,)); one or two
     """
+    panels = checked_curves("panels", panels, most=2, min_rows=2)
     fig, axes = panel_figure(title, panels, 2, sharey=True)
     for ax, (text, (x, y)) in zip(axes, panels.items(), strict=True):
-        x = column(f"{text}[0]", x, min_rows=2)
-        y = column(f"{text}[1]", y, len(x))
         ax.plot([0, 1], [0, 1], "-", color=VERMILLION, lw=1.6, label="as in the text")
         ax.axhline(0.5, ls="--", color=GREY, lw=1.2, label="half and half")
         ax.plot(x, y, ls="none", marker="o", ms=6, color=BLUE, alpha=0.7, mew=0)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
+Pair = tuple[np.ndarray, np.ndarray]
 Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 Columns = Mapping[str, Sequence[float]]
 GROUP_COLOURS = (*LINE_COLOURS, *FILL_COLOURS)
@@ -77,14 +78,14 @@ def checked_columns(name: str, given: Columns, rows: int | None = None, *, most:
 
 
 def checked_curves(name: str, given: Curves, *, most: int = 5, least: int = 1, min_rows: int = 1,
-           **rules: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Lines by name as (x, y) of one length, ``least`` to ``most``; the rules are those of x."""
-    expect_names(name, given, most, least, "lines")
+                   positive: str = "", rising: bool = False) -> dict[str, Pair]:
+    """Lines by name as (x, y) of one length; ``positive`` says which of "xy" must be > 0."""
+    expect_names(name, given, most, least)
     checked = {}
     for key, (x, y) in given.items():
-        x = column(f"{name}[{key!r}][0]", x, min_rows=min_rows, **rules)
-        y = column(f"{name}[{key!r}][1]", y, len(x), positive=rules.get("positive", False))
-        checked[key] = x, y
+        x = column(f"{name}[{key!r}][0]", x, min_rows=min_rows, positive="x" in positive,
+                   rising=rising)
+        checked[key] = x, column(f"{name}[{key!r}][1]", y, len(x), positive="y" in positive)
     return checked
 
 
@@ -204,12 +205,6 @@ def bar_rows(ax: Axes, widths: Sequence[float], height: float = 0.66, **look: An
     ax.set(ylim=(len(widths) - 0.4, -0.6))
 
 
-def outline(ax: Axes, row: int, across: int) -> None:
-    """A frame around a cell that carries the finding."""
-    ax.add_patch(rectangle(across - 0.46, row - 0.44, 0.92, 0.88, fill=False, edgecolor=ORANGE,
-                           linewidth=3))
-
-
 def rectangle(x: float, y: float, width: float, height: float, **look: Any) -> Any:
     """A rectangle to be added to an axes."""
     from matplotlib.patches import Rectangle
@@ -228,7 +223,8 @@ def heat_map(ax: Axes, values: np.ndarray, text: Callable[[int, int], str], *,
         ink = readable_on(image.to_rgba(value)) if np.isfinite(value) else "black"
         note(ax, text(row, across), (across, row), color=ink, fontsize=fontsize, **CENTRED)
     for row, across in outlined:
-        outline(ax, row, across)
+        ax.add_patch(rectangle(across - 0.46, row - 0.44, 0.92, 0.88, fill=False,
+                               edgecolor=ORANGE, linewidth=3))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     return image
