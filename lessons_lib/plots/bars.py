@@ -139,7 +139,7 @@ def ratio_bars(words: Sequence[str], ratios: Sequence[float], *, first: str, sec
     about : float, default 2.0
         Words with a ratio between 1/about and about tell the two not apart, and are grey.
     """
-    r = column("ratios", ratios, len(words), positive=True)
+    r = column("ratios", ratios, positive=True, words=words)
     fig, (ax,) = new_figure(title, size=(7.2, 1.5 + 0.36 * len(r)))
     order = np.argsort(r)
     for row, value in enumerate(r[order]):
@@ -320,7 +320,7 @@ def share_bars(shares: Columns, bands: Sequence[str], *, title: str, xlabel: str
         1 to 3 names; a share is negative where a part pulls the other way.
     bands : sequence of str; names of the parts, at most 12
     """
-    heights = checked_columns("shares", shares, len(bands), most=3)
+    heights = checked_columns("shares", shares, most=3, bands=bands)
     expect_number("bands", bands, 12)
     fig, (ax,) = new_figure(title, size=(7.2, 4.0))
     places, width = np.arange(len(bands)), 0.8 / len(heights)
@@ -352,8 +352,8 @@ def ngram_growth(n: Sequence[int], distinct: Sequence[int], once: Sequence[float
     once : array of float, shape (k,), in [0, 1]
     unit : str, default "words"; what is counted
     """
-    distinct = column("distinct", distinct, len(n), positive=True)
-    once = column("once", once, len(n), share=True)
+    distinct = column("distinct", distinct, positive=True, n=n)
+    once = column("once", once, share=True, n=n)
     fig, axes = new_figure(title, size=(7.2, 3.6), panels=2)
     looks = ((distinct, BLUE, count_text, "distinct n-grams", distinct.max() * 1.15),
              (once, VERMILLION, "{:.0%}".format, "share seen only once", 1.12))
@@ -465,7 +465,7 @@ def density_panels(panels: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray
     for ax, (text, (drawn, places, heights)) in zip(axes, panels.items(), strict=True):
         drawn = column(f"{text}[0]", drawn, min_rows=2)
         places = column(f"{text}[1]", places, min_rows=2, rising=True)
-        heights = column(f"{text}[2]", heights, len(places))
+        heights = column(f"{text}[2]", heights, **{f"{text}[1]": places})
         expect(heights.min() >= 0, f"{text}[2] holds {heights.min():.3g}; expected densities >= 0")
         edges = np.linspace(places[0], places[-1], bins + 1)
         counted = np.histogram(drawn, edges)[0] / (len(drawn) * (edges[1] - edges[0]))

@@ -74,7 +74,7 @@ def document_map_interactive(points: np.ndarray, labels: Sequence[Any], *, title
     """
     import plotly.graph_objects as go
 
-    points = plane("points", points, len(labels), min_rows=1).astype(np.float32)
+    points = plane("points", points, labels=labels).astype(np.float32)
     same_length(hover=hover, labels=labels)
     traces = []
     for name, (colour, marker, rows) in group_looks(labels).items():
@@ -109,7 +109,7 @@ def cone_interactive(points: np.ndarray, *, title: str, hover: Sequence[str],
     marker: dict[str, Any] = {"size": 2.6, "opacity": 0.75, "color": BLUE}
     texts = _escaped(hover)
     if counts is not None:
-        seen = column("counts", counts, len(points), positive=True)
+        seen = column("counts", counts, positive=True, points=points)
         marker |= {"color": np.round(np.log10(seen), 2).tolist(), "colorscale": "Cividis",
                    "reversescale": True,
                    "colorbar": {"title": {"text": "count (log10)"}, "thickness": 14}}

@@ -62,7 +62,7 @@ def power_law(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray
     (-1.0, 50.0)
     """
     x = column("x", x, positive=True)
-    y = column("y", y, len(x), positive=True)
+    y = column("y", y, positive=True, x=x)
     expect(x.min() < x.max(), f"x holds 1 distinct value, {x[0]:g}; a line needs >= 2")
     u, v = np.log(x), np.log(y)
     exponent = ((u - u.mean()) * (v - v.mean())).sum() / ((u - u.mean()) ** 2).sum()
@@ -160,8 +160,8 @@ def matrix_memory(sizes: Sequence[float], dense_bytes: Sequence[float],
     memory : float, default 8e9; a machine's bytes, drawn as a line
     """
     x = column("sizes", sizes, positive=True)
-    lines = {"dense": (x, column("dense_bytes", dense_bytes, len(x), positive=True)),
-             "CSR": (x, column("csr_bytes", csr_bytes, len(x), positive=True))}
+    lines = {"dense": (x, column("dense_bytes", dense_bytes, positive=True, sizes=x)),
+             "CSR": (x, column("csr_bytes", csr_bytes, positive=True, sizes=x))}
     memory = check_float("memory", memory, low=0, open_low=True)
     fig, (ax,) = new_figure(title)
     ax.plot(*lines["dense"], "-s", color=VERMILLION)
@@ -190,7 +190,7 @@ def sparsity(sizes: Sequence[float], nonzero_share: Sequence[float], *, title: s
     xlabel : str, default "words in the vocabulary"; what sizes counts
     """
     x = column("sizes", sizes, positive=True)
-    share = column("nonzero_share", nonzero_share, len(x), share=True)
+    share = column("nonzero_share", nonzero_share, share=True, sizes=x)
     share = column("nonzero_share", share, positive=True)
     fig, (ax,) = new_figure(title)
     ax.plot(x, share, "-o", color=BLUE)
@@ -278,7 +278,8 @@ def keep_curves(frequencies: Sequence[float], curves: Columns, *, title: str,
     """
     x = column("frequencies", frequencies, min_rows=2)
     fig, (ax,) = new_figure(title, size=(7.2, 4.2))
-    for k, (name, y) in enumerate(checked_columns("curves", curves, len(x), share=True).items()):
+    lines = checked_columns("curves", curves, share=True, frequencies=x)
+    for k, (name, y) in enumerate(lines.items()):
         ax.plot(x, y, color=LINE_COLOURS[k], ls="--" if k else "-", label=plain(name))
     for word, share in words.items():
         ax.plot([share, share], [0, 1], ":", color=GREY, lw=1)
@@ -305,8 +306,8 @@ def weight_curves(counts: Sequence[float], curves: Columns, *, cells: Sequence[f
     cells : array of float, shape (n,), in [0, 1]; share of all cells that have at most this count
     """
     x = column("counts", counts, min_rows=2)
-    below = column("cells", cells, len(x), share=True)
-    lines = checked_columns("curves", curves, len(x), most=4, share=True)
+    below = column("cells", cells, share=True, counts=x)
+    lines = checked_columns("curves", curves, most=4, share=True, counts=x)
     fig, (ax,) = new_figure(title, size=(7.2, 4.2))
     ax.fill_between(x, below, color=SKY, alpha=0.35, lw=0)
     ax.plot(x, below, "-", color=BLACK, lw=1, label="share of the cells with at most this count")
@@ -371,7 +372,7 @@ def tuning_curves(sizes: Sequence[float], scores: Columns, *, title: str, xlabel
     """
     x = column("sizes", sizes, min_rows=2, positive=True)
     tolerance = check_float("tolerance", tolerance, low=0.0)
-    lines = {name: (x, y) for name, y in checked_columns("scores", scores, len(x)).items()}
+    lines = {name: (x, y) for name, y in checked_columns("scores", scores, sizes=x).items()}
     fig, (ax,) = new_figure(title, size=(7.2, 4.4))
     ax.set(xscale="log", xlabel=xlabel + " (log scale)", ylabel=ylabel)
     for (_, y), colour, marker in zip(lines.values(), LINE_COLOURS, MARKERS, strict=False):
@@ -596,7 +597,7 @@ def loss_bounds(scales: Sequence[float], curves: Columns, *, title: str, worst: 
     """
     x = column("scales", scales, min_rows=2, rising=True, positive=True)
     lines = {name: (x, y)
-             for name, y in checked_columns("curves", curves, len(x), most=3).items()}
+             for name, y in checked_columns("curves", curves, most=3, scales=x).items()}
     fig, (ax,) = new_figure(title, size=(7.2, 4.2))
     floor = max(worst, 0.0)
     ceiling = floor + np.log1p(n_terms) / x
@@ -773,7 +774,7 @@ def roofline(flops: float, bandwidth: float, dots: Mapping[str, tuple[float, flo
     """
     flops = check_float("flops", flops, low=0, open_low=True)
     bandwidth = check_float("bandwidth", bandwidth, low=0, open_low=True)
-    dots = {key: column(f"dots[{key!r}]", place, 2, positive=True) for key, place in dots.items()}
+    dots = {key: column(f"dots[{key!r}]", (x, y), positive=True) for key, (x, y) in dots.items()}
     places = dots | {key: (x, None) for key, x in (bounds or {}).items()}
     ridge = flops / bandwidth
     all_x = [*(x for x, _ in places.values()), ridge]

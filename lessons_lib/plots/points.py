@@ -16,9 +16,9 @@ from ..isotropy import binned_means, narrowest_sector
 from .bars import distributions
 from .labels import (CENTRED, VEIL, count_text, frame_of, heading, in_points, legend_below, minus,
                      new_figure, note, quiet_places, x_ticks)
-from .primitives import (Curves, arrow, bare, checked_curves, column, dots, expect, expect_names,
-                         expect_number, grid, group_dots, group_looks, panel_figure, plane,
-                         same_length, square_view)
+from .primitives import (Curves, arrow, bare, checked_columns, checked_curves, column, dots,
+                         expect, expect_names, expect_number, grid, group_dots, group_looks,
+                         panel_figure, plane, same_length, square_view)
 from .style import (BLACK, BLUE, DASHES, GREY, INK_OF, LINE_COLOURS, MARKERS, ORANGE, SKY,
                     VERMILLION, figure, plain)
 
@@ -55,7 +55,7 @@ def document_map(points: np.ndarray, labels: Sequence[Any], *, title: str,
     axis_names : (str, str), default ("", "")
         Axes without a name have no meaning of their own, so they get no ticks.
     """
-    points = plane("points", points, len(labels), min_rows=1)
+    points = plane("points", points, labels=labels)
     fig, (ax,) = new_figure(title, size=(7.2, 5.2))
     groups = group_looks(labels)
     size = float(np.clip(110 / len(points) ** 0.5, 3, 8))
@@ -105,7 +105,7 @@ def inference_paths(points: np.ndarray, labels: Sequence[Any], paths: Panels, *,
         1 to 5, from the start to where inference ends.
     axis_names : (str, str), default ("", "")
     """
-    points = plane("points", points, len(labels), min_rows=1)
+    points = plane("points", points, labels=labels)
     expect_names("paths", paths, 5)
     ways = {name: plane(f"paths[{name!r}]", path, min_rows=2) for name, path in paths.items()}
     fig, (ax,) = new_figure(title, size=(7.2, 5.2))
@@ -139,7 +139,8 @@ def walk_map(path: np.ndarray, places: np.ndarray, names: Sequence[str], said: S
     by_frequency : sequence of bool, shape (steps,), optional
         Whether the word was said only because it is frequent: such steps are dashed.
     """
-    path, places = plane("path", path, len(said), min_rows=2), plane("places", places, len(names))
+    path = plane("path", path, min_rows=2, said=said)
+    places = plane("places", places, names=names)
     chance = [False] * len(path) if by_frequency is None else by_frequency
     same_length(said=said, by_frequency=chance)
     expect(min(said) >= 0 and max(said) < len(places),
@@ -204,7 +205,7 @@ def training_frames(frames: Any, labels: Sequence[Any], steps: Sequence[str]) ->
     """Checked positions, (moments, n, 2) float32."""
     same_length(frames=frames, steps=steps)
     expect(len(steps), "frames holds 0 maps; expected >= 1")
-    return np.stack([plane(f"frames[{k}]", points, len(labels), min_rows=1)
+    return np.stack([plane(f"frames[{k}]", points, labels=labels)
                      for k, points in enumerate(frames)]).astype(np.float32)
 
 
@@ -308,7 +309,7 @@ def cone_panels(panels: Panels, labels: Sequence[Any], *, title: str,
     expect_number("labels", groups, len(LINE_COLOURS), 1, "groups")
     fig, axes = panel_figure(title, panels, 2, size=(7.2, 4.6))
     for k, (ax, (text, at)) in enumerate(zip(axes, panels.items(), strict=True)):
-        at = plane(f"panels[{text!r}]", at, len(labels), min_rows=1)
+        at = plane(f"panels[{text!r}]", at, labels=labels)
         for name, (colour, marker, rows) in groups.items():
             lines = np.full((3 * len(rows), 2), np.nan)       # a gap after each line
             lines[0::3], lines[1::3] = 0, at[rows]
@@ -336,8 +337,9 @@ def whitening_steps(panels: Panels, *, title: str, marked: Sequence[int] = ()) -
     marked : sequence of int, default ()
         Up to three points that are followed with a mark of their own.
     """
-    n = len(next(iter(panels.values()), ()))
-    clouds = {name: plane(name, points, n, min_rows=3) for name, points in panels.items()}
+    clouds = {name: plane(name, points, min_rows=3) for name, points in panels.items()}
+    same_length(**clouds)
+    n = len(next(iter(clouds.values()), ()))
     expect_number("marked", marked, 3, 0)
     rows = [check_int(f"marked[{i}]", row, low=0, high=n - 1) for i, row in enumerate(marked)]
     fig, axes = panel_figure(title, clouds, 4, least=2, limit=22,
@@ -377,7 +379,7 @@ def density_maps(panels: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
     fig, axes = panel_figure(title, panels, 3, limit=34,
                              size=(7.2, 4.2 if len(panels) < 3 else 3.2))
     for ax, (text, (points, places, heights)) in zip(axes, panels.items(), strict=True):
-        points = plane(text, points, min_rows=1)
+        points = plane(text, points)
         places = column(f"edges of {text}", places, min_rows=2)
         heights = check_array(f"densities of {text}", heights, columns=len(places),
                               min_rows=len(places)).astype(np.float64)
@@ -441,7 +443,7 @@ def deformed_plane(move: Callable[[np.ndarray], np.ndarray], *, title: str,
     lines = [np.column_stack(pair) for c in np.linspace(-reach, reach, 9)
              for pair in ((np.full(NET, c), fine), (fine, np.full(NET, c)))]
     fig, axes = new_figure(title, size=(7.2, 4.4), panels=2)
-    after = [plane("move(points)", move(part), len(part)) for part in (outline, *lines)]
+    after = [plane("move(points)", move(part), given=part) for part in (outline, *lines)]
     pictures = (([outline, *lines], reach), (after, reach_after))
     for ax, text, (moved, far) in zip(axes, headings, pictures, strict=True):
         for k, line in enumerate(moved[1:]):
@@ -559,10 +561,11 @@ def pulls(grades: Sequence[float], cosines: Sequence[float], panels: Mapping[str
         One or two; the longest arrow of each is 0.2 long, below 2 % of it there is none.
     target : str, optional; the panel in which the line cosine = grade / highest is drawn
     """
-    y, s = column("grades", grades, min_rows=2), column("cosines", cosines)
+    y = column("grades", grades, min_rows=2)
+    s = column("cosines", cosines, grades=y)
     expect_number("grades", y, 40, 2, "pairs")
-    same_length(grades=y, cosines=s)
-    down = {name: -column(f"panels[{name!r}]", values, len(y)) for name, values in panels.items()}
+    down = {name: -values
+            for name, values in checked_columns("panels", panels, most=2, grades=y).items()}
     expect(target is None or target in down,
            f"target={target!r} is none of the panels {', '.join(down)}")
     fig, axes = panel_figure(title, panels, 2, limit=28, size=(7.2, 4.2), sharey=True)
@@ -700,8 +703,9 @@ def polar_words(words: Sequence[str], lengths: Sequence[float], cosines: Sequenc
     lengths : sequence of 3 float; norms of the vectors
     cosines : sequence of 2 float in [-1, 1]; of the others with the query
     """
-    lengths, cosines = column("lengths", lengths, 3), column("cosines", cosines, 2)
-    expect(len(words) == 3, f"words has {len(words)} values; expected 3")
+    lengths, cosines = column("lengths", lengths), column("cosines", cosines)
+    sizes = (len(words), len(lengths), len(cosines))
+    expect(sizes == (3, 3, 2), f"words, lengths and cosines have {sizes} values; expected 3, 3, 2")
     expect((np.abs(cosines) <= 1).all(), f"cosines={cosines}; expected numbers in [-1, 1]")
     angle = np.array([0.0, np.arccos(cosines[0]), -np.arccos(cosines[1])])
     at = lengths[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
@@ -739,10 +743,9 @@ def offset_arrows(panels: Mapping[str, tuple[np.ndarray, np.ndarray, Sequence[st
     """
     fig, axes = panel_figure(title, panels, 2, size=(7.2, 4.6))
     for ax, (text, (starts, ends, first, second)) in zip(axes, panels.items(), strict=True):
-        starts = plane(f"starts of {text}", starts, len(first), min_rows=1)
-        ends = plane(f"ends of {text}", ends, len(second), min_rows=1)
-        expect(len(starts) == len(ends) <= 10, f"panels[{text!r}] has {len(starts)} starts and "
-                                               f"{len(ends)} ends; expected equal numbers <= 10")
+        starts = plane(f"starts of {text}", starts, names=first)
+        ends = plane(f"ends of {text}", ends, names=second, starts=starts)
+        expect_number(f"panels[{text!r}]", starts, 10, 1, "pairs")
         for begin, end in zip(starts, ends, strict=True):
             arrow(ax, begin, end, lw=1.1)
         both = np.vstack([starts, ends])

@@ -57,11 +57,11 @@ def expect_names(name: str, given: Any, most: int, least: int = 1, what: str = "
     expect_number(name, given, most, least, what)
 
 
-def column(name: str, values: Any, rows: int | None = None, *, min_rows: int = 1,
-           positive: bool = False, share: bool = False, rising: bool = False) -> np.ndarray:
-    """Values as float64 (rows,). Raises ValueError for another number, or what is not as stated."""
+def column(name: str, values: Any, *, min_rows: int = 1, positive: bool = False,
+           share: bool = False, rising: bool = False, **like: Sized) -> np.ndarray:
+    """Values as float64 (n,), as many as of ``like``. Raises ValueError for what is not so."""
     x = check_array(name, values, ndim=1, min_rows=min_rows).astype(np.float64)
-    expect(rows is None or len(x) == rows, f"{name} has {len(x)} values; expected {rows}")
+    same_length(**like, **{name: x})
     bad = np.flatnonzero(((x <= 0) & positive) | (((x < 0) | (x > 1)) & share))
     if len(bad):
         allowed = "> 0, or a log axis has no place for them" if positive else "in [0, 1]"
@@ -70,11 +70,11 @@ def column(name: str, values: Any, rows: int | None = None, *, min_rows: int = 1
     return x
 
 
-def checked_columns(name: str, given: Columns, rows: int | None = None, *, most: int = 5,
-            **rules: Any) -> dict[str, np.ndarray]:
+def checked_columns(name: str, given: Columns, *, most: int = 5,
+                    **rules: Any) -> dict[str, np.ndarray]:
     """One to ``most`` columns by name, each checked by `column`."""
     expect_names(name, given, most)
-    return {key: column(f"{name}[{key!r}]", values, rows, **rules) for key, values in given.items()}
+    return {key: column(f"{name}[{key!r}]", values, **rules) for key, values in given.items()}
 
 
 def checked_curves(name: str, given: Curves, *, most: int = 5, least: int = 1, min_rows: int = 1,
@@ -83,16 +83,16 @@ def checked_curves(name: str, given: Curves, *, most: int = 5, least: int = 1, m
     expect_names(name, given, most, least)
     checked = {}
     for key, (x, y) in given.items():
-        x = column(f"{name}[{key!r}][0]", x, min_rows=min_rows, positive="x" in positive,
-                   rising=rising)
-        checked[key] = x, column(f"{name}[{key!r}][1]", y, len(x), positive="y" in positive)
+        first, second = f"{name}[{key!r}][0]", f"{name}[{key!r}][1]"
+        x = column(first, x, min_rows=min_rows, positive="x" in positive, rising=rising)
+        checked[key] = x, column(second, y, positive="y" in positive, **{first: x})
     return checked
 
 
-def plane(name: str, points: Any, rows: int | None = None, *, min_rows: int = 1) -> np.ndarray:
-    """Points (rows, 2) as float64."""
+def plane(name: str, points: Any, *, min_rows: int = 1, **like: Sized) -> np.ndarray:
+    """Points (n, 2) as float64, as many as of ``like``."""
     points = check_array(name, points, columns=2, min_rows=min_rows).astype(np.float64)
-    expect(rows is None or len(points) == rows, f"{name} has {len(points)} rows; expected {rows}")
+    same_length(**like, **{name: points})
     return points
 
 

@@ -186,7 +186,7 @@ def test_the_leaderboard_has_a_menu_of_sets_and_shows_the_first(rows):
     (document_map, {"hover": ["a"]}, ValueError, ("hover: 1", "labels: 40")),
     (document_map, {"title": 5}, TypeError, ("title=5", "finding")),
     (cone, {"hover": ["a"]}, ValueError, ("points: 20", "hover: 1")),
-    (cone, {"counts": [1]}, ValueError, ("counts", "expected 20")),
+    (cone, {"counts": [1]}, ValueError, ("points: 20", "counts: 1")),
     (cone, {"counts": np.zeros(20)}, ValueError, ("counts[0]=0", "> 0")),
     (cone, {"points": np.zeros((4001, 3))}, ValueError, ("points holds 4001", "1 to 4000")),
     (training, {"hover": ["a"]}, ValueError, ("hover: 1",)),
