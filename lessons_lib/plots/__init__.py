@@ -1,7 +1,8 @@
-"""Pictures: one look, direct labels, titles that state the finding; matplotlib for print, plotly for exploring.
+"""Pictures: one look, direct labels, titles that state the finding; plotly to explore.
 
-Every function takes plain arrays and the finding as ``title=``, and returns a figure; nothing is shown and no global setting is changed.
-`save` writes SVG with alt text, the same bytes on every run. Plot libraries load on first use. Seen in every lesson.
+Every figure takes plain arrays and the finding as ``title=``, and is returned; nothing is shown
+and no global setting is changed. `save` writes SVG with alt text, the same bytes on every run.
+Plot libraries load on first use. Seen in every lesson.
 """
 
 from __future__ import annotations
@@ -11,49 +12,39 @@ import importlib
 from .save import MAX_BYTES, MAX_MARKS, checked_alt, count_marks, png_bytes, save, svg_text
 from .style import GREY, LINE_COLOURS, PALETTE, plain, styled, use_style
 
-_HOME = {"anisotropy": ("cone", "knn_by_frequency", "norm_by_frequency", "singular_spectrum"),
-         "bert": ("attention_map", "loss_curves", "pooling_maps"),
-         "cosent": ("error_parts", "loss_bounds", "objective_curves", "pulls"),
-         "counts": ("heaps", "matrix_memory", "ngram_growth", "power_law", "sparsity", "spy_counts", "zipf"),
-         "doc2vec": ("inference_paths", "paragraph_diagram", "probe_bars"),
-         "documents": ("document_map", "retrieval_bars", "score_curves", "similarity_matrix"),
-         "explore": ("document_map_interactive",),
-         "explore_cone": ("cone_interactive",),
-         "explore_topics": ("topic_bars", "topic_explorer"),
-         "explore_training": ("training_explorer", "training_panels"),
-         "fasttext": ("neighbour_grid", "ngram_ladder"),
-         "flow": ("deformed_plane", "density_maps", "density_panels", "likelihood_and_score", "signed_area"),
-         "glove": ("paired_scores", "ratio_bars", "sense_shares", "weight_curves"),
-         "kernels": ("error_growth", "memory_growth", "roofline", "tile_lanes", "tile_map"),
-         "layers": ("film", "layer_lines", "layer_pooling_heatmap", "similarity_histogram"),
-         "leaderboard": ("leaderboard_bars", "leaderboard_explorer"),
-         "outlook": ("bottleneck_diagram", "cut_curves", "leaderboard_climb", "race_dots"),
-         "sbert": ("ablation_dots", "cosines_by_label", "siamese_diagram"),
-         "sif": ("cone_panels", "frequency_weights", "share_bars", "tuning_curves", "walk_map"),
-         "simcse": ("plane_of_encoders", "plane_of_trainings"),
-         "topics": ("mixture_bars", "posterior_simplex", "topic_simplex", "topic_words"),
-         "word2vec": ("code_tree", "cost_curves", "keep_curves", "offset_arrows", "pmi_scatter", "polar_words", "window_diagram"),
-         "whitening": ("covariance_maps", "parameter_map", "parameter_surface", "whitening_steps")}
+_HOME = {
+    "lines": ("cost_curves", "cut_curves", "error_growth", "film", "frequency_weights", "heaps",
+              "keep_curves", "layer_lines", "likelihood_and_score", "loss_bounds", "loss_curves",
+              "matrix_memory", "memory_growth", "objective_curves", "power_law", "roofline",
+              "score_curves", "singular_spectrum", "sparsity", "tuning_curves", "weight_curves",
+              "zipf"),
+    "bars": ("ablation_dots", "cosines_by_label", "density_panels", "error_parts",
+             "knn_by_frequency", "leaderboard_bars", "leaderboard_climb", "mixture_bars",
+             "ngram_growth", "paired_scores", "probe_bars", "race_dots", "ratio_bars",
+             "retrieval_bars", "share_bars", "similarity_histogram", "topic_words"),
+    "points": ("cone", "cone_panels", "deformed_plane", "density_maps", "document_map",
+               "inference_paths", "norm_by_frequency", "offset_arrows", "plane_of_encoders",
+               "plane_of_trainings", "pmi_scatter", "polar_words", "posterior_simplex", "pulls",
+               "sense_shares", "signed_area", "topic_simplex", "training_panels", "walk_map",
+               "whitening_steps"),
+    "grids": ("attention_map", "covariance_maps", "layer_pooling_heatmap", "neighbour_grid",
+              "parameter_map", "pooling_maps", "similarity_matrix", "spy_counts", "tile_lanes",
+              "tile_map"),
+    "diagrams": ("bottleneck_diagram", "code_tree", "ngram_ladder", "paragraph_diagram",
+                 "siamese_diagram", "window_diagram"),
+    "explore": ("cone_interactive", "document_map_interactive", "leaderboard_explorer",
+                "parameter_surface", "topic_bars", "topic_explorer", "training_explorer")}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "ablation_dots", "attention_map", "bottleneck_diagram", "checked_alt",
-           "code_tree", "cone", "cone_interactive", "cone_panels", "cosines_by_label", "cost_curves", "count_marks", "covariance_maps", "cut_curves",
-           "deformed_plane", "density_maps", "density_panels", "document_map", "document_map_interactive", "error_growth", "error_parts", "film",
-           "frequency_weights", "heaps", "inference_paths", "keep_curves", "knn_by_frequency", "layer_lines", "layer_pooling_heatmap",
-           "leaderboard_bars", "leaderboard_climb", "leaderboard_explorer", "likelihood_and_score", "loss_bounds", "loss_curves", "matrix_memory",
-           "memory_growth", "mixture_bars", "neighbour_grid", "ngram_growth", "ngram_ladder", "norm_by_frequency", "objective_curves",
-           "offset_arrows", "paired_scores", "paragraph_diagram", "parameter_map", "parameter_surface", "plain", "plane_of_encoders",
-           "plane_of_trainings", "pmi_scatter", "png_bytes", "polar_words", "pooling_maps", "posterior_simplex", "power_law", "probe_bars", "pulls",
-           "race_dots", "ratio_bars", "retrieval_bars", "roofline", "save", "score_curves", "sense_shares", "share_bars", "siamese_diagram",
-           "signed_area", "similarity_histogram", "similarity_matrix", "singular_spectrum", "sparsity", "spy_counts", "styled", "svg_text",
-           "tile_lanes", "tile_map", "topic_bars", "topic_explorer", "topic_simplex", "topic_words", "training_explorer", "training_panels",
-           "tuning_curves", "use_style", "walk_map", "weight_curves", "whitening_steps", "window_diagram", "zipf"]
+__all__ = ["GREY", "LINE_COLOURS", "MAX_BYTES", "MAX_MARKS", "PALETTE", "checked_alt",
+           "count_marks", "plain", "png_bytes", "save", "styled", "svg_text", "use_style"]
+__all__ += sorted(_MODULE_OF)
 
 
 def __getattr__(name: str):
-    """Load a plot family on first use."""
-    for module, names in _HOME.items():
-        if name in names:
-            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    """Load a family of figures on first use."""
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"lessons_lib.plots has no {name!r}; it has {', '.join(__all__)}")
 
 

@@ -1,7 +1,8 @@
-"""A figure as a file: SVG while it is small and PNG beyond, with alt text, the same bytes on every run, at most 100 kB.
+"""A figure as a file: SVG while it is small, PNG beyond, with alt text, at most 100 kB.
 
-A picture without words is lost on a reader who cannot see it, so the alt text is not optional. Files appear whole or not at all.
-Used by `lesson.show` and by every committed figure.
+A picture without words is lost on a reader who cannot see it, so the alt text is not optional.
+The same figure gives the same bytes on every run; files appear whole or not at all. Used by
+`lesson.show` and by every committed figure.
 """
 
 from __future__ import annotations
@@ -31,54 +32,102 @@ STYLE = re.compile(r' style="([^"]*)"')
 
 
 def checked_alt(alt: object) -> str:
-    """The alt text on one line. Raises ValueError unless it has 5 to 40 words (kind of figure, axes, finding) and no control character."""
+    """Check an alt text.
+
+    Parameters
+    ----------
+    alt : str; 5 to 40 words: kind of figure, axes and finding
+
+    Returns
+    -------
+    str
+        On one line.
+
+    Raises
+    ------
+    ValueError
+        For fewer or more words, or a control character.
+    """
     words = alt.split() if isinstance(alt, str) else []
     if not 5 <= len(words) <= 40:
-        raise ValueError(f"alt={shown(alt)} has {len(words)} words; expected 5 to 40 words that say kind of figure, axes and finding")
-    bad = next((c for word in words for c in word if unicodedata.category(c) in ("Cc", "Cs") or c in "\ufffe\uffff"), None)
-    if bad is not None:
-        raise ValueError(f"alt={shown(alt)} holds {bad!r}, which no SVG file can; expected plain text")
+        raise ValueError(f"alt={shown(alt)} has {len(words)} words; expected 5 to 40 words that "
+                         "say kind of figure, axes and finding")
+    for character in "".join(words):
+        if unicodedata.category(character) in ("Cc", "Cs") or character in "\ufffe\uffff":
+            raise ValueError(f"alt={shown(alt)} holds {character!r}, which no SVG file can; "
+                             "expected plain text")
     return " ".join(words)
 
 
 def count_marks(fig: Figure) -> int:
-    """How many marks a figure draws: points of lines, markers, bars, cells of a mesh, texts. An image counts as one."""
+    """Count the marks of a figure: points of lines, markers, bars, cells of a mesh, texts.
+
+    Parameters
+    ----------
+    fig : matplotlib.figure.Figure
+
+    Returns
+    -------
+    int
+        An image counts as one.
+    """
     n = 0
     for ax in fig.axes:
-        n += sum(len(line.get_xdata(orig=False)) for line in ax.lines) + len(ax.patches) + len(ax.texts) + len(ax.images)
-        for collection in ax.collections:
-            cells = collection.get_array()
-            n += max(len(collection.get_offsets()), len(collection.get_paths()), 0 if cells is None else cells.size)
+        n += sum(len(line.get_xdata(orig=False)) for line in ax.lines)
+        n += len(ax.patches) + len(ax.texts) + len(ax.images)
+        for drawn in ax.collections:
+            cells = drawn.get_array()
+            n += max(len(drawn.get_offsets()), len(drawn.get_paths()),
+                     0 if cells is None else cells.size)
     return n
 
 
 def svg_text(fig: Figure, alt: str, *, salt: str = "lessons") -> str:
-    """The figure as SVG with role and label for screen readers; no date, no program version, no random ids.
+    """Write a figure as SVG with role and label for screen readers.
 
-    Parameters: salt makes the ids of this figure differ from those of another one in the same page.
+    Parameters
+    ----------
+    fig : matplotlib.figure.Figure
+    alt : str
+    salt : str, default "lessons"
+        Makes the ids of this figure differ from those of another one in the same page.
+
+    Returns
+    -------
+    str
+        No date, no program version, no random ids.
     """
     import matplotlib
 
     text = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": salt}):
-        fig.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        fig.savefig(text, format="svg", metadata=nothing)
     svg = _shortened(text.getvalue()[text.getvalue().index("<svg") :])
     return svg.replace("<svg ", f'<svg role="img" aria-label="{html.escape(alt)}" ', 1)
 
 
 def _shortened(svg: str) -> str:
-    """The same picture in about half the bytes: no comments, no indentation, lengths to a hundredth of a point, shared styles once, no names of
-    groups, which nothing refers to, and short ones of letters."""
+    """The same picture in about half the bytes.
+
+    No comments, no indentation, lengths to a hundredth of a point, shared styles once, no names
+    of groups, to which nothing refers, and short names of letters.
+    """
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"\s+", " ", re.sub(r">\s+<", "><", svg))
     svg = re.sub(r'<g id="[\w.]+"', "<g", svg)
     svg = re.sub(r"<g>((?:<(?:use|path)\b[^>]*/>)+)</g>", r"\1", svg)
     svg = re.sub(r'"(#?)DejaVuSans-', r'"\1D', svg)
-    svg = LENGTHS.sub(lambda lengths: LONG_NUMBER.sub(lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), lengths[0]), svg)
+    svg = LENGTHS.sub(lambda lengths: LONG_NUMBER.sub(_two_digits, lengths[0]), svg)
     return USES.sub(_with_one_style, svg) + "\n"
 
 
+def _two_digits(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
 def _with_one_style(run: re.Match[str]) -> str:
+    """A run of marks as a group that has their style, where they share one."""
     styles = STYLE.findall(run[0])
     if len(set(styles)) != 1 or len(styles) != run[0].count("<use "):
         return run[0]
@@ -86,17 +135,28 @@ def _with_one_style(run: re.Match[str]) -> str:
 
 
 def png_bytes(fig: Figure) -> bytes:
-    """The figure as PNG with a palette of 255 colours: a quarter of the size, and no date inside."""
+    """Write a figure as PNG with a palette of 255 colours, a quarter of the size.
+
+    Parameters
+    ----------
+    fig : matplotlib.figure.Figure
+
+    Returns
+    -------
+    bytes
+        No date inside.
+    """
     from PIL import Image
 
     raw, small = io.BytesIO(), io.BytesIO()
     fig.savefig(raw, format="png", dpi=PNG_DPI, facecolor="white", metadata={"Software": None})
-    Image.open(raw).convert("RGB").quantize(255, dither=Image.Dither.NONE).save(small, format="png", optimize=True)
+    image = Image.open(raw).convert("RGB").quantize(255, dither=Image.Dither.NONE)
+    image.save(small, format="png", optimize=True)
     return small.getvalue()
 
 
 def _svg_path(path: object) -> Path:
-    """The path with ``.svg``: it takes the place of ``.svg`` or ``.png`` and is added to any other name, so that ``fig1.1`` stays itself."""
+    """The path with ``.svg``, in place of ``.svg`` or ``.png``, so that ``fig1.1`` stays itself."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path={shown(path)} is {type(path).__name__}; expected a str or Path")
     text = os.fspath(path)
@@ -106,27 +166,46 @@ def _svg_path(path: object) -> Path:
     name = os.path.basename(base)
     if not name.strip(" .") or name.lower() in (".svg", ".png") or os.path.isdir(text):
         what = "a folder" if os.path.isdir(text) else "no file name"
-        raise ValueError(f"path={shown(text)} is {what}; expected the file's name: folder/figure.svg")
+        raise ValueError(f"path={shown(text)} is {what}; expected the file's name: "
+                         "folder/figure.svg")
     return Path(f"{base}.svg")
 
 
 def save(fig: Figure, path: str | os.PathLike, alt: str) -> Path:
-    """Write a matplotlib figure as ``.svg``, or as ``.png`` when it has more than 2,000 marks or its SVG more than 100 kB.
+    """Write a figure as ``.svg``, or as ``.png`` beyond 2,000 marks or 100 kB of SVG.
 
-    Parameters: fig; path, with or without the ending, which is set by the kind of file; alt, 5 to 40 words that say kind of figure, axes and finding.
-    Returns the path written. The same figure gives the same bytes on every run. Raises TypeError (no matplotlib figure), ValueError
-    (alt text missing or too long, a folder as path, a file beyond 100 kB), OSError; an older file stays whole.
+    Parameters
+    ----------
+    fig : matplotlib.figure.Figure
+    path : str or path; with or without the ending, which is set by the kind of file
+    alt : str; 5 to 40 words: kind of figure, axes and finding
+
+    Returns
+    -------
+    pathlib.Path
+        The file written; the same figure gives the same bytes on every run.
+
+    Raises
+    ------
+    TypeError
+        For no matplotlib figure.
+    ValueError
+        For an alt text as in `checked_alt`, a folder as path, a file beyond 100 kB.
+    OSError
+        If the file cannot be written; an older file stays whole.
     """
     alt = checked_alt(alt)
     if not (hasattr(fig, "savefig") and hasattr(fig, "axes")):
-        raise TypeError(f"fig={shown(fig)} is {type(fig).__name__}; expected a matplotlib figure (plotly figures need a static one beside them)")
+        raise TypeError(f"fig={shown(fig)} is {type(fig).__name__}; expected a matplotlib figure "
+                        "(plotly figures need a static one beside them)")
     marks, target = count_marks(fig), _svg_path(path)
     content = svg_text(fig, alt, salt=target.stem).encode() if marks <= MAX_MARKS else b""
     if not 0 < len(content) <= MAX_BYTES:
         target, content = target.with_suffix(".png"), png_bytes(fig)
     if len(content) > MAX_BYTES:
-        raise ValueError(f"{target.name} has {len(content):,} bytes from {marks:,} marks; expected <= {MAX_BYTES:,} bytes. "
-                         "Draw a sample of the points, fewer labels, or a smaller figure")
+        raise ValueError(f"{target.name} has {len(content):,} bytes from {marks:,} marks; expected "
+                         f"<= {MAX_BYTES:,} bytes. Draw a sample of the points, fewer labels, or "
+                         "a smaller figure")
     with atomic_open(target, "wb") as file:
         file.write(content)
     return target

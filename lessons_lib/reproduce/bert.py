@@ -16,7 +16,7 @@ from ..contextual import Pooling
 from ..core import DataWarning
 from ..datasets import load
 from ..evaluation import pair_cosines, spearman
-from ..plots.documents import similarity_matrix
+from ..plots import similarity_matrix
 from ..sentences import MeanEncoder
 from .entry import Claim, Entry, Series
 from .models import RANDOM, model_of, with_encoder

@@ -20,8 +20,7 @@ from ..contrastive.losses import pair_features
 from ..core import generator
 from ..datasets import load
 from ..evaluation import pair_cosines, spearman
-from ..plots.cosent import objective_curves
-from ..plots.documents import similarity_matrix
+from ..plots import objective_curves, similarity_matrix
 from .bert import CONTROL, SETS
 from .entry import Claim, Entry, Series
 from .models import with_encoder

@@ -14,7 +14,7 @@ import numpy as np
 from ..datasets import load
 from ..evaluation import pair_cosines, spearman
 from ..isotropy import bert_flow
-from ..plots.documents import score_curves, similarity_matrix
+from ..plots import score_curves, similarity_matrix
 from ..text import edit_distance, tokenize
 from .bert import CONTROL
 from .entry import Claim, Entry, Series

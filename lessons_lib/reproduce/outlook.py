@@ -20,7 +20,7 @@ from ..counts.named import sample_sentences
 from ..datasets import load
 from ..evaluation import pair_cosines, spearman
 from ..isotropy import Whitening
-from ..plots.outlook import cut_curves, race_dots
+from ..plots import cut_curves, race_dots
 from .bert import CONTROL
 from .entry import Claim, Entry, Series
 from .models import COURSE, control_of, model_of, with_encoder

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..plots.documents import score_curves, similarity_matrix
+from ..plots import score_curves, similarity_matrix
 from .bert import CONTROL, SETS, averages
 from .entry import Claim, Entry, Series
 from .models import with_encoder

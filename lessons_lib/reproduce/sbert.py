@@ -14,8 +14,7 @@ import numpy as np
 from ..contextual.encoder import ContextualEncoder
 from ..contrastive.sbert import SBert
 from ..datasets import LabelledPairs, SentencePairs, Triplets, load
-from ..plots.documents import similarity_matrix
-from ..plots.sbert import ablation_dots
+from ..plots import ablation_dots, similarity_matrix
 from .bert import CONTROL, SETS, averages
 from .entry import Claim, Entry, Series
 from .models import PAPER

@@ -15,10 +15,8 @@ import numpy as np
 from ..contextual import load_encoder
 from ..evaluation import alignment, pair_cosines, spearman, uniformity
 from ..isotropy import Whitening
-from ..plots.anisotropy import singular_spectrum
-from ..plots.documents import similarity_matrix
-from ..plots.sbert import ablation_dots
-from ..plots.simcse import plane_of_encoders, plane_of_trainings
+from ..plots import (ablation_dots, plane_of_encoders, plane_of_trainings, similarity_matrix,
+                     singular_spectrum)
 from .bert import CONTROL, SETS, averages
 from .entry import Claim, Entry, Series
 from .models import RANDOM, model_of
