@@ -11,7 +11,7 @@ import pytest
 
 from lessons_lib.core import DataMissing, cache_folder
 from lessons_lib.datasets import load, resolve
-from lessons_lib.datasets.bundled import clean_line
+from lessons_lib.datasets.wikipedia import clean_line
 
 pytestmark = pytest.mark.usefixtures("no_data")
 
@@ -52,7 +52,7 @@ def test_a_second_load_comes_from_the_cache_without_gensim(extracted, monkeypatc
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"texts": [], "titles": []}', '{"texts": ["a"], "titles": []}', '{"texts": 3, "titles": 3}'])
 def test_F03_a_damaged_cache_is_made_anew(monkeypatch, damage):
-    from lessons_lib.datasets import bundled
+    from lessons_lib.datasets import wikipedia as bundled
 
     monkeypatch.setattr(bundled, "_extracted", lambda dump: {"texts": ["Fresh text."], "titles": ["Fresh"]})
     load("wikipedia-sample")
@@ -65,7 +65,7 @@ def test_F03_a_damaged_cache_is_made_anew(monkeypatch, damage):
 def test_two_lessons_that_need_the_sample_at_once_clean_it_once(monkeypatch):
     from concurrent.futures import ThreadPoolExecutor
 
-    from lessons_lib.datasets import bundled
+    from lessons_lib.datasets import wikipedia as bundled
 
     cleaned = []
 
@@ -81,7 +81,7 @@ def test_two_lessons_that_need_the_sample_at_once_clean_it_once(monkeypatch):
 
 
 def test_F16_a_cache_that_cannot_be_written_costs_only_time(monkeypatch, tmp_path):
-    from lessons_lib.datasets import bundled
+    from lessons_lib.datasets import wikipedia as bundled
 
     monkeypatch.setattr(bundled, "_extracted", lambda dump: {"texts": ["Fresh text."], "titles": ["Fresh"]})
     blocked = tmp_path / "file"

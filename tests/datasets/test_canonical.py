@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lessons_lib.core import DamagedFile
-from lessons_lib.datasets.canonical import row_sums, row_sums_of_file
+from lessons_lib.datasets.canonical import row_sums, row_sums_of
+from lessons_lib.datasets.tables import read_table
 
 ROWS = [{"score": "4.4", "text": "Café au lait ."}, {"score": "0", "text": "naïve"}]
 COLUMNS = ["score", "text"]
@@ -67,11 +68,11 @@ def test_a_file_of_ours_has_the_sums_of_its_rows(tmp_path):
     (tmp_path / "t.tsv").write_text(
         "text\tscore\nCafé au lait .\t4.40\nnaïve\t0\n", encoding="utf-8"
     )
-    assert row_sums_of_file(tmp_path / "t.tsv", COLUMNS) == SUMS
+    assert row_sums_of(read_table(tmp_path / "t.tsv", COLUMNS), COLUMNS) == SUMS
 
 
 def test_a_score_that_is_no_number_and_a_folder_are_named(tmp_path):
     with pytest.raises(ValueError, match="could not convert"):
         row_sums([{"score": "x", "text": ""}], COLUMNS)
     with pytest.raises(DamagedFile, match="is a folder"):
-        row_sums_of_file(tmp_path, COLUMNS)
+        row_sums_of(read_table(tmp_path, COLUMNS), COLUMNS)

@@ -81,13 +81,13 @@ def test_F01_F02_a_damaged_file_is_told_with_its_remedy(monkeypatch, tmp_path):
 
 
 def test_F02_the_project_s_own_are_restored_by_git(monkeypatch, tmp_path):
-    from lessons_lib.datasets import resolve, words
+    from lessons_lib.datasets import loading, resolve
 
     own = tmp_path / "data" / course_files("skip-gram")[0]
     own.parent.mkdir(parents=True)
     write_compact(WordVectors(["a", "b"], [[1.0], [2.0]]), own)
     own.write_bytes(own.read_bytes() + b"x")
-    for module in (resolve, words):
+    for module in (resolve, loading):
         monkeypatch.setattr(module, "PROJECT", tmp_path)
     with pytest.raises(DamagedFile, match=r"Get it again: git checkout data/vectors$"):
         load("course-vectors")

@@ -183,7 +183,7 @@ def test_a_file_without_a_checksum_is_never_fetched(site, target):
 
 def test_F16_too_little_room_is_noticed_before_the_transfer(site, target, monkeypatch):
     monkeypatch.setattr(download.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
-    with pytest.raises(OSError, match=r"300,000 bytes are needed and 1,000 are free. LESSONS_CACHE moves the folder"):
+    with pytest.raises(OSError, match=r"300,000 bytes are needed; 1,000 bytes are free there. LESSONS_CACHE moves the folder"):
         fetch(FILE, target, [f"{site.url}/a"])
     assert site.requests == []
 

@@ -9,9 +9,8 @@ import pytest
 
 from lessons_lib.core import DataMissing
 from lessons_lib.datasets import load
-from lessons_lib.datasets.models import model_folder
+from lessons_lib.datasets.loading import _model_folder as model_folder, _Request as Request
 from lessons_lib.datasets.registry import registered
-from lessons_lib.datasets.rows import Request
 
 
 def test_lesson_bert_lies_in_one_folder_and_its_card_tells_what_it_is():

@@ -112,7 +112,7 @@ def test_F01_a_cut_archive_is_damaged_at_every_length(tmp_path, opener, name, re
     whole = path.read_bytes()
     for length in range(1, len(whole) - 1, 7):
         path.write_bytes(whole[:length])
-        with pytest.raises(DamagedFile, match=f"cut or damaged: .*{length:,} bytes"):
+        with pytest.raises(DamagedFile, match=rf"\({length:,} bytes\) is cut or damaged"):
             read(path)
 
 
