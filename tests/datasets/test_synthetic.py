@@ -20,7 +20,8 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from lessons_lib.core import PROJECT
 from lessons_lib.datasets.synthetic import LanguageSettings, SyntheticLanguage, synthetic_language
-from lessons_lib.datasets.synthetic_words import FRAMES, LETTERS, class_shares, draw, row_keys
+from lessons_lib.datasets.synthetic import FRAMES, LETTERS
+from lessons_lib.datasets.synthetic import _class_shares as class_shares, _draw as draw, _row_keys as row_keys
 
 FUNCTION = {"determiner", "preposition"}
 SMALL = {"n_topics": 3, "n_documents": 60, "n_words": 200, "n_synonym_sets": 9, "n_polysemous": 4, "n_pairs": 30, "n_triplets": 10}
