@@ -18,10 +18,9 @@ _NAMES = {
     "catalogue": ("DatasetRow", "FileState", "conditions", "get", "list_datasets", "verify"),
     "publishers": ("publishers_table",),
     "receipts": ("Receipt", "notice", "receipt_of"),
-    "records": (
-        "Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs",
-        "SpaceStatistics", "StreamedDocuments", "Triplets", "WordCounts", "WordPairs", "WordPieces",
-    ),
+    "records": ("Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs",
+                "SpaceStatistics", "StreamedDocuments", "Triplets", "WordCounts", "WordPairs",
+                "WordPieces"),
     "synthetic": ("LanguageSettings", "SyntheticLanguage", "synthetic_language"),
     "synthetic_planes": ("bent_log_density", "synthetic_plane"),
 }

@@ -126,10 +126,8 @@ def iterate_members(
         # EINVAL: told to seek to before the beginning; what has another number is the disk's
         if getattr(error, "errno", None) not in (None, errno.EINVAL):
             raise
-        raise DamagedFile(
-            f"{path} is cut, damaged or no archive: {type(error).__name__} {error} "
-            f"({path.stat().st_size:,} bytes)"
-        ) from error
+        raise DamagedFile(f"{path} is cut, damaged or no archive: {type(error).__name__} {error} "
+                          f"({path.stat().st_size:,} bytes)") from error
 
 
 def read_members(path: Path, endings: Sequence[str]) -> dict[str, bytes]:

@@ -38,11 +38,9 @@ class RowSums:
 
     def differences(self, file: RegisteredFile) -> str:
         """Both checksums beside those of the manifest, where other rows came."""
-        return (
-            f"other rows: {self.rows:,} with checksums {self.exact[:12]}… and, folded, "
-            f"{self.folded[:12]}…; expected {file.rows:,} with {file.exact[:12]}… or "
-            f"{file.folded[:12]}…"
-        )
+        return (f"other rows: {self.rows:,} with checksums {self.exact[:12]}… and, folded, "
+                f"{self.folded[:12]}…; expected {file.rows:,} with {file.exact[:12]}… or "
+                f"{file.folded[:12]}…")
 
 
 def _cells(column: str, text: str) -> tuple[str, str]:

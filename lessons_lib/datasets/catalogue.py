@@ -16,23 +16,20 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
-from ..core import (
-    DamagedFile, DataMissing, DownloadFailed, cache_folder, read_json, sha256, shown, warn_data,
-    write_json,
-)
+from ..core import (DamagedFile, DataMissing, DownloadFailed, cache_folder, read_json, sha256,
+                    shown, warn_data, write_json)
 from .canonical import row_sums_of
 from .conversion import downloads, make_file
 from .download import checked_source, copy, fetch, locked
 from .publishers import can_be_fetched, publishers_of
 from .receipts import Receipt, notice, place_of_receipt, receipt_of, write_receipt
 from .registry import Dataset, RegisteredFile, dataset_names, registered
-from .resolve import bundled_files, cached_path, find, place_of, remedy
+from .resolve import STATES, bundled_files, cached_path, find, place_of, remedy, state_of
 from .tables import read_table
 
 __all__ = ["DatasetRow", "FileState", "conditions", "get", "list_datasets", "verify"]
 
 FREE = ("MIT", "MIT, as the project", "Apache-2.0", "PDDL 1.0")  # ask nothing of who measures
-STATES = {"exact": "ok", "folded": "same rows, written otherwise", "sample": "another sample"}
 
 
 @dataclass(frozen=True)
@@ -103,10 +100,9 @@ def _row(dataset: Dataset) -> DatasetRow:
     bundled = sum(path.stat().st_size for path in bundled_files(dataset))
     found = sum(at.path.stat().st_size for file in dataset.files if (at := find(file)))
     place = f"gensim {metadata.version('gensim')}" if place == "gensim" else place
-    return DatasetRow(
-        dataset.name, dataset.kind, place, tuple(places), dataset.bytes or bundled or found,
-        dataset.licence, dataset.language, dataset.description, can_be_fetched(dataset),
-    )
+    return DatasetRow(dataset.name, dataset.kind, place, tuple(places),
+                      dataset.bytes or bundled or found, dataset.licence, dataset.language,
+                      dataset.description, can_be_fetched(dataset))
 
 
 def verify(names: Iterable[str] | None = None, *, rows: bool = False) -> list[FileState]:
@@ -149,20 +145,15 @@ def verify(names: Iterable[str] | None = None, *, rows: bool = False) -> list[Fi
 
 
 def _state(file: RegisteredFile, path: Path, rows: bool) -> str:
-    """What is known of a file: by its checksum, by the receipt of its making, or by its rows."""
+    """What is known of a file, by its bytes or by its rows."""
     receipt = receipt_of(path)
-    if rows and file.exact and not (receipt and receipt.proof == "sample"):
-        try:
-            sums = row_sums_of(read_table(path, file.columns), file.columns)
-        except ValueError:  # DamagedFile is one too
-            return "changed"
-        proof = sums.proof_of(file)
-        return STATES[proof] if proof else "changed"
-    if file.sha256 and path.stat().st_size == file.bytes and sha256(path) == file.sha256:
-        return "ok"
-    if receipt is not None:
-        return STATES[receipt.proof]
-    return "changed" if file.sha256 or place_of_receipt(path).is_file() else "unchecked"
+    if not (rows and file.exact) or (receipt and receipt.proof == "sample"):
+        return state_of(file, path)
+    try:
+        sums = row_sums_of(read_table(path, file.columns), file.columns)
+    except ValueError:  # DamagedFile is one too
+        return "changed"
+    return STATES.get(sums.proof_of(file), "changed")
 
 
 def conditions(name: str, *, remember: bool = False) -> str | None:
@@ -201,14 +192,9 @@ def conditions(name: str, *, remember: bool = False) -> str | None:
 # --------------------------------------------------------------------------------------- getting
 
 
-def get(
-    name: str,
-    *,
-    source: str | None = None,
-    files: Sequence[RegisteredFile] | None = None,
-    on_bytes: Callable[[str, int, int], None] | None = None,
-    tell: Callable[[str], None] | None = None,
-) -> list[Path]:
+def get(name: str, *, source: str | None = None, files: Sequence[RegisteredFile] | None = None,
+        on_bytes: Callable[[str, int, int], None] | None = None,
+        tell: Callable[[str], None] | None = None) -> list[Path]:
     """Bring a dataset into the cache; what is already whole there is not fetched again.
 
     From a folder, splits that are not in it are left out as long as one is. A dataset that gensim
@@ -283,8 +269,7 @@ def _base(source: object) -> str | Path | None:
 
 def _whole(file: RegisteredFile) -> bool:
     path = cached_path(file)
-    known = bool(file.sha256) and path.is_file() and sha256(path) == file.sha256
-    return known or receipt_of(path) is not None
+    return path.is_file() and state_of(file, path) not in ("changed", "unchecked")
 
 
 def _reachable(file: RegisteredFile, base: str | Path | None) -> bool:
@@ -388,9 +373,8 @@ class _Getting:
         own = self.base if isinstance(self.base, Path) else None
         with locked(target):
             if not _whole(file):  # another process may have made it
-                make_file(
-                    file, target, self.folder, own=own, ours=self._ours, on_bytes=self.on_bytes
-                )
+                make_file(file, target, self.folder, own=own, ours=self._ours,
+                          on_bytes=self.on_bytes)
         return target
 
     def _ours(self, path: str) -> Path:

@@ -23,10 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core import (
-    BackendUnavailable, DamagedFile, DataMissing, DownloadFailed, atomic_open, cache_folder,
-    warn_data,
-)
+from ..core import (BackendUnavailable, DamagedFile, DataMissing, DownloadFailed, atomic_open,
+                    cache_folder, warn_data)
 from ..core.files import process_lives
 from .canonical import row_sums
 from .download import fetch_published
@@ -63,15 +61,9 @@ def downloads() -> Iterator[Path]:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def make_file(
-    file: RegisteredFile,
-    target: Path,
-    folder: Path,
-    *,
-    own: Path | None = None,
-    ours: Callable[[str], Path],
-    on_bytes: Callable[[str, int, int], None] | None = None,
-) -> Receipt:
+def make_file(file: RegisteredFile, target: Path, folder: Path, *, own: Path | None = None,
+              ours: Callable[[str], Path],
+              on_bytes: Callable[[str, int, int], None] | None = None) -> Receipt:
     """Make one file of ours, at ``target``, from the first publisher whose rows hold.
 
     ``folder`` is for what is fetched meanwhile, see `downloads`; ``own`` is a folder of publishers'
@@ -130,9 +122,8 @@ def _from_folder(publisher: Publisher, folder: Path) -> Files:
     return Files(paths)
 
 
-def _fetched(
-    publisher: Publisher, folder: Path, on_bytes: Callable[[str, int, int], None] | None
-) -> tuple[Files, str]:
+def _fetched(publisher: Publisher, folder: Path,
+             on_bytes: Callable[[str, int, int], None] | None) -> tuple[Files, str]:
     """A publisher's files, each from the first address that delivers it, and the last address."""
     paths, used = {}, ""
     for name in publisher.own_names():
@@ -143,9 +134,8 @@ def _fetched(
             report = on_bytes and (lambda n, name=name: on_bytes(name, n, 0))
             limits = {"limit": publisher.limit, "seconds": publisher.seconds}
             try:
-                paths[name] = fetch_published(
-                    address, target, **limits, parts=folder.parent, on_bytes=report
-                )
+                paths[name] = fetch_published(address, target, **limits, parts=folder.parent,
+                                              on_bytes=report)
             except DownloadFailed as error:
                 causes.append(str(error))
             else:
@@ -226,9 +216,8 @@ def _proof(file: RegisteredFile, publisher: Publisher, rows: Sequence[Row]) -> s
     raise DownloadFailed(f"{publisher.name}: {sums.differences(file)}")
 
 
-def _made(
-    file: RegisteredFile, publisher: Publisher, target: Path, files: Files, address: str
-) -> Receipt:
+def _made(file: RegisteredFile, publisher: Publisher, target: Path, files: Files,
+          address: str) -> Receipt:
     """Read, compare, write: the receipt first, so that the file never lies there without it.
 
     Parsers raise what they like on what they do not expect: that becomes a DamagedFile, but for

@@ -194,9 +194,8 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _transfer(
-    url: str, part: Path, most: int, on_bytes: Callable[[int], None], *, state: Path | None = None
-) -> None:
+def _transfer(url: str, part: Path, most: int, on_bytes: Callable[[int], None], *,
+              state: Path | None = None) -> None:
     """One request: append to ``part`` what is still missing, or write it anew where the server
     gives no ranges.
 
@@ -275,13 +274,8 @@ def _try_source(part: Path, complete: Callable[[], None]) -> str:
 # ------------------------------------------------------------------------------------ whole files
 
 
-def fetch(
-    file: RegisteredFile,
-    target: Path,
-    sources: Sequence[str],
-    *,
-    on_bytes: Callable[[int], None] | None = None,
-) -> Path:
+def fetch(file: RegisteredFile, target: Path, sources: Sequence[str], *,
+          on_bytes: Callable[[int], None] | None = None) -> Path:
     """Fetch a registered file, with size and checksum, from the first of the ``sources`` (HTTPS
     addresses of exactly this file) that delivers it; ``on_bytes`` is told the bytes so far.
 
@@ -326,15 +320,9 @@ def fetch(
     )
 
 
-def fetch_published(
-    url: str,
-    target: Path,
-    *,
-    limit: int,
-    seconds: float,
-    parts: Path | None = None,
-    on_bytes: Callable[[int], None] | None = None,
-) -> Path:
+def fetch_published(url: str, target: Path, *, limit: int, seconds: float,
+                    parts: Path | None = None,
+                    on_bytes: Callable[[int], None] | None = None) -> Path:
     """Fetch a publisher's file, whose size and checksum nobody has promised.
 
     ``url`` is an HTTPS address, or a file of the Hugging Face hub, which lies in the hub's own

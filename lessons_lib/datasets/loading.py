@@ -18,14 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core import (
-    PROJECT, DamagedFile, DataMissing, check_choice, check_int, read_json, shown, unknown_keyword,
-)
+from ..core import (PROJECT, DamagedFile, DataMissing, check_choice, check_int, read_json, shown,
+                    unknown_keyword)
 from ..vectors import WordVectors, read_compact
-from .records import (
-    Analogies, ContextualStatistics, Documents, LabelledPairs, SentencePairs, SpaceStatistics,
-    StreamedDocuments, Triplets, WordCounts, WordPairs, WordPieces,
-)
+from .records import (Analogies, ContextualStatistics, Documents, LabelledPairs, SentencePairs,
+                      SpaceStatistics, StreamedDocuments, Triplets, WordCounts, WordPairs,
+                      WordPieces)
 from .registry import Dataset, RegisteredFile, registered
 from .resolve import bundled_files, find_all, missing, place_of
 from .tables import Table, iterate_lines, read_table, read_text
@@ -53,9 +51,7 @@ class _Request:
         return {"name": self.dataset.name, "split": self.split}
 
 
-def load(
-    name: str, split: str | None = None, *, download: bool = False, **selection: Any
-) -> Any:
+def load(name: str, split: str | None = None, *, download: bool = False, **selection: Any) -> Any:
     """Load a dataset by name as a small frozen record.
 
     Looks in the folder LESSONS_DATA names, then ``data/``, what gensim ships, the cache.
@@ -147,9 +143,8 @@ def _checked_shards(dataset: Dataset, shards: Any) -> tuple[RegisteredFile, ...]
     return tuple(known.get(path, RegisteredFile(path)) for path in paths)
 
 
-def _paths(
-    dataset: Dataset, files: tuple[RegisteredFile, ...], split: str
-) -> tuple[list[Path], Callable[[_Request], Any]]:
+def _paths(dataset: Dataset, files: tuple[RegisteredFile, ...],
+           split: str) -> tuple[list[Path], Callable[[_Request], Any]]:
     """Where to read from, and who reads it: gensim ships some sets in another form than ours."""
     if place_of(dataset, files) == "gensim":
         return bundled_files(dataset), BUNDLED_LOADERS.get(dataset.kind) or LOADERS[dataset.kind]
@@ -161,9 +156,8 @@ def _paths(
 # ------------------------------------------------------------------------------------- sentences
 
 
-def _rows(
-    request: _Request, path: Path, columns: Sequence[str], *, filters: Sequence[str] | None = None
-) -> Table:
+def _rows(request: _Request, path: Path, columns: Sequence[str], *,
+          filters: Sequence[str] | None = None) -> Table:
     """The rows of a table that were asked for: of one split, and with the chosen value in each
     column of ``filters`` (None: all that were chosen).
 
@@ -256,9 +250,7 @@ def _documents(request: _Request) -> Documents:
         texts = [re.sub(r"\\[nt\\]", lambda found: ESCAPES[found[0]], text) for text in texts]
     titles = table[column["title"]] if "title" in column else None
     rest = {name: cells for name, cells in table.columns.items() if name not in column.values()}
-    return Documents(
-        texts, codes, titles, tuple(names.tolist()), **request.named, columns=rest
-    )
+    return Documents(texts, codes, titles, tuple(names.tolist()), **request.named, columns=rest)
 
 
 def _articles(path: Path) -> Iterator[str]:
@@ -282,10 +274,8 @@ def _streamed(read: Callable[[Path], Iterator[str]]) -> Callable[[_Request], Str
     def loader(request: _Request) -> StreamedDocuments:
         by_name = {Path(file.path).name: file for file in request.dataset.files}
         files = [by_name.get(path.name, RegisteredFile("")) for path in request.paths]
-        promised = all(
-            file.texts and file.bytes == path.stat().st_size
-            for file, path in zip(files, request.paths, strict=True)
-        )
+        promised = all(file.texts and file.bytes == path.stat().st_size
+                       for file, path in zip(files, request.paths, strict=True))
         known = sum(file.texts for file in files) if promised else None
         return StreamedDocuments(request.paths, read, known, **request.named)
 
@@ -318,10 +308,8 @@ def _word_pairs(request: _Request) -> WordPairs:
     labels = list(dict.fromkeys(table["dataset"]))
     wanted = dataset.label or request.chosen.get("dataset")
     if wanted is None:
-        raise ValueError(
-            f"dataset=None is not enough for {dataset.name}; choose one: "
-            f"{', '.join(map(repr, labels))}"
-        )
+        raise ValueError(f"dataset=None is not enough for {dataset.name}; choose one: "
+                         f"{', '.join(map(repr, labels))}")
     spelled = {re.sub(r"\W|_", "", label.casefold()): label for label in reversed(labels)}
     label = spelled.get(re.sub(r"\W|_", "", wanted.casefold()))
     if label is None and dataset.label:
@@ -466,10 +454,8 @@ def _space_statistics(request: _Request) -> SpaceStatistics:
             for model, entry in raw.items()
         }
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DamagedFile(
-            f"{request.paths[0]} is not model → statistic → layer_0, layer_1, …: "
-            f"{type(error).__name__} {error}"
-        ) from error
+        raise DamagedFile(f"{request.paths[0]} is not model → statistic → layer_0, layer_1, …: "
+                          f"{type(error).__name__} {error}") from error
     return SpaceStatistics(values, name=request.dataset.name)
 
 
@@ -479,9 +465,7 @@ def _word_pieces(request: _Request) -> WordPieces:
     if not isinstance(settings, dict):
         what = f"{request.paths[1]} holds {type(settings).__name__}"
         raise DamagedFile(f"{what}; expected settings by name")
-    return WordPieces(
-        pieces if pieces[-1] else pieces[:-1], settings, name=request.dataset.name
-    )
+    return WordPieces(pieces if pieces[-1] else pieces[:-1], settings, name=request.dataset.name)
 
 
 LOADERS: dict[str, Callable[[_Request], Any]] = {

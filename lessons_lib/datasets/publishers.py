@@ -20,9 +20,8 @@ from .download import checked_source
 from .readers import READERS
 from .registry import Dataset, dataset_names, read_toml, registered, safe_path
 
-__all__ = [
-    "OURS", "Publisher", "can_be_fetched", "publishers_of", "publishers_table", "read_publishers",
-]
+__all__ = ["OURS", "Publisher", "can_be_fetched", "publishers_of", "publishers_table",
+           "read_publishers"]
 
 TABLE = PROJECT / "data" / "publishers.toml"
 OURS = "ours:"  # in place of an address: files of our own layout
@@ -135,11 +134,9 @@ def publishers_table() -> str:
     for name in dataset_names():
         for way in (way for file in registered(name).files for way in publishers_of(file.path)):
             ways.setdefault((way.name, way.addresses, way.seen, way.sample), {})[name] = None
-    lines = [
-        f"| dataset | from | addresses, all looked up on {looked_up} and **not reached here** "
-        "| looked up |",
-        "|---|---|---|---|",
-    ]
+    lines = [f"| dataset | from | addresses, all looked up on {looked_up} and **not reached here** "
+             "| looked up |",
+             "|---|---|---|---|"]
     for (who, addresses, seen, sample), names in ways.items():
         where = "<br>".join(f"`{address}`" for address in addresses)
         if addresses == (OURS,):

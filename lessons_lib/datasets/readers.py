@@ -37,9 +37,8 @@ PARQUET_REMEDY = "pip install 'lessons_lib[parquet]', or pip install pyarrow"
 class Files:
     """The files of a publisher by name: each fetched by itself, or all in one archive."""
 
-    def __init__(
-        self, paths: Mapping[str, Path], archive: Path | None = None, members: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, paths: Mapping[str, Path], archive: Path | None = None,
+                 members: Sequence[str] = ()) -> None:
         self.paths, self.archive = paths, archive
         self.members = read_members(archive, members) if archive and members else {}
 
@@ -68,11 +67,8 @@ class Files:
         return lines if lines[-1] else lines[:-1]
 
 
-def _picked(
-    cells: Mapping[str, Any] | Sequence[str],
-    columns: Mapping[str, str] | Sequence[str],
-    where: str,
-) -> Row:
+def _picked(cells: Mapping[str, Any] | Sequence[str], columns: Mapping[str, str] | Sequence[str],
+            where: str) -> Row:
     """Our columns of one row of theirs: by their names, or by place ("": none of ours)."""
     if isinstance(columns, Mapping):
         if missing := [theirs for theirs in columns.values() if theirs not in cells]:

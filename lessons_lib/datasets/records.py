@@ -18,10 +18,9 @@ import numpy as np
 
 from ..core import check_array, check_int, shown
 
-__all__ = [
-    "Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs",
-    "SpaceStatistics", "StreamedDocuments", "Triplets", "WordCounts", "WordPairs", "WordPieces",
-]
+__all__ = ["Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs",
+           "SpaceStatistics", "StreamedDocuments", "Triplets", "WordCounts", "WordPairs",
+           "WordPieces"]
 
 
 # How a field with an entry per row is declared: as it is, or becoming a read-only array of a type.

@@ -18,10 +18,8 @@ from typing import Any
 
 from ..core import PROJECT, DamagedFile, check_choice, existing_path
 
-__all__ = [
-    "Dataset", "RegisteredFile", "dataset_names", "read_manifest", "read_toml", "registered",
-    "safe_path",
-]
+__all__ = ["Dataset", "RegisteredFile", "dataset_names", "read_manifest", "read_toml", "registered",
+           "safe_path"]
 
 MANIFEST = PROJECT / "data" / "manifest.toml"
 FORMAT = 1
@@ -186,18 +184,14 @@ def read_toml(path: str | os.PathLike, what: str, build: Callable[[dict[str, Any
     except (
         tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError,
     ) as error:
-        raise DamagedFile(
-            f"{file} is no {what}: {type(error).__name__} {error}. "
-            f"Restore it: git checkout data/{file.name}"
-        ) from error
+        raise DamagedFile(f"{file} is no {what}: {type(error).__name__} {error}. "
+                          f"Restore it: git checkout data/{file.name}") from error
 
 
 def _dataset(name: str, entry: dict[str, Any], files: dict[str, RegisteredFile]) -> Dataset:
     entry = {"default": "all", "bundled": (), "filters": (), "scale": None} | entry
-    by_split = {
-        split: tuple(files[path] for path in paths)
-        for split, paths in entry.pop("splits", {}).items()
-    }
+    by_split = {split: tuple(files[path] for path in paths)
+                for split, paths in entry.pop("splits", {}).items()}
     every = [file for part in by_split.values() for file in part]
     every += [files[path] for path in entry.pop("files", ())]
     names = tuple(entry.pop("split_names", ()))

@@ -19,12 +19,11 @@ from .publishers import publishers_of
 from .receipts import place_of_receipt, receipt_of
 from .registry import Dataset, RegisteredFile
 
-__all__ = [
-    "Found", "bundled_files", "cached_path", "checksum_of", "find", "find_all", "missing",
-    "place_of", "remedy",
-]
+__all__ = ["Found", "bundled_files", "cached_path", "checksum_of", "find", "find_all", "missing",
+           "place_of", "remedy", "state_of"]
 
 CACHE = "cache"
+STATES = {"exact": "ok", "folded": "same rows, written otherwise", "sample": "another sample"}
 
 
 @dataclass(frozen=True)
@@ -71,20 +70,13 @@ def checksum_of(file: RegisteredFile) -> str:
     return receipt.sha256 if receipt is not None else file.sha256
 
 
-def _check(found: Found) -> None:
-    """Raise DamagedFile for a file of the cache that its checksum or receipt does not fit."""
-    file, path = found.file, found.path
-    if found.place != CACHE or not (file.sha256 or place_of_receipt(path).is_file()):
-        return
-    digest = sha256(path)
-    if digest != file.sha256 and receipt_of(path) is None:
-        wanted = "those it was made with"
-        if file.sha256:
-            wanted = f"{file.bytes:,} with {file.sha256[:12]}…"
-        raise DamagedFile(
-            f"{path} was changed or damaged: {path.stat().st_size:,} bytes with checksum "
-            f"{digest[:12]}…, expected {wanted}. Remove it and get it again: lessons data get"
-        )
+def state_of(file: RegisteredFile, path: Path) -> str:
+    """What is known of a file by its checksum or by the receipt of its making, see `FileState`."""
+    if file.sha256 and path.stat().st_size == file.bytes and sha256(path) == file.sha256:
+        return "ok"
+    if (receipt := receipt_of(path)) is not None:
+        return STATES[receipt.proof]
+    return "changed" if file.sha256 or place_of_receipt(path).is_file() else "unchecked"
 
 
 def _gensim_folder() -> Path | None:
@@ -111,22 +103,28 @@ def place_of(dataset: Dataset, files: Sequence[RegisteredFile]) -> str | None:
     return "gensim" if bundled_files(dataset) else CACHE if here else None
 
 
-def find_all(
-    dataset: Dataset, files: Sequence[RegisteredFile], *, split: str = "all"
-) -> list[Path]:
+def find_all(dataset: Dataset, files: Sequence[RegisteredFile], *,
+             split: str = "all") -> list[Path]:
     """The paths of files that must be there. Raises DataMissing, and DamagedFile for a changed
     file of the cache."""
     found = {file: find(file) for file in files}
-    if absent := [file for file, place in found.items() if not place]:
+    if absent := [file for file, at in found.items() if at is None]:
         raise missing(dataset, absent, split=split)
-    for place in found.values():
-        _check(place)
-    return [place.path for place in found.values()]
+    for file, at in found.items():
+        if at.place == CACHE and state_of(file, at.path) == "changed":
+            wanted = "those it was made with"
+            if file.sha256:
+                wanted = f"{file.bytes:,} with {file.sha256[:12]}…"
+            raise DamagedFile(
+                f"{at.path} was changed or damaged: {at.path.stat().st_size:,} bytes with checksum "
+                f"{sha256(at.path)[:12]}…, expected {wanted}. Remove it and get it again: lessons "
+                "data get"
+            )
+    return [at.path for at in found.values()]
 
 
-def missing(
-    dataset: Dataset, absent: Sequence[RegisteredFile], *, split: str = "all"
-) -> DataMissing:
+def missing(dataset: Dataset, absent: Sequence[RegisteredFile], *,
+            split: str = "all") -> DataMissing:
     """The error for data that is not here: name, size, splits that are here, folders searched, and
     the remedy."""
     what = dataset.name

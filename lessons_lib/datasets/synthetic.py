@@ -290,9 +290,7 @@ def _row_keys(rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(keys), np.cumsum([len(row) for row in rows])
 
 
-def _draw(
-    keys: np.ndarray, ends: np.ndarray, row: np.ndarray, uniform: np.ndarray
-) -> np.ndarray:
+def _draw(keys: np.ndarray, ends: np.ndarray, row: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     """Place in the end-to-end array of one draw per element: from the row ``row[i]`` with the
     uniform number ``uniform[i]`` in [0, 1)."""
     return np.minimum(np.searchsorted(keys, row + uniform, side="right"), ends[row] - 1)
@@ -320,10 +318,8 @@ class _Lexicon:
 
 def _class_shares() -> np.ndarray:
     """Expected share of each word class among all tokens, from the frames: (5,), sums to 1."""
-    counts = sum(
-        weight * np.array([frame.count(letter) for letter in LETTERS])
-        for frame, weight in FRAMES.items()
-    )
+    counts = sum(weight * np.array([frame.count(letter) for letter in LETTERS])
+                 for frame, weight in FRAMES.items())
     return counts / counts.sum()
 
 
@@ -405,13 +401,9 @@ def _deal(
     return dealt, senses
 
 
-def _synonym_sets(
-    cells: list[list[tuple[np.ndarray, np.ndarray]]],
-    senses: dict[int, tuple[int, int]],
-    n_function: int,
-    s: LanguageSettings,
-    rng: np.random.Generator,
-) -> list[tuple[int, ...]]:
+def _synonym_sets(cells: list[list[tuple[np.ndarray, np.ndarray]]],
+                  senses: dict[int, tuple[int, int]], n_function: int, s: LanguageSettings,
+                  rng: np.random.Generator) -> list[tuple[int, ...]]:
     """Take sets of two or three words out of the cells in turn, from the more frequent 40 % of the
     content words, so that contexts are many."""
     rarest = n_function + 0.4 * (s.n_words - n_function)
@@ -483,13 +475,8 @@ class _SentenceTable:
         self._ids = np.concatenate(ids)
         self._keys, self._ends = _row_keys(rows)
 
-    def words(
-        self,
-        word_class: np.ndarray,
-        topic: np.ndarray | int,
-        scene: np.ndarray | int,
-        uniform: np.ndarray,
-    ) -> np.ndarray:
+    def words(self, word_class: np.ndarray, topic: np.ndarray | int, scene: np.ndarray | int,
+              uniform: np.ndarray) -> np.ndarray:
         """One word id per element, from uniform numbers in [0, 1)."""
         content = (word_class.astype(np.int64) - N_FUNCTION) * self.n_topics + topic
         content = N_FUNCTION + content * (self.n_scenes + 1) + scene
@@ -497,9 +484,8 @@ class _SentenceTable:
         return self._ids[_draw(self._keys, self._ends, row, uniform)]
 
 
-def _scene_shares(
-    concept: np.ndarray, share: np.ndarray, n_scenes: int, rng: np.random.Generator
-) -> np.ndarray:
+def _scene_shares(concept: np.ndarray, share: np.ndarray, n_scenes: int,
+                  rng: np.random.Generator) -> np.ndarray:
     """P(word | scene) of one cell, (words, scenes): random preferences, balanced by iterative
     proportional fitting."""
     meanings, which = np.unique(concept, return_inverse=True)
@@ -516,9 +502,8 @@ def _scene_shares(
     return table / table.sum(axis=0)
 
 
-def _documents(
-    s: LanguageSettings, table: _SentenceTable, rng: np.random.Generator
-) -> dict[str, np.ndarray]:
+def _documents(s: LanguageSettings, table: _SentenceTable,
+               rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Draw all documents at once: topics of documents, frame, topic and scene of sentences, then
     one word per slot."""
     from scipy.special import gammaincinv
@@ -653,9 +638,8 @@ class _Editor:
         return " ".join(self.lexicon.words[i] for i in ids) + "."
 
 
-def _pairs(
-    lexicon: _Lexicon, table: _SentenceTable, n_pairs: int, rng: np.random.Generator
-) -> SentencePairs:
+def _pairs(lexicon: _Lexicon, table: _SentenceTable, n_pairs: int,
+           rng: np.random.Generator) -> SentencePairs:
     """Graded pairs, all kinds equally often (``replaced`` twice), in an order without meaning;
     ``columns["kind"]`` names each pair's edit."""
     editor = _Editor(lexicon, table, rng)
@@ -670,9 +654,8 @@ def _pairs(
     return SentencePairs(first, second, np.array(scores), **more)
 
 
-def _triplets(
-    lexicon: _Lexicon, table: _SentenceTable, n_triplets: int, rng: np.random.Generator
-) -> Triplets:
+def _triplets(lexicon: _Lexicon, table: _SentenceTable, n_triplets: int,
+              rng: np.random.Generator) -> Triplets:
     """Premises with a paraphrase that follows (synonyms, adjectives left out) and a sentence that
     does not (roles swapped, or another verb)."""
     editor = _Editor(lexicon, table, rng)

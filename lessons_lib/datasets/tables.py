@@ -73,9 +73,8 @@ def _decoded(data: bytes, encoding: str, what: object, line: int = 1, offset: in
         ) from None
 
 
-def text_in(
-    stream: BinaryIO, what: object, *, encoding: str = "utf-8", max_bytes: int = MAX_BYTES
-) -> str:
+def text_in(stream: BinaryIO, what: object, *, encoding: str = "utf-8",
+            max_bytes: int = MAX_BYTES) -> str:
     """All the text of a stream, called ``what`` in errors: DamagedFile (more than ``max_bytes``),
     ValueError (not in ``encoding``: line and byte)."""
     data = stream.read(max_bytes + 1)
@@ -84,9 +83,8 @@ def text_in(
     return _decoded(data, encoding, what).removeprefix(BOM)
 
 
-def read_text(
-    path: str | os.PathLike, *, encoding: str = "utf-8", max_bytes: int = MAX_BYTES
-) -> str:
+def read_text(path: str | os.PathLike, *, encoding: str = "utf-8",
+              max_bytes: int = MAX_BYTES) -> str:
     """The whole text of a plain, ``.gz``, ``.bz2`` or ``.xz`` file.
 
     Raises FileNotFoundError, DamagedFile (cut or changed) and what `text_in` raises.
@@ -133,10 +131,8 @@ class Table:
         """A column as float64. Raises ValueError (file, line, column) for what is not finite."""
         values = np.array([_number(text) for text in self.columns[name]], dtype=np.float64)
         if (bad := np.flatnonzero(~np.isfinite(values))).size:
-            raise ValueError(
-                f"{self.file}, line {self.lines[bad[0]]}: {name}="
-                f"{shown(self.columns[name][bad[0]])}; expected a finite number"
-            )
+            raise ValueError(f"{self.file}, line {self.lines[bad[0]]}: {name}="
+                             f"{shown(self.columns[name][bad[0]])}; expected a finite number")
         return values
 
     def where(self, name: str, value: str) -> Table:
