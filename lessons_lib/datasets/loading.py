@@ -72,9 +72,10 @@ def load(name: str, split: str | None = None, *, download: bool = False, **selec
 
     Returns
     -------
-    SentencePairs, LabelledPairs, Triplets, Documents, StreamedDocuments, WordPairs, Analogies, \
-WordCounts, vectors.WordVectors, ContextualStatistics, SpaceStatistics, WordPieces or Path
-        As the kind of the set; the folder of a model.
+    a record, as the kind of the set
+        SentencePairs, LabelledPairs, Triplets, Documents, StreamedDocuments, WordPairs, Analogies,
+        WordCounts, vectors.WordVectors, ContextualStatistics, SpaceStatistics or WordPieces; the
+        folder (Path) of a model.
 
     Raises
     ------

@@ -664,9 +664,8 @@ def _triplets(lexicon: _Lexicon, table: _SentenceTable, n_triplets: int,
     for kind, s in zip(kinds, editor.sentences(), strict=False):
         follows = zip(editor.synonyms(s), s.classes, strict=True)
         follows = [i for i, c in follows if c != ADJECTIVE]
-        if kind == "role swap":
-            against = editor.role_swap(s)
-        else:
+        against = editor.role_swap(s)
+        if kind == "other verb":
             against = editor.replaced(s, [s.classes.index(VERB)], s.topic)
         for column, ids in zip(columns, (s.ids, follows, against), strict=True):
             column.append(editor.text(ids))
