@@ -63,19 +63,20 @@ def no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LESSONS_MIRROR", raising=False)
 
 
-def packed(members: dict[str, bytes], kind: str = "zip", **info: object) -> bytes:
+def packed(members: dict[str, bytes] | list, kind: str = "zip", **info: object) -> bytes:
     """An archive: kind "zip" or how tarfile compresses; ``mode`` or ``type`` of its members."""
     stream = io.BytesIO()
+    members = members.items() if isinstance(members, dict) else members  # else pairs
     if kind == "zip":
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, data in members.items():
+            for name, data in members:
                 entry = zipfile.ZipInfo(name)
                 entry.filename = name  # as it is: ZipInfo would turn backslashes into /
                 entry.external_attr = int(info.get("mode", 0o100644)) << 16
                 archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
         return stream.getvalue()
     with tarfile.open(fileobj=stream, mode=f"w:{kind}") as archive:
-        for name, data in members.items():
+        for name, data in members:
             entry = tarfile.TarInfo(name)
             entry.size, entry.type = len(data), info.get("type", tarfile.REGTYPE)
             entry.linkname = "/etc/passwd" if "type" in info else ""

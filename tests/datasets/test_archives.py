@@ -57,8 +57,9 @@ def test_F18_a_member_that_breaks_a_rule_is_refused(archive, kind, members, info
 
 @pytest.mark.parametrize("members, kind, info", [
     ({f"{i}/": b"" for i in range(4)}, "zip", {}),
-    ({f"{i}": b"" for i in range(4)}, "", {"type": tarfile.DIRTYPE})])
-def test_F18_folders_count_as_members_too(archive, monkeypatch, members, kind, info):
+    ({f"{i}": b"" for i in range(4)}, "", {"type": tarfile.DIRTYPE}),
+    ([("same", b"")] * 4, "", {})])
+def test_F18_folders_and_equal_names_count_too(archive, monkeypatch, members, kind, info):
     monkeypatch.setattr("lessons_lib.datasets.archives.MAX_MEMBERS", 3)
     with pytest.raises(DamagedFile, match="more than 3 members"):
         list(iterate_members(archive(members, kind, **info)))

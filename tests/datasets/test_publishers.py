@@ -18,7 +18,7 @@ from lessons_lib.datasets import (
     catalogue, checksum_of, conditions, download, get, list_datasets, load, publishers, receipt_of,
     registered, registry, verify)
 from lessons_lib.datasets.canonical import row_sums_of
-from lessons_lib.datasets.conversion import downloads
+from lessons_lib.datasets.conversion import downloads, make_file
 from lessons_lib.datasets.tables import read_table
 
 from .conftest import COLUMNS, ROWS, packed
@@ -198,6 +198,14 @@ def test_F18_F20_F22_what_cannot_be_ours_is_refused_and_nothing_of_it_is_kept(
 def test_a_sample_whose_rows_were_counted_must_have_as_many(made):
     with pytest.raises(DownloadFailed, match="2 rows came; expected 3"):
         made(TABLE, BASE | {"sample": True}, exact=None, folded=None, rows=3)
+
+
+def test_a_file_of_ours_may_be_made_from_others_of_ours(publish, tmp_path):
+    publish(WAY | {"base": ["ours:"]})
+    (tmp_path / "ours.tsv").write_bytes(TABLE)
+    places = {"sts.tsv": tmp_path / "ours.tsv"}
+    made = make_file(registered("small").files[0], our_cache(), tmp_path, ours=places.__getitem__)
+    assert (made.proof, made.address) == ("exact", "this machine") and len(load("small")) == 2
 
 
 def test_the_second_address_and_the_second_publisher_take_over(publish, site):
