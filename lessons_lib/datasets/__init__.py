@@ -1,7 +1,9 @@
-"""Real and synthetic data by name: sentence pairs, triplets, documents, words, and what others measured on large models.
+"""Real and synthetic data by name: sentence pairs, triplets, documents, words, and what others
+measured on large models.
 
-``load`` finds a dataset wherever on this machine it lies and returns one small frozen record; the network is used only when told to.
-Modules load on first use. Introduced in lesson ``00_start_here``.
+``load`` finds a dataset wherever on this machine it lies and returns one small frozen record; the
+network is used only when told to. Modules load on first use. Introduced in lesson
+``00_start_here``.
 """
 
 from __future__ import annotations
@@ -9,16 +11,20 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_HOME = {"load": "loading", "checksum_of": "resolve",
-         "dataset_names": "registry", "registered": "registry", "Dataset": "registry", "RegisteredFile": "registry",
-         "get": "catalogue", "list_datasets": "catalogue", "verify": "catalogue", "DatasetRow": "catalogue", "FileState": "catalogue",
-         "conditions": "catalogue", "publishers_table": "publishers", "receipt_of": "receipts", "Receipt": "receipts",
-         "notice": "receipts",
-         "StreamedDocuments": "streams", "synthetic_language": "synthetic", "SyntheticLanguage": "synthetic",
-         "LanguageSettings": "synthetic", "synthetic_plane": "synthetic_planes", "bent_log_density": "synthetic_planes",
-         "Analogies": "records", "ContextualStatistics": "records",
-         "Documents": "records", "LabelledPairs": "records", "SentencePairs": "records", "SpaceStatistics": "records", "Triplets": "records",
-         "WordCounts": "records", "WordPairs": "records", "WordPieces": "records"}
+_NAMES = {
+    "loading": ("load",),
+    "registry": ("Dataset", "RegisteredFile", "dataset_names", "registered"),
+    "resolve": ("checksum_of",),
+    "catalogue": ("DatasetRow", "FileState", "conditions", "get", "list_datasets", "verify"),
+    "publishers": ("publishers_table",),
+    "receipts": ("Receipt", "notice", "receipt_of"),
+    "records": ("Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs",
+                "SpaceStatistics", "StreamedDocuments", "Triplets", "WordCounts", "WordPairs",
+                "WordPieces"),
+    "synthetic": ("LanguageSettings", "SyntheticLanguage", "synthetic_language"),
+    "synthetic_planes": ("bent_log_density", "synthetic_plane"),
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = sorted(_HOME)
 

@@ -2,7 +2,7 @@
 
 The list of members is checked by our own rules before the first byte of any of them is read: no
 path that leads out, no link, no device, no two names that a careless file system would take for
-one, no bomb. Used by `publishers` only.
+one, no bomb. Used by `readers` only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -32,76 +32,52 @@ MAX_BYTES = 1 << 33
 MAX_HEADER = 1 << 20  # of one member of a tar file: its name and attributes
 PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 BROKEN = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    tarfile.TarError,
-    EOFError,
-    zlib.error,
-    lzma.LZMAError,
-    RuntimeError,
-    ValueError,
+    zipfile.BadZipFile, zipfile.LargeZipFile, tarfile.TarError, EOFError, zlib.error,
+    lzma.LZMAError, RuntimeError, ValueError,
 )  # RuntimeError: encrypted, or an unknown method; ValueError: names and numbers that are none
 IGNORED = ("__MACOSX/", "PaxHeader/")
 
 
-class _Rules:
-    """Counts members and bytes as they are listed, and refuses the first that breaks a rule."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.seen, self.bytes, self.members = path, {}, 0, 0
-        self.limit = min(MAX_BYTES, max(FREE_BYTES, MAX_RATIO * path.stat().st_size))
-
-    def check(self, name: str, size: int, *, folder: bool, plain: bool) -> None:
-        if (
-            name.startswith("/")
-            or re.match(r"[A-Za-z]:", name)
-            or "\\" in name
-            or "\0" in name
-            or ".." in name.split("/")
-        ):
-            self._refuse(name, "its path leads out of the archive, or would on some system")
-        if not (folder or plain):
-            self._refuse(name, "it is a link or a device; only files and folders are read")
+def _check(path: Path, members: Iterable[tuple[str, int, bool, bool]]) -> None:
+    """Refuse the first member that breaks a rule, each given as name, size, whether it is a folder
+    and whether it is a plain file. Raises DamagedFile."""
+    packed, total, seen = path.stat().st_size, 0, {}
+    limit = min(MAX_BYTES, max(FREE_BYTES, MAX_RATIO * packed))
+    for number, (name, size, folder, plain) in enumerate(members, start=1):
+        total += size
         key = name.removeprefix("./").rstrip("/").casefold()
-        if not folder and self.seen.setdefault(key, name) != name:
-            self._refuse(name, f"its name equals {self.seen[key]!r} but for case")
-        self.bytes += size
-        if self.bytes > self.limit:
-            self._refuse(
-                name,
-                f"up to it, {self.bytes:,} bytes would come out of {self.path.stat().st_size:,}; "
-                f"at most {self.limit:,} are read",
-            )
-        self.members += 1
-        if self.members > MAX_MEMBERS:
-            self._refuse(name, f"there are more than {MAX_MEMBERS:,} members")
-
-    def _refuse(self, name: str, why: str) -> None:
-        raise DamagedFile(
-            f"{self.path}: member {name[:100]!r} is refused: {why}. Nothing of it was read"
-        )
-
-
-def _zip_members(path: Path, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    rules = _Rules(path)
-    for info in archive.infolist():
-        mode = info.external_attr >> 16
-        folder = info.is_dir()
-        plain = not mode or stat.S_ISREG(mode) or stat.S_IFMT(mode) == 0
-        # the stored name, as zipfile turns backslashes into slashes on Windows
-        rules.check(info.orig_filename, info.file_size, folder=folder, plain=plain and not folder)
-    return [info for info in archive.infolist() if not info.is_dir()]
+        twin = name if folder else seen.setdefault(key, name)
+        outside = name.startswith("/") or ".." in name.split("/")
+        if outside or re.match(r"[A-Za-z]:", name) or "\\" in name or "\0" in name:
+            why = "its path leads out of the archive, or would on some system"
+        elif not (folder or plain):
+            why = "it is a link or a device; only files and folders are read"
+        elif twin != name:
+            why = f"its name equals {twin!r} but for case"
+        elif total > limit:
+            sizes = f"{total:,} bytes would come out of {packed:,}; at most {limit:,} are read"
+            why = f"up to it, {sizes}"
+        elif number > MAX_MEMBERS:
+            why = f"there are more than {MAX_MEMBERS:,} members"
+        else:
+            continue
+        member = f"member {name[:100]!r} is refused"
+        raise DamagedFile(f"{path}: {member}: {why}. Nothing of it was read")
 
 
-def _tar_members(path: Path, archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
-    rules, files = _Rules(path), []
-    for info in archive:
-        rules.check(
-            info.name, info.size if info.isreg() else 0, folder=info.isdir(), plain=info.isreg()
-        )
-        if info.isreg():
-            files.append(info)
-    return files
+def _zip_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        listed = []
+        for info in members:
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            plain = kind in (0, stat.S_IFREG) and not info.is_dir()
+            # the stored name, as zipfile turns backslashes into slashes on Windows
+            listed.append((info.orig_filename, info.file_size, info.is_dir(), plain))
+        _check(path, listed)
+        for info in members:
+            if not info.is_dir() and wanted(info.filename):
+                yield info.filename, archive.read(info)
 
 
 class _Headers:
@@ -118,60 +94,40 @@ class _Headers:
         return self.stream.read(size)
 
 
-def _unpacked(path: Path) -> BinaryIO:
-    """The bytes of a file, decompressed where it begins as a compressed one does."""
+def _tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
     with open(path, "rb") as stream:
         start = stream.read(6)
     opener = next((opener for magic, opener in PACKED.items() if start.startswith(magic)), open)
-    return opener(path, "rb")
-
-
-def _members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            for info in _zip_members(path, archive):
-                if wanted(info.filename) and not info.filename.startswith(IGNORED):
-                    yield info.filename, archive.read(info)
-        return
     with (
-        _unpacked(path) as stream,
+        opener(path, "rb") as stream,
         tarfile.open(fileobj=(headers := _Headers(stream)), mode="r:") as archive,
     ):
-        members = _tar_members(path, archive)
+        _check(path, ((i.name, i.size * i.isreg(), i.isdir(), i.isreg()) for i in archive))
         headers.most = MAX_BYTES
-        for info in members:
-            name = info.name.removeprefix("./")
-            if wanted(name) and not name.startswith(IGNORED):
+        for info in archive:
+            if info.isreg() and wanted(name := info.name.removeprefix("./")):
                 yield name, archive.extractfile(info).read()
 
 
 def iterate_members(
     path: Path, wanted: Callable[[str], bool] = lambda name: True
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of the files in a zip or tar file, in the order in which they lie there.
+    """Yield name and bytes of the ``wanted`` files in a zip or tar file, in their order in it.
 
-    Parameters
-    ----------
-    path : the archive; its kind is told by its content
-    wanted : which names to read; all members are checked first, whether wanted or not
-
-    Raises
-    ------
-    DamagedFile : no archive, a cut or changed one, or a member that breaks a rule
+    Its kind is told by its content. All members are checked first, whether wanted or not. Raises
+    DamagedFile: no archive, a cut or changed one, or a member that breaks a rule.
     """
     try:
-        yield from _members(path, wanted)
+        read = _zip_members if zipfile.is_zipfile(path) else _tar_members
+        yield from read(path, lambda name: wanted(name) and not name.startswith(IGNORED))
     except DamagedFile:
         raise
-    except BROKEN as error:
-        raise DamagedFile(
-            f"{path} is cut, damaged or no archive: {type(error).__name__} {error} "
-            f"({path.stat().st_size:,} bytes)"
-        ) from error
-    except OSError as error:
-        if error.errno not in (None, errno.EINVAL):  # EINVAL: told to seek to before the beginning
+    except (*BROKEN, OSError) as error:
+        # EINVAL: told to seek to before the beginning; what has another number is the disk's
+        if getattr(error, "errno", None) not in (None, errno.EINVAL):
             raise
-        raise DamagedFile(f"{path} is cut, damaged or no archive: {error}") from error
+        raise DamagedFile(f"{path} is cut, damaged or no archive: {type(error).__name__} {error} "
+                          f"({path.stat().st_size:,} bytes)") from error
 
 
 def read_members(path: Path, endings: Sequence[str]) -> dict[str, bytes]:
@@ -189,9 +145,7 @@ def read_members(path: Path, endings: Sequence[str]) -> dict[str, bytes]:
             found[ending].append(data)
     for ending, members in found.items():
         if len(members) != 1:
-            there = ", ".join(name for name, _ in islice(iterate_members(path), 5))
-            raise DamagedFile(
-                f"{path} has {len(members)} members {ending!r}; expected 1. It begins with: "
-                f"{there or 'nothing'}"
-            )
+            there = ", ".join(name for name, _ in islice(iterate_members(path), 5)) or "nothing"
+            problem = f"{len(members)} members {ending!r}; expected 1"
+            raise DamagedFile(f"{path} has {problem}. It begins with: {there}")
     return {ending: members[0] for ending, members in found.items()}

@@ -13,11 +13,11 @@ import hashlib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from .tables import read_table
+from .registry import RegisteredFile
+from .tables import Table
 
-__all__ = ["RowSums", "row_sums", "row_sums_of_file"]
+__all__ = ["RowSums", "row_sums", "row_sums_of"]
 
 NUMBERS = {"score", "count", "value", "layer"}  # compared as numbers: 4.400 is 4.4
 
@@ -30,54 +30,49 @@ class RowSums:
     exact: str
     folded: str
 
+    def proof_of(self, file: RegisteredFile) -> str:
+        """What these rows prove of a file: "exact", "folded", or "" for nothing, see `receipts`."""
+        if self.exact == file.exact:
+            return "exact"
+        return "folded" if self.folded == file.folded else ""
 
-def _exact_cell(column: str, text: str) -> str:
+    def differences(self, file: RegisteredFile) -> str:
+        """Both checksums beside those of the manifest, where other rows came."""
+        return (f"other rows: {self.rows:,} with checksums {self.exact[:12]}… and, folded, "
+                f"{self.folded[:12]}…; expected {file.rows:,} with {file.exact[:12]}… or "
+                f"{file.folded[:12]}…")
+
+
+def _cells(column: str, text: str) -> tuple[str, str]:
+    """A cell as it is summed exactly, and folded."""
     if column in NUMBERS:
-        return f"{round(float(text), 2) + 0.0:.2f}"
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
-def _folded_cell(column: str, text: str) -> str:
-    if column in NUMBERS:
-        return f"{round(float(text), 2) + 0.0:.2f}"
+        number = f"{round(float(text), 2) + 0.0:.2f}"
+        return number, number
+    exact = " ".join(unicodedata.normalize("NFC", text).split())
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(letter for letter in plain if letter.isalnum())
+    return exact, "".join(letter for letter in plain if letter.isalnum())
 
 
 def row_sums(rows: Iterable[Mapping[str, str]], columns: Sequence[str]) -> RowSums:
-    """The checksums of rows.
+    """The checksums of rows, a text by column, over some columns in their order.
 
-    Parameters
-    ----------
-    rows : the rows, a text by column
-    columns : the columns that count, in the order in which they count
-
-    Raises
-    ------
-    KeyError : a row lacks a column
-    ValueError : a number column holds no number
-
-    Notes
-    -----
-    exact : every cell in NFC with each run of white space (line ends too) as one space and none
+    exact: every cell in NFC with each run of white space (line ends too) as one space and none
     at either end; a number with two decimals, as copies round differently; cells joined by
-    U+001F, rows by a line feed, in their order, in UTF-8.
-    folded : the same from cells in NFKC, case folded, with letters and digits only; rows sorted.
+    U+001F, rows by a line feed, in their order, in UTF-8. folded: the same from cells in NFKC, case
+    folded, with letters and digits only; rows sorted by their own sha256.
+
+    Raises KeyError (a row lacks a column), ValueError (a number column holds no number).
     """
     exact, folded = hashlib.sha256(), []
     for row in rows:
-        cells = [(column, row[column]) for column in columns]
-        exact.update(("\x1f".join(_exact_cell(*cell) for cell in cells) + "\n").encode("utf-8"))
-        line = "\x1f".join(_folded_cell(*cell) for cell in cells)
-        folded.append(hashlib.sha256(line.encode("utf-8")).digest())
+        cells = [_cells(column, row[column]) for column in columns]
+        exact.update(("\x1f".join(cell for cell, _ in cells) + "\n").encode("utf-8"))
+        folded.append(hashlib.sha256("\x1f".join(cell for _, cell in cells).encode()).digest())
     digest = hashlib.sha256(b"".join(sorted(folded))).hexdigest()
     return RowSums(len(folded), exact.hexdigest()[:32], digest[:32])
 
 
-def row_sums_of_file(path: Path, columns: Sequence[str]) -> RowSums:
-    """The checksums of a table in the layout of this room. Raises as `read_table`."""
-    table = read_table(path, columns)
-    values = [table[column] for column in columns]
-    return row_sums(
-        (dict(zip(columns, cells, strict=True)) for cells in zip(*values, strict=True)), columns
-    )
+def row_sums_of(table: Table, columns: Sequence[str]) -> RowSums:
+    """The checksums of a table in the layout of this room. Raises as `row_sums`."""
+    rows = zip(*(table[column] for column in columns), strict=True)
+    return row_sums((dict(zip(columns, row, strict=True)) for row in rows), columns)

@@ -18,20 +18,13 @@ import posixpath
 import re
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from ..core import (
-    BackendUnavailable,
-    DamagedFile,
-    DataMissing,
-    DownloadFailed,
-    atomic_open,
-    cache_folder,
-    warn_data,
-)
+from ..core import (BackendUnavailable, DamagedFile, DataMissing, DownloadFailed, atomic_open,
+                    cache_folder, warn_data)
 from ..core.files import process_lives
 from .canonical import row_sums
 from .download import fetch_published
@@ -42,8 +35,13 @@ from .registry import RegisteredFile
 
 __all__ = ["downloads", "make_file"]
 
-ESCAPES = {"\\": "\\\\", "\n": "\\n"}
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f]")
+BREAKS = re.compile(r"[\r\n\t]")
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": lambda data: gzip.compress(data, mtime=0),
+    ".bz2": bz2.compress,
+    ".xz": lambda data: lzma.compress(data, preset=3),
+}
 
 
 @contextlib.contextmanager
@@ -63,88 +61,98 @@ def downloads() -> Iterator[Path]:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-# ---------------------------------------------------------------------------------- fetching
+def make_file(file: RegisteredFile, target: Path, folder: Path, *, own: Path | None = None,
+              ours: Callable[[str], Path],
+              on_bytes: Callable[[str, int, int], None] | None = None) -> Receipt:
+    """Make one file of ours, at ``target``, from the first publisher whose rows hold.
 
+    ``folder`` is for what is fetched meanwhile, see `downloads`; ``own`` is a folder of publishers'
+    own files to take instead of the network; ``ours`` gives the path of another file of ours by its
+    name, for a file that is made from others; ``on_bytes`` is called with name, bytes so far and 0
+    (how many there will be is not known).
 
-def _fetched(
-    addresses: Sequence[str],
-    name: str,
-    publisher: Publisher,
-    folder: Path,
-    on_bytes: Callable[[str, int, int], None] | None,
-) -> tuple[Path, str]:
-    """One file of a publisher from the first address that delivers it, and that address."""
-    causes = []
-    for address in addresses:
-        short = hashlib.sha256(address.encode("utf-8")).hexdigest()[:12]
-        target = folder / f"{short}-{posixpath.basename(name)}"
-        report = None if on_bytes is None else lambda n: on_bytes(name, n, 0)
+    Returns where it came from and what was proved; a DataWarning says what is not exactly as the
+    course had it. Raises DataMissing (no publisher is known, or ``own`` has no files of one),
+    DownloadFailed (each publisher, and why it failed), OSError (no room, or no right to write).
+    """
+    causes, there = [], False
+    for publisher in publishers_of(file.path):
         try:
-            path = fetch_published(
-                address,
-                target,
-                limit=publisher.limit,
-                seconds=publisher.seconds,
-                parts=folder.parent,
-                on_bytes=report,
-            )
-            return path, address
-        except DownloadFailed as error:
+            if publisher.base == (OURS,):
+                files = Files({name: ours(name) for name in publisher.files})
+                address = "this machine"
+            elif own is not None:
+                files, address = _from_folder(publisher, own), str(own)
+            else:
+                files, address = _fetched(publisher, folder, on_bytes)
+            there = True
+            receipt = _made(file, publisher, target, files, address)
+        except DataMissing as error:
             causes.append(str(error))
-    raise DownloadFailed("; ".join(causes))
+        except (DownloadFailed, DamagedFile, BackendUnavailable) as error:
+            there = True
+            causes.append(str(error))
+        else:
+            if text := notice(file.path, receipt):
+                warn_data(text)
+            return receipt
+    if not there:
+        why = "; ".join(dict.fromkeys(causes)) or "no publisher is known"
+        raise DataMissing(f"{file.path}: {why}")
+    raise DownloadFailed(
+        f"{file.path} could not be had: {'; '.join(causes)}.\nOther ways: lessons data get NAME "
+        "--from FOLDER, with our layout or the publisher's own files, or LESSONS_DATA"
+    )
 
 
-def _from_folder(folder: Path, names: Iterable[str]) -> dict[str, Path] | None:
-    """The publisher's own files in a folder, by path or bare name; None when one is not there."""
-    places = {
-        name: next(
-            (
-                place
-                for place in (folder / name, folder / posixpath.basename(name))
-                if place.is_file()
-            ),
-            None,
-        )
-        for name in names
-    }
-    return None if None in places.values() else places
+# -------------------------------------------------------------------------------------- fetching
 
 
-def _files(
-    publisher: Publisher,
-    folder: Path,
-    own: Path | None,
-    ours: Callable[[str], Path],
-    on_bytes: Callable[[str, int, int], None] | None,
-) -> tuple[Files, str]:
-    """A publisher's files, fetched or from the folder ``own``, and where they came from."""
-    if publisher.base == (OURS,):
-        return Files({name: ours(name) for name in publisher.files}), "this machine"
-    if own is not None:
-        places = _from_folder(own, publisher.own_names())
-        if places is None:
-            raise DataMissing(f"{own} holds not all of {', '.join(publisher.own_names()[:4])}")
-        if publisher.archive:
-            return Files({}, *places.values(), members=tuple(publisher.files)), str(own)
-        return Files(places), str(own)
+def _from_folder(publisher: Publisher, folder: Path) -> Files:
+    """The publisher's own files in a folder, by path or bare name."""
+    paths: dict[str, Path] = {}
+    for name in publisher.own_names():
+        places = (folder / name, folder / posixpath.basename(name))
+        if (place := next(filter(Path.is_file, places), None)) is None:
+            names = ", ".join(publisher.own_names()[:4])
+            raise DataMissing(f"{folder} holds not all of {names}")
+        paths[name] = place
     if publisher.archive:
-        path, address = _fetched(
-            publisher.archive, publisher.own_names()[0], publisher, folder, on_bytes
-        )
-        return Files({}, path, tuple(publisher.files)), address
-    places, used = {}, ""
-    for name in publisher.files:
-        places[name], used = _fetched(
-            [base + name for base in publisher.base], name, publisher, folder, on_bytes
-        )
-    return Files(places), used.removesuffix(name)
+        return Files({}, *paths.values(), members=publisher.files)
+    return Files(paths)
 
 
-# ---------------------------------------------------------------------- their rows into ours
+def _fetched(publisher: Publisher, folder: Path,
+             on_bytes: Callable[[str, int, int], None] | None) -> tuple[Files, str]:
+    """A publisher's files, each from the first address that delivers it, and the last address."""
+    paths, used = {}, ""
+    for name in publisher.own_names():
+        causes = []
+        for address in publisher.archive or [base + name for base in publisher.base]:
+            short = hashlib.sha256(address.encode("utf-8")).hexdigest()[:12]
+            target = folder / f"{short}-{posixpath.basename(name)}"
+            report = on_bytes and (lambda n, name=name: on_bytes(name, n, 0))
+            limits = {"limit": publisher.limit, "seconds": publisher.seconds}
+            try:
+                paths[name] = fetch_published(address, target, **limits, parts=folder.parent,
+                                              on_bytes=report)
+            except DownloadFailed as error:
+                causes.append(str(error))
+            else:
+                used = address
+                break
+        if name not in paths:
+            raise DownloadFailed("; ".join(causes))
+    if publisher.archive:
+        return Files({}, *paths.values(), members=publisher.files), used
+    return Files(paths), used.removesuffix(name)
+
+
+# -------------------------------------------------------------------------- their rows into ours
 
 
 def _rows(publisher: Publisher, files: Files) -> Iterator[Row]:
-    """The rows of all parts, after what the entry says of values and texts."""
+    """The rows of all parts, after what the entry says of values and texts, each cell on a line."""
     for part in publisher.parts:
         labels, constants = part.get("labels", {}), part.get("set", {})
         for row in READERS[part.get("reader", publisher.reader)](files, part):
@@ -155,188 +163,82 @@ def _rows(publisher: Publisher, files: Files) -> Iterator[Row]:
                 continue
             for column, names in labels.items():
                 if row[column] not in names:
-                    raise DamagedFile(
-                        f"{column}={row[column]!r}; expected {', '.join(names)}"
-                    )
+                    raise DamagedFile(f"{column}={row[column]!r}; expected {', '.join(names)}")
                 row[column] = names[row[column]]
             for column, pairs in part.get("replace", {}).items():
                 for old, new in pairs:
                     row[column] = row[column].replace(old, new)
-            yield row
-
-
-def _one_line(text: str) -> str:
-    return text.replace("\r", " ").replace("\n", " ").replace("\t", " ").strip()
-
-
-def _table(file: RegisteredFile, rows: Iterable[Row]) -> tuple[list[str], list[Row]]:
-    """The columns that the rows have of ours, and the rows with each cell on one line."""
-    finished = []
-    for row in rows:
-        if "text_escaped" in row:
-            row["subject"] = _one_line(_subject(row["text_escaped"]))
-            row["text_escaped"] = CONTROLS.sub("", row["text_escaped"]).replace("\t", " ")
-            row["text_escaped"] = "".join(
-                ESCAPES.get(letter, letter) for letter in row["text_escaped"]
-            )
-        finished.append({column: _one_line(text) for column, text in row.items()})
-    columns = [
-        column for column in (*file.columns, *file.extra) if finished and column in finished[0]
-    ]
-    return columns, finished
-
-
-def _subject(post: str) -> str:
-    """The subject line of a post, or nothing."""
-    head = post.partition("\n\n")[0].split("\n")
-    return next((line[8:] for line in head if line.lower().startswith("subject:")), "")
+            if "text_escaped" in row:
+                post = row["text_escaped"]
+                head = post.partition("\n\n")[0].split("\n")
+                subjects = (line[8:] for line in head if line.lower().startswith("subject:"))
+                row["subject"] = next(subjects, "")
+                post = CONTROLS.sub("", post).replace("\t", " ")
+                row["text_escaped"] = post.replace("\\", "\\\\").replace("\n", "\\n")
+            yield {column: BREAKS.sub(" ", text).strip() for column, text in row.items()}
 
 
 def _bytes_of(file: RegisteredFile, columns: Sequence[str], rows: Sequence[Row]) -> bytes:
     """Our file: a table, lines, or arrays of words and vectors, packed as its name says."""
     if file.path.endswith(".npz"):
         stream = io.BytesIO()
-        matrix = np.array([row["numbers"].split() for row in rows], dtype=np.float32).astype(
-            np.float16
-        )
-        np.savez_compressed(
-            stream, words=np.array([row["word"].encode("utf-8") for row in rows]), vectors=matrix
-        )
+        matrix = np.array([row["numbers"].split() for row in rows], dtype=np.float32)
+        words = np.array([row["word"].encode("utf-8") for row in rows])
+        np.savez_compressed(stream, words=words, vectors=matrix.astype(np.float16))
         return stream.getvalue()
-    lines = ["\t".join(row[column] for column in columns or ("text",)) for row in rows]
-    if columns:
-        lines.insert(0, "\t".join(columns))
+    lines = ["\t".join(columns)] if columns else []
+    lines += ["\t".join(row[column] for column in columns or ("text",)) for row in rows]
     data = ("\n".join(lines) + "\n").encode("utf-8")
-    pack: Mapping[str, Callable[[bytes], bytes]] = {
-        ".gz": lambda d: gzip.compress(d, mtime=0),
-        ".bz2": bz2.compress,
-        ".xz": lambda d: lzma.compress(d, preset=3),
-    }
-    return pack.get(Path(file.path).suffix, bytes)(data)
+    return PACKERS.get(Path(file.path).suffix, bytes)(data)
 
 
 def _proof(file: RegisteredFile, publisher: Publisher, rows: Sequence[Row]) -> str:
-    """What the rows prove, see `receipts`. Raises DownloadFailed with both checksums: nothing."""
+    """What the rows prove, see `receipts`. Raises DownloadFailed where it is nothing: both
+    checksums, or how many rows came."""
+    if not rows:
+        raise DownloadFailed(f"{publisher.name}: no rows came")
     if publisher.sample:
-        if len(rows) < (least := max(part.get("least", 0) for part in publisher.parts)):
-            raise DownloadFailed(
-                f"{publisher.name}: {len(rows):,} rows came; expected {least:,} or more"
-            )
+        least = max(part.get("least", 0) for part in publisher.parts)
+        came = f"{publisher.name}: {len(rows):,} rows came; expected"
+        if len(rows) < least:
+            raise DownloadFailed(f"{came} {least:,} or more")
         if file.rows and not file.exact and len(rows) != file.rows:
-            raise DownloadFailed(
-                f"{publisher.name}: {len(rows):,} rows came; expected {file.rows:,}"
-            )
+            raise DownloadFailed(f"{came} {file.rows:,}")
         return "sample"
-    if lacking := [column for column in file.columns if rows and column not in rows[0]]:
+    if lacking := [column for column in file.columns if column not in rows[0]]:
         raise DownloadFailed(f"{publisher.name}: no column {lacking[0]}")
     try:
         sums = row_sums(rows, file.columns)
     except ValueError as error:
         raise DownloadFailed(f"{publisher.name}: {error}") from error
-    if sums.exact == file.exact:
-        return "exact"
-    if sums.folded == file.folded:
-        return "folded"
-    raise DownloadFailed(
-        f"{publisher.name}: other rows came: {sums.rows:,} with checksums {sums.exact[:12]}… and, "
-        f"folded, {sums.folded[:12]}…; expected {file.rows:,} with {file.exact[:12]}… or "
-        f"{file.folded[:12]}…"
-    )
+    if proof := sums.proof_of(file):
+        return proof
+    raise DownloadFailed(f"{publisher.name}: {sums.differences(file)}")
 
 
-@contextlib.contextmanager
-def _readable(publisher: Publisher) -> Iterator[None]:
-    """Says whose files cannot be read, as parsers raise what they like on what they do not expect.
+def _made(file: RegisteredFile, publisher: Publisher, target: Path, files: Files,
+          address: str) -> Receipt:
+    """Read, compare, write: the receipt first, so that the file never lies there without it.
 
-    Raises DamagedFile; what is no fault of the files passes: the disk's errors, a missing package.
+    Parsers raise what they like on what they do not expect: that becomes a DamagedFile, but for
+    what is no fault of the files, the disk's errors and a missing package.
     """
     try:
-        yield
-    except (DownloadFailed, BackendUnavailable):
+        rows = list(_rows(publisher, files))
+        proof = _proof(file, publisher, rows)
+        columns = [column for column in (*file.columns, *file.extra) if column in rows[0]]
+        data = _bytes_of(file, columns, rows)
+    except (OSError, BackendUnavailable):  # DownloadFailed is an OSError
         raise
     except DamagedFile as error:
         raise DamagedFile(f"{publisher.name}: {error}") from error
     except Exception as error:
-        if isinstance(error, OSError):
-            raise
-        raise DamagedFile(
-            f"{publisher.name}: what came cannot be read: {type(error).__name__} {error}"
-        ) from error
-
-
-def _made(
-    file: RegisteredFile, publisher: Publisher, target: Path, files: Files, address: str
-) -> Receipt:
-    """Read, compare, write: the receipt first, so that the file never lies there without it."""
-    with _readable(publisher):
-        columns, rows = _table(file, _rows(publisher, files))
-        if not rows:
-            raise DownloadFailed(f"{publisher.name}: no rows came")
-        proof = _proof(file, publisher, rows)
-        data = _bytes_of(file, columns, rows)
+        why = f"what came cannot be read: {type(error).__name__} {error}"
+        raise DamagedFile(f"{publisher.name}: {why}") from error
     missing = tuple(column for column in file.extra if column not in columns)
-    receipt = Receipt(
-        publisher.name, address, hashlib.sha256(data).hexdigest(), proof, len(rows), missing
-    )
+    digest = hashlib.sha256(data).hexdigest()
+    receipt = Receipt(publisher.name, address, digest, proof, len(rows), missing)
     write_receipt(target, receipt)
     with atomic_open(target, "wb") as stream:
         stream.write(data)
     return receipt
-
-
-def make_file(
-    file: RegisteredFile,
-    target: Path,
-    folder: Path,
-    *,
-    own: Path | None = None,
-    ours: Callable[[str], Path],
-    on_bytes: Callable[[str, int, int], None] | None = None,
-) -> Receipt:
-    """Make one file of ours from the first publisher whose rows hold.
-
-    Parameters
-    ----------
-    file : the file, with the checksums of its rows
-    target : where it is to lie
-    folder : for what is fetched meanwhile, see `downloads`
-    own : a folder of publishers' own files to take instead of the network
-    ours : gives the path of another file of ours by its name, for a file that is made from others
-    on_bytes : called with name, bytes so far and 0 (how many there will be is not known)
-
-    Returns
-    -------
-    Receipt : where it came from and what was proved; a DataWarning says what is not exactly as
-    the course had it
-
-    Raises
-    ------
-    DataMissing : no publisher is known, or ``own`` has no files of one
-    DownloadFailed : each publisher, and why it failed
-    OSError : no room, or no right to write
-    """
-    causes, there = [], False
-    for publisher in publishers_of(file.path):
-        try:
-            files, address = _files(publisher, folder, own, ours, on_bytes)
-            there = True
-            receipt = _made(file, publisher, target, files, address)
-        except DataMissing as error:
-            causes.append(str(error))
-        except (DownloadFailed, DamagedFile, BackendUnavailable) as error:
-            there = True
-            causes.append(f"{error}")
-        else:
-            if text := notice(file.path, receipt):
-                warn_data(text)
-            return receipt
-    if not there:
-        raise DataMissing(
-            f"{file.path}: {'; '.join(dict.fromkeys(causes)) or 'no publisher is known'}"
-        )
-    raise DownloadFailed(
-        f"{file.path} could not be had: "
-        + "; ".join(causes)
-        + ".\nOther ways: lessons data get NAME "
-        "--from FOLDER, with our layout or the publisher's own files, or LESSONS_DATA"
-    )

@@ -15,28 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core import PROJECT, DamagedFile, existing_path
+from ..core import PROJECT
 from .download import checked_source
 from .readers import READERS
-from .registry import Dataset, dataset_names, registered, safe_path
+from .registry import Dataset, dataset_names, read_toml, registered, safe_path
 
-__all__ = [
-    "OURS",
-    "Publisher",
-    "can_be_fetched",
-    "publishers_of",
-    "publishers_table",
-    "read_publishers",
-]
+__all__ = ["OURS", "Publisher", "can_be_fetched", "publishers_of", "publishers_table",
+           "read_publishers"]
 
 TABLE = PROJECT / "data" / "publishers.toml"
-FORMAT = 1
 OURS = "ours:"  # in place of an address: files of our own layout
-SEEN = {
-    "file": "the file itself, in a stored copy of the repository",
-    "listing": "a stored page that lists it",
-    "mention": "others' code or documentation that uses the address",
-}
+SEEN = ("file", "listing", "mention")  # what was looked up, explained in the table
 
 
 @dataclass(frozen=True)
@@ -66,25 +55,22 @@ class Publisher:
         return list(dict.fromkeys(name for part in self.parts for name in part.get("files", ())))
 
     @property
-    def addresses(self) -> list[str]:
+    def addresses(self) -> tuple[str, ...]:
         """The addresses, shown: of the folder or the archive."""
-        return [*self.base, *self.archive]
+        return self.base + self.archive
 
     def own_names(self) -> list[str]:
         """The names of the files as they are downloaded."""
-        return (
-            [posixpath.basename(urllib.parse.urlsplit(self.archive[0]).path)]
-            if self.archive
-            else self.files
-        )
+        if not self.archive:
+            return self.files
+        return [posixpath.basename(urllib.parse.urlsplit(self.archive[0]).path)]
 
 
 def _publisher(entry: dict[str, Any]) -> Publisher:
     entry = dict(entry)
     base, archive = tuple(entry.pop("base", ())), tuple(entry.pop("archive", ()))
-    for address in (*base, *archive):
-        if address != OURS:
-            checked_source(address + ("x" if address in base else ""))
+    for address in (*(folder + "x" for folder in base if folder != OURS), *archive):
+        checked_source(address)
     parts = entry.pop("parts")
     known = {
         "file": safe_path(entry.pop("file")),
@@ -95,44 +81,27 @@ def _publisher(entry: dict[str, Any]) -> Publisher:
         "limit": int(entry.pop("megabytes", 64) * 1_000_000),
         "seconds": entry.pop("minutes", 10) * 60.0,
     }
-    READERS[known["reader"]], SEEN[known["seen"]]
+    if known["reader"] not in READERS or known["seen"] not in SEEN:
+        raise KeyError(known["reader"], known["seen"])
     if bool(base) == bool(archive) or not parts:
         raise KeyError("either base or archive, and parts")
-    return Publisher(
-        base=base, archive=archive, parts=tuple(entry | part for part in parts), **known
-    )
+    parts = tuple(entry | part for part in parts)  # a part may say anything anew
+    return Publisher(base=base, archive=archive, parts=parts, **known)
 
 
 def read_publishers(path: Path) -> dict[str, list[Publisher]]:
     """Read a table of publishers, by the path of the file that each makes.
 
-    Raises FileNotFoundError, DamagedFile (no TOML, unknown or missing fields), ValueError (a
-    newer format, an address that is not HTTPS, a bad path).
+    Raises as `read_toml`; ValueError also for an address that is not HTTPS and for a bad path.
     """
-    file = existing_path(path)
-    try:
-        raw = tomllib.loads(file.read_text(encoding="utf-8"))
-        if raw["format"] > FORMAT:
-            raise ValueError(
-                f"{file} has format {raw['format']}, this version reads up to {FORMAT}; "
-                "upgrade the course"
-            )
-        found: dict[str, list[Publisher]] = {}
-        for entry in raw["publisher"]:
-            publisher = _publisher(entry)
-            found.setdefault(publisher.file, []).append(publisher)
-        return found
-    except (
-        tomllib.TOMLDecodeError,
-        UnicodeDecodeError,
-        KeyError,
-        TypeError,
-        AttributeError,
-    ) as error:
-        raise DamagedFile(
-            f"{file} is no table of publishers: {type(error).__name__} {error}. "
-            "Restore it: git checkout data/publishers.toml"
-        ) from error
+
+    def build(raw: dict[str, Any]) -> dict[str, list[Publisher]]:
+        by_file: dict[str, list[Publisher]] = {}
+        for publisher in map(_publisher, raw["publisher"]):
+            by_file.setdefault(publisher.file, []).append(publisher)
+        return by_file
+
+    return read_toml(path, "table of publishers", build)
 
 
 @functools.lru_cache(maxsize=4)
@@ -147,30 +116,31 @@ def publishers_of(path: str) -> list[Publisher]:
 
 def can_be_fetched(dataset: Dataset) -> bool:
     """Whether every file of a dataset, or every file of one of its splits, has a known address."""
-    parts = dataset.split_files.values() if dataset.split_files else [dataset.files]
+    parts = dataset.split_files.values() or [dataset.files]
     return any(
         files and all(file.sources or publishers_of(file.path) for file in files) for files in parts
     )
 
 
 def publishers_table() -> str:
-    """The addresses as a Markdown table, for ``data/README.md``."""
+    """The addresses of ``data/publishers.toml`` as a table, for ``data/README.md``.
+
+    Returns
+    -------
+    str, Markdown
+    """
     looked_up = tomllib.loads(TABLE.read_text(encoding="utf-8"))["looked_up"]
     ways: dict[tuple[str, tuple[str, ...], str, bool], dict[str, None]] = {}
     for name in dataset_names():
         for way in (way for file in registered(name).files for way in publishers_of(file.path)):
-            ways.setdefault((way.name, tuple(way.addresses), way.seen, way.sample), {})[name] = None
-    lines = [
-        f"| dataset | from | addresses, all looked up on {looked_up} and **not reached here** "
-        "| looked up |",
-        "|---|---|---|---|",
-    ]
+            ways.setdefault((way.name, way.addresses, way.seen, way.sample), {})[name] = None
+    lines = [f"| dataset | from | addresses, all looked up on {looked_up} and **not reached here** "
+             "| looked up |",
+             "|---|---|---|---|"]
     for (who, addresses, seen, sample), names in ways.items():
-        shown = (
-            "none: from the files of `nli-pairs`"
-            if addresses == (OURS,)
-            else "<br>".join(f"`{address}`" for address in addresses)
-        )
+        where = "<br>".join(f"`{address}`" for address in addresses)
+        if addresses == (OURS,):
+            where = "none: from the files of `nli-pairs`"
         kind = " (not compared)" if sample else ""
-        lines.append(f"| {', '.join(names)} | {who}{kind} | {shown} | {seen} |")
+        lines.append(f"| {', '.join(names)} | {who}{kind} | {where} | {seen} |")
     return "\n".join(lines) + "\n"

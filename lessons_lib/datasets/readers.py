@@ -8,27 +8,24 @@ of the promised form is a DamagedFile that says line and file.
 
 from __future__ import annotations
 
-import bz2
-import contextlib
 import csv
-import gzip
 import io
 import json
-import lzma
 import re
-import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..core import BackendUnavailable, DamagedFile, shown
 from .archives import iterate_members, read_members
+from .download import looks_like
+from .tables import OPENERS, text_in, whole
+from .wikipedia import articles
 
 __all__ = ["READERS", "Files", "Row"]
 
 Row = dict[str, str]
-OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MAX_TEXT = 1 << 28  # what one file may hold after it is decompressed
 MAX_LINES = 3_000_000
 MAX_LINE = 1 << 20
@@ -40,35 +37,26 @@ PARQUET_REMEDY = "pip install 'lessons_lib[parquet]', or pip install pyarrow"
 class Files:
     """The files of a publisher by name: each fetched by itself, or all in one archive."""
 
-    def __init__(
-        self, paths: Mapping[str, Path], archive: Path | None = None, members: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, paths: Mapping[str, Path], archive: Path | None = None,
+                 members: Sequence[str] = ()) -> None:
         self.paths, self.archive = paths, archive
         self.members = read_members(archive, members) if archive and members else {}
 
     def open(self, name: str) -> BinaryIO:
         """A file as a stream of bytes; what is compressed by its name is decompressed."""
-        opener = OPENERS.get(Path(name).suffix)
-        if name in self.members:
-            raw = io.BytesIO(self.members[name])
-            return opener(raw, "rb") if opener else raw
-        return opener(self.paths[name], "rb") if opener else self.paths[name].open("rb")
+        opener = OPENERS.get(Path(name).suffix, open)
+        if name not in self.members:
+            return opener(self.paths[name], "rb")
+        member = io.BytesIO(self.members[name])
+        return member if opener is open else opener(member, "rb")
 
     def text(self, name: str, encoding: str = "utf-8") -> str:
         """The whole text of a file. Raises DamagedFile (cut, not in the encoding, too large)."""
-        with _whole(name), self.open(name) as stream:
-            data = stream.read(MAX_TEXT + 1)
-        if len(data) > MAX_TEXT:
-            raise DamagedFile(f"{name} holds more than {MAX_TEXT:,} bytes; expected less")
-        if data[:512].lstrip().lower().startswith((b"<!doctype html", b"<html")):
-            raise DamagedFile(f"{name} is an HTML page (of a login or a proxy?); expected data")
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError as error:
-            raise DamagedFile(
-                f"{name}, byte {error.start}: {error.object[error.start]:#04x} is not {encoding}"
-            ) from None
-        return text.removeprefix("\ufeff").replace("\r\n", "\n")
+        with whole(name, ValueError), self.open(name) as stream:
+            text = text_in(stream, name, encoding=encoding, max_bytes=MAX_TEXT)
+        if page := looks_like(text[:512].encode("utf-8")):
+            raise DamagedFile(f"{name} is {page}; expected data")
+        return text.replace("\r\n", "\n")
 
     def lines(self, name: str, encoding: str = "utf-8") -> list[str]:
         """The lines of a file; only a line feed ends one."""
@@ -79,16 +67,19 @@ class Files:
         return lines if lines[-1] else lines[:-1]
 
 
-def _picked(cells: Mapping[str, Any], columns: Mapping[str, str], name: str, number: int) -> Row:
-    """Our columns of one row of theirs."""
-    if missing := [theirs for theirs in columns.values() if theirs not in cells]:
-        raise DamagedFile(
-            f"{name}, row {number}: no column {missing[0]!r}; found {shown(list(cells), 120)}"
-        )
-    return {
-        ours: "" if cells[theirs] is None else str(cells[theirs])
-        for ours, theirs in columns.items()
-    }
+def _picked(cells: Mapping[str, Any] | Sequence[str], columns: Mapping[str, str] | Sequence[str],
+            where: str) -> Row:
+    """Our columns of one row of theirs: by their names, or by place ("": none of ours)."""
+    if isinstance(columns, Mapping):
+        if missing := [theirs for theirs in columns.values() if theirs not in cells]:
+            found = shown(list(cells), 120)
+            raise DamagedFile(f"{where}: no column {missing[0]!r}; found {found}")
+        row = {ours: cells[theirs] for ours, theirs in columns.items()}
+        return {ours: "" if cell is None else str(cell) for ours, cell in row.items()}
+    if len(cells) < len(columns):
+        wanted = f"{len(columns)}: {', '.join(columns)}"
+        raise DamagedFile(f"{where}: {len(cells)} fields, {shown(cells)}; expected {wanted}")
+    return {ours: cell for ours, cell in zip(columns, cells, strict=False) if ours}
 
 
 def table(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
@@ -100,75 +91,54 @@ def table(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
         rows = csv.reader(io.StringIO(files.text(name, encoding), newline=""), delimiter=delimiter)
     else:
         rows = (line.split(delimiter) for line in files.lines(name, encoding))
-    header = next(rows, []) if isinstance(columns, Mapping) else []
+    header = next(rows, []) if isinstance(columns, Mapping) else None
     for number, cells in enumerate(rows, start=1):
-        if header:
-            yield _picked(dict(zip(header, cells, strict=False)), columns, name, number)
-        elif len(cells) < len(columns):
-            raise DamagedFile(
-                f"{name}, row {number}: {len(cells)} fields, {shown(cells)}; expected "
-                f"{len(columns)}"
-            )
-        else:
-            yield {ours: cell for ours, cell in zip(columns, cells, strict=False) if ours}
+        if header is not None:
+            cells = dict(zip(header, cells, strict=False))
+        yield _picked(cells, columns, f"{name}, row {number}")
 
 
 def json_lines(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
     """One JSON object per line; ``columns``: ours = theirs."""
     (name,) = part["files"]
     for number, line in enumerate(files.lines(name), start=1):
+        where = f"{name}, line {number}"
         try:
             cells = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise DamagedFile(f"{name}, line {number} is no JSON: {error}") from error
+            raise DamagedFile(f"{where} is no JSON: {error}") from error
         if not isinstance(cells, dict):
-            raise DamagedFile(
-                f"{name}, line {number} holds {type(cells).__name__}; expected an object"
-            )
-        yield _picked(cells, part["columns"], name, number)
+            raise DamagedFile(f"{where} holds {type(cells).__name__}; expected an object")
+        yield _picked(cells, part["columns"], where)
 
 
 def parquet(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
     """A parquet file, where pyarrow is installed; ``columns``: ours = theirs."""
+    (name,) = part["files"]
     try:
         import pyarrow
         from pyarrow.parquet import ParquetFile
     except ImportError:
-        raise BackendUnavailable(
-            f"{part['files'][0]} is a parquet file, which needs the package pyarrow: "
-            f"{PARQUET_REMEDY}"
-        ) from None
-    (name,) = part["files"]
-    try:
-        with files.open(name) as stream:
-            rows = (
-                row for batch in ParquetFile(stream).iter_batches() for row in batch.to_pylist()
-            )
-            for number, cells in enumerate(rows, start=1):
-                yield _picked(cells, part["columns"], name, number)
-    except (pyarrow.ArrowException, OSError) as error:
-        if isinstance(error, DamagedFile) or getattr(error, "errno", None) is not None:
-            raise
-        raise DamagedFile(f"{name} is no whole parquet file: {error}") from error
+        needs = f"{name} is a parquet file, which needs the package pyarrow"
+        raise BackendUnavailable(f"{needs}: {PARQUET_REMEDY}") from None
+    with whole(name, pyarrow.ArrowException), files.open(name) as stream:
+        batches = ParquetFile(stream).iter_batches()
+        rows = (row for batch in batches for row in batch.to_pylist())
+        for number, cells in enumerate(rows, start=1):
+            yield _picked(cells, part["columns"], f"{name}, row {number}")
 
 
 def parallel(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
     """Several files whose lines belong together; ``columns`` of each file, "" for none."""
-    read = [files.lines(name, part.get("encoding", "utf-8")) for name in part["files"]]
+    names = part["files"]
+    read = [files.lines(name, part.get("encoding", "utf-8")) for name in names]
     if len({len(lines) for lines in read}) > 1:
-        counts = ", ".join(
-            f"{name}: {len(lines):,}" for name, lines in zip(part["files"], read, strict=True)
-        )
+        counts = ", ".join(f"{n}: {len(lines):,}" for n, lines in zip(names, read, strict=True))
         raise DamagedFile(f"lines that belong together are not equally many: {counts}")
     for number, lines in enumerate(zip(*read, strict=True), start=1):
         row: Row = {}
-        for name, line, columns in zip(part["files"], lines, part["columns"], strict=True):
-            cells = line.split("\t")
-            if len(cells) < len(columns):
-                raise DamagedFile(
-                    f"{name}, line {number}: {len(cells)} fields; expected {', '.join(columns)}"
-                )
-            row |= {column: cell for column, cell in zip(columns, cells, strict=False) if column}
+        for name, line, columns in zip(names, lines, part["columns"], strict=True):
+            row |= _picked(line.split("\t"), columns, f"{name}, line {number}")
         yield row
 
 
@@ -181,15 +151,13 @@ def lines(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
             continue
         label, space, text = line.partition(" ")
         if not space:
-            raise DamagedFile(
-                f"{name}, line {number}: {shown(line)}; expected a label, a space and a text"
-            )
+            got = f"{name}, line {number}: {shown(line)}"
+            raise DamagedFile(f"{got}; expected a label, a space and a text")
         yield {"label": label.partition(":")[0], "text": text}
 
 
-def tree(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
-    """An archive with a file per text; ``pattern`` finds split, label, id and more in the path of
-    each.
+def tree(files: Files, part: Mapping[str, Any]) -> Iterable[Row]:
+    """An archive with a file per text; ``pattern`` finds split, label, id and more in its path.
 
     Rows are ordered by the columns ``order``; those in ``descending`` run backwards, those in
     ``numeric`` as numbers. With ``title``, the first line of a text is one, and goes into that
@@ -207,14 +175,11 @@ def tree(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
         rows.append(row | {part.get("text", "text"): text.replace("\r\n", "\n")})
     if not rows:
         raise DamagedFile(f"{files.archive} has no file that fits {part['pattern']!r}")
-    for column in reversed(
-        part.get("order", ())
-    ):  # the last is sorted by first, as sorting is stable
-        rows.sort(
-            key=lambda row: int(row[column]) if column in part.get("numeric", ()) else row[column],
-            reverse=column in part.get("descending", ()),
-        )
-    yield from rows
+    for column in reversed(part.get("order", ())):  # the last first, as sorting is stable
+        kind = int if column in part.get("numeric", ()) else str
+        backwards = column in part.get("descending", ())
+        rows.sort(key=lambda row, c=column, kind=kind: kind(row[c]), reverse=backwards)
+    return rows
 
 
 def triplets(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
@@ -234,44 +199,17 @@ def triplets(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
         groups: dict[str, dict[str, Any]] = {}
         for cells in rows:
             row = dict(zip(header, cells, strict=True))
-            group = groups.setdefault(
-                folded(row["premise"]), row | {"entailment": [], "contradiction": []}
-            )
-            (group[row["label"]] if row["label"] != "neutral" else []).append(row["hypothesis"])
+            new = {"premise": row["premise"], "split": row["split"]}
+            new |= {"entailment": [], "contradiction": [], "neutral": []}
+            groups.setdefault(folded(row["premise"]), new)[row["label"]].append(row["hypothesis"])
         for group in groups.values():
             for entailment, contradiction in product(group["entailment"], group["contradiction"]):
                 key = tuple(map(folded, (group["premise"], entailment, contradiction)))
                 if key not in given:
                     given.add(key)
-                    yield {
-                        "premise": group["premise"],
-                        "entailment": entailment,
-                        "contradiction": contradiction,
-                        "source": source,
-                        "split": group["split"],
-                    }
-
-
-@contextlib.contextmanager
-def _whole(name: str) -> Iterator[None]:
-    """Turns what a cut or foreign stream raises into a DamagedFile."""
-    try:
-        yield
-    except DamagedFile:
-        raise
-    except (
-        EOFError,
-        zlib.error,
-        lzma.LZMAError,
-        gzip.BadGzipFile,
-        SyntaxError,
-        ValueError,
-    ) as error:
-        raise DamagedFile(f"{name} is cut or damaged: {type(error).__name__} {error}") from error
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        raise DamagedFile(f"{name} is cut or damaged: {error}") from error
+                    sides = {"entailment": entailment, "contradiction": contradiction}
+                    about = {"source": source, "split": group["split"]}
+                    yield {"premise": group["premise"]} | sides | about
 
 
 def wikipedia_dump(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
@@ -281,19 +219,12 @@ def wikipedia_dump(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
     Sentences end where a full stop, question or exclamation mark stands before a space and a
     capital: a plain rule.
     """
-    from gensim.corpora.wikicorpus import extract_pages, filter_wiki
-
-    from .bundled import clean_line
-
-    (name,), words, number = part["files"], 0, -1
-    with _whole(name), files.open(name) as stream:  # an XML error is a SyntaxError
-        for _, raw, _ in extract_pages(stream, ("0",)):
-            if re.match(r"\s*#redirect", raw or "", re.IGNORECASE):
-                continue
-            number += 1
+    (name,), words = part["files"], 0
+    # an XML error is a SyntaxError
+    with whole(name, SyntaxError, ValueError), files.open(name) as stream:
+        for number, (_, lines) in enumerate(articles(stream)):
             if number % part["of"] != part["shard"]:
                 continue
-            lines = filter(None, map(clean_line, filter_wiki(raw or "").split("\n")))
             sentences = [s for line in lines for s in SENTENCE_END.split(line)]
             words += sum(len(sentence.split()) for sentence in sentences)
             yield from ({"text": sentence} for sentence in [*sentences, ""] if sentences)
@@ -307,7 +238,7 @@ def vectors(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
     Other lines, such as a header or words with spaces in them, are passed over.
     """
     (name,), found = part["files"], set()
-    with _whole(name), files.open(name) as stream:
+    with whole(name, ValueError), files.open(name) as stream:
         while len(found) < part["keep"] and (raw := stream.readline(MAX_LINE)):
             word, *numbers = raw.decode("utf-8", errors="replace").strip().split(" ")
             plain = word.isalpha() and word.isascii()
@@ -315,16 +246,14 @@ def vectors(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
                 found.add(word)
                 values = [float(number) for number in numbers]
                 if not all(abs(value) <= MAX_HALF for value in values):  # nan is not
-                    raise DamagedFile(
-                        f"{name}: {word!r} has {shown(numbers)}; expected numbers from "
-                        f"-{MAX_HALF:,} to {MAX_HALF:,}"
-                    )
+                    allowed = f"numbers from -{MAX_HALF:,} to {MAX_HALF:,}"
+                    raise DamagedFile(f"{name}: {word!r} has {shown(numbers)}; expected {allowed}")
                 yield {"word": word, "numbers": " ".join(map(str, values))}
     if len(found) < part["keep"]:
         raise DamagedFile(f"{name} has {len(found):,} words of letters; expected {part['keep']:,}")
 
 
-READERS: dict[str, Callable[[Files, Mapping[str, Any]], Iterator[Row]]] = {
+READERS: dict[str, Callable[[Files, Mapping[str, Any]], Iterable[Row]]] = {
     "table": table,
     "json lines": json_lines,
     "parquet": parquet,

@@ -14,23 +14,31 @@ from pathlib import Path
 
 from ..core import DamagedFile, read_json, sha256, write_json
 
-__all__ = ["Receipt", "forget_receipt", "has_receipt", "notice", "receipt_of", "write_receipt"]
+__all__ = ["Receipt", "notice", "place_of_receipt", "receipt_of", "write_receipt"]
 
-ENDING = ".origin.json"
 MEANING = {
     "exact": "",
     "folded": "the same rows as the course measured on, in another order, casing or spacing: "
     "scores can differ slightly from the committed ones",
-    "sample": "not the rows that the course measured on: scores will differ from the committed ones",
+    "sample": "not the rows that the course measured on: scores will differ from the committed "
+    "ones",
 }
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What is known of a file that was made here: of the publisher ``source``, at ``address``;
-    ``proof`` as above.
+    """What is known of a file that was made here.
 
-    ``missing`` are the columns of our copy that this publisher does not give.
+    Parameters
+    ----------
+    source, address : str
+        The publisher, and where its files came from.
+    sha256 : str
+        Of the file.
+    proof : {"exact", "folded", "sample"}
+    rows : int
+    missing : tuple of str
+        Columns of the course's copy that this publisher does not give.
     """
 
     source: str
@@ -41,25 +49,30 @@ class Receipt:
     missing: tuple[str, ...] = ()
 
 
+def place_of_receipt(path: Path) -> Path:
+    """Where the receipt of a file lies. One that is there while `receipt_of` has nothing speaks of
+    a file that was changed since."""
+    return path.with_name(path.name + ".origin.json")
+
+
 def write_receipt(path: Path, receipt: Receipt) -> None:
     """Write the receipt of a file; before the file, which then never lies there without one."""
-    write_json(path.with_name(path.name + ENDING), asdict(receipt))
-
-
-def has_receipt(path: Path) -> bool:
-    """Whether a file was made here. Where `receipt_of` has nothing, it was changed since."""
-    return path.with_name(path.name + ENDING).is_file()
-
-
-def forget_receipt(path: Path) -> None:
-    """Remove the receipt of the file that lay there before."""
-    path.with_name(path.name + ENDING).unlink(missing_ok=True)
+    write_json(place_of_receipt(path), asdict(receipt))
 
 
 def receipt_of(path: Path) -> Receipt | None:
-    """The receipt of a file, or None: it was not made here, or is another by now."""
+    """The receipt of a file.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    Receipt, or None: it was not made here, or is another by now
+    """
     try:
-        raw = read_json(path.with_name(path.name + ENDING))
+        raw = read_json(place_of_receipt(path))
         receipt = Receipt(**(raw | {"missing": tuple(map(str, raw["missing"]))}))
         MEANING[receipt.proof]
     except (FileNotFoundError, DamagedFile, TypeError, KeyError):
@@ -68,7 +81,18 @@ def receipt_of(path: Path) -> Receipt | None:
 
 
 def notice(path: str, receipt: Receipt) -> str:
-    """What somebody who measures with the file should know; empty for the very rows."""
+    """What somebody who measures with a file should know.
+
+    Parameters
+    ----------
+    path : str
+        The name of the file.
+    receipt : Receipt
+
+    Returns
+    -------
+    str, empty for the very rows
+    """
     lacks = f"without {', '.join(receipt.missing)}" if receipt.missing else ""
     text = "; ".join(filter(None, (MEANING[receipt.proof], lacks)))
     return f"{path} from {receipt.source}: {text}" if text else ""

@@ -1,36 +1,32 @@
 """What a loaded dataset looks like: one small frozen record per kind of data.
 
-A record holds equally long columns, checks that they fit together when it is made, and never changes afterwards. ``len`` counts rows and
-``select`` keeps some of them, so that a lesson can take a small part of any set in the same way. Used from lesson 00 on.
+A record holds equally long columns, checks that they fit together when it is made, and never
+changes afterwards. ``len`` counts rows and ``select`` keeps some of them, so that a lesson can
+take a small part of any set in the same way. Used from lesson 00 on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
-from ..core import check_array, shown
+from ..core import check_array, check_int, shown
 
-__all__ = ["Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs", "SpaceStatistics", "Triplets", "WordCounts",
-           "WordPairs", "WordPieces"]
-
-
-def _numbers(name: str, value: Any) -> np.ndarray:
-    """A read-only float64 column. Text that looks like numbers is refused: it would sort and average wrongly."""
-    array = np.asarray(value)
-    if array.dtype.kind in "USO" and array.size:
-        raise TypeError(f"{name} holds {type(value[0]).__name__}, first {shown(value[0])}; expected numbers. "
-                        f"Convert them: [float(x) for x in {name}]")
-    return _frozen(check_array(name, np.asarray(array, dtype=np.float64), ndim=1))
+__all__ = ["Analogies", "ContextualStatistics", "Documents", "LabelledPairs", "SentencePairs",
+           "SpaceStatistics", "StreamedDocuments", "Triplets", "WordCounts", "WordPairs",
+           "WordPieces"]
 
 
-def _frozen(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.setflags(write=False)
-    return view
+# How a field with an entry per row is declared: as it is, or becoming a read-only array of a type.
+COLUMN, FLOATS, INTEGERS, STRINGS = (
+    {"repr": False, "metadata": {"column": kind}} for kind in (None, np.float64, np.int64, np.str_)
+)
 
 
 def _picked(column: Any, rows: np.ndarray) -> Any:
@@ -40,115 +36,165 @@ def _picked(column: Any, rows: np.ndarray) -> Any:
 
 
 class _Columns:
-    """What every record can do: count its rows, and keep some of them. ``_rows`` names the columns, the first of which is always there."""
+    """What every record can do: check itself, count its rows, and keep some of them.
 
-    _rows: ClassVar[tuple[str, ...]]
+    The columns are the fields declared as such, the first of which is always there.
+    """
 
-    def _check_lengths(self) -> None:
-        lengths = {name: len(column) for name in self._rows if (column := getattr(self, name)) is not None and not isinstance(column, dict)}
-        lengths |= {name: len(values) for name, values in getattr(self, "columns", {}).items()}
+    def __post_init__(self) -> None:
+        kinds = {item.name: item.metadata.get("column") for item in fields(self)}
+        for name, kind in kinds.items():
+            value = getattr(self, name)
+            if kind is None or value is None:
+                continue
+            if kind is np.float64:
+                array = np.asarray(value)
+                if array.dtype.kind in "USO" and array.size:  # they would sort and average wrongly
+                    raise TypeError(
+                        f"{name} holds {type(value[0]).__name__}, first {shown(value[0])}; "
+                        f"expected numbers. Convert them: [float(x) for x in {name}]"
+                    )
+                check_array(name, array.astype(kind), ndim=1)
+            view = np.asarray(value, dtype=kind).view()
+            view.setflags(write=False)
+            object.__setattr__(self, name, view)  # the one way, in a frozen dataclass
+        columns = self._columns()
+        lengths = {name: len(column) for name, column in columns.items() if name != "columns"}
+        lengths |= {name: len(column) for name, column in columns.get("columns", {}).items()}
         if len(set(lengths.values())) > 1:
-            raise ValueError(f"{type(self).__name__} needs columns of one length, got {', '.join(f'{k}: {n}' for k, n in lengths.items())}")
+            sizes = ", ".join(f"{name}: {n}" for name, n in lengths.items())
+            raise ValueError(f"{type(self).__name__} needs columns of one length, got {sizes}")
 
-    def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)                # the one way to convert an argument of a frozen dataclass
+    def _columns(self) -> dict[str, Any]:
+        names = [item.name for item in fields(self) if "column" in item.metadata]
+        return {name: column for name in names if (column := getattr(self, name)) is not None}
 
     def __len__(self) -> int:
-        return len(getattr(self, self._rows[0]))
+        return len(next(iter(self._columns().values())))
 
     def select(self, rows: Sequence[int] | Sequence[bool] | np.ndarray | slice) -> Self:
         """The same kind of record with some rows only.
 
-        Parameters: rows, indices, a slice, or one bool per row. Raises IndexError outside the rows.
+        Parameters
+        ----------
+        rows : sequence of int, slice, or one bool per row
+
+        Returns
+        -------
+        the same class
+
+        Raises
+        ------
+        IndexError : an index outside the rows
         """
         index = np.arange(len(self))[rows if isinstance(rows, slice) or len(rows) else slice(0)]
-        changed = {name: _picked(column, index) for name in self._rows if (column := getattr(self, name)) is not None}
-        return replace(self, **changed)
+        columns = self._columns().items()
+        return replace(self, **{name: _picked(column, index) for name, column in columns})
 
 
 @dataclass(frozen=True, eq=False)
 class SentencePairs(_Columns):
     """Sentence pairs graded for similarity.
 
-    ``score`` is float64 on ``scale`` (low, high). ``subset`` names the part of a set made of several (STS12-16), else None;
-    ``columns`` holds what else the file says per pair (genre, kind, topic, …).
+    Parameters
+    ----------
+    sentence1, sentence2 : list of str
+    score : (n,) float64, on ``scale``
+    name, split : str
+    scale : (float, float), default (0, 5)
+        Lowest and highest grade.
+    subset : list of str, optional
+        The part of a set made of several (STS12-16).
+    columns : dict of list of str
+        What else the file says per pair: genre, kind, topic, …
     """
 
-    sentence1: list[str] = field(repr=False)
-    sentence2: list[str] = field(repr=False)
-    score: np.ndarray = field(repr=False)
+    sentence1: list[str] = field(**COLUMN)
+    sentence2: list[str] = field(**COLUMN)
+    score: np.ndarray = field(**FLOATS)
     name: str = ""
     split: str = "all"
     scale: tuple[float, float] = (0.0, 5.0)
-    subset: list[str] | None = field(default=None, repr=False)
-    columns: dict[str, list[str]] = field(default_factory=dict, repr=False)
-    _rows: ClassVar[tuple[str, ...]] = ("sentence1", "sentence2", "score", "subset", "columns")
+    subset: list[str] | None = field(default=None, **COLUMN)
+    columns: dict[str, list[str]] = field(default_factory=dict, **COLUMN)
 
     def __post_init__(self) -> None:
-        self._set("score", _numbers("score", self.score))
-        self._check_lengths()
+        super().__post_init__()
         low, high = self.scale
-        if len(self.score) and not (low <= self.score.min() and self.score.max() <= high):
-            i = int(np.flatnonzero((self.score < low) | (self.score > high))[0])
-            raise ValueError(f"score[{i}]={self.score[i]:g} is outside the scale of {self.name or 'the set'}; expected {low:g} to {high:g}")
+        if (outside := np.flatnonzero((self.score < low) | (self.score > high))).size:
+            raise ValueError(
+                f"score[{outside[0]}]={self.score[outside[0]]:g} is outside the scale of "
+                f"{self.name or 'the set'}; expected {low:g} to {high:g}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class Triplets(_Columns):
-    """Premises, each with a sentence that follows from it and one that contradicts it."""
+    """Premises, each with a sentence that follows from it and one that contradicts it.
 
-    premise: list[str] = field(repr=False)
-    entailment: list[str] = field(repr=False)
-    contradiction: list[str] = field(repr=False)
+    Parameters
+    ----------
+    premise, entailment, contradiction : list of str
+    name, split : str
+    columns : dict of list of str
+        What else the file says per row.
+    """
+
+    premise: list[str] = field(**COLUMN)
+    entailment: list[str] = field(**COLUMN)
+    contradiction: list[str] = field(**COLUMN)
     name: str = ""
     split: str = "all"
-    columns: dict[str, list[str]] = field(default_factory=dict, repr=False)
-    _rows: ClassVar[tuple[str, ...]] = ("premise", "entailment", "contradiction", "columns")
-
-    def __post_init__(self) -> None:
-        self._check_lengths()
+    columns: dict[str, list[str]] = field(default_factory=dict, **COLUMN)
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledPairs(_Columns):
-    """Sentence pairs with a label each; ``dataset`` names each pair's source.
+    """Sentence pairs with a label each.
 
-    ``label`` is an int64 array where every label is a whole number, else a list of str ("entailment", "neutral", …).
+    Parameters
+    ----------
+    sentence1, sentence2 : list of str
+    label : (n,) int64 where every label is a whole number, else list of str
+    dataset : list of str
+        The source of each pair.
+    name, split : str
+    columns : dict of list of str
+        What else the file says per pair.
     """
 
-    sentence1: list[str] = field(repr=False)
-    sentence2: list[str] = field(repr=False)
-    label: np.ndarray | list[str] = field(repr=False)
-    dataset: list[str] = field(repr=False)
+    sentence1: list[str] = field(**COLUMN)
+    sentence2: list[str] = field(**COLUMN)
+    label: np.ndarray | list[str] = field(**COLUMN)
+    dataset: list[str] = field(**COLUMN)
     name: str = ""
     split: str = "all"
-    columns: dict[str, list[str]] = field(default_factory=dict, repr=False)
-    _rows: ClassVar[tuple[str, ...]] = ("sentence1", "sentence2", "label", "dataset", "columns")
-
-    def __post_init__(self) -> None:
-        self._check_lengths()
+    columns: dict[str, list[str]] = field(default_factory=dict, **COLUMN)
 
 
 @dataclass(frozen=True, eq=False)
 class Documents(_Columns):
     """Texts as a sequence of str, with what is known about each.
 
-    ``labels`` are int64 indices into ``label_names``, or None; ``titles`` one str per text, or None.
+    Parameters
+    ----------
+    texts : list of str
+    labels : (n,) int64, optional
+        Indices into ``label_names``.
+    titles : list of str, optional
+    label_names : tuple of str
+    name, split : str
+    columns : dict of list of str
+        What else the file says per text.
     """
 
-    texts: list[str] = field(repr=False)
-    labels: np.ndarray | None = field(default=None, repr=False)
-    titles: list[str] | None = field(default=None, repr=False)
+    texts: list[str] = field(**COLUMN)
+    labels: np.ndarray | None = field(default=None, **INTEGERS)
+    titles: list[str] | None = field(default=None, **COLUMN)
     label_names: tuple[str, ...] = field(default=(), repr=False)
     name: str = ""
     split: str = "all"
-    columns: dict[str, list[str]] = field(default_factory=dict, repr=False)
-    _rows: ClassVar[tuple[str, ...]] = ("texts", "labels", "titles", "columns")
-
-    def __post_init__(self) -> None:
-        if self.labels is not None:
-            self._set("labels", _frozen(np.asarray(self.labels, dtype=np.int64)))
-        self._check_lengths()
+    columns: dict[str, list[str]] = field(default_factory=dict, **COLUMN)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.texts)
@@ -158,47 +204,122 @@ class Documents(_Columns):
 
 
 @dataclass(frozen=True, eq=False)
-class WordPairs(_Columns):
-    """Word pairs graded for similarity by people; ``scale`` is the range the raters used."""
+class StreamedDocuments:
+    """Texts read anew from their files at each iteration: 50 million words need no memory.
 
-    word1: list[str] = field(repr=False)
-    word2: list[str] = field(repr=False)
-    score: np.ndarray = field(repr=False)
+    It has the attributes of `Documents` and a length, but no ``[i]``: the way to text number i
+    leads through all before it.
+
+    Parameters
+    ----------
+    paths : tuple of Path
+    read : callable
+        The texts of one file.
+    known : int, optional
+        The number of texts; None: they are counted when ``len`` is asked for.
+    name, split : str
+    labels, titles, label_names : None, None, ()
+        As of `Documents` without labels.
+    """
+
+    paths: tuple[Path, ...] = field(repr=False)
+    read: Callable[[Path], Iterator[str]] = field(repr=False)
+    known: int | None = field(default=None, repr=False)
+    name: str = ""
+    split: str = "all"
+    labels: None = field(default=None, repr=False)
+    titles: None = field(default=None, repr=False)
+    label_names: tuple[str, ...] = field(default=(), repr=False)
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for path in self.paths for text in self.read(path))
+
+    def __len__(self) -> int:
+        return self._count if self.known is None else self.known
+
+    @functools.cached_property
+    def _count(self) -> int:
+        return sum(1 for _ in self)
+
+    @property
+    def texts(self) -> StreamedDocuments:
+        """The stream itself, where `Documents` has its list."""
+        return self
+
+    def take(self, n: int) -> Documents:
+        """The first texts in memory.
+
+        Parameters
+        ----------
+        n : int >= 1
+
+        Returns
+        -------
+        Documents : ``n`` texts, or all there are
+
+        Raises
+        ------
+        TypeError, ValueError : ``n`` is no int >= 1
+        """
+        return Documents(list(islice(self, check_int("n", n))), name=self.name, split=self.split)
+
+
+@dataclass(frozen=True, eq=False)
+class WordPairs(_Columns):
+    """Word pairs graded for similarity by people.
+
+    Parameters
+    ----------
+    word1, word2 : list of str
+    score : (n,) float64
+    name : str
+    scale : (float, float), optional
+        The range the raters used.
+    """
+
+    word1: list[str] = field(**COLUMN)
+    word2: list[str] = field(**COLUMN)
+    score: np.ndarray = field(**FLOATS)
     name: str = ""
     scale: tuple[float, float] | None = None
-    _rows: ClassVar[tuple[str, ...]] = ("word1", "word2", "score")
-
-    def __post_init__(self) -> None:
-        self._set("score", _numbers("score", self.score))
-        self._check_lengths()
 
 
 @dataclass(frozen=True, eq=False)
 class Analogies(_Columns):
-    """Questions a : b = c : d, one row of four words each (shape (n, 4)), and the section each stands in."""
+    """Questions a : b = c : d.
 
-    questions: np.ndarray = field(repr=False)
-    section: list[str] = field(repr=False)
+    Parameters
+    ----------
+    questions : (n, 4) str
+    section : list of str
+        The section of the file that each question stands in.
+    name : str
+    """
+
+    questions: np.ndarray = field(**STRINGS)
+    section: list[str] = field(**COLUMN)
     name: str = ""
-    _rows: ClassVar[tuple[str, ...]] = ("questions", "section")
 
     def __post_init__(self) -> None:
-        self._set("questions", _frozen(np.asarray(self.questions, dtype=np.str_).reshape(-1, 4)))
-        self._check_lengths()
+        questions = np.asarray(self.questions, dtype=np.str_).reshape(-1, 4)
+        object.__setattr__(self, "questions", questions)
+        super().__post_init__()
 
 
 @dataclass(frozen=True, eq=False)
 class WordCounts(_Columns):
-    """How often each word was seen, most frequent first; ``probability`` is a word's share of all counted tokens."""
+    """How often each word was seen, most frequent first.
 
-    words: list[str] = field(repr=False)
-    counts: np.ndarray = field(repr=False)
+    Parameters
+    ----------
+    words : list of str
+    counts : (n,) int64
+    name : str
+    """
+
+    words: list[str] = field(**COLUMN)
+    counts: np.ndarray = field(**INTEGERS)
     name: str = ""
-    _rows: ClassVar[tuple[str, ...]] = ("words", "counts")
-
-    def __post_init__(self) -> None:
-        self._set("counts", _frozen(np.asarray(self.counts, dtype=np.int64)))
-        self._check_lengths()
 
     @property
     def total(self) -> int:
@@ -207,31 +328,41 @@ class WordCounts(_Columns):
 
     @property
     def probability(self) -> np.ndarray:
-        """p(w), float64, summing to 1."""
+        """p(w), a word's share of all counted tokens: (n,) float64, summing to 1."""
         return self.counts / max(self.total, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class ContextualStatistics(_Columns):
-    """One row per model, statistic, word and layer, as Ethayarajh measured them on BERT, ELMo and GPT-2."""
+    """What Ethayarajh measured on BERT, ELMo and GPT-2: a row per model, statistic, word and layer.
 
-    model: np.ndarray = field(repr=False)
-    statistic: np.ndarray = field(repr=False)
-    word: list[str] = field(repr=False)
-    layer: np.ndarray = field(repr=False)
-    value: np.ndarray = field(repr=False)
+    Parameters
+    ----------
+    model, statistic : (n,) str
+    word : list of str
+    layer : (n,) int64
+    value : (n,) float64
+    name : str
+    """
+
+    model: np.ndarray = field(**COLUMN)
+    statistic: np.ndarray = field(**COLUMN)
+    word: list[str] = field(**COLUMN)
+    layer: np.ndarray = field(**INTEGERS)
+    value: np.ndarray = field(**FLOATS)
     name: str = ""
-    _rows: ClassVar[tuple[str, ...]] = ("model", "statistic", "word", "layer", "value")
-
-    def __post_init__(self) -> None:
-        self._set("value", _numbers("value", self.value))
-        self._set("layer", _frozen(np.asarray(self.layer, dtype=np.int64)))
-        self._check_lengths()
 
 
 @dataclass(frozen=True, eq=False)
 class SpaceStatistics:
-    """Statistics of whole embedding spaces: ``values[model][statistic]`` is a float64 array, one number per layer from 0 on."""
+    """Statistics of whole embedding spaces.
+
+    Parameters
+    ----------
+    values : dict of dict of (layers,) float64
+        ``values[model][statistic]`` has one number per layer from 0 on.
+    name : str
+    """
 
     values: dict[str, dict[str, np.ndarray]] = field(repr=False)
     name: str = ""
@@ -242,9 +373,16 @@ class SpaceStatistics:
 
 @dataclass(frozen=True, eq=False)
 class WordPieces(_Columns):
-    """A tokenizer's pieces by id, and its settings."""
+    """The subwords of a tokenizer by id.
 
-    pieces: list[str] = field(repr=False)
+    Parameters
+    ----------
+    pieces : list of str
+    settings : dict
+        Of the tokenizer.
+    name : str
+    """
+
+    pieces: list[str] = field(**COLUMN)
     settings: dict[str, Any] = field(default_factory=dict)
     name: str = ""
-    _rows: ClassVar[tuple[str, ...]] = ("pieces",)

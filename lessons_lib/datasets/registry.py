@@ -1,7 +1,8 @@
 """The datasets this library knows by name, read from ``data/manifest.toml``.
 
-Each has a kind, files with sizes and checksums, splits, licence and origin; nothing here touches the data itself. Paths in the manifest
-are names, never directions: whatever could leave the data folder is refused. Listed by ``lessons data list``, lesson ``00_start_here``.
+Each has a kind, files with sizes and checksums, splits, licence and origin; nothing here touches
+the data itself. Paths in the manifest are names, never directions: whatever could leave the data
+folder is refused. Listed by ``lessons data list``, lesson ``00_start_here``.
 """
 
 from __future__ import annotations
@@ -10,25 +11,39 @@ import functools
 import os
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..core import PROJECT, DamagedFile, check_choice, existing_path
 
-__all__ = ["Dataset", "RegisteredFile", "dataset_names", "read_manifest", "registered", "safe_path"]
+__all__ = ["Dataset", "RegisteredFile", "dataset_names", "read_manifest", "read_toml", "registered",
+           "safe_path"]
 
 MANIFEST = PROJECT / "data" / "manifest.toml"
 FORMAT = 1
-RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)       # names that Windows keeps for devices
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # devices of Windows
 
 
 @dataclass(frozen=True)
 class RegisteredFile:
-    """One file of the layout: ``path`` below a data folder, ``bytes`` and ``sha256`` ("" when unknown), documents in it (0: unknown).
+    """One file of the layout.
 
-    ``columns`` are those that its row checksums ``exact`` and ``folded`` are over (see `canonical`), ``extra`` the others,
-    which not every publisher has; ``rows`` is their number.
+    Parameters
+    ----------
+    path : str
+        Below a data folder.
+    bytes, texts, rows : int
+        Size, documents and rows; 0: unknown.
+    sha256 : str
+        "": unknown.
+    sources : tuple of str
+        Addresses of exactly this file.
+    columns, extra : tuple of str
+        Those that the row checksums are over, and the others, which not every publisher has.
+    exact, folded : str
+        Checksums of the rows, see `canonical`.
     """
 
     path: str
@@ -45,9 +60,34 @@ class RegisteredFile:
 
 @dataclass(frozen=True)
 class Dataset:
-    """One entry of the manifest. ``split_files`` maps each split to its files; with ``in_column`` all splits lie in the same files.
+    """One entry of the manifest.
 
-    With ``part_by`` the parts are no splits of data: they are chosen by a keyword of that name, such as ``model``.
+    Parameters
+    ----------
+    name, kind, description, language, licence, origin : str
+    default : str
+        The split that is loaded when none is named.
+    splits : tuple of str
+    files : tuple of RegisteredFile
+        Of all splits.
+    split_files : dict of tuple of RegisteredFile
+        The files of each split; empty where all splits lie in the same files.
+    bundled : tuple of str
+        Files of gensim's wheel that hold the same.
+    filters : tuple of str
+        Keywords of `load`.
+    scale : (float, float), optional
+        Of the grades.
+    made_by : str
+        What will make a set that does not exist yet.
+    part_by : str
+        The parts are no splits of data: they are chosen by a keyword of this name.
+    label : str
+        Of its rows in a table of several sets.
+    columns : dict of str
+        Which column of a table is the text, the label, the title.
+    escaped : bool
+        Texts have ``\\n`` for a line end.
     """
 
     name: str
@@ -80,50 +120,98 @@ class Dataset:
         return bool(self.splits) and not self.split_files
 
     def checked_split(self, split: str | None) -> str:
-        """The split to load: the default for None. Raises ValueError with the nearest and all allowed names."""
-        return self.default if split is None else check_choice("split", split, dict.fromkeys((*self.splits, "all")))
+        """The split to load.
+
+        Parameters
+        ----------
+        split : str, optional
+            None: the default.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError : an unknown split, with the nearest and all allowed names
+        """
+        allowed = dict.fromkeys((*self.splits, "all"))
+        return self.default if split is None else check_choice("split", split, allowed)
 
     def files_of(self, split: str) -> tuple[RegisteredFile, ...]:
-        """The files that hold a split."""
+        """The files that hold a split.
+
+        Parameters
+        ----------
+        split : str
+
+        Returns
+        -------
+        tuple of RegisteredFile
+        """
         return self.split_files.get(split, self.files)
 
 
 def safe_path(path: str) -> str:
-    """Return a relative path of plain names. Raises ValueError for anything that could lead out of a data folder on any system."""
+    """Return a relative path of plain names. Raises ValueError for anything that could lead out of
+    a data folder on any system."""
     parts = path.split("/")
-    bad = any(not part or part in (".", "..") or part != part.strip(" .") or RESERVED.fullmatch(part) for part in parts)
-    if bad or re.search(r"[\\:\x00-\x1f<>\"|?*]", path):
-        raise ValueError(f"path={path[:60]!r} is not allowed; expected plain names joined by '/', below the data folder")
+    bad = re.search(r"[\\:\x00-\x1f<>\"|?*]", path) or any(
+        part in ("", ".", "..") or part != part.strip(" .") or RESERVED.fullmatch(part)
+        for part in parts
+    )
+    if bad:
+        raise ValueError(
+            f"path={path[:60]!r} is not allowed; expected plain names joined by '/', below the "
+            "data folder"
+        )
     return path
 
 
-def _file(path: str, entry: dict[str, Any]) -> RegisteredFile:
-    lists = {key: tuple(entry.get(key, ())) for key in ("sources", "columns", "extra")}
-    return RegisteredFile(path=safe_path(path), **(entry | lists))
+def read_toml(path: str | os.PathLike, what: str, build: Callable[[dict[str, Any]], Any]) -> Any:
+    """What ``build`` makes of a TOML file of the project's data folder.
 
-
-def _dataset(name: str, entry: dict[str, Any], files: dict[str, RegisteredFile]) -> Dataset:
-    entry = dict(entry)
-    by_split = {split: tuple(files[path] for path in paths) for split, paths in entry.pop("splits", {}).items()}
-    every = [file for part in by_split.values() for file in part] + [files[path] for path in entry.pop("files", ())]
-    for key in ("bundled", "filters"):
-        entry[key] = tuple(entry.get(key, ()))
-    scale = entry.pop("scale", None)
-    return Dataset(name=name, splits=tuple(by_split) or tuple(entry.pop("split_names", ())), split_files=by_split, files=tuple(every),
-                   scale=(float(scale[0]), float(scale[1])) if scale else None, default=entry.pop("default", "all"), **entry)
-
-
-def read_manifest(path: str | os.PathLike) -> dict[str, Dataset]:
-    """Read a manifest. Raises FileNotFoundError, DamagedFile (no TOML, unknown or missing fields), ValueError (a newer format, a bad path)."""
+    Raises FileNotFoundError, DamagedFile (no TOML, unknown or missing fields), ValueError (a newer
+    format, and what ``build`` raises).
+    """
     file = existing_path(path)
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
         if raw["format"] > FORMAT:
-            raise ValueError(f"{file} has format {raw['format']}, this version reads up to {FORMAT}; upgrade the course")
-        files = {name: _file(name, entry) for name, entry in raw["files"].items()}
+            found = f"{file} has format {raw['format']}"
+            raise ValueError(f"{found}, this version reads up to {FORMAT}; upgrade the course")
+        return build(raw)
+    except (
+        tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError,
+    ) as error:
+        raise DamagedFile(f"{file} is no {what}: {type(error).__name__} {error}. "
+                          f"Restore it: git checkout data/{file.name}") from error
+
+
+def _dataset(name: str, entry: dict[str, Any], files: dict[str, RegisteredFile]) -> Dataset:
+    entry = {"default": "all", "bundled": (), "filters": (), "scale": None} | entry
+    by_split = {split: tuple(files[path] for path in paths)
+                for split, paths in entry.pop("splits", {}).items()}
+    every = [file for part in by_split.values() for file in part]
+    every += [files[path] for path in entry.pop("files", ())]
+    names = tuple(entry.pop("split_names", ()))
+    for key, kind in {"bundled": str, "filters": str, "scale": float}.items():
+        entry[key] = entry[key] and tuple(map(kind, entry[key]))
+    known = {"splits": tuple(by_split) or names, "split_files": by_split, "files": tuple(every)}
+    return Dataset(name=name, **known, **entry)
+
+
+def read_manifest(path: str | os.PathLike) -> dict[str, Dataset]:
+    """Read a manifest. Raises as `read_toml`; ValueError also for a bad path in it."""
+
+    def build(raw: dict[str, Any]) -> dict[str, Dataset]:
+        files = {}
+        for name, entry in raw["files"].items():
+            lists = {key: tuple(entry.get(key, ())) for key in ("sources", "columns", "extra")}
+            files[name] = RegisteredFile(path=safe_path(name), **(entry | lists))
         return {name: _dataset(name, entry, files) for name, entry in raw["datasets"].items()}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise DamagedFile(f"{file} is no dataset manifest: {type(error).__name__} {error}. Restore it: git checkout data/manifest.toml") from error
+
+    return read_toml(path, "dataset manifest", build)
 
 
 @functools.lru_cache(maxsize=4)
@@ -132,11 +220,29 @@ def _manifest(path: Path) -> dict[str, Dataset]:
 
 
 def dataset_names() -> list[str]:
-    """The names that `load` knows, in the order of the manifest."""
+    """The names that `load` knows.
+
+    Returns
+    -------
+    list of str, in the order of the manifest
+    """
     return list(_manifest(MANIFEST))
 
 
 def registered(name: str) -> Dataset:
-    """The entry of one dataset. Raises ValueError with the nearest and all known names."""
+    """The entry of one dataset.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError : an unknown name, with the nearest and all known ones
+    """
     known = _manifest(MANIFEST)
     return known[check_choice("name", name, known)]

@@ -1,4 +1,5 @@
-"""Fetching from a server on this machine that cuts, lies, changes and refuses; the final name appears only over the right bytes."""
+"""Fetching from a server on this machine that cuts, lies, changes and refuses; the final name
+appears only over the right bytes."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from lessons_lib.datasets.download import checked_source, copy, fetch, locked
 BODY = random.Random(5).randbytes(300_000)
 OTHER = random.Random(6).randbytes(300_000)
 FILE = RegisteredFile("sets/data.bin", len(BODY), hashlib.sha256(BODY).hexdigest())
+PART = f".part-data.bin-{FILE.sha256[:12]}"
 
 
 @pytest.fixture(autouse=True)
@@ -32,120 +34,105 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "cache" / "data.bin"
 
 
+@pytest.fixture
+def get(site, target):
+    """Fetches the file from the server, which holds it at /a."""
+    site.files["/a"] = BODY
+    return lambda *paths, **more: fetch(
+        FILE, target, [site.url + path for path in paths or ["/a"]], **more)
+
+
 def left_in(folder: Path) -> list[str]:
     """What lies beside the published files, locks aside."""
     return sorted(path.name for path in folder.glob("*") if not path.name.startswith(".lock-"))
 
 
-def test_a_file_arrives_whole_under_its_name(site, target):
-    site.files["/a"] = BODY
+def test_a_file_arrives_whole_under_its_name_and_is_not_fetched_again(site, target, get):
     seen: list[int] = []
-    assert fetch(FILE, target, [f"{site.url}/a"], on_bytes=seen.append) == target
-    assert target.read_bytes() == BODY and left_in(target.parent) == ["data.bin"] and seen[-1] == len(BODY) and seen == sorted(seen)
-
-
-def test_a_whole_file_is_not_fetched_again(site, target):
-    site.files["/a"] = BODY
-    fetch(FILE, target, [f"{site.url}/a"])
-    fetch(FILE, target, [f"{site.url}/a"])
+    assert get(on_bytes=seen.append) == target
+    assert target.read_bytes() == BODY and left_in(target.parent) == ["data.bin"]
+    assert seen[-1] == len(BODY) and seen == sorted(seen)
+    get()
     assert len(site.requests) == 1
 
 
-def test_F21_a_cut_transfer_goes_on_where_it_stopped(site, target):
-    site.files["/a"], site.cut_at = BODY, [100_000, 50_000]
-    fetch(FILE, target, [f"{site.url}/a"])
-    assert target.read_bytes() == BODY
-    assert [wanted for _, wanted in site.requests] == [None, "bytes=100000-", "bytes=150000-"]
+# ---------------------------------------------------------------------------------------- going on
 
 
-def test_F21_a_later_call_goes_on_after_a_failed_one(site, target):
-    site.files["/a"], site.cut_at = BODY, [100_000, 0, 0, 0, 0]
-    with pytest.raises(DownloadFailed, match=r"127.0.0.1: ConnectionError: cut after 100,000 of 300,000 bytes \(3 tries without a new byte\)"):
-        fetch(FILE, target, [f"{site.url}/a"])
-    assert not target.exists() and left_in(target.parent) == [f".part-data.bin-{FILE.sha256[:12]}"]
+@pytest.mark.parametrize("begun, cut_at, ranges, asked", [
+    (None, [100_000, 50_000], True, [None, "bytes=100000-", "bytes=150000-"]),
+    (None, [100_000], False, [None, "bytes=100000-"]),  # a server without ranges starts again
+    (OTHER[:100_000], [], True, ["bytes=100000-", None]),  # it changed since its first third came
+    (BODY + b"more", [], True, ["bytes=300004-", None]), (OTHER, [], True, [None]),
+    (BODY, [], True, [])])
+def test_F21_a_transfer_goes_on_where_it_stopped_or_starts_again(
+    site, target, get, begun, cut_at, ranges, asked
+):
+    site.cut_at, site.ranges = cut_at, ranges
+    if begun:
+        target.parent.mkdir()
+        (target.parent / PART).write_bytes(begun)
+    get()
+    assert target.read_bytes() == BODY and site.ranges_asked == asked
+    assert left_in(target.parent) == ["data.bin"]
+
+
+def test_F21_a_later_call_goes_on_after_a_failed_one(site, target, get):
+    site.cut_at = [100_000, 0, 0, 0, 0]
+    why = r"127.0.0.1: ConnectionError: cut after 100,000 of 300,000 bytes \(3 tries without"
+    with pytest.raises(DownloadFailed, match=why):
+        get()
+    assert left_in(target.parent) == [PART]
     site.cut_at, site.requests = [], []
-    fetch(FILE, target, [f"{site.url}/a"])
-    assert target.read_bytes() == BODY and [wanted for _, wanted in site.requests] == ["bytes=100000-"]
+    get()
+    assert target.read_bytes() == BODY and site.ranges_asked == ["bytes=100000-"]
 
 
-def test_F21_a_server_without_ranges_starts_again(site, target):
-    site.files["/a"], site.cut_at, site.ranges = BODY, [100_000], False
-    fetch(FILE, target, [f"{site.url}/a"])
-    assert target.read_bytes() == BODY and len(site.requests) == 2
+# ---------------------------------------------------------------------------------- wrong answers
 
 
-def test_F21_a_file_that_changed_meanwhile_is_fetched_anew(site, target):
-    site.files["/a"] = BODY
-    target.parent.mkdir()
-    (target.parent / f".part-data.bin-{FILE.sha256[:12]}").write_bytes(OTHER[:100_000])       # the first third of what it was
-    fetch(FILE, target, [f"{site.url}/a"])
-    assert target.read_bytes() == BODY and [wanted for _, wanted in site.requests] == ["bytes=100000-", None]
-
-
-@pytest.mark.parametrize("part", [BODY + b"more", OTHER, BODY])
-def test_F21_a_part_of_full_length_is_checked_before_it_is_used(site, target, part):
-    site.files["/a"] = BODY
-    target.parent.mkdir()
-    (target.parent / f".part-data.bin-{FILE.sha256[:12]}").write_bytes(part)
-    fetch(FILE, target, [f"{site.url}/a"])
-    assert target.read_bytes() == BODY and left_in(target.parent) == ["data.bin"]
-
-
-def test_F22_wrong_bytes_of_the_right_length_are_not_kept(site, target):
-    site.files["/a"] = OTHER
-    with pytest.raises(DownloadFailed) as caught:
-        fetch(FILE, target, [f"{site.url}/a"])
-    assert FILE.sha256[:12] in str(caught.value) and hashlib.sha256(OTHER).hexdigest()[:12] in str(caught.value)
+@pytest.mark.parametrize("body, what", [
+    (OTHER, f"{hashlib.sha256(OTHER).hexdigest()[:12]}.*{FILE.sha256[:12]}"),
+    (b"<!DOCTYPE html><title>Log in</title>", "an HTML page"), (b"\n <HTML>", "an HTML page"),
+    (b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"), (b"", "sent 0 bytes"),
+    (BODY + bytes(5_000_000), "it sent 300,001 bytes")])  # stopped one byte too late
+def test_F22_wrong_bytes_are_named_and_not_kept(site, target, get, body, what):
+    site.files["/a"] = body
+    with pytest.raises(DownloadFailed, match=f"{what}.*; expected 300,000 bytes|{what}"):
+        get()
     assert left_in(target.parent) == [] and len(site.requests) == 1
 
 
-@pytest.mark.parametrize("body, what", [(b"<!DOCTYPE html><title>Log in</title>", "an HTML page"), (b"\n <HTML>", "an HTML page"),
-                                        (b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"), (b"", "sent 0 bytes")])
-def test_F22_a_page_in_place_of_the_data_is_recognised(site, target, body, what):
-    site.files["/a"] = body
-    with pytest.raises(DownloadFailed, match=f"{what}.*; expected 300,000 bytes"):
-        fetch(FILE, target, [f"{site.url}/a"])
-    assert left_in(target.parent) == []
-
-
-def test_F22_an_endless_answer_is_stopped_one_byte_too_late(site, target):
-    site.files["/a"] = BODY + bytes(5_000_000)
-    with pytest.raises(DownloadFailed, match=r"it sent 300,001 bytes"):
-        fetch(FILE, target, [f"{site.url}/a"])
-
-
 @pytest.mark.parametrize("status", [404, 403, 410])
-def test_F20_a_refusal_is_final_and_names_host_and_cause(site, target, status):
+def test_F20_a_refusal_is_final_and_names_host_and_cause(site, target, get, status):
     site.status = [status] * 5
-    with pytest.raises(DownloadFailed, match=rf"sets/data.bin could not be fetched from 127.0.0.1: HTTP {status} (.|\n)*--from URL_OR_FOLDER"):
-        fetch(FILE, target, [f"{site.url}/a"])
+    why = rf"sets/data.bin could not be fetched from 127.0.0.1: HTTP {status} (.|\n)*--from URL"
+    with pytest.raises(DownloadFailed, match=why):
+        get()
     assert len(site.requests) == 1 and left_in(target.parent) == []
 
 
-def test_F20_a_busy_server_is_asked_three_times(site, target):
-    site.files["/a"], site.status = BODY, [503, 503]
-    fetch(FILE, target, [f"{site.url}/a"])
+def test_F20_a_busy_server_is_asked_three_times(site, target, get):
+    site.status = [503, 503]
+    get()
     assert target.read_bytes() == BODY and len(site.requests) == 3
     target.unlink()
     site.status = [503, 500, 503]
     with pytest.raises(DownloadFailed, match=r"HTTP 503 .*3 tries"):
-        fetch(FILE, target, [f"{site.url}/a"])
+        get()
 
 
-def test_F20_the_second_source_helps_when_the_first_fails(site, target):
-    site.files["/b"] = BODY
-    fetch(FILE, target, [f"{site.url}/a", f"{site.url}/b"])
+def test_F20_the_second_source_helps_when_the_first_fails(target, get):
+    get("/gone", "/a")
     assert target.read_bytes() == BODY
 
 
-def test_F20_a_closed_port_is_reported_after_three_tries(target):
-    with pytest.raises(DownloadFailed, match=r"127.0.0.1: ConnectionRefusedError.*\(3 tries"):
-        fetch(FILE, target, ["http://127.0.0.1:9/a"])
-
-
-def test_F20_a_host_that_cannot_be_reached_is_named(target):
-    with pytest.raises(DownloadFailed, match=r"could not be fetched from example.invalid: "):
-        fetch(FILE, target, ["https://example.invalid/a"])
+@pytest.mark.parametrize("url, why", [
+    ("http://127.0.0.1:9/a", r"127.0.0.1: ConnectionRefusedError.*\(3 tries"),
+    ("https://example.invalid/a", "could not be fetched from example.invalid: ")])
+def test_F20_what_cannot_be_reached_is_named(target, url, why):
+    with pytest.raises(DownloadFailed, match=why):
+        fetch(FILE, target, [url])
 
 
 def test_F20_a_search_for_the_host_that_never_ends_is_given_up():
@@ -155,23 +142,26 @@ def test_F20_a_search_for_the_host_that_never_ends_is_given_up():
     release.set()
 
 
-@pytest.mark.parametrize("url", ["http://example.org/a", "ftp://example.org/a", "file:///etc/passwd", "example.org", "", "https://",
-                                 "http://[bad", "//x/y"])
+@pytest.mark.parametrize("url", [
+    "http://example.org/a", "ftp://example.org/a", "file:///etc/passwd", "example.org", "",
+    "https://", "http://[bad", "//x/y"])
 def test_security_only_https_is_used(url, target):
-    with pytest.raises(ValueError, match=r"source='.*' is not allowed; expected an https:// address"):
+    with pytest.raises(ValueError, match=r"source='.*' is not allowed; expected an https://"):
         fetch(FILE, target, [url])
     assert not target.parent.exists()
 
 
-def test_security_https_and_this_machine_are_allowed():
-    assert checked_source("https://example.org/a") and checked_source("http://127.0.0.1:8/a") and checked_source("http://localhost/a")
+@pytest.mark.parametrize("url", [
+    "https://example.org/a", "http://127.0.0.1:8/a", "http://localhost/a"])
+def test_security_https_and_this_machine_are_allowed(url):
+    assert checked_source(url) == url
 
 
 @pytest.mark.parametrize("where", ["http://example.org/a", "file:///etc/passwd"])
-def test_security_a_redirect_away_from_https_is_refused(site, target, where):
+def test_security_a_redirect_away_from_https_is_refused(site, get, where):
     site.redirect = where
     with pytest.raises(DownloadFailed, match=r"redirects to|Redirection to"):
-        fetch(FILE, target, [f"{site.url}/a"])
+        get()
     assert len(site.requests) == 1
 
 
@@ -181,22 +171,26 @@ def test_a_file_without_a_checksum_is_never_fetched(site, target):
     assert site.requests == []
 
 
-def test_F16_too_little_room_is_noticed_before_the_transfer(site, target, monkeypatch):
-    monkeypatch.setattr(download.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
-    with pytest.raises(OSError, match=r"300,000 bytes are needed and 1,000 are free. LESSONS_CACHE moves the folder"):
-        fetch(FILE, target, [f"{site.url}/a"])
+# ---------------------------------------------------------------------------------------- the disk
+
+
+def test_F16_too_little_room_is_noticed_before_the_transfer(site, get, monkeypatch):
+    usage = type("Usage", (), {"free": 1000})
+    monkeypatch.setattr(download.shutil, "disk_usage", lambda folder: usage)
+    why = r"300,000 bytes are needed; 1,000 bytes are free there. LESSONS_CACHE moves the folder"
+    with pytest.raises(OSError, match=why):
+        get()
     assert site.requests == []
 
 
-def test_F16_a_disk_that_fills_up_is_no_reason_to_ask_again(site, target, monkeypatch):
-    site.files["/a"] = BODY
-
+def test_F16_a_disk_that_fills_up_is_no_reason_to_ask_again(site, target, get, monkeypatch):
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(download.os, "fsync", full)
-    with pytest.raises(OSError, match=r"cannot write to .*No space left on device; .* bytes are free there. LESSONS_CACHE moves"):
-        fetch(FILE, target, [f"{site.url}/a"])
+    why = r"cannot write to .*No space left on device; .* bytes are free there. LESSONS_CACHE moves"
+    with pytest.raises(OSError, match=why):
+        get()
     assert len(site.requests) == 1 and not target.exists()
 
 
@@ -206,26 +200,23 @@ def test_F16_a_folder_that_cannot_be_made_is_named(site, tmp_path):
         fetch(FILE, tmp_path / "file" / "below" / "data.bin", [f"{site.url}/a"])
 
 
-# ------------------------------------------------------------------------------------------------ copying from a folder
-
-
-def test_a_copy_is_checked_and_atomic(tmp_path, target):
+@pytest.mark.parametrize("body", [BODY, OTHER])
+def test_F22_a_copy_is_checked_and_leaves_the_old_file_where_it_is_another(tmp_path, target, body):
     origin = tmp_path / "origin.bin"
-    origin.write_bytes(BODY)
-    assert copy(FILE, origin, target).read_bytes() == BODY and left_in(target.parent) == ["data.bin"]
-
-
-def test_F22_a_copy_of_other_bytes_leaves_the_old_file(tmp_path, target):
-    origin = tmp_path / "origin.bin"
-    origin.write_bytes(OTHER)
+    origin.write_bytes(body)
     target.parent.mkdir()
-    target.write_bytes(BODY)
-    with pytest.raises(DownloadFailed, match=r"origin.bin was not copied: 300,000 bytes with checksum .*; expected 300,000 with"):
-        copy(FILE, origin, target)
-    assert target.read_bytes() == BODY and left_in(target.parent) == ["data.bin"]
+    target.write_bytes(b"old")
+    if body is BODY:
+        assert copy(FILE, origin, target).read_bytes() == BODY
+    else:
+        why = r"origin.bin was not copied: 300,000 bytes with checksum .*; expected 300,000 with"
+        with pytest.raises(DownloadFailed, match=why):
+            copy(FILE, origin, target)
+        assert target.read_bytes() == b"old"
+    assert left_in(target.parent) == ["data.bin"]
 
 
-# ------------------------------------------------------------------------------------------------ several processes
+# ------------------------------------------------------------------------------- several processes
 
 
 def _fetch_in_child(url: str, target: Path, queue: multiprocessing.Queue) -> None:
@@ -233,11 +224,12 @@ def _fetch_in_child(url: str, target: Path, queue: multiprocessing.Queue) -> Non
     queue.put(hashlib.sha256(target.read_bytes()).hexdigest())
 
 
-def test_two_processes_share_one_transfer(site, target):
+def test_4_6_two_processes_share_one_transfer(site, target):
     site.files["/a"] = BODY
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
-    children = [context.Process(target=_fetch_in_child, args=(f"{site.url}/a", target, queue)) for _ in range(2)]
+    arguments = (f"{site.url}/a", target, queue)
+    children = [context.Process(target=_fetch_in_child, args=arguments) for _ in range(2)]
     for child in children:
         child.start()
     assert {queue.get(timeout=30) for _ in children} == {FILE.sha256}
@@ -247,7 +239,7 @@ def test_two_processes_share_one_transfer(site, target):
     assert len(site.requests) == 1 and left_in(target.parent) == ["data.bin"]
 
 
-def test_a_waiting_process_is_told_who_holds_the_lock(target):
+def test_4_6_a_waiting_process_is_told_who_holds_the_lock(target):
     release, held = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -258,27 +250,26 @@ def test_a_waiting_process_is_told_who_holds_the_lock(target):
     thread = threading.Thread(target=hold)
     thread.start()
     held.wait(10)
-    with pytest.raises(DownloadFailed, match=rf"is being written by process {os.getpid()} for more than 0 s"), locked(target, seconds=0.05):
+    why = rf"is being written by process {os.getpid()} for more than 0 s"
+    with pytest.raises(DownloadFailed, match=why), locked(target, seconds=0.05):
         pass
     release.set()
     thread.join()
     entered = False
-    with locked(target, seconds=0.05):                            # it is free again
+    with locked(target, seconds=0.05):  # it is free again
         entered = True
     assert entered
 
 
 def _hold_and_wait(target: Path, ready: multiprocessing.Event) -> None:
     with locked(target):
-        part = target.parent / f".part-{target.name}-{FILE.sha256[:12]}"
-        part.write_bytes(BODY[:100_000])
+        (target.parent / PART).write_bytes(BODY[:100_000])
         ready.set()
         time.sleep(60)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills with a POSIX signal")
-def test_a_killed_process_leaves_no_file_under_the_name_and_no_lock(site, target):
-    site.files["/a"] = BODY
+def test_4_3_a_killed_process_leaves_no_file_under_the_name_and_no_lock(site, target, get):
     context = multiprocessing.get_context("spawn")
     ready = context.Event()
     child = context.Process(target=_hold_and_wait, args=(target, ready))
@@ -287,5 +278,6 @@ def test_a_killed_process_leaves_no_file_under_the_name_and_no_lock(site, target
     os.kill(child.pid, signal.SIGKILL)
     child.join(10)
     assert not target.exists()
-    fetch(FILE, target, [f"{site.url}/a"])
-    assert target.read_bytes() == BODY and [wanted for _, wanted in site.requests] == ["bytes=100000-"] and left_in(target.parent) == ["data.bin"]
+    get()
+    assert target.read_bytes() == BODY and site.ranges_asked == ["bytes=100000-"]
+    assert left_in(target.parent) == ["data.bin"]
