@@ -1,7 +1,7 @@
-"""Mikolov et al. 2013, two papers: noise against a tree, with and without subsampling; CBOW against skip-gram, one pass against three.
+"""Mikolov et al. 2013: negative samples against a tree; CBOW against skip-gram.
 
-The papers' news texts are not free and a hundred times as long; Wikipedia stands in, so directions count and sizes do not. Discussed in lesson
-``04_word2vec``.
+The papers' news texts are not free and a hundred times as long; Wikipedia stands in, so directions
+count and sizes do not. Discussed in lesson ``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ from typing import Any
 
 from ..datasets import load
 from ..evaluation import analogy_accuracy
-from ..plots import score_curves
 from ..text import Corpus
 from ..vectors import WordVectors
 from ..words import Word2Vec
-from .entry import Claim, Entry, Series
+from .entry import Entry, Rows, Series, declared
+from .pictures import score_lines
 
-__all__ = ["ENTRIES", "accuracies", "articles"]
+__all__ = ["ENTRIES", "PARTS", "accuracies", "articles"]
 
-THINNED = 1e-4                                   # t of subsampling: the paper's 1e-5 is for a text a hundred times as long
-SCALES: dict[str, dict[str, Any]] = {"smoke": {"articles": 1500, "dim": 50, "epochs": (1, 3), "among": 10_000},
-                                     "laptop": {"articles": 4227, "dim": 100, "epochs": (1, 3), "among": 20_000},
-                                     "paper": {"articles": 17_000, "dim": 300, "epochs": (1, 3), "among": 30_000}}
+PARTS = ("semantic", "syntactic", "total")
+SUBSAMPLED = 1e-4  # t: the paper's 1e-5 is for a text a hundred times as long
+NEGATIVES = (5, 15, 0)  # 0: hierarchical softmax
+SCALES: dict[str, dict[str, Any]] = {
+    "smoke": {"articles": 1500, "dim": 50, "epochs": (1, 3), "among": 10_000},
+    "laptop": {"articles": 4227, "dim": 100, "epochs": (1, 3), "among": 20_000},
+    "paper": {"articles": 17_000, "dim": 300, "epochs": (1, 3), "among": 30_000}}
 
 
 @functools.lru_cache(maxsize=1)
@@ -38,105 +41,78 @@ def articles(n: int) -> Corpus:
 
 
 def accuracies(vectors: WordVectors, *, among: int) -> tuple[float, float, float]:
-    """Semantic, syntactic and total accuracy of 3CosAdd in per cent, of the questions that can be asked with the ``among`` first words."""
+    """Semantic, syntactic and total accuracy of 3CosAdd in per cent, among the first words."""
     result = analogy_accuracy(vectors, first=among)
-    parts = {True: [0.0, 0], False: [0.0, 0]}
+    right, asked = {True: 0.0, False: 0.0}, {True: 0, False: 0}
     for section, (accuracy, covered, _) in result.by_section.items():
-        part = parts[section.startswith("gram")]
-        part[0] += (accuracy or 0.0) * covered
-        part[1] += covered
-    semantic, syntactic = (100 * right / max(1, asked) for right, asked in (parts[False], parts[True]))
-    return semantic, syntactic, 100 * result.accuracy
+        syntactic = section.startswith("gram")
+        right[syntactic] += (accuracy or 0.0) * covered
+        asked[syntactic] += covered
+    parts = (100 * right[kind] / max(1, asked[kind]) for kind in (False, True))
+    return *parts, 100 * result.accuracy
 
 
-def _trained(settings: Mapping[str, Any], seed: int, **options: Any) -> tuple[tuple[float, float, float], float]:
-    """Accuracies of a model, and the minutes that its training took one processor, whatever else the machine did."""
+def _trained(settings: Mapping[str, Any], seed: int, **options: Any) -> tuple[float, ...]:
+    """Accuracies of a model, and the minutes that its training took one processor."""
     corpus = articles(settings["articles"])
     begin = time.process_time()
     model = Word2Vec(settings["dim"], seed=seed, **options).fit(corpus)
     minutes = (time.process_time() - begin) / 60
-    return accuracies(model.vectors_, among=settings["among"]), minutes
-
-
-# ------------------------------------------------------------------------------------------------ Table 1 of the distributed representations
-
-SHOWN = {5: "NEG-5", 15: "NEG-15", 0: "HS"}      # negatives -> the table's name of the row; 0: hierarchical softmax
+    return *accuracies(model.vectors_, among=settings["among"]), minutes
 
 
 def _measure_objectives(settings: Mapping[str, Any], seed: int) -> Series:
-    found: dict[str, dict[float, float]] = {}
-    for sample, text in ((0.0, "whole text"), (THINNED, "subsampled")):
-        for k in SHOWN:
-            how = {"negatives": k} if k else {"objective": "hierarchical_softmax"}
-            (semantic, syntactic, total), minutes = _trained(settings, seed, epochs=max(settings["epochs"]), sample=sample, **how)
-            for name, value in (("semantic", semantic), ("syntactic", syntactic), ("total", total), ("minutes", minutes)):
-                found.setdefault(f"{name}, {text}", {})[k] = value
-    return found
+    result: Rows = {}
+    for sample, text in ((0.0, "whole text"), (SUBSAMPLED, "subsampled")):
+        for k in NEGATIVES:
+            own = {"negatives": k} if k else {"objective": "hierarchical_softmax"}
+            epochs = max(settings["epochs"])
+            values = _trained(settings, seed, epochs=epochs, sample=sample, **own)
+            for name, value in zip((*PARTS, "minutes"), values, strict=True):
+                result.setdefault(f"{name}, {text}", {})[k] = value
+    return result
 
 
 def _draw_objectives(entry: Entry, measured: Series) -> Any:
-    curves = {f"{text}, {where}": ([5, 15], [series[f"total, {text}"][k] for k in (5, 15)])
-              for where, series in (("paper", entry.printed), ("here", measured)) for text in ("whole text", "subsampled")}
-    return score_curves(curves, title="More noise words help; subsampling helps little or not", xlabel="noise words, k", ylabel="analogies solved, %",
-                        levels={"tree, here": measured["total, whole text"][0]})
-
-
-# ------------------------------------------------------------------------------------------------ Tables 5 and 6 of the efficient estimation
+    series = {f"{text}, {where}": {k: rows[f"total, {text}"][k] for k in (5, 15)}
+              for where, rows in (("paper", entry.printed), ("here", measured))
+              for text in ("whole text", "subsampled")}
+    title = "More noise words help; subsampling helps little or not"
+    levels = {"tree, here": measured["total, whole text"][0]}
+    return score_lines(title, "noise words, k", "analogies solved, %", series, levels=levels)
 
 
 def _measure_architectures(settings: Mapping[str, Any], seed: int) -> Series:
-    found: dict[str, dict[float, float]] = {}
-    for name, how in (("CBOW", {"architecture": "cbow", "learning_rate": 0.05}), ("skip-gram", {})):
+    result: Rows = {}
+    cbow = {"architecture": "cbow", "learning_rate": 0.05}
+    for name, own in (("CBOW", cbow), ("skip-gram", {})):
         for epochs in settings["epochs"]:
-            values, _ = _trained(settings, seed, epochs=epochs, **how)
-            for part, value in zip(("semantic", "syntactic", "total"), values, strict=True):
-                found.setdefault(f"{name}, {part}", {})[epochs] = value
-    return found
+            values = _trained(settings, seed, epochs=epochs, **own)
+            for part, value in zip(PARTS, values, strict=False):  # without the minutes
+                result.setdefault(f"{name}, {part}", {})[epochs] = value
+    return result
 
 
 def _draw_architectures(entry: Entry, measured: Series) -> Any:
-    curves = {f"{name}, {where}": (list(series[f"{name}, total"]), list(series[f"{name}, total"].values()))
-              for where, series in (("paper", entry.printed), ("here", measured)) for name in ("CBOW", "skip-gram")}
-    return score_curves(curves, title="Skip-gram solves more than CBOW; three passes solve more than one", xlabel="passes over the text",
-                        ylabel="analogies solved, %")
+    series = {f"{name}, {where}": rows[f"{name}, total"]
+              for where, rows in (("paper", entry.printed), ("here", measured))
+              for name in ("CBOW", "skip-gram")}
+    title = "Skip-gram solves more than CBOW; three passes solve more than one"
+    return score_lines(title, "passes over the text", "analogies solved, %", series)
 
 
-# ------------------------------------------------------------------------------------------------ the entries
+def _ahead(m: Series, part: str) -> bool:
+    """Whether skip-gram solves more of a part than CBOW, after every number of passes."""
+    return all(m[f"skip-gram, {part}"][e] > y for e, y in m[f"CBOW, {part}"].items())
 
-SETUP = ("Articles of Wikipedia, lower-cased, instead of news: 10 million words at the laptop's scale instead of 783 million or a billion, vectors "
-         "of 100 numbers instead of 300; questions whose words are among the 20 000 most frequent. ")
+
+def _rises(m: Series, name: str) -> bool:
+    return m[f"{name}, total"][3] > m[f"{name}, total"][1]
+
 
 ENTRIES = (
-    Entry(
-        id="mikolov2013_table1", paper="mikolov2013distributed", item="Table 1", lesson="word2vec",
-        setup=SETUP + "Three passes, subsampling with t = 1e-4 instead of 1e-5, because the text is a hundred times as short. x = 0 is hierarchical "
-                      "softmax. Minutes are those of one processor of the device named here.",
-        printed={"semantic, whole text": {5: 54, 15: 58, 0: 40}, "syntactic, whole text": {5: 63, 15: 63, 0: 53},
-                 "total, whole text": {5: 59, 15: 61, 0: 47}, "minutes, whole text": {5: 38, 15: 97, 0: 41},
-                 "semantic, subsampled": {5: 58, 15: 61, 0: 59}, "syntactic, subsampled": {5: 61, 15: 61, 0: 52},
-                 "total, subsampled": {5: 60, 15: 61, 0: 55}, "minutes, subsampled": {5: 14, 15: 36, 0: 21}},
-        measure=_measure_objectives, draw=_draw_objectives, scales=SCALES,
-        alt="Line chart: analogies solved against the number of noise words, in the paper and here, with and without subsampling, and the level of "
-            "hierarchical softmax.",
-        claims=(Claim("15 noise words solve more than 5", lambda m: m["total, whole text"][15] > m["total, whole text"][5]),
-                Claim("noise solves more than the tree", lambda m: m["total, whole text"][5] > m["total, whole text"][0]),
-                Claim("subsampling helps the semantic questions of the tree",
-                      lambda m: m["semantic, subsampled"][0] > m["semantic, whole text"][0])),
-        headline={"5 noise words": ("total, whole text", 5), "15": ("total, whole text", 15), "tree": ("total, whole text", 0)},
-        why="The text has a hundredth of the paper's words, so nearly all words are rare: the tree asks about ten questions for each, noise five, "
-            "and nothing can be spared for thinning out. That fits both failures; more text was not tried."),
-    Entry(
-        id="mikolov2013_architectures", paper="mikolov2013efficient", item="Tables 5 and 6, 300 numbers, 783 million words", lesson="word2vec",
-        setup=SETUP + "CBOW with the rate 0.05 and skip-gram with 0.025, the program's defaults; 5 noise words instead of a softmax over a tree.",
-        printed={"CBOW, semantic": {1: 13.8, 3: 15.5}, "CBOW, syntactic": {1: 49.9, 3: 53.1}, "CBOW, total": {1: 33.6, 3: 36.1},
-                 "skip-gram, semantic": {1: 45.6, 3: 50.0}, "skip-gram, syntactic": {1: 52.2, 3: 55.9}, "skip-gram, total": {1: 49.2, 3: 53.3}},
-        measure=_measure_architectures, draw=_draw_architectures, scales=SCALES,
-        headline={"CBOW, 3 passes": ("CBOW, total", 3), "skip-gram, 1": ("skip-gram, total", 1), "skip-gram, 3": ("skip-gram, total", 3)},
-        alt="Line chart: analogies solved against passes over the text. Skip-gram lies above CBOW, in the paper and here; three passes above one.",
-        claims=(Claim("skip-gram solves more semantic questions than CBOW",
-                      lambda m: all(m["skip-gram, semantic"][e] > y for e, y in m["CBOW, semantic"].items())),
-                Claim("skip-gram solves more questions than CBOW in all",
-                      lambda m: all(m["skip-gram, total"][e] > y for e, y in m["CBOW, total"].items())),
-                Claim("three passes solve more than one", lambda m: all(m[f"{name}, total"][3] > m[f"{name}, total"][1]
-                                                                         for name in ("CBOW", "skip-gram"))))),
+    declared("mikolov2013_table1", _measure_objectives, _draw_objectives, SCALES),
+    declared("mikolov2013_architectures", _measure_architectures, _draw_architectures, SCALES,
+             semantic=lambda m: _ahead(m, "semantic"), total=lambda m: _ahead(m, "total"),
+             passes=lambda m: _rises(m, "CBOW") and _rises(m, "skip-gram")),
 )
