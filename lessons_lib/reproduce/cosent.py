@@ -94,9 +94,6 @@ def _trainer(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: settings[name] for name in TRAINER if name in settings}
 
 
-# ---------------------------------------------------------------------------- English
-
-
 def _measure_english(settings: Mapping[str, Any], seed: int) -> Series:
     def part(split: str) -> Any:
         pairs = load("stsb", split=split)
@@ -146,9 +143,6 @@ def over_training(measured: Series) -> Any:
 
 def _draw_english(entry: Entry, measured: Series) -> Any:
     return over_training(measured)
-
-
-# ---------------------------------------------------------------------------- Chinese
 
 
 @functools.lru_cache(maxsize=16)
@@ -230,8 +224,6 @@ def _mean(m: Series, row: str) -> float:
 def _lead(m: Series, place: int) -> float:
     return m["CoSENT"][place] - m["Sentence-BERT"][place]
 
-
-# ---------------------------------------------------------------------------- the entries
 
 _STEPS = {"learning_rate": 2e-4, "dropout": 0.0}
 ENGLISH_SCALES = with_encoder(

@@ -52,9 +52,6 @@ SIZES = with_encoder(
         "sizes": [k * 3 for k in _SIZES], "nested": [768, 512, 256, 128, 64], "n_fit": 20_000})
 
 
-# ---------------------------------------------------------------------------- objectives
-
-
 @functools.lru_cache(maxsize=2)
 def _texts(kind: str) -> tuple[str, ...]:
     """All sentences of a kind: the articles of Wikipedia take seconds to be cut into them."""
@@ -67,22 +64,20 @@ def budget_texts(kind: str, *, steps: int, batch: int, seed: int) -> list[str]:
     return [texts[i] for i in generator(seed).permutation(len(texts))[: steps * batch]]
 
 
-def trained_by(
-    way: str, encoder: ContextualEncoder, texts: list[str], *, steps: int, batch: int, seed: int
-) -> Any:
+def trained_by(way: str, encoder: ContextualEncoder, texts: list[str], *, steps: int, batch: int,
+               seed: int) -> Any:
     """A model trained by one of ``WAYS``, the last of which gives each of the others half."""
-    common = {"batch_size": batch, "learning_rate": 2e-4, "dropout": 0.1, "pooling": "last"}
-    common["seed"] = seed
-    head = "pretrained" if encoder.name == COURSE else "fresh"
-    half = {"auto-encoding": steps, "contrastive": 0}.get(way, steps // 2)
+    common = {"batch_size": batch, "learning_rate": 2e-4, "dropout": 0.1, "pooling": "last",
+              "seed": seed}
+    head, half = "pretrained" if encoder.name == COURSE else "fresh", steps // 2
     with quiet():
-        if half:
-            model = AutoEncoding(encoder, steps=half, head=head, **common)
-            model = model.fit(texts if half == steps else texts[: half * batch])
-            if half == steps:
-                return model
-            encoder, texts = model.encoder_, texts[half * batch :]
-        return SimCse(encoder, head="none", steps=steps - half, **common).fit(texts)
+        if way == "contrastive":
+            return SimCse(encoder, head="none", steps=steps, **common).fit(texts)
+        if way == "auto-encoding":
+            return AutoEncoding(encoder, steps=steps, head=head, **common).fit(texts)
+        first = AutoEncoding(encoder, steps=half, head=head, **common).fit(texts[: half * batch])
+        second = SimCse(first.encoder_, head="none", steps=steps - half, **common)
+        return second.fit(texts[half * batch :])
 
 
 def _measure_objectives(settings: Mapping[str, Any], seed: int) -> Series:
@@ -109,7 +104,6 @@ def _measure_objectives(settings: Mapping[str, Any], seed: int) -> Series:
 
 def _draw_objectives(entry: Entry, measured: Series) -> Any:
     """The test part of STS-B: a panel for each text to learn from, a row for each way to learn."""
-
     def panels(ending: str) -> dict[str, dict[str, tuple[float, float]]]:
         found: dict[str, dict[str, tuple[float, float]]] = {}
         for kind in (kind for kind in KINDS if f"{WAYS[0]}, {kind}" in measured):
@@ -125,15 +119,11 @@ def _draw_objectives(entry: Entry, measured: Series) -> Any:
     return race_dots(panels(""), title=title, **own)
 
 
-# ---------------------------------------------------------------------------- sizes
-
-
-def nested_by(
-    name: str, encoder: ContextualEncoder, *, steps: int, batch: int, nested: list[int], seed: int
-) -> Any:
+def nested_by(name: str, encoder: ContextualEncoder, *, steps: int, batch: int, nested: list[int],
+              seed: int) -> Any:
     """A model trained as one of ``NESTED``, read by its last layer; ``nested`` sizes."""
-    common = {"steps": steps, "batch_size": batch, "learning_rate": 2e-4, "pooling": "last"}
-    common["seed"] = seed
+    common = {"steps": steps, "batch_size": batch, "learning_rate": 2e-4, "pooling": "last",
+              "seed": seed}
     with quiet():
         if name in GRADED:
             pairs = load("stsb", split="train")
@@ -193,13 +183,9 @@ def _draw_sizes(entry: Entry, measured: Series) -> Any:
     return cut_curves(lines, title=title, ylabel="STS-B test, Spearman × 100", like=dashed)
 
 
-# ---------------------------------------------------------------------------- the entries
-
-
 def _on_wikipedia(m: Series) -> bool:
     """Whether contrastive learning is ahead there; False where Wikipedia was not read."""
-    rows = (m.get(f"{way}, Wikipedia", {}).get(TEST, 0.0) for way in WAYS[:2])
-    auto, contrastive = rows
+    auto, contrastive = (m.get(f"{way}, Wikipedia", {}).get(TEST, 0.0) for way in WAYS[:2])
     return contrastive > auto
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core import PROJECT, DamagedFile, DataMissing, check_choice
-from . import anisotropy, bert, cosent, doc2vec, flow, glove, outlook, rounding, sbert, sif, simcse
-from . import topics, word2vec
+from . import anisotropy, bert, cosent, doc2vec, flow, outlook, rounding, sbert, sif, simcse
+from . import topics, word_vectors
 from .entry import Entry, Series, averages, called
 from .models import CONTROL
 from .trained import SD
@@ -23,7 +23,7 @@ from .trained import SD
 __all__ = ["Record", "entries", "headline", "read_record", "recorded"]
 
 MODULES = (
-    topics, word2vec, glove, sif, doc2vec, bert, anisotropy, sbert, rounding, flow, cosent, simcse,
+    topics, word_vectors, sif, doc2vec, bert, anisotropy, sbert, rounding, flow, cosent, simcse,
     outlook)
 SHOWN = 3  # rows of a headline
 

@@ -47,9 +47,6 @@ _PAPER = {"encoder": PAPER, "steps": None, "batch": 16, "rate": 2e-5, "words": N
 Train = Callable[[ContextualEncoder, int], SBert]
 
 
-# ---------------------------------------------------------------------------- what is trained
-
-
 def short_rows(rows: Any, words: int | None) -> Any:
     """Pairs or triplets whose sentences have at most so many words each; None: all."""
     if words is None:
@@ -116,9 +113,6 @@ def _on_both(settings: Mapping[str, Any]) -> Train:
     return lambda encoder, seed: second(first(encoder, seed).encoder_, seed)
 
 
-# ---------------------------------------------------------------------------- Table 6
-
-
 def _measure_ablation(settings: Mapping[str, Any], seed: int) -> Series:
     result: Rows = {}
 
@@ -158,9 +152,6 @@ def _draw_ablation(entry: Entry, measured: Series) -> Any:
                          controls={"here": values(measured, CONTROL)},
                          title="Which pooling, which features of a pair",
                          xlabel="STS-B dev, Spearman × 100")
-
-
-# ---------------------------------------------------------------------------- Tables 1 and 2
 
 
 def _measure_tables(settings: Mapping[str, Any], seed: int) -> Series:

@@ -46,9 +46,6 @@ CUT = 12  # words that are left where all sentences shall have the same number
 ENDINGS = ("", SD, CONTROL, CONTROL + SD)
 
 
-# ---------------------------------------------------------------------------- sentences
-
-
 def _of_stsb() -> list[str]:
     pairs = load("stsb", split="train")
     return list(dict.fromkeys([*pairs.sentence1, *pairs.sentence2]))
@@ -102,9 +99,6 @@ def dev_pairs(settings: Mapping[str, Any]) -> SentencePairs:
     return dev
 
 
-# ---------------------------------------------------------------------------- trainings
-
-
 @functools.lru_cache(maxsize=1)
 def _synonyms() -> dict[str, list[str]]:
     """Nearest words in the course's vectors: no dictionary of synonyms comes with the course."""
@@ -140,9 +134,8 @@ def variant(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {**settings["training"], **supervised, **own}
 
 
-def _train(
-    encoder: ContextualEncoder, own: Mapping[str, Any], seed: int, dev: SentencePairs | None
-) -> SimCse:
+def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int,
+           dev: SentencePairs | None) -> SimCse:
     ours = ("sentences", "n", "encoder", "augment")
     options = {key: value for key, value in own.items() if key not in ours}
     supervised = own.get("supervised")
@@ -173,9 +166,16 @@ def looked_at(model: Any, sets: Sequence[str] = (), n: int | None = None) -> Row
     return rows
 
 
-def runs(
-    names: Iterable[str], settings: Mapping[str, Any], seed: int, *, controls: Iterable[str] = ()
-) -> Rows:
+def _rows(name: str, settings: Mapping[str, Any], decides: Mapping[str, Any], dev: Any,
+          **options: Any) -> Rows:
+    """Rows of a training; what decides them besides its settings, and options of `trained_rows`."""
+    own = variant(settings, name)
+    return trained_rows(name, lambda encoder, seed: _train(encoder, own, seed, dev), entry=SHARED,
+                        settings={**own, "encoder": settings["encoder"], **decides}, **options)
+
+
+def runs(names: Iterable[str], settings: Mapping[str, Any], seed: int, *,
+         controls: Iterable[str] = ()) -> Rows:
     """Rows of trainings, see `looked_at`; those of ``controls`` have untrained ones, too.
 
     ``settings`` of the scale: ``training``, ``supervised`` (what differs there), ``encoder``,
@@ -186,14 +186,10 @@ def runs(
     controls, dev, n = set(controls), dev_pairs(settings), settings["n_pairs"]
     few = min(settings["seeds"], settings.get("controls", 1))
     for name in names:
-        own, sets = variant(settings, name), settings["sets"] if name in MAIN else []
-        decides = {"scored": list(sets), "dev": len(dev), "pairs": n}
-        result |= trained_rows(name, lambda encoder, k, own=own: _train(encoder, own, k, dev),
-                               entry=SHARED,
-                               settings=own | {"encoder": settings["encoder"]} | decides,
-                               seeds=settings["seeds"], seed=seed,
-                               controls=few if name in controls else 0,
-                               score=lambda model, sets=sets: looked_at(model, sets, n))
+        sets = list(settings["sets"]) if name in MAIN else []
+        result |= _rows(name, settings, {"scored": sets, "dev": len(dev), "pairs": n}, dev,
+                        seeds=settings["seeds"], seed=seed, controls=few if name in controls else 0,
+                        score=lambda model, sets=sets: looked_at(model, sets, n))
     return result
 
 
@@ -204,19 +200,15 @@ def read_in_ways(names: Iterable[str], settings: Mapping[str, Any], seed: int) -
     the number of seeds of the longest training; others as `runs`.
     """
     result: Rows = {}
-    n = settings["n_pairs"]
+    n, seeds = settings["n_pairs"], settings["seeds"]
 
     def score(model: Any) -> Rows:
         return {f", read by {p}": spearman_by_set(model.read_by(p), BOTH, n) for p in READ}
 
     for name in names:
-        own, seeds = variant(settings, name), settings["seeds"]
-        decides = {"poolings": list(READ), "pairs": n}
-        result |= trained_rows(
-            name, lambda encoder, k, own=own: _train(encoder, own, k, None), entry=SHARED,
-            settings=own | {"encoder": settings["encoder"]} | decides,
-            seeds=settings.get("long_seeds", seeds) if name == LONGEST else seeds, seed=seed,
-            controls=settings["controls"], score=score)
+        many = settings.get("long_seeds", seeds) if name == LONGEST else seeds
+        result |= _rows(name, settings, {"poolings": list(READ), "pairs": n}, None, seeds=many,
+                        seed=seed, controls=settings["controls"], score=score)
     return result
 
 
@@ -248,19 +240,16 @@ def _chosen(rows: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, s
     return {row: name for row, name in rows.items() if name in only}
 
 
-def _renamed(
-    result: Series, rows: Mapping[str, str], endings: Sequence[str] = ENDINGS, part: str = ""
-) -> Rows:
+def _renamed(result: Series, rows: Mapping[str, str], endings: Sequence[str] = ENDINGS,
+             part: str = "") -> Rows:
     """A part of trainings under the names of a table, with each ending that is there."""
     return {row + ending: dict(result[name + part + ending]) for row, name in rows.items()
             for ending in endings if name + part + ending in result}
 
 
-def _table_of(
-    rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)
-) -> Callable[[Mapping[str, Any], int], Series]:
+def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)
+              ) -> Callable[[Mapping[str, Any], int], Series]:
     """Dev scores of trainings, with that of the weights before training."""
-
     def measure(settings: Mapping[str, Any], seed: int) -> Series:
         chosen = _chosen(rows, settings)
         result = runs(chosen.values(), settings, seed, controls=controls)
@@ -313,13 +302,19 @@ def _measure_spectrum(settings: Mapping[str, Any], seed: int) -> Series:
     return before | _renamed(result, PLANE, ends, part=": spectrum")
 
 
+def _raw(row: str, pooling: str, sets: Sequence[str], settings: Mapping[str, Any],
+         seed: int) -> Rows:
+    """Scores of the model before training, and of its random initialisation."""
+    models = {ending: model_of(settings["encoder"] + random, seed).set_params(pooling=pooling)
+              for ending, random in (("", ""), (CONTROL, RANDOM))}
+    return {row + ending: spearman_by_set(model, sets, settings["n_pairs"])
+            for ending, model in models.items()}
+
+
 def _measure_sets(settings: Mapping[str, Any], seed: int) -> Series:
-    sets, series = settings["sets"], {}
+    sets = settings["sets"]
     result = runs(PLANE.values(), settings, seed, controls=PLANE.values())
-    for ending, random in (("", ""), (CONTROL, RANDOM)):
-        model = model_of(settings["encoder"] + random, seed).set_params(pooling="first-last")
-        scores = spearman_by_set(model, sets, settings["n_pairs"])
-        series["first and last layer" + ending] = scores
+    series = _raw("first and last layer", "first-last", sets, settings, seed)
     for row, values in _renamed(result, PLANE).items():
         series[row] = {SETS.index(name): values[SETS.index(name)] for name in sets}
     return series
@@ -329,23 +324,16 @@ def _measure_poolings(settings: Mapping[str, Any], seed: int) -> Series:
     chosen = _chosen(POOLED, settings)
     result = read_in_ways(chosen.values(), settings, seed)
     series: Rows = {}
-    for ending, random in (("", ""), (CONTROL, RANDOM)):
-        model = model_of(settings["encoder"] + random, seed)
-        for p in READ:
-            scores = spearman_by_set(model.set_params(pooling=p), BOTH, settings["n_pairs"])
-            series[f"{RAW} → {p}{ending}"] = scores
+    for p in READ:
+        series |= _raw(f"{RAW} → {p}", p, BOTH, settings, seed)
     for row, name in chosen.items():
         for p in READ:
             series |= _renamed(result, {f"{row} → {p}": f"{name}, read by {p}"})
     return series
 
 
-# ---------------------------------------------------------------------------- pictures
-
-
 def _dots(title: str, *, beside: bool = True) -> Callable[[Entry, Series], Any]:
     """The paper's variants unless they are others, and those measured here with their controls."""
-
     def draw(entry: Entry, measured: Series) -> Any:
         rows = [name for name in measured if not name.endswith((SD, CONTROL))]
         spread = {name: measured.get(name + SD, {}).get(DEV, 0.0) for name in rows}
@@ -404,8 +392,6 @@ def _draw_sets(entry: Entry, measured: Series) -> Any:
     return row_table(shown, "SimCSE on all sets")
 
 
-# ---------------------------------------------------------------------------- the entries
-
 _COMMON = {
     "sentences": "STS-B, train", "learning_rate": 2e-4, "head": "none", "pooling": "first-last",
     "max_length": 32, "dropout": 0.1}
@@ -445,7 +431,6 @@ def _rise(m: Series, name: str, what: str) -> float:
 
 def _flatter(name: str) -> Callable[[Series], bool]:
     """Whether the largest singular value has a smaller share of all squares, by 30 %."""
-
     def holds(m: Series) -> bool:
         own, raw = (float(1 / sum(v * v for v in m[row].values())) for row in (name, RAW))
         return own < 0.7 * raw

@@ -144,7 +144,8 @@ def _last(row: Mapping[float, float]) -> float:
 ENTRIES = (
     declared("blei2003_table1", _measure_overfitting, _draw_overfitting, SCALES),
     declared("blei2003_figure9", _measure_order, _draw_order, SCALES,
-             lda_best=lambda m: all(y < m["folded-in pLSI"][k] for k, y in m["LDA"].items() if k > 4),
+             lda_best=lambda m: all(m["LDA"][k] < y for k, y in m["folded-in pLSI"].items()
+                                    if k >= 5),
              plsi_helps=lambda m: all(m["folded-in pLSI"][k] < y for k, y in m["unigram"].items()),
              mixture_overfits=lambda m: _last(m["mixture of unigrams"]) > _last(m["unigram"])),
 )

@@ -86,39 +86,12 @@ def trained_rows(name: str, train: Callable[[ContextualEncoder, int], Any], *, e
                  score: Callable[[Any], Series] | None = None) -> Rows:
     """Train an encoder with several seeds, from a model and from its random initialisation.
 
-    Parameters
-    ----------
-    name : str
-        Of the row.
-    train : function (encoder, seed) -> trained model, an `Encoder`
-        Leaves the encoder as it is.
-    entry : str
-        Id of the entry, the folder where finished trainings are kept; where several entries share
-        them, the name of their module.
-    settings : dict
-        Of the scale, and all else that decides this row. ``settings["encoder"]`` names the model to
-        start from. Change something here when ``train`` changes; `contrastive` is looked after.
-    sets : list of names in ``PLACES``, default ("stsb",)
-        What is scored.
-    seeds : int, default 3
-        Trainings, with seed, seed + 1, ...
-    seed : int, default 0
-    controls : int, default as many as seeds
-        Trainings from a random initialisation, drawn by the same seeds.
-    score : function (model) -> series
-        Instead of ``sets``: what is added to ``name`` -> {x: value}.
-
-    Returns
-    -------
-    series
-        Rows ``name`` and ``name, untrained``, means over seeds of Spearman x 100 by the place in
-        ``PLACES``; from two seeds on also ``..., sd``, with n - 1 in the denominator.
-
-    Raises
-    ------
-    ValueError
-        For an unknown set.
-    DataMissing, BackendUnavailable
+    ``train(encoder, seed)`` gives a model and leaves the encoder as it is; ``score(model)`` gives
+    what is added to ``name`` -> {x: value}, by default Spearman x 100 on ``sets``. Rows are means
+    over ``seeds`` trainings, with seed, seed + 1, ..., from ``settings["encoder"]``; of untrained
+    ones, ``controls`` (None: as many); and from two on standard deviations, ", sd", with n - 1.
+    Finished trainings are kept in the folder ``entry``: an id, or the name of the module whose
+    entries share them, under ``settings``, which hold all that decides this row.
     """
     for place in sets:
         check_choice("sets", place, PLACES)
