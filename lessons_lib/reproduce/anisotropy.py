@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..isotropy import (
 from ..plots import cone as draw_cone
 from ..plots import layer_lines
 from ..plots import singular_spectrum as draw_spectrum
-from .entry import Entry, Rows, Series, declared
+from .entry import Entry, Holds, Rows, Series, declared
 from .models import COURSE, RANDOM, model_of, with_encoder
 from .pictures import curves_of, paired_table
 
@@ -201,7 +201,7 @@ def _falls(row: Mapping[float, float]) -> bool:
     return _last(row) < row[min(row)]
 
 
-def _rises(name: str) -> Callable[[Series], bool]:
+def _rises(name: str) -> Holds:
     return lambda m: bool((np.diff(list(m[name].values())) > 0).all())
 
 
@@ -209,7 +209,7 @@ def _least(m: Series, name: str) -> float:
     return min(m[name].values())
 
 
-def _layer_entry(number: int, measure: str, **holds: Callable[[Series], bool]) -> Entry:
+def _layer_entry(number: int, measure: str, **holds: Holds) -> Entry:
     return declared(f"ethayarajh2019_figure{number}", functools.partial(_measure_layers, measure),
                     functools.partial(_draw_layers, measure), SCALES, **holds)
 

@@ -22,11 +22,14 @@ from ..core import PROJECT, output_folder
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COURSE", "SCALES", "Claim", "Entry", "Rows", "Series", "averages", "called", "declared",
-           "folder_of"]
+__all__ = ["COURSE", "SCALES", "Claim", "Draw", "Entry", "Holds", "Measure", "Rows", "Series",
+           "averages", "called", "declared", "folder_of"]
 
 Series = Mapping[str, Mapping[float, float]]
 Rows = dict[str, dict[float, float]]
+Measure = Callable[[Mapping[str, Any], int], Series]  # of the settings of a scale, and the seed
+Draw = Callable[["Entry", Series], "Figure"]
+Holds = Callable[[Series], bool]
 SCALES = ("smoke", "laptop", "paper")
 COURSE = "lesson-bert"  # the model of laptop scale
 STANDS_IN = "LessonBERT"  # what rows, claims and pictures call it
@@ -43,7 +46,7 @@ class Claim:
     """
 
     text: str
-    holds: Callable[[Series], bool]
+    holds: Holds
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,8 @@ class Entry:
     item: str
     lesson: str
     setup: str
-    measure: Callable[[Mapping[str, Any], int], Series]
-    draw: Callable[[Entry, Series], Figure]
+    measure: Measure
+    draw: Draw
     alt: str
     claims: tuple[Claim, ...]
     scales: Mapping[str, Mapping[str, Any]]
@@ -115,14 +118,13 @@ def _places(row: Any, at: Any) -> dict[float, float]:
     if not isinstance(row, Mapping):
         values = row if isinstance(row, list) else [row]
         places = range(len(values)) if at is None else at if isinstance(at, list) else [at]
-        return dict(zip(places, values, strict=False))
+        return dict(zip(places[:len(values)], values, strict=True))
     numbers = {float(place): value for place, value in row.items()}
     return {int(x) if x == int(x) else x: value for x, value in numbers.items()}
 
 
 def _compared(row: str, at: float | None = None, than: float | None = None, by: float = 0,
-              above: str | float | None = None,
-              below: str | float | None = None) -> Callable[[Series], bool]:
+              above: str | float | None = None, below: str | float | None = None) -> Holds:
     """A claim that is declared: whether a row is above or below another, a number, or itself."""
     other = next((name for name in (above, below) if name is not None), row)
 
@@ -138,11 +140,13 @@ def _compared(row: str, at: float | None = None, than: float | None = None, by: 
     return holds
 
 
-def declared(id: str, measure: Callable[[Mapping[str, Any], int], Series],
-             draw: Callable[[Entry, Series], Figure], scales: Mapping[str, Mapping[str, Any]],
-             **holds: Callable[[Series], bool]) -> Entry:
+def declared(id: str, measure: Measure, draw: Draw, scales: Mapping[str, Mapping[str, Any]],
+             **holds: Holds) -> Entry:
     """The entry with this id in ``entries.toml``; ``holds``, what its claims name as functions."""
     said = _declarations()[id]
+    named = {rule for _, rule in said["claims"] if isinstance(rule, str)}
+    if named != set(holds):
+        raise ValueError(f"{id}: claims name {sorted(named)}, its module gives {sorted(holds)}")
     texts = {name: said[name] for name in ("paper", "item", "lesson", "alt")}
     begins = "".join(_declarations()["begins"][name] for name in said.get("begins", ()))
     claims = [Claim(text, holds[rule] if isinstance(rule, str) else _compared(**rule))

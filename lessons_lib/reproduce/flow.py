@@ -30,9 +30,8 @@ SCALES = with_encoder(
 TARGET, SCALED = "flow (target)", "standardised, nulled"
 
 
-def _vectors(
-    model: str, seed: int, pooling: str, first: int | None
-) -> tuple[Sentences, np.ndarray, np.ndarray]:
+def _vectors(model: str, seed: int, pooling: str,
+             first: int | None) -> tuple[Sentences, np.ndarray, np.ndarray]:
     """All sentences, their vectors, and those of all parts of STS-B: a map is fitted on these."""
     sentences, tables = encoded(model, seed, ("stsb",), 1, first=first)
     return sentences, tables[pooling], tables[pooling][sentences.target["stsb"]]

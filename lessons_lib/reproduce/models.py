@@ -19,7 +19,7 @@ from ..contextual.encoder import ContextualEncoder
 from ..contextual.lesson_bert import LessonBert
 from ..contextual.readers import BertReader
 from ..core import check_seed
-from .entry import COURSE, Rows, Series
+from .entry import COURSE, Measure, Rows, Series
 
 __all__ = ["CONTROL", "COURSE", "PAPER", "RANDOM", "control_of", "controlled", "model_of",
            "weights_of", "with_encoder"]
@@ -29,9 +29,8 @@ RANDOM = "-random"  # after the name of a model: its architecture, randomly init
 CONTROL = ", untrained"  # after the name of a row: the same of that model
 
 
-def with_encoder(
-    smoke: Mapping[str, Any], laptop: Mapping[str, Any], paper: Mapping[str, Any], **more: Any
-) -> dict[str, dict[str, Any]]:
+def with_encoder(smoke: Mapping[str, Any], laptop: Mapping[str, Any], paper: Mapping[str, Any],
+                 **more: Any) -> dict[str, dict[str, Any]]:
     """The scales with the model that each reads, ``encoder``, and settings equal at all scales."""
     scales = {"smoke": smoke, "laptop": laptop, "paper": paper}
     encoders = {"smoke": COURSE, "laptop": COURSE, "paper": PAPER}
@@ -73,7 +72,7 @@ def weights_of(encoder: ContextualEncoder) -> str:
 
 
 def controlled(rows: Callable[[str, int, Mapping[str, Any]], Series], *,
-               seeds: str = "seeds") -> Callable[[Mapping[str, Any], int], Rows]:
+               seeds: str = "seeds") -> Measure:
     """How an entry measures: rows of its ``encoder``, and of untrained ones their mean over seeds.
 
     ``rows(name for model_of, seed, settings)`` gives those of one model; the setting ``seeds`` says

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..plots import score_curves, similarity_matrix
-from .entry import Entry, Rows, Series
+from .entry import Draw, Entry, Rows, Series
 from .models import CONTROL
 from .trained import SD, SETS
 
 __all__ = ["curves_of", "paired_table", "row_table", "score_lines", "set_table", "stacked"]
-
-Draw = Callable[[Entry, Series], Any]
 
 
 def curves_of(series: Series) -> dict[str, tuple[list[float], list[float]]]:

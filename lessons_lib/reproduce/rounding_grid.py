@@ -84,9 +84,8 @@ class _Numbers(dict):
 
 
 @functools.lru_cache(maxsize=1)
-def gathered(
-    sets: tuple[str, ...], n_nli: int | None, seed: int, first: int | None = None
-) -> Sentences:
+def gathered(sets: tuple[str, ...], n_nli: int | None, seed: int,
+             first: int | None = None) -> Sentences:
     """The sentences of sets and of ``n_nli`` triplets drawn by the seed, to be encoded together.
 
     ``first``: how many pairs of each part of a set are read, None for all.
@@ -232,9 +231,8 @@ def grid(model: str, methods: Sequence[str], *, sets: Sequence[str], pooling: st
     return result
 
 
-def score_against_k(
-    x: np.ndarray, fitted_on: np.ndarray, pairs: Pairs, shares: Sequence[float] = SHARES
-) -> dict[float, float]:
+def score_against_k(x: np.ndarray, fitted_on: np.ndarray, pairs: Pairs,
+                    shares: Sequence[float] = SHARES) -> dict[float, float]:
     """Scores after whitening to ever more directions, by their share of the columns of x.
 
     ``fitted_on``: rows of x. Directions that do not vary are left out at the end.

@@ -233,9 +233,8 @@ def _each(plans: Any, scale: str, seed: int, skip: bool, on_start: Any) -> Itera
         yield Finished(entry, state, record, place, error, monotonic() - began)
 
 
-def _kept_record(
-    entry: Entry, scale: str, seed: int, folder: Path, settings: Mapping[str, Any]
-) -> Record | None:
+def _kept_record(entry: Entry, scale: str, seed: int, folder: Path,
+                 settings: Mapping[str, Any]) -> Record | None:
     """The record that a run would only repeat, drawn again where its picture is gone."""
     file = folder / f"{entry.id}.json"
     try:

@@ -58,9 +58,8 @@ def short_rows(rows: Any, words: int | None) -> Any:
     return rows.select(np.array(longest) <= words)
 
 
-def nli_pairs(
-    words: int | None = None, *, sources: Sequence[str] = ("snli_devtest",)
-) -> LabelledPairs:
+def nli_pairs(words: int | None = None, *,
+              sources: Sequence[str] = ("snli_devtest",)) -> LabelledPairs:
     """Pairs with one of the three labels, in the order of the file. Raises DataMissing."""
     parts = [short_rows(load("nli-pairs", dataset=source), words) for source in sources]
     names = ("sentence1", "sentence2", "label", "dataset")

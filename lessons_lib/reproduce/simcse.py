@@ -27,7 +27,7 @@ from ..plots.anisotropy import singular_spectrum
 from ..plots.sbert import ablation_dots
 from ..plots.simcse import plane_of_encoders, plane_of_trainings
 from ..text import split_sentences
-from .entry import COURSE, Entry, Rows, Series, declared
+from .entry import COURSE, Draw, Entry, Holds, Measure, Rows, Series, declared
 from .models import CONTROL, PAPER, RANDOM, model_of
 from .pictures import row_table
 from .trained import (
@@ -248,7 +248,7 @@ def _renamed(result: Series, rows: Mapping[str, str], endings: Sequence[str] = E
 
 
 def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)
-              ) -> Callable[[Mapping[str, Any], int], Series]:
+              ) -> Measure:
     """Dev scores of trainings, with that of the weights before training."""
     def measure(settings: Mapping[str, Any], seed: int) -> Series:
         chosen = _chosen(rows, settings)
@@ -332,7 +332,7 @@ def _measure_poolings(settings: Mapping[str, Any], seed: int) -> Series:
     return series
 
 
-def _dots(title: str, *, beside: bool = True) -> Callable[[Entry, Series], Any]:
+def _dots(title: str, *, beside: bool = True) -> Draw:
     """The paper's variants unless they are others, and those measured here with their controls."""
     def draw(entry: Entry, measured: Series) -> Any:
         rows = [name for name in measured if not name.endswith((SD, CONTROL))]
@@ -429,7 +429,7 @@ def _rise(m: Series, name: str, what: str) -> float:
     return row[max(row)] - row[min(row)]
 
 
-def _flatter(name: str) -> Callable[[Series], bool]:
+def _flatter(name: str) -> Holds:
     """Whether the largest singular value has a smaller share of all squares, by 30 %."""
     def holds(m: Series) -> bool:
         own, raw = (float(1 / sum(v * v for v in m[row].values())) for row in (name, RAW))

@@ -53,9 +53,8 @@ def _perplexity(log_p: float, n_tokens: int) -> float:
         return float(np.exp(-log_p / n_tokens))
 
 
-def unigram_mixture(
-    matrix: sparse.csr_array, n_topics: int, *, n_iter: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
+def unigram_mixture(matrix: sparse.csr_array, n_topics: int, *, n_iter: int,
+                    seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A mixture of unigrams by EM: every document has one topic [blei2003latent, Sec. 4.2].
 
     From (D, V) counts log p(topic), (K,), and log p(word | topic), (K, V); a hundredth of a word is

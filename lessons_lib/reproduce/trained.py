@@ -66,9 +66,8 @@ def paired_spearman(vectors: np.ndarray, scores: Any) -> float:
     return 100 * float(spearman(pair_cosines(vectors, i, i + len(i)), scores))
 
 
-def spearman_by_set(
-    model: Encoder, sets: Sequence[str], n: int | None = None
-) -> dict[float, float]:
+def spearman_by_set(model: Encoder, sets: Sequence[str],
+                    n: int | None = None) -> dict[float, float]:
     """Spearman x 100 by the place of each set in ``PLACES``, over n of its pairs, None: all."""
     scores: dict[float, float] = {}
     with quiet():

@@ -126,9 +126,8 @@ METHOD_SCALES: dict[str, dict[str, Any]] = {
               "among": 30_000, "threads": 2}}
 
 
-def _factorised(
-    corpus: Corpus, growth: Callable, settings: Mapping[str, Any], seed: int
-) -> WordVectors:
+def _factorised(corpus: Corpus, growth: Callable, settings: Mapping[str, Any],
+                seed: int) -> WordVectors:
     """Words by the strongest directions of their counts with the most frequent contexts."""
     counts = Cooccurrences.from_corpus(corpus, 10, threads=settings["threads"]).matrix()
     counts = counts[:, : settings["contexts"]]
@@ -160,9 +159,8 @@ def _draw_methods(entry: Entry, measured: Series) -> Any:
     return paired_table(title, PARTS, entry.printed, measured, **options)
 
 
-def graded(
-    words: Mapping[str, np.ndarray] | Callable[[list[str]], np.ndarray], name: str, dim: int
-) -> float:
+def graded(words: Mapping[str, np.ndarray] | Callable[[list[str]], np.ndarray], name: str,
+           dim: int) -> float:
     """Spearman x 100 of cosines and people's grades over *all* pairs of a set.
 
     ``words``: word -> vector, where a word without one is the zero vector, or a function that has a

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from lessons_lib.contextual import (
-    BertSize, LessonBertForPretraining, WordPiece, load_encoder, save_bert,
-)
+    BertSize, LessonBertForPretraining, WordPiece, load_encoder, save_bert)
 from lessons_lib.isotropy import contextuality
 from lessons_lib.reproduce import anisotropy, entries
 from lessons_lib.reproduce.anisotropy import (
-    layer_measures, released_measures, token_table, word_tables,
-)
+    layer_measures, released_measures, token_table, word_tables)
 
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", "sea", "ship", "sail", "cow",
           "##s", "field")

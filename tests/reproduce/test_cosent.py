@@ -7,8 +7,7 @@ import pytest
 
 from lessons_lib.contextual import character_encoder
 from lessons_lib.reproduce.cosent import (
-    OBJECTIVES, chinese_pairs, over_training, spearman_of, train_by,
-)
+    OBJECTIVES, chinese_pairs, over_training, spearman_of, train_by)
 
 FIRST = ["abcd", "aabb", "dcba", "abab", "ccdd", "dddd"]
 SECOND = ["abcd", "aabb", "dcab", "abcd", "abcd", "aaaa"]

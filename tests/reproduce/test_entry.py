@@ -13,7 +13,7 @@ from lessons_lib.core import PROJECT, DamagedFile, DataMissing
 from lessons_lib.plots import score_curves
 from lessons_lib.plots.save import checked_alt
 from lessons_lib.reproduce import Claim, Entry, Record, entries, headline, recorded, run
-from lessons_lib.reproduce.entry import _compared, averages
+from lessons_lib.reproduce.entry import _compared, _declarations, averages, declared
 from lessons_lib.reproduce.recorded import read_record
 
 FILES = sorted((PROJECT / "figures").glob("*.json"))
@@ -77,8 +77,7 @@ def put(folder, text):
     (lambda f: put(f, ""), DamagedFile, r"blei2003_table1\.json.*run lessons reproduce"),
     (lambda f: put(f, "{}"), DamagedFile, r"blei2003_table1\.json.*run lessons reproduce"),
     (lambda f: put(f, '{"printed": 3}'), DamagedFile, r"table1\.json.*run lessons reproduce"),
-    (lambda f: put(f, "[]"), DamagedFile, r"table1\.json.*run lessons reproduce"),
-])
+    (lambda f: put(f, "[]"), DamagedFile, r"table1\.json.*run lessons reproduce")])
 def test_what_is_wrong_is_named_with_its_remedy(call, error, words, tmp_path):
     with pytest.raises(error, match=words):
         call(tmp_path)
@@ -94,6 +93,12 @@ def test_two_entries_with_one_id_are_refused(monkeypatch):
 
 
 # ---------------------------------------------------------------------------- what is declared
+
+
+def test_all_that_is_declared_is_an_entry_and_claims_name_the_functions_that_modules_give():
+    assert set(_declarations()) - {"begins"} == set(entries())
+    with pytest.raises(ValueError, match=r"arora2017_table1: claims name.*'tfidf'.*'sif'\]"):
+        declared("arora2017_table1", squares, draw, ENTRY.scales, sif=lambda m: True)
 
 
 def test_every_entry_names_a_paper_of_the_bibliography_and_a_lesson_of_the_course():

@@ -12,8 +12,7 @@ from lessons_lib.reproduce import entries, rounding, rounding_grid, run
 from lessons_lib.reproduce.flow import nulled
 from lessons_lib.reproduce.models import CONTROL
 from lessons_lib.reproduce.rounding_grid import (
-    FITS, RAW, Pairs, beta_gamma_grid, encoded, grid, score_against_k, scored,
-)
+    FITS, RAW, Pairs, beta_gamma_grid, encoded, grid, score_against_k, scored)
 from lessons_lib.reproduce.trained import SETS
 
 NAMES = [entry.id for entry in rounding.ENTRIES if entry.id != "su2022_tuned"]

@@ -9,8 +9,7 @@ from lessons_lib.datasets import LabelledPairs, SentencePairs, Triplets, load
 from lessons_lib.reproduce import run, sbert
 from lessons_lib.reproduce.models import CONTROL
 from lessons_lib.reproduce.sbert import (
-    ALL, ENTRIES, NLI, POOLINGS, STS, VARIANTS, nli_pairs, pairs_of_triplets, short_rows,
-)
+    ALL, ENTRIES, NLI, POOLINGS, STS, VARIANTS, nli_pairs, pairs_of_triplets, short_rows)
 from lessons_lib.reproduce.trained import PLACES, SD, SETS
 
 BY_ID = {entry.id: entry for entry in ENTRIES}

@@ -12,8 +12,7 @@ from lessons_lib.reproduce import run, simcse, trained
 from lessons_lib.reproduce.models import CONTROL
 from lessons_lib.reproduce.simcse import (
     AUGMENTS, DEV, ENTRIES, PATHS, PLANE, RAW, SENTENCES, VARIANTS, looked_at, runs, texts_of,
-    variant,
-)
+    variant)
 
 BY_ID = {entry.id: entry for entry in ENTRIES}
 SMOKE, PAPER = simcse.SCALES["smoke"], simcse.SCALES["paper"]

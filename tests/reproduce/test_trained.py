@@ -14,8 +14,7 @@ from lessons_lib.datasets.records import SentencePairs
 from lessons_lib.reproduce import bert, trained
 from lessons_lib.reproduce.models import CONTROL, controlled
 from lessons_lib.reproduce.trained import (
-    PLACES, SD, SETS, forget, kept_folder, spearman_by_set, trained_rows,
-)
+    PLACES, SD, SETS, forget, kept_folder, spearman_by_set, trained_rows)
 
 PAIRS = SentencePairs(["0"] * 4, ["10", "40", "80", "60"], np.array([5.0, 4.0, 1.0, 2.0]),
                       name="toy", split="test", scale=(0, 5))
