@@ -105,14 +105,14 @@ def _measure_objectives(settings: Mapping[str, Any], seed: int) -> Series:
 def _draw_objectives(entry: Entry, measured: Series) -> Any:
     """The test part of STS-B: a panel for each text to learn from, a row for each way to learn."""
     def panels(ending: str) -> dict[str, dict[str, tuple[float, float]]]:
-        found: dict[str, dict[str, tuple[float, float]]] = {}
+        result: dict[str, dict[str, tuple[float, float]]] = {}
         for kind in (kind for kind in KINDS if f"{WAYS[0]}, {kind}" in measured):
             rows = {AS_IT_IS: AS_IT_IS + ending}
             rows |= {way: f"{way}, {kind}{ending}" for way in WAYS}
-            found[f"learned from {kind}"] = {
+            result[f"learned from {kind}"] = {
                 way: (measured[row][TEST], measured.get(row + SD, {}).get(TEST, 0.0))
                 for way, row in rows.items()}
-        return found
+        return result
 
     title = "The same sentences, the same number of steps: the text decides"
     own = {"controls": panels(CONTROL), "xlabel": "STS-B test, Spearman × 100"}

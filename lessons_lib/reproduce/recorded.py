@@ -22,9 +22,9 @@ from .trained import SD
 
 __all__ = ["Record", "entries", "headline", "read_record", "recorded"]
 
-MODULES = (
-    topics, word_vectors, sif, doc2vec, bert, anisotropy, sbert, rounding, flow, cosent, simcse,
-    outlook)
+# a new module of entries adds its name here, in the order of the lessons
+MODULES = (topics, word_vectors, sif, doc2vec, bert, anisotropy, sbert, rounding, flow, cosent,
+           simcse, outlook)
 SHOWN = 3  # rows of a headline
 
 
@@ -40,12 +40,12 @@ def entries() -> dict[str, Entry]:
     ValueError
         When two entries have one id.
     """
-    found: dict[str, Entry] = {}
+    known: dict[str, Entry] = {}
     for entry in (entry for module in MODULES for entry in module.ENTRIES):
-        if entry.id in found:
+        if entry.id in known:
             raise ValueError(f"id={entry.id!r} belongs to two entries; expected one each")
-        found[entry.id] = entry
-    return found
+        known[entry.id] = entry
+    return known
 
 
 @dataclass(frozen=True)

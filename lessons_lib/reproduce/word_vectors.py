@@ -115,6 +115,7 @@ def _rises(m: Series, name: str) -> bool:
     return m[f"{name}, total"][3] > m[f"{name}, total"][1]
 
 
+# Methods on one text, and words with subwords.
 SETS = ("wordsim353", "rareword")
 GROWTH: dict[str, Callable] = {"SVD": lambda x: x, "SVD-S": np.sqrt, "SVD-L": np.log1p}
 METHOD_SCALES: dict[str, dict[str, Any]] = {
@@ -147,10 +148,9 @@ def _measure_methods(settings: Mapping[str, Any], seed: int) -> Series:
     def scored(vectors: WordVectors) -> dict[float, float]:
         return dict(enumerate(accuracies(vectors, among=settings["among"])))
 
-    result = {
-        name: scored(_factorised(corpus, growth, settings, seed)) for name, growth in GROWTH.items()
-    }
-    return result | {name: scored(model.fit(corpus).vectors_) for name, model in models.items()}
+    counted = {name: scored(_factorised(corpus, growth, settings, seed))
+               for name, growth in GROWTH.items()}
+    return counted | {name: scored(model.fit(corpus).vectors_) for name, model in models.items()}
 
 
 def _draw_methods(entry: Entry, measured: Series) -> Any:
