@@ -1,50 +1,88 @@
 """One figure or table of a paper, and what it takes to measure it again.
 
-Numbers come as series, name -> {x: value}, on paper and measured alike, so that they can be laid side by side. The verdict is a list of claims,
-each true or false of what was measured; a claim that fails is told with its reason, never hidden.
+Numbers come as series, row -> {x: value}, printed and measured alike. What is said of an entry, and
+what its paper prints and claims, stands in ``entries.toml``; how it is measured and drawn, in the
+module of its method. A claim that fails is told with its reason, never hidden.
 """
 
 from __future__ import annotations
 
-import datetime
-import math
+import functools
 import os
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core import PROJECT, check_choice, check_seed, device_report, output_folder, write_json
-from ..plots import save
+import numpy as np
+
+from ..core import PROJECT, output_folder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SCALES", "Claim", "Entry", "Outcome", "Series", "called", "drawn", "folder_of", "run"]
+__all__ = ["COURSE", "SCALES", "Claim", "Draw", "Entry", "Holds", "Measure", "Rows", "Series",
+           "averages", "called", "declared", "folder_of"]
 
-Series = Mapping[str, Mapping[float, float]]              # name -> {x: value}
+Series = Mapping[str, Mapping[float, float]]
+Rows = dict[str, dict[float, float]]
+Measure = Callable[[Mapping[str, Any], int], Series]  # of the settings of a scale, and the seed
+Draw = Callable[["Entry", Series], "Figure"]
+Holds = Callable[[Series], bool]
 SCALES = ("smoke", "laptop", "paper")
-COURSE, STANDS_IN = "lesson-bert", "LessonBERT"           # the model of laptop scale, and what rows, claims and pictures call it
+COURSE = "lesson-bert"  # the model of laptop scale
+STANDS_IN = "LessonBERT"  # what rows, claims and pictures call it
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, and a function that says whether the measured series bear it out."""
+    """A sentence of the paper, and whether measured series bear it out.
+
+    Parameters
+    ----------
+    text : str
+    holds : function (series) -> bool
+    """
 
     text: str
-    holds: Callable[[Series], bool]
+    holds: Holds
 
 
 @dataclass(frozen=True)
 class Entry:
     """A figure or table to measure again.
 
-    Parameters: id, lower-case words joined by _, also the name of its files; paper, a key of ``references.bib``; item, such as "Table 1"; lesson,
-    the id of the lesson that discusses it; printed, the paper's numbers (empty for a figure without printed numbers); setup, what differs from the
-    paper and why numbers may; measure(scale's settings, seed), gives the series; draw(entry, measured), gives the figure; alt, its words; claims;
-    scales, settings by the names "smoke", "laptop", "paper", plain numbers, words, and lists of them; why, the reason where a claim fails at laptop
-    scale, as strong as the evidence, "" where none does; headline, name -> (row, x), the numbers to show first, x = inf for the last of a row;
-    empty: means of the rows that the paper prints. Raises ValueError when a scale is missing or there is no claim.
+    Parameters
+    ----------
+    id : str
+        Lower-case words joined by _, also the name of its files.
+    paper : str
+        A key of ``references.bib``.
+    item : str
+        Such as "Table 1".
+    lesson : str
+        Id of the lesson that discusses it.
+    setup : str
+        What differs from the paper.
+    measure : function (settings of the scale, seed) -> series
+    draw : function (entry, measured) -> figure
+    alt : str
+        The figure in words.
+    claims : tuple of Claim, at least one
+    scales : dict of "smoke", "laptop" and "paper" to settings
+        Plain numbers, words, and lists of them.
+    printed : series
+        The paper's numbers; empty where it draws curves only.
+    why : str, default ""
+        The reason where a claim fails at laptop scale, "" where none does.
+    headline : dict of name to (row, x), default {}
+        The numbers to show first, x = inf for the last of a row. Empty: means of printed rows.
+
+    Raises
+    ------
+    ValueError
+        When a scale is missing or there is no claim.
     """
 
     id: str
@@ -52,8 +90,8 @@ class Entry:
     item: str
     lesson: str
     setup: str
-    measure: Callable[[Mapping[str, Any], int], Series]
-    draw: Callable[[Entry, Series], Figure]
+    measure: Measure
+    draw: Draw
     alt: str
     claims: tuple[Claim, ...]
     scales: Mapping[str, Mapping[str, Any]]
@@ -63,71 +101,80 @@ class Entry:
 
     def __post_init__(self) -> None:
         if set(self.scales) != set(SCALES):
-            raise ValueError(f"{self.id}: scales has {', '.join(self.scales) or 'none'}; expected settings for {', '.join(SCALES)}")
+            has = ", ".join(self.scales) or "none"
+            raise ValueError(
+                f"{self.id}: scales has {has}; expected settings for {', '.join(SCALES)}")
         if not self.claims:
-            raise ValueError(f"{self.id}: claims is empty; expected at least one sentence that can fail")
+            raise ValueError(f"{self.id}: claims is empty; expected a sentence that can fail")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a run found: ``measured`` series, ``verdicts`` (claim -> whether it holds), and the ``files`` written."""
-
-    id: str
-    measured: Series
-    verdicts: Mapping[str, bool]
-    files: tuple[Path, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether every claim holds."""
-        return all(self.verdicts.values())
+@functools.lru_cache(maxsize=1)
+def _declarations() -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "entries.toml").read_text("utf-8"))
 
 
-def _as_json(series: Series) -> dict[str, list[list[float | None]]]:
-    """Series as lists of [x, value]; an infinite value, which JSON lacks, is null."""
-    return {name: [[float(x), float(y) if math.isfinite(y) else None] for x, y in points.items()] for name, points in series.items()}
+def _places(row: Any, at: Any) -> dict[float, float]:
+    """A printed row: a table {place: number}, or one or many numbers at the places ``at``."""
+    if not isinstance(row, Mapping):
+        values = row if isinstance(row, list) else [row]
+        places = range(len(values)) if at is None else at if isinstance(at, list) else [at]
+        return dict(zip(places[:len(values)], values, strict=True))
+    numbers = {float(place): value for place, value in row.items()}
+    return {int(x) if x == int(x) else x: value for x, value in numbers.items()}
+
+
+def _compared(row: str, at: float | None = None, than: float | None = None, by: float = 0,
+              above: str | float | None = None, below: str | float | None = None) -> Holds:
+    """A claim that is declared: whether a row is above or below another, a number, or itself."""
+    other = next((name for name in (above, below) if name is not None), row)
+
+    def value(m: Series, name: str | float, x: float | None) -> float:
+        if not isinstance(name, str):
+            return name
+        return averages(m)[name] if x is None else m[name][x]
+
+    def holds(m: Series) -> bool:
+        own, level = value(m, row, at), value(m, other, at if than is None else than)
+        return own > level + by if below is None else own < level - by
+
+    return holds
+
+
+def declared(id: str, measure: Measure, draw: Draw, scales: Mapping[str, Mapping[str, Any]],
+             **holds: Holds) -> Entry:
+    """The entry with this id in ``entries.toml``; ``holds``, what its claims name as functions."""
+    said = _declarations()[id]
+    named = {rule for _, rule in said["claims"] if isinstance(rule, str)}
+    if named != set(holds):
+        raise ValueError(f"{id}: claims name {sorted(named)}, its module gives {sorted(holds)}")
+    texts = {name: said[name] for name in ("paper", "item", "lesson", "alt")}
+    begins = "".join(_declarations()["begins"][name] for name in said.get("begins", ()))
+    claims = [Claim(text, holds[rule] if isinstance(rule, str) else _compared(**rule))
+              for text, rule in said["claims"]]
+    printed = {row: _places(values, said.get("at"))
+               for row, values in said.get("printed", {}).items()}
+    told = {name: (row, x) for name, (row, x) in said.get("headline", {}).items()}
+    return Entry(id, **texts, setup=begins + said.get("setup", ""), measure=measure, draw=draw,
+                 claims=tuple(claims), scales=scales, printed=printed, why=said.get("why", ""),
+                 headline=told)
+
+
+def averages(series: Series) -> dict[str, float]:
+    """The mean of every row over the places that all rows have."""
+    common = sorted(set.intersection(*map(set, series.values())))
+    return {name: float(np.mean([row[x] for x in common])) for name, row in series.items()}
 
 
 def called(text: str, settings: Mapping[str, Any]) -> str:
-    """A text about LessonBERT with the name of the model that was read instead, where settings name another ``encoder``."""
+    """A text about LessonBERT with the name of the model that ``encoder`` names instead, if any."""
     encoder = str(settings.get("encoder", COURSE))
-    return text if encoder == COURSE else text.replace(STANDS_IN, os.path.basename(os.path.normpath(encoder)))
+    name = os.path.basename(os.path.normpath(encoder))
+    return text if encoder == COURSE else text.replace(STANDS_IN, name)
 
 
 def folder_of(entry: Entry, scale: str, settings: Mapping[str, Any] | None = None) -> Path:
-    """Where a run writes when nobody says: the course's ``figures`` for the laptop's own settings, else a folder of the user's output."""
-    own = scale == "laptop" and (settings is None or dict(settings) == dict(entry.scales[scale]))
-    return PROJECT / "figures" if own else output_folder() / "reproduced" / scale
-
-
-def drawn(entry: Entry, measured: Series, settings: Mapping[str, Any], folder: Path) -> Path:
-    """Draw what was measured and save it as ``<id>.svg`` or .png; texts that name LessonBERT name the model that was read. Returns the path."""
-    from matplotlib.text import Text
-
-    fig = entry.draw(entry, measured)
-    for text in fig.findobj(Text):
-        text.set_text(called(text.get_text(), settings))
-    picture = save(fig, folder / f"{entry.id}.svg", alt=called(entry.alt, settings))
-    picture.with_suffix({".svg": ".png", ".png": ".svg"}[picture.suffix]).unlink(missing_ok=True)         # of an earlier run with more marks, or less
-    return picture
-
-
-def run(entry: Entry, *, scale: str = "laptop", seed: int = 0, folder: Path | None = None, settings: Mapping[str, Any] | None = None) -> Outcome:
-    """Measure an entry and write ``<id>.svg`` (or .png) and ``<id>.json``: series, printed numbers, verdicts, scale, seed, device, versions, date.
-
-    Parameters: entry; scale, "smoke", "laptop" or "paper"; seed; folder, None for that of `folder_of`; settings, instead of the scale's own. Each
-    file appears whole or not at all. Raises ValueError for another scale or a wrong seed, DataMissing where the entry's data is not here, OSError.
-    """
-    check_choice("scale", scale, SCALES)
-    seed = check_seed(seed)
-    settings = dict(entry.scales[scale] if settings is None else settings)
-    folder = folder_of(entry, scale, settings) if folder is None else Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)                                             # a folder that cannot be is said before hours of measuring
-    measured = entry.measure(settings, seed)
-    verdicts = {claim.text: bool(claim.holds(measured)) for claim in entry.claims}
-    numbers = folder / f"{entry.id}.json"
-    write_json(numbers, {"id": entry.id, "paper": entry.paper, "item": entry.item, "lesson": entry.lesson, "setup": entry.setup,
-                         "printed": _as_json(entry.printed), "measured": _as_json(measured), "claims": verdicts, "scale": scale,
-                         "settings": settings, "seed": seed, "device": asdict(device_report()),
-                         "date": datetime.date.today().isoformat()})
-    return Outcome(entry.id, measured, verdicts, (drawn(entry, measured, settings, folder), numbers))   # no picture is worth hours of measuring
+    """Where a run writes by itself: ``figures`` for the laptop's own settings, else the output."""
+    own = settings is None or dict(settings) == dict(entry.scales[scale])
+    if scale == "laptop" and own:
+        return PROJECT / "figures"
+    return output_folder() / "reproduced" / scale

@@ -1,6 +1,7 @@
-"""What an entry found when it was last run for the course: the numbers beside its picture, for lessons that cannot wait for a long training.
+"""Which entries there are, and what each found when it was last run for the course.
 
-Only what ``lessons reproduce`` wrote is read, with the date and the machine it names. Used by the tables *paper vs measured*.
+Only what ``lessons reproduce`` wrote is read, with the date and the machine it names. Used by the
+tables *paper vs measured* of the lessons, which cannot wait for a long training.
 """
 
 from __future__ import annotations
@@ -13,16 +14,56 @@ from pathlib import Path
 from typing import Any
 
 from ..core import PROJECT, DamagedFile, DataMissing, check_choice
-from .entry import Entry, Series
-from .settings import plain
+from . import anisotropy, bert, cosent, doc2vec, flow, outlook, rounding, sbert, sif, simcse
+from . import topics, word_vectors
+from .entry import Entry, Series, averages, called
+from .models import CONTROL
+from .trained import SD
 
-__all__ = ["Record", "read_record", "recorded"]
+__all__ = ["Record", "entries", "headline", "read_record", "recorded"]
+
+# a new module of entries adds its name here, in the order of the lessons
+MODULES = (topics, word_vectors, sif, doc2vec, bert, anisotropy, sbert, rounding, flow, cosent,
+           simcse, outlook)
+SHOWN = 3  # rows of a headline
+
+
+def entries() -> dict[str, Entry]:
+    """Every figure and table that can be measured again, in the order of the lessons.
+
+    Returns
+    -------
+    dict of id to Entry
+
+    Raises
+    ------
+    ValueError
+        When two entries have one id.
+    """
+    known: dict[str, Entry] = {}
+    for entry in (entry for module in MODULES for entry in module.ENTRIES):
+        if entry.id in known:
+            raise ValueError(f"id={entry.id!r} belongs to two entries; expected one each")
+        known[entry.id] = entry
+    return known
 
 
 @dataclass(frozen=True)
 class Record:
-    """``printed`` and ``measured`` series, ``claims`` (sentence -> whether it held), the ``scale``, ``date`` and ``setup`` of the run, its ``item``,
-    ``settings`` and ``seed``, and the ``picture`` beside it, None where there is none."""
+    """What a run of an entry found.
+
+    Parameters
+    ----------
+    id : str
+    printed, measured : series
+        Row -> {x: value}.
+    claims : dict of sentence to bool
+    scale, date, setup, item : str
+    settings : dict
+    seed : int, default 0
+    picture : Path or None
+        The picture beside the record, None where there is none.
+    """
 
     id: str
     printed: Series
@@ -44,46 +85,129 @@ class Record:
     @property
     def verdict(self) -> str:
         """How many claims hold, in words."""
-        return f"holds ({len(self.claims)})" if not self.failed else f"{len(self.claims) - len(self.failed)} of {len(self.claims)} hold"
+        n = len(self.claims)
+        return f"{n - len(self.failed)} of {n} hold" if self.failed else f"holds ({n})"
 
-    def misfit(self, entry: Entry, *, scale: str | None = None, settings: Mapping[str, Any] | None = None, seed: int | None = None) -> str:
-        """What tells this record from one of today's entry, "" where nothing does.
+    def misfit(self, entry: Entry, *, scale: str | None = None,
+               settings: Mapping[str, Any] | None = None, seed: int | None = None) -> str:
+        """What tells this record from one of today's entry.
 
-        Parameters: entry; scale, None: that of the record; settings, None: those of the scale; seed, None: any.
+        Parameters
+        ----------
+        entry : Entry
+        scale : str, default that of the record
+        settings : dict, default those of the scale
+        seed : int, default any
+
+        Returns
+        -------
+        str
+            The names of what differs, "" where nothing does.
         """
-        wanted = {"scale": scale or self.scale, "settings": plain(entry.scales[scale or self.scale] if settings is None else settings),
-                  "item": entry.item, "printed numbers": {name: dict(points) for name, points in entry.printed.items()},
-                  "claims": {claim.text for claim in entry.claims}, "seed": self.seed if seed is None else seed}
-        has = {"scale": self.scale, "settings": self.settings, "item": self.item, "printed numbers": self.printed, "claims": set(self.claims),
-               "seed": self.seed}
-        return ", ".join(name for name in wanted if wanted[name] != has[name])
+        scale = scale or self.scale
+        settings = entry.scales[scale] if settings is None else settings
+        pairs = {
+            "scale": (self.scale, scale),
+            # as a file gives them back: lists for tuples
+            "settings": (self.settings, json.loads(json.dumps(dict(settings)))),
+            "item": (self.item, entry.item),
+            "printed numbers": (self.printed, {k: dict(row) for k, row in entry.printed.items()}),
+            "claims": (set(self.claims), {claim.text for claim in entry.claims}),
+            "seed": (self.seed, self.seed if seed is None else seed),
+        }
+        return ", ".join(name for name, (has, wanted) in pairs.items() if has != wanted)
 
 
 def _series(stored: dict[str, list]) -> Series:
-    return {name: {int(x) if x == int(x) else x: math.inf if y is None else y for x, y in points} for name, points in stored.items()}
+    """Series from lists of [x, value], where null is an infinite value."""
+    return {name: {int(x) if x == int(x) else x: math.inf if y is None else y for x, y in points}
+            for name, points in stored.items()}
 
 
 def read_record(file: Path) -> Record:
     """The record in a file. Raises DamagedFile, OSError."""
     try:
         raw = json.loads(file.read_text("utf-8"))
-        pictures = [file.with_suffix(ending) for ending in (".svg", ".png") if file.with_suffix(ending).is_file()]
-        return Record(raw["id"], _series(raw["printed"]), _series(raw["measured"]), dict(raw["claims"]), raw["scale"], raw["date"], raw["setup"],
-                      raw["item"], dict(raw["settings"]), raw["seed"], pictures[0] if pictures else None)
-    except (KeyError, TypeError, ValueError) as error:
-        raise DamagedFile(f"{file} is no record of this version ({error!r:.80}): run lessons reproduce {file.stem}") from error
+        pictures = [file.with_suffix(ending) for ending in (".svg", ".png")]
+        return Record(
+            **{name: raw[name] for name in ("id", "scale", "date", "setup", "item", "seed")},
+            **{name: _series(raw[name]) for name in ("printed", "measured")},
+            **{name: dict(raw[name]) for name in ("claims", "settings")},
+            picture=next(filter(Path.is_file, pictures), None))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DamagedFile(f"{file} is no record of this version ({error!r:.80}): "
+                          f"run lessons reproduce {file.stem}") from error
 
 
 def recorded(id: str, *, folder: Path | None = None) -> Record:
     """The last record of an entry.
 
-    Parameters: id, of an entry; folder, None for the course's ``figures``. Raises ValueError for an unknown id (nearest), DataMissing for an entry
-    that was never run (with the command), DamagedFile.
-    """
-    from .registry import entries
+    Parameters
+    ----------
+    id : str
+        Of an entry.
+    folder : Path, default the course's ``figures``
 
+    Returns
+    -------
+    Record
+
+    Raises
+    ------
+    ValueError
+        For an unknown id, with the nearest.
+    DataMissing
+        For an entry that was never run, with the command.
+    DamagedFile
+    """
     check_choice("id", id, list(entries()))
     file = (PROJECT / "figures" if folder is None else Path(folder)) / f"{id}.json"
     if not file.is_file():
         raise DataMissing(f"{id} has no record {file.name}: run lessons reproduce {id}")
     return read_record(file)
+
+
+def headline(entry: Entry, record: Record) -> tuple[str, str]:
+    """Printed and measured numbers in short.
+
+    Parameters
+    ----------
+    entry : Entry
+    record : Record
+
+    Returns
+    -------
+    printed, measured : str
+        The numbers that the entry chose, or of three rows the mean over the places that paper and
+        record both have; of the record's own rows where the paper prints none.
+    """
+    told: list[tuple[float | None, float | None, str]] = []
+    if entry.headline:
+        for name, (row, x) in entry.headline.items():
+            told.append((_at(record.printed, row, x), _at(record.measured, row, x), name))
+    else:
+        for row in entry.printed:
+            pair = {"printed": record.printed[row], "measured": record.measured.get(row, {})}
+            if set.intersection(*map(set, pair.values())):
+                told.append((*averages(pair).values(), row))
+        if not told:
+            own = [row for row in record.measured if not row.endswith((CONTROL, SD))]
+            told = [(None, averages({row: record.measured[row]})[row], row) for row in own]
+        told = told[:SHOWN]
+    columns = [[_short(pair[k], pair[2]) for pair in told] for k in (0, 1)]
+    printed, measured = ("; ".join(filter(None, column)) for column in columns)
+    return called(printed, record.settings), called(measured, record.settings)
+
+
+def _at(series: Series, row: str, x: float) -> float | None:
+    points = series.get(row, {})
+    return points.get(max(points, default=x) if x == math.inf else x)
+
+
+def _short(value: float | None, row: str) -> str:
+    if value is None:
+        return ""
+    value = 0.0 if abs(value) < 0.005 else value  # no -0.00
+    size = abs(value)
+    form = ".3g" if size >= 1e6 else ",.0f" if size >= 1000 else ".1f" if size >= 10 else ".2f"
+    return f"{row}: {'∞' if math.isinf(value) else format(value, form)}"

@@ -1,53 +1,178 @@
-"""Measuring a paper's figure again: what is written, what a claim that fails does, and what is refused."""
+"""Declared entries, what a run writes, records read back, and an entry told in a line."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import math
+import re
 
 import pytest
 
+from lessons_lib.core import PROJECT, DamagedFile, DataMissing
 from lessons_lib.plots import score_curves
-from lessons_lib.reproduce import Claim, Entry, run
+from lessons_lib.plots.save import checked_alt
+from lessons_lib.reproduce import Claim, Entry, Record, entries, headline, recorded, run
+from lessons_lib.reproduce.entry import _compared, _declarations, averages, declared
+from lessons_lib.reproduce.recorded import read_record
 
-SCALES = {"smoke": {"n": 2}, "laptop": {"n": 3}, "paper": {"n": 4}}
+FILES = sorted((PROJECT / "figures").glob("*.json"))
 
 
 def squares(settings, seed):
-    return {"squares": {x: float(x * x + seed) for x in range(1, settings["n"] + 1)}, "endless": {1: math.inf}}
+    row = {x: float(x * x + seed) for x in range(1, settings["n"] + 1)}
+    return {"squares": row, "endless": {1: math.inf}}
 
 
 def draw(entry, measured):
     points = measured["squares"]
-    return score_curves({"squares": (list(points), list(points.values()))}, title="Squares grow faster than numbers", xlabel="x", ylabel="y")
+    return score_curves({"squares": (list(points), list(points.values()))}, xlabel="x", ylabel="y",
+                        title="Squares grow faster than numbers")
 
 
-ENTRY = Entry(id="euclid_1", paper="euclid", item="Figure 1", lesson="one_hot", setup="none", measure=squares, draw=draw,
-              alt="Line chart of squares against numbers, rising faster and faster.", printed={"squares": {1: 1.0, 2: 4.0}}, scales=SCALES,
-              claims=(Claim("squares grow", lambda m: m["squares"][2] > m["squares"][1]), Claim("squares shrink", lambda m: m["squares"][2] < 1)))
+ENTRY = Entry(
+    id="blei2003_table1", paper="euclid", item="Figure 1", lesson="one_hot", setup="none",
+    measure=squares, draw=draw, alt="Line chart of squares against numbers, rising ever faster.",
+    printed={"squares": {1: 1.0, 2: 4.0}},
+    scales={"smoke": {"n": 2}, "laptop": {"n": 3}, "paper": {"n": 4}},
+    claims=(Claim("squares grow", lambda m: m["squares"][2] > m["squares"][1]),
+            Claim("squares shrink", lambda m: m["squares"][2] < 1)))
 
 
-def test_picture_and_numbers_are_written_with_what_made_them(tmp_path):
+def test_picture_and_record_are_written_and_the_record_is_what_the_run_found(tmp_path):
     outcome = run(ENTRY, scale="smoke", seed=5, folder=tmp_path / "new folder")
     assert outcome.verdicts == {"squares grow": True, "squares shrink": False} and not outcome.ok
     picture, numbers = outcome.files
     assert "<svg" in picture.read_text("utf-8")
     written = json.loads(numbers.read_text("utf-8"))
-    assert written["measured"] == {"squares": [[1.0, 6.0], [2.0, 9.0]], "endless": [[1.0, None]]}
-    assert written["printed"] == {"squares": [[1.0, 1.0], [2.0, 4.0]]}
-    assert written["claims"] == outcome.verdicts and written["scale"] == "smoke" and written["settings"] == {"n": 2} and written["seed"] == 5
+    series = {"squares": [[1.0, 6.0], [2.0, 9.0]], "endless": [[1.0, None]]}
+    said = {"measured": series, "printed": {"squares": [[1.0, 1.0], [2.0, 4.0]]}, "seed": 5,
+            "claims": outcome.verdicts, "scale": "smoke", "settings": {"n": 2}}
+    assert {key: written[key] for key in said} == said
     assert "numpy" in written["device"]["versions"] and written["date"]
+    record = recorded(ENTRY.id, folder=numbers.parent)
+    assert record.measured == outcome.measured and record.claims == outcome.verdicts
+    assert record.printed == ENTRY.printed and record.picture == picture
+    assert record.misfit(ENTRY) == "" == record.misfit(ENTRY, scale="smoke", seed=5)
+    assert record.misfit(ENTRY, scale="laptop", seed=4) == "scale, settings, seed"
+    other = dataclasses.replace(ENTRY, item="x", printed={}, claims=ENTRY.claims[:1])
+    assert record.misfit(other) == "item, printed numbers, claims"
 
 
 def test_the_scale_decides_the_settings(tmp_path):
     assert len(run(ENTRY, scale="paper", folder=tmp_path).measured["squares"]) == 4
-    with pytest.raises(ValueError, match=r"scale='papers'.*paper"):
-        run(ENTRY, scale="papers", folder=tmp_path)
 
 
-def test_an_entry_without_a_claim_or_a_scale_is_refused():
-    with pytest.raises(ValueError, match="euclid_1: claims is empty"):
-        dataclasses.replace(ENTRY, claims=())
-    with pytest.raises(ValueError, match="euclid_1: scales has smoke; expected settings for smoke, laptop, paper"):
-        dataclasses.replace(ENTRY, scales={"smoke": {}})
+def put(folder, text):
+    (folder / "blei2003_table1.json").write_text(text)
+    return recorded("blei2003_table1", folder=folder)
+
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda f: run(ENTRY, scale="papers", folder=f), ValueError, "scale='papers'.*paper"),
+    (lambda f: dataclasses.replace(ENTRY, claims=()), ValueError, "claims is empty"),
+    (lambda f: dataclasses.replace(ENTRY, scales={"smoke": {}}), ValueError, "has smoke;.*laptop"),
+    (lambda f: recorded("blei2003_table1", folder=f), DataMissing, "run lessons reproduce blei"),
+    (lambda f: recorded("blei2003_table", folder=f), ValueError, "blei2003_table1"),
+    (lambda f: put(f, ""), DamagedFile, r"blei2003_table1\.json.*run lessons reproduce"),
+    (lambda f: put(f, "{}"), DamagedFile, r"blei2003_table1\.json.*run lessons reproduce"),
+    (lambda f: put(f, '{"printed": 3}'), DamagedFile, r"table1\.json.*run lessons reproduce"),
+    (lambda f: put(f, "[]"), DamagedFile, r"table1\.json.*run lessons reproduce")])
+def test_what_is_wrong_is_named_with_its_remedy(call, error, words, tmp_path):
+    with pytest.raises(error, match=words):
+        call(tmp_path)
+
+
+def test_two_entries_with_one_id_are_refused(monkeypatch):
+    from importlib import import_module
+
+    module = import_module("lessons_lib.reproduce.recorded")
+    monkeypatch.setattr(module, "MODULES", module.MODULES * 2)
+    with pytest.raises(ValueError, match="id='blei2003_table1' belongs to two entries"):
+        entries()
+
+
+# ---------------------------------------------------------------------------- what is declared
+
+
+def test_all_that_is_declared_is_an_entry_and_claims_name_the_functions_that_modules_give():
+    assert set(_declarations()) - {"begins"} == set(entries())
+    with pytest.raises(ValueError, match=r"arora2017_table1: claims name.*'tfidf'.*'sif'\]"):
+        declared("arora2017_table1", squares, draw, ENTRY.scales, sif=lambda m: True)
+
+
+def test_every_entry_names_a_paper_of_the_bibliography_and_a_lesson_of_the_course():
+    notebooks = PROJECT / "notebooks"
+    keys = set(re.findall(r"@\w+\{([^,]+),", (notebooks / "references.bib").read_text("utf-8")))
+    lessons = {path.stem[3:] for path in notebooks.glob("*.md")}
+    for name, entry in entries().items():
+        assert entry.id == name and re.fullmatch(r"[a-z0-9_]+", name)
+        assert entry.paper in keys and entry.lesson in lessons
+        checked_alt(entry.alt)
+
+
+def test_a_declared_claim_compares_a_row_with_another_a_number_or_itself():
+    series = {"a": {0: 1.0, 1: 5.0, 2: 90.0}, "b": {0: 2.0, 1: 2.0}}
+    assert averages(series) == {"a": 3.0, "b": 2.0}          # over the places that all rows have
+    for rule, held in (
+        ({"row": "a", "above": "b"}, True), ({"row": "a", "above": "b", "by": 1}, False),
+        ({"row": "a", "above": "b", "at": 0}, False), ({"row": "a", "at": 2, "than": 1}, True),
+        ({"row": "a", "above": "b", "at": 0, "by": -1.5}, True),
+        ({"row": "a", "below": "b", "at": 0}, True), ({"row": "a", "below": 1.0, "at": 0}, False),
+        ({"row": "a", "above": 0.5, "at": 0}, True),
+    ):
+        assert _compared(**rule)(series) is held, rule
+
+
+# ---------------------------------------------------------------------------- told in a line
+
+
+def told(measured, printed=None, chosen=None, **settings):
+    entry = dataclasses.replace(ENTRY, printed=printed or {}, headline=chosen or {})
+    record = Record("x", entry.printed, measured, {"a claim": True}, "laptop", "", "",
+                    settings=settings)
+    return headline(entry, record)
+
+
+def test_a_row_is_told_by_its_mean_over_the_places_that_both_have():
+    measured = {"a": {0: 1.0, 1: 3.0, 2: 500.0}, "b": {0: 1.0}}
+    printed = {"a": {0: 10.0, 1: 20.0, 9: 1.0}, "c": {0: 1.0}}
+    assert told(measured, printed) == ("a: 15.0", "a: 2.00")
+
+
+def test_where_nothing_is_printed_rows_stand_alone_without_spread_and_control():
+    rows = {"a": {0: 1.0, 1: 2.0}, "a, sd": {0: 0.1}, "a, untrained": {0: 0.5}}
+    assert told(rows) == ("", "a: 1.50")
+
+
+def test_an_entry_chooses_its_numbers_and_the_model_that_was_read_is_named():
+    chosen = {"LessonBERT, first": ("LessonBERT", 1), "last": ("LessonBERT", math.inf)}
+    result = told({"LessonBERT": {1: 5.0, 2: 6.0}}, {"LessonBERT": {2: 7.0}}, chosen,
+                  encoder="/models/big-bert/")
+    assert result == ("last: 7.00", "big-bert, first: 5.00; last: 6.00")
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (-0.001, "0.00"), (-12.34, "-12.3"), (2345.6, "2,346"), (1.234e9, "1.23e+09"), (math.inf, "∞")])
+def test_numbers_of_every_size(value, text):
+    assert told({"a": {0: value}})[1] == f"a: {text}"
+
+
+# ---------------------------------------------------------------------------- committed records
+
+
+def test_every_entry_is_recorded():
+    assert {file.stem for file in FILES} == set(entries())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_committed_record_is_of_todays_entry_and_a_claim_that_fails_has_its_reason(file):
+    entry, record = entries()[file.stem], read_record(file)
+    assert record.id == file.stem and record.misfit(entry, scale="laptop", seed=0) == ""
+    assert record.picture is not None
+    assert sum(file.with_suffix(ending).is_file() for ending in (".svg", ".png")) == 1
+    assert bool(record.failed) == bool(entry.why), f"{record.failed}, why={entry.why!r}"
+    verdicts = {claim.text: bool(claim.holds(record.measured)) for claim in entry.claims}
+    assert verdicts == record.claims
+    printed, measured = headline(entry, record)
+    assert 5 < len(measured) < 160 and len(printed) < 160

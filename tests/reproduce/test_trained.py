@@ -1,4 +1,4 @@
-"""Entries that train: seeds, controls and standard deviations; what was finished is not trained again, and anything that decides it counts."""
+"""Entries that train or read encoders: seeds, controls, sets, and what was finished is kept."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import torch
 
 from lessons_lib.core import DataWarning
 from lessons_lib.datasets.records import SentencePairs
-from lessons_lib.reproduce import trained
-from lessons_lib.reproduce.trained import PLACES, SD, forget, kept_folder, spearman_by_set, trained_rows
+from lessons_lib.reproduce import bert, trained
+from lessons_lib.reproduce.models import CONTROL, controlled
+from lessons_lib.reproduce.trained import (
+    PLACES, SD, SETS, forget, kept_folder, spearman_by_set, trained_rows)
 
-PAIRS = SentencePairs(name="toy", split="test", sentence1=["0"] * 4, sentence2=["10", "40", "80", "60"], score=np.array([5.0, 4.0, 1.0, 2.0]),
-                      subset=None, scale=(0, 5))
+PAIRS = SentencePairs(["0"] * 4, ["10", "40", "80", "60"], np.array([5.0, 4.0, 1.0, 2.0]),
+                      name="toy", split="test", scale=(0, 5))
 
 
 class Start:
@@ -29,7 +31,7 @@ class Start:
 
 
 class Trainer:
-    """Trains nothing: the score is the start weight and ten times the seed. Counts its trainings, and may fail in one."""
+    """The score is the start weight and ten times the seed; may fail in one of its trainings."""
 
     def __init__(self, fails_at: int | None = None):
         self.trainings, self.fails_at = [], fails_at
@@ -44,23 +46,22 @@ class Trainer:
 @pytest.fixture(autouse=True)
 def starts(monkeypatch):
     """Start weight 1 of the trained model, 0.5 of the control."""
-    monkeypatch.setattr(trained, "load_encoder", lambda name: Start(1.0 if name == "lesson-bert" else 2.0))
+    known = {"lesson-bert": 1.0}
+    monkeypatch.setattr(trained, "load_encoder", lambda name: Start(known.get(name, 2.0)))
     monkeypatch.setattr(trained, "control_of", lambda name, seed: Start(0.5))
 
 
 def rows(train, settings=None, **changes):
-    given = {"entry": "euclid_1", "seeds": 3, "score": lambda model: {"": {5: model}, ", halved": {0: model / 2}}}
-    return trained_rows("row", train, settings={"steps": 2} if settings is None else settings, **given | changes)
+    given = {"entry": "euclid_1", "seeds": 3, "settings": settings or {"steps": 2},
+             "score": lambda model: {"": {5: model}, ", halved": {0: model / 2}}}
+    return trained_rows("row", train, **given | changes)
 
 
 def test_means_and_standard_deviations_over_seeds_with_the_control_beside_them():
-    found = rows(Trainer(), seed=1)
-    assert found["row"] == {5: 21.0} and found["row" + SD] == {5: pytest.approx(10.0)}          # 11, 21, 31
-    assert found["row, untrained"] == {5: 20.5} and found["row, halved, untrained" + SD] == {0: pytest.approx(5.0)}
-    assert len(found) == 8
-
-
-def test_one_seed_has_no_standard_deviation_and_controls_can_be_left_out():
+    result = rows(Trainer(), seed=1)  # 11, 21, 31
+    assert result["row"] == {5: 21.0} and result["row" + SD] == {5: pytest.approx(10.0)}
+    assert result["row, untrained"] == {5: 20.5} and len(result) == 8
+    assert result["row, halved, untrained" + SD] == {0: pytest.approx(5.0)}
     assert list(rows(Trainer(), seeds=1, controls=0)) == ["row", "row, halved"]
 
 
@@ -68,12 +69,15 @@ def test_an_interrupted_record_goes_on_with_the_training_that_it_stopped_in():
     stopped, goes_on, again = Trainer(fails_at=2), Trainer(), Trainer()
     with pytest.raises(KeyboardInterrupt):
         rows(stopped)
-    found = rows(goes_on)
-    assert stopped.trainings + goes_on.trainings == [(1.0, 0), (1.0, 1), (1.0, 2), (0.5, 0), (0.5, 1), (0.5, 2)]
-    assert rows(again) == found and not again.trainings
+    result = rows(goes_on)
+    every = [(weight, seed) for weight in (1.0, 0.5) for seed in (0, 1, 2)]
+    assert stopped.trainings + goes_on.trainings == every
+    assert rows(again) == result and not again.trainings
 
 
-@pytest.mark.parametrize("change", [{"settings": {"steps": 3}}, {"settings": {"steps": 2, "encoder": "another"}}, {"entry": "euclid_2"}, {"seed": 7}])
+@pytest.mark.parametrize("change", [
+    {"settings": {"steps": 3}}, {"settings": {"steps": 2, "encoder": "another"}},
+    {"entry": "euclid_2"}, {"seed": 7}])
 def test_what_decides_a_training_decides_whether_it_is_known(change):
     rows(Trainer(), seeds=1)
     again = Trainer()
@@ -82,12 +86,12 @@ def test_what_decides_a_training_decides_whether_it_is_known(change):
 
 
 def test_other_code_trains_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(trained, "ROOM", tmp_path)
+    monkeypatch.setattr(trained, "CODE", tmp_path)
     monkeypatch.setattr(trained, "_code", functools.lru_cache(trained._code.__wrapped__))
     rows(Trainer())
     (tmp_path / "losses.py").write_text("steps = 1\n")
     same, again = Trainer(), Trainer()
-    rows(same)                                                                                # this process still trains by the code that it read
+    rows(same)  # this process still trains by the code that it read
     trained._code.cache_clear()
     rows(again)
     assert len(same.trainings) == 0 and len(again.trainings) == 6
@@ -104,26 +108,59 @@ def test_a_cut_file_counts_as_none_and_forgetting_begins_anew():
     assert len(again.trainings) == 1 and len(anew.trainings) == 3 and len(files) == 3
 
 
-class Angles:
-    """Encodes a text that is an angle; warns, as models do of long sentences."""
-
-    dim, name = 2, "angles"
-
-    def encode(self, texts, *, batch_size=256, progress=False):
-        warnings.warn("too long", DataWarning, stacklevel=1)
-        t = np.radians([float(text) for text in texts])
-        return np.column_stack([np.cos(t), np.sin(t)])
-
-
-def test_scores_stand_at_the_place_of_their_set_and_a_split_can_be_named(monkeypatch):
-    asked = []
-    monkeypatch.setattr(trained, "load", lambda name, split=None: asked.append((name, split)) or PAIRS)
-    assert spearman_by_set(Angles(), ["stsb", "stsb dev"]) == {5: pytest.approx(100), PLACES.index("stsb dev"): pytest.approx(100)}
-    assert asked == [("stsb", None), ("stsb", "dev")]
-
-
 def test_an_unknown_set_is_refused_before_anything_is_trained():
     train = Trainer()
     with pytest.raises(ValueError, match="sets='stsb deb'.*stsb dev"):
         rows(train, sets=["stsb deb"])
     assert not train.trainings
+
+
+# ---------------------------------------------------------------------------- scores of encoders
+
+
+class Angles:
+    """Encodes a text that is an angle; warns, as models do of long sentences."""
+
+    dim, name = 2, "angles"
+
+    def __init__(self, name: str = "", seed: int = 0):
+        self.opposite = name.endswith("random") and seed == 1
+
+    def encode(self, texts, *, batch_size=256, progress=False):
+        warnings.warn("too long", DataWarning, stacklevel=1)
+        t = np.radians([float(text) for text in texts])
+        t = np.where(self.opposite & (t > 0), np.pi / 2 - t, t)
+        return np.column_stack([np.cos(t), np.sin(t)])
+
+    def encode_each(self, texts, poolings):
+        return [self.encode(texts) for _ in poolings]
+
+
+def test_scores_stand_at_the_place_of_their_set_and_a_split_can_be_named(monkeypatch):
+    asked = []
+    for module in (trained, bert):
+        monkeypatch.setattr(module, "load", lambda n, split=None: asked.append((n, split)) or PAIRS)
+    scores = spearman_by_set(Angles(), ["stsb", "stsb dev"])
+    assert scores == {5: pytest.approx(100), PLACES.index("stsb dev"): pytest.approx(100)}
+    result = bert.scores_by_set(lambda t: [Angles().encode(t)], ["angles"], ["sts13", "sick"])
+    assert result == {"angles": {1: pytest.approx(100), 6: pytest.approx(100)}}
+    assert SETS[1] == "sts13" and asked == [
+        ("stsb", None), ("stsb", "dev"), ("sts13", None), ("sick", None)]
+
+
+def test_the_control_is_the_mean_over_its_seeds(monkeypatch):
+    monkeypatch.setattr(bert, "load", lambda name: PAIRS)
+    monkeypatch.setattr(bert, "model_of", Angles)
+    settings = {"sets": ["stsb"], "seeds": 2, "encoder": "lesson-bert", "pairs": None}
+    result = bert._measure_readings(settings, 0)
+    assert set(result) == {*bert.READINGS, *(name + CONTROL for name in bert.READINGS)}
+    assert result["h0 + hL"][5] == pytest.approx(100)
+    assert result["h0 + hL" + CONTROL][5] == pytest.approx(0)
+
+    @functools.partial(controlled, seeds="n")
+    def measure(model, seed, settings):
+        return {"a": {0: 5.0 if model == "lesson-bert" else float(seed)}}
+
+    own = {"encoder": "lesson-bert", "n": 3}
+    assert measure(own, 1) == {"a": {0: 5.0}, "a" + CONTROL: {0: 2.0}}
+    assert measure(own | {"n": 0}, 1) == {"a": {0: 5.0}}

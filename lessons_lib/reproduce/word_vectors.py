@@ -1,0 +1,224 @@
+"""Mikolov et al. 2013; Pennington et al. 2014; Bojanowski et al. 2017: words from one text.
+
+Negative samples against a tree, CBOW against skip-gram; factorised counts against GloVe; words with
+and without subwords. The papers' texts are a hundred times as long; Wikipedia's first articles
+stand in, so directions count and sizes do not. Lessons ``04_word2vec``, ``05_glove_and_fasttext``.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core import UnknownWord
+from ..counts import LSA, Cooccurrences
+from ..datasets import load
+from ..evaluation import analogy_accuracy, pair_cosines, spearman
+from ..text import Corpus
+from ..vectors import WordVectors
+from ..words import FastText, GloVe, Word2Vec
+from .entry import Entry, Rows, Series, declared
+from .pictures import paired_table, score_lines
+
+__all__ = ["ENTRIES", "accuracies", "articles", "graded"]
+
+PARTS = ("semantic", "syntactic", "total")
+SUBSAMPLED = 1e-4  # t: the paper's 1e-5 is for a text a hundred times as long
+NEGATIVES = (5, 15, 0)  # 0: hierarchical softmax
+SCALES: dict[str, dict[str, Any]] = {
+    "smoke": {"articles": 1500, "dim": 50, "epochs": (1, 3), "among": 10_000},
+    "laptop": {"articles": 4227, "dim": 100, "epochs": (1, 3), "among": 20_000},
+    "paper": {"articles": 17_000, "dim": 300, "epochs": (1, 3), "among": 30_000}}
+
+
+@functools.lru_cache(maxsize=1)
+def articles(n: int) -> Corpus:
+    """Words of the first n articles of the Wikipedia shards, as many shards as that takes."""
+    taken: list[str] = []
+    for shard in range(4):
+        if len(taken) < n:
+            taken += list(load("wiki", shards=[shard]))
+    return Corpus.from_texts(taken[:n], min_count=5)
+
+
+def accuracies(vectors: WordVectors, *, among: int) -> tuple[float, float, float]:
+    """Semantic, syntactic and total accuracy of 3CosAdd in per cent, among the first words."""
+    result = analogy_accuracy(vectors, first=among)
+    right, asked = {True: 0.0, False: 0.0}, {True: 0, False: 0}
+    for section, (accuracy, covered, _) in result.by_section.items():
+        syntactic = section.startswith("gram")
+        right[syntactic] += (accuracy or 0.0) * covered
+        asked[syntactic] += covered
+    parts = (100 * right[kind] / max(1, asked[kind]) for kind in (False, True))
+    return *parts, 100 * result.accuracy
+
+
+def _trained(settings: Mapping[str, Any], seed: int, **options: Any) -> tuple[float, ...]:
+    """Accuracies of a model, and the minutes that its training took one processor."""
+    corpus = articles(settings["articles"])
+    begin = time.process_time()
+    model = Word2Vec(settings["dim"], seed=seed, **options).fit(corpus)
+    minutes = (time.process_time() - begin) / 60
+    return *accuracies(model.vectors_, among=settings["among"]), minutes
+
+
+def _measure_objectives(settings: Mapping[str, Any], seed: int) -> Series:
+    result: Rows = {}
+    for sample, text in ((0.0, "whole text"), (SUBSAMPLED, "subsampled")):
+        for k in NEGATIVES:
+            own = {"negatives": k} if k else {"objective": "hierarchical_softmax"}
+            epochs = max(settings["epochs"])
+            values = _trained(settings, seed, epochs=epochs, sample=sample, **own)
+            for name, value in zip((*PARTS, "minutes"), values, strict=True):
+                result.setdefault(f"{name}, {text}", {})[k] = value
+    return result
+
+
+def _draw_objectives(entry: Entry, measured: Series) -> Any:
+    series = {f"{text}, {where}": {k: rows[f"total, {text}"][k] for k in (5, 15)}
+              for where, rows in (("paper", entry.printed), ("here", measured))
+              for text in ("whole text", "subsampled")}
+    title = "More noise words help; subsampling helps little or not"
+    levels = {"tree, here": measured["total, whole text"][0]}
+    return score_lines(title, "noise words, k", "analogies solved, %", series, levels=levels)
+
+
+def _measure_architectures(settings: Mapping[str, Any], seed: int) -> Series:
+    result: Rows = {}
+    cbow = {"architecture": "cbow", "learning_rate": 0.05}
+    for name, own in (("CBOW", cbow), ("skip-gram", {})):
+        for epochs in settings["epochs"]:
+            values = _trained(settings, seed, epochs=epochs, **own)
+            for part, value in zip(PARTS, values, strict=False):  # without the minutes
+                result.setdefault(f"{name}, {part}", {})[epochs] = value
+    return result
+
+
+def _draw_architectures(entry: Entry, measured: Series) -> Any:
+    series = {f"{name}, {where}": rows[f"{name}, total"]
+              for where, rows in (("paper", entry.printed), ("here", measured))
+              for name in ("CBOW", "skip-gram")}
+    title = "Skip-gram solves more than CBOW; three passes solve more than one"
+    return score_lines(title, "passes over the text", "analogies solved, %", series)
+
+
+def _ahead(m: Series, part: str) -> bool:
+    """Whether skip-gram solves more of a part than CBOW, after every number of passes."""
+    return all(m[f"skip-gram, {part}"][e] > y for e, y in m[f"CBOW, {part}"].items())
+
+
+def _rises(m: Series, name: str) -> bool:
+    return m[f"{name}, total"][3] > m[f"{name}, total"][1]
+
+
+# Methods on one text, and words with subwords.
+SETS = ("wordsim353", "rareword")
+GROWTH: dict[str, Callable] = {"SVD": lambda x: x, "SVD-S": np.sqrt, "SVD-L": np.log1p}
+METHOD_SCALES: dict[str, dict[str, Any]] = {
+    "smoke": {"articles": 1500, "dim": 50, "epochs": 3, "glove_epochs": 10, "contexts": 5000,
+              "among": 10_000, "threads": 2},
+    "laptop": {"articles": 4227, "dim": 100, "epochs": 5, "glove_epochs": 25, "contexts": 10_000,
+               "among": 20_000, "threads": 2},
+    "paper": {"articles": 17_000, "dim": 300, "epochs": 5, "glove_epochs": 100, "contexts": 10_000,
+              "among": 30_000, "threads": 2}}
+
+
+def _factorised(corpus: Corpus, growth: Callable, settings: Mapping[str, Any],
+                seed: int) -> WordVectors:
+    """Words by the strongest directions of their counts with the most frequent contexts."""
+    counts = Cooccurrences.from_corpus(corpus, 10, threads=settings["threads"]).matrix()
+    counts = counts[:, : settings["contexts"]]
+    counts.data = growth(counts.data.astype(np.float64))
+    lsa = LSA(settings["dim"], n_iter=2, scale="root", seed=seed)
+    return WordVectors(corpus.vocabulary.tokens, lsa.fit_transform(counts))
+
+
+def _measure_methods(settings: Mapping[str, Any], seed: int) -> Series:
+    corpus, epochs = articles(settings["articles"]), settings["epochs"]
+    usual = {"dim": settings["dim"], "seed": seed, "threads": settings["threads"]}
+    cbow = {"architecture": "cbow", "learning_rate": 0.05}
+    models = {"CBOW": Word2Vec(epochs=epochs, **cbow, **usual),
+              "skip-gram": Word2Vec(epochs=epochs, **usual),
+              "GloVe": GloVe(window=10, x_max=10, epochs=settings["glove_epochs"], **usual)}
+
+    def scored(vectors: WordVectors) -> dict[float, float]:
+        return dict(enumerate(accuracies(vectors, among=settings["among"])))
+
+    counted = {name: scored(_factorised(corpus, growth, settings, seed))
+               for name, growth in GROWTH.items()}
+    return counted | {name: scored(model.fit(corpus).vectors_) for name, model in models.items()}
+
+
+def _draw_methods(entry: Entry, measured: Series) -> Any:
+    title = "What each method solves, in the paper and here: % of the analogies"
+    options = {"rows": list(measured), "limits": (0, 80), "form": "{:.0f}"}
+    return paired_table(title, PARTS, entry.printed, measured, **options)
+
+
+def graded(words: Mapping[str, np.ndarray] | Callable[[list[str]], np.ndarray], name: str,
+           dim: int) -> float:
+    """Spearman x 100 of cosines and people's grades over *all* pairs of a set.
+
+    ``words``: word -> vector, where a word without one is the zero vector, or a function that has a
+    vector for any words.
+    """
+    pairs = load(name)
+    asked = [word.lower() for word in (*pairs.word1, *pairs.word2)]
+    if callable(words):
+        rows = words(asked)
+    else:
+        rows = np.array([words.get(word, np.zeros(dim)) for word in asked])
+    i = np.arange(len(pairs))
+    return 100 * spearman(np.round(pair_cosines(rows, i, i + len(i)), 12), pairs.score)
+
+
+def _composed(model: FastText, words: list[str]) -> np.ndarray:
+    """Vectors of any words; zero where no subword of a word was ever seen."""
+    rows = np.zeros((len(words), model.dim), dtype=np.float32)
+    for i, word in enumerate(words):
+        try:
+            rows[i] = model.vector(word)
+        except UnknownWord:
+            continue
+    return rows
+
+
+def _measure_parts(settings: Mapping[str, Any], seed: int) -> Series:
+    corpus = articles(settings["articles"])
+    usual = {name: settings[name] for name in ("dim", "threads", "epochs")}
+    usual |= {"seed": seed, "sample": 1e-3}
+    result: Rows = {}
+    for name, architecture, longest in (
+        ("skip-gram", "skip_gram", 0), ("CBOW", "cbow", 0), ("with parts", "skip_gram", 6),
+    ):
+        model = FastText(architecture=architecture, min_n=min(longest, 3), max_n=longest, **usual)
+        vectors = model.fit(corpus).vectors_
+        known = dict(zip(vectors.tokens, vectors.matrix, strict=True))
+        grades = [graded(known, dataset, model.dim) for dataset in SETS]
+        semantic, syntactic, _ = accuracies(vectors, among=settings["among"])
+        result[name] = dict(enumerate((*grades, semantic, syntactic)))
+    unseen = {k: graded(lambda w: _composed(model, w), s, model.dim) for k, s in enumerate(SETS)}
+    return result | {"with parts, also for unseen words": result["with parts"] | unseen}
+
+
+def _draw_parts(entry: Entry, measured: Series) -> Any:
+    title = "Parts of words help the forms of words; the rest stays as it was"
+    columns = ("WordSim-353", "RareWord", "semantic", "syntactic")
+    options = {"rows": list(measured), "limits": (0, 80), "form": "{:.0f}"}
+    return paired_table(title, columns, entry.printed, measured, **options)
+
+
+ENTRIES = (
+    declared("mikolov2013_table1", _measure_objectives, _draw_objectives, SCALES),
+    declared("mikolov2013_architectures", _measure_architectures, _draw_architectures, SCALES,
+             semantic=lambda m: _ahead(m, "semantic"), total=lambda m: _ahead(m, "total"),
+             passes=lambda m: _rises(m, "CBOW") and _rises(m, "skip-gram")),
+    declared("pennington2014_table2", _measure_methods, _draw_methods, METHOD_SCALES,
+             svd=lambda m: m["SVD"][2] < min(m["SVD-S"][2], m["SVD-L"][2])),
+    declared("bojanowski2017_words", _measure_parts, _draw_parts, METHOD_SCALES,
+             semantic=lambda m: m["with parts"][2] <= m["skip-gram"][2]),
+)
