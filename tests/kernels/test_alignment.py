@@ -92,6 +92,5 @@ def test_no_square_on_the_way_overflows_or_vanishes_in_float32(size, alpha):
     exact = ours.cpu_value_and_gradient(x.double(), y.double(), alpha=alpha, wanted=SIDES)
     result = ours.cpu_value_and_gradient(x, y, alpha=alpha, wanted=SIDES)
     # also where the result itself is 0 or inf in float32
-    torch.testing.assert_close(result, tuple(part.float() for part in exact), rtol=2e-6,
-                               atol=1e-44)
+    torch.testing.assert_close(result, tuple(part.float() for part in exact), rtol=2e-6, atol=1e-44)
     assert torch.equal(result[0], ours.cpu_alignment(x, y, alpha=alpha))

@@ -113,13 +113,12 @@ def test_what_is_no_matrix_of_numbers_is_named(value, error, words):
     assert str(caught.value).count("\n") <= 2
 
 
-@pytest.mark.parametrize(("y", "error", "words"), [
-    (torch.ones(2, 5), ValueError, "x has 4 columns and y has 5"),
-    (torch.ones(2, 4).double(), TypeError,
-     r"x is torch.float32 and y is torch.float64; .*y.to\(x.dtype\)"),
-    (torch.ones(2, 4, device="meta"), ValueError,
-     r"x lies on cpu and y on meta; .*y.to\(x.device\)"),
-])
+@pytest.mark.parametrize(("y", "error", "words"),
+                         [(torch.ones(2, 5), ValueError, "x has 4 columns and y has 5"),
+                          (torch.ones(2, 4).double(), TypeError,
+                           r"x is torch.float32 and y is torch.float64; .*y.to\(x.dtype\)"),
+                          (torch.ones(2, 4, device="meta"), ValueError,
+                           r"x lies on cpu and y on meta; .*y.to\(x.device\)"),])
 def test_V05_V10_two_inputs_have_one_width_one_type_and_one_device(y, error, words):
     check_same_width(torch.ones(2, 4), torch.ones(9, 4), names=("x", "y"))
     with pytest.raises(error, match=words):

@@ -116,12 +116,9 @@ def test_float32_products_of_a_kernel_are_not_rounded_to_tf32(monkeypatch):
 # ------------------------------------------------------------------------- products
 
 
-LAYOUTS = {
-    "contiguous": lambda x: x.contiguous(),
-    "transposed": lambda x: x.T.contiguous().T,
-    "every second row": lambda x: x.repeat_interleave(2, dim=0)[::2],
-    "part of wider rows": lambda x: torch.cat([x, x], dim=1)[:, : x.shape[1]],
-}
+LAYOUTS = {"contiguous": lambda x: x.contiguous(), "transposed": lambda x: x.T.contiguous().T,
+           "every second row": lambda x: x.repeat_interleave(2, dim=0)[::2],
+           "part of wider rows": lambda x: torch.cat([x, x], dim=1)[:, : x.shape[1]],}
 
 
 def _error(found, a, b, scale):
