@@ -77,16 +77,16 @@ class Card:
 
     def faults(self) -> list[str]:
         """What is wrong with the compiled kernel, in words; empty when it can run as meant."""
-        found = []
+        faults = []
         if self.spill_bytes:
-            found.append(f"{self.spill_bytes} bytes per thread do not fit into registers")
+            faults.append(f"{self.spill_bytes} bytes per thread do not fit into registers")
         if self.shared_bytes > SHARED_LIMIT[self.arch]:
-            found.append(f"{self.shared_bytes} bytes of shared memory, a block may use "
-                         f"{SHARED_LIMIT[self.arch]}")
+            faults.append(f"{self.shared_bytes} bytes of shared memory, a block may use "
+                          f"{SHARED_LIMIT[self.arch]}")
         if self.blocks_per_multiprocessor < 1:
-            found.append("not even one block fits on a multiprocessor")
-        return found + [f"no {kind} instruction" for kind in self.expects
-                        if not self.instructions[kind]]
+            faults.append("not even one block fits on a multiprocessor")
+        return faults + [f"no {kind} instruction" for kind in self.expects
+                         if not self.instructions[kind]]
 
     def line(self) -> str:
         """One line for people."""
@@ -207,18 +207,18 @@ def _main() -> None:
     parser.add_argument("--dtypes", nargs="*", default=[], help="all when left out")
     parser.add_argument("--write", action="store_true", help="write resources.json")
     arguments = parser.parse_args()
-    found = [_card(name, case, arch, json.loads(arguments.sizes), arguments.odd)
-             for name in arguments.operations or operations_with_kernels()
-             for case in importlib.import_module(f"{__package__}.{name}.gpu").COMPILE_CASES
-             if not arguments.dtypes or case.dtype in arguments.dtypes for arch in arguments.arch]
+    made = [_card(name, case, arch, json.loads(arguments.sizes), arguments.odd)
+            for name in arguments.operations or operations_with_kernels()
+            for case in importlib.import_module(f"{__package__}.{name}.gpu").COMPILE_CASES
+            if not arguments.dtypes or case.dtype in arguments.dtypes for arch in arguments.arch]
     if arguments.write:
         from importlib import metadata
 
         from ..core import write_json
 
         write_json(RESOURCES, {"triton": metadata.version("triton"),
-                               "cards": [asdict(card) | {"ptx": ""} for card in found]})
-    sys.stdout.write(json.dumps([asdict(card) for card in found]) + "\n")
+                               "cards": [asdict(card) | {"ptx": ""} for card in made]})
+    sys.stdout.write(json.dumps([asdict(card) for card in made]) + "\n")
 
 
 if __name__ == "__main__":

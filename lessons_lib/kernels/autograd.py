@@ -80,8 +80,8 @@ def scalar_loss(operation: Operation, inputs: tuple[str, ...], *,
         function = "value_and_gradient" if any(wanted) else operation.name
         if any(wanted) and n > 1:
             named["wanted"] = tuple(wanted)
-        found = operation.run(function, *vectors, backend=backend or None, **named)
-        value, *gradients = found if any(wanted) else (found, *[None] * n)
+        result = operation.run(function, *vectors, backend=backend or None, **named)
+        value, *gradients = result if any(wanted) else (result, *[None] * n)
         return value, *[x.new_empty(0) if g is None else g
                         for x, g in zip(vectors, gradients, strict=True)]
 

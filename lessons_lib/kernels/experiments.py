@@ -39,8 +39,8 @@ def instructions(card: Card, pattern: str) -> list[str]:
 
 
 def _compiled(name: str) -> Card:
-    found = cards(operations=[OPERATION], architectures=(ARCH,), dtypes=(DTYPE,), **TRIALS[name])
-    return next(card for card in found if card.kernel == KERNEL)
+    result = cards(operations=[OPERATION], architectures=(ARCH,), dtypes=(DTYPE,), **TRIALS[name])
+    return next(card for card in result if card.kernel == KERNEL)
 
 
 def trial(name: str) -> tuple[Card, str]:

@@ -169,10 +169,9 @@ def reference_spearman_resamples(
 
 def _sorted(values: Tensor) -> tuple[Tensor, Tensor]:
     """The order of each row and, in that order, whether a place begins a new group of equals."""
-    if values.device.type == "cpu":             # NumPy sorts several times faster than torch
-        order = torch.from_numpy(np.argsort(values.numpy(), axis=-1))
-    else:
-        order = values.argsort(dim=-1)
+    on_processor = values.device.type == "cpu"  # there NumPy sorts several times faster than torch
+    order = (torch.from_numpy(np.argsort(values.numpy(), axis=-1)) if on_processor
+             else values.argsort(dim=-1))
     ordered = values.gather(-1, order)
     new = torch.ones_like(values, dtype=torch.bool)
     torch.ne(ordered[..., 1:], ordered[..., :-1], out=new[..., 1:])

@@ -181,9 +181,9 @@ def _backward(ctx: Any, upstream: Tensor | None, *_: Any) -> tuple[Tensor | None
         return (None,) * 7
     mask, pooled, norm, winner = ctx.saved_tensors
     arrived = ctx.share * (unscaled(upstream, pooled, norm) if ctx.normalize else upstream)
-    found = first_order(gradient(arrived, mask, winner if ctx.largest else None), upstream, pooled)
+    result = first_order(gradient(arrived, mask, winner if ctx.largest else None), upstream, pooled)
     wanted = ctx.needs_input_grad
-    return found if wanted[0] else None, None, found if wanted[2] else None, *[None] * 4
+    return result if wanted[0] else None, None, result if wanted[2] else None, *[None] * 4
 
 
 torch.library.register_autograd(_pool, _backward, setup_context=_keep)

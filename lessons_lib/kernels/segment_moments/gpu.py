@@ -20,11 +20,11 @@ from ..tracing import launched
 
 @triton.jit
 def directions(x):
-    """Rows -> their unit vectors (0 for a zero row) and their lengths."""
+    """Rows -> their unit vectors (0 for a zero row) and their norms."""
     peak = tl.max(tl.abs(x), 1)
     scaled = x * (1.0 / tl.maximum(peak, 1.2e-38))[:, None]
-    length = tl.sqrt(tl.sum(scaled * scaled, 1))                # >= 1 unless the row is zero
-    return scaled * (1.0 / tl.maximum(length, 1.0))[:, None], peak * length
+    norm = tl.sqrt(tl.sum(scaled * scaled, 1))                # >= 1 unless the row is zero
+    return scaled * (1.0 / tl.maximum(norm, 1.0))[:, None], peak * norm
 
 
 @triton.jit
@@ -51,11 +51,11 @@ def segment_sums(x_ptr, offsets_ptr, sum_ptr, unit_ptr, norm_ptr, count_ptr, n, 
             ok = (rows < end)[:, None] & (cols < d)[None, :]
             x = tl.load(x_ptr + rows[:, None] * stride_x + cols[None, :], mask=ok,
                         other=0.0).to(tl.float32)
-            u, length = directions(x)
+            u, norms = directions(x)
             part_total += tl.sum(x, 0)
             part_unit += tl.sum(u, 0)
-            part_norm += tl.sum(length, 0)
-            count += tl.sum((length > 0).to(tl.int32), 0)
+            part_norm += tl.sum(norms, 0)
+            count += tl.sum((norms > 0).to(tl.int32), 0)
         total += part_total
         unit += part_unit
         norm += part_norm
