@@ -135,7 +135,7 @@ def alignment(x: Any, y: Any, *, alpha: float = 2.0) -> float:
         raise ValueError(f"x has shape {x.shape} and y has shape {y.shape}; expected equal shapes, "
                          "one row per pair")
     if hasattr(x, "tocsr") or hasattr(y, "tocsr"):
-        from ..kernels.alignment.cpu import mean_power
+        from ..kernels.alignment import mean_power
 
         gap = x - y
         return float(mean_power(_tensor(_row_dots(gap, gap)), alpha=alpha))

@@ -1,7 +1,8 @@
-"""How much memory a piece of torch code asks for at most, to the byte: the same number on a busy machine and on a quiet one.
+"""How much memory a piece of torch code asks for at most, to the byte, on a busy machine too.
 
-Torch's profiler notes every array that is made and freed on the processor; the largest running sum is the peak. What the system holds for the
-whole process (`lessons_lib.bench` measures that) lies above it by what freed memory is kept for later. Taught in ``15_gpu_kernels``.
+Torch's profiler notes every array that is made and freed on the processor; the largest running sum
+is the peak. What the system holds for the whole process (`lessons_lib.bench` measures that) lies
+above it by what freed memory is kept for later. Taught in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["peak_allocated"]
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Send what C++ writes to standard error elsewhere: the profiler announces its start and stop there."""
+    """Drop what C++ writes to standard error: the profiler announces its start and stop there."""
     try:
         kept = os.dup(2)
     except OSError:                             # a program without a standard error
@@ -37,12 +38,26 @@ def _silent() -> Iterator[None]:
 
 
 def peak_allocated(work: Callable[[], Any]) -> int:
-    """Bytes that arrays on the processor take at most while ``work()`` runs, above those that were there before.
+    """Bytes that arrays on the processor take at most while ``work()`` runs.
 
-    Exact for the arrays of torch; what its libraries hold inside is not seen. Raises TypeError for anything that cannot be called.
+    Parameters
+    ----------
+    work : callable without arguments
+
+    Returns
+    -------
+    int
+        Above what was there before. Exact for the arrays of torch; what its libraries hold inside
+        is not seen.
+
+    Raises
+    ------
+    TypeError
+        Anything that cannot be called.
     """
     if not callable(work):
-        raise TypeError(f"work={shown(work)} is {type(work).__name__}; expected a function without arguments: lambda: loss(x)")
+        raise TypeError(f"work={shown(work)} is {type(work).__name__}; expected a function without "
+                        "arguments: lambda: loss(x)")
     from torch.profiler import ProfilerActivity, profile
 
     with tempfile.TemporaryDirectory() as folder, _silent():
@@ -51,9 +66,9 @@ def peak_allocated(work: Callable[[], Any]) -> int:
         path = Path(folder) / "trace.json"
         seen.export_chrome_trace(str(path))
         events = json.loads(path.read_text("utf-8"))["traceEvents"]
-    changes = sorted((e for e in events if e.get("name") == "[memory]" and e["args"]["Device Type"] == 0), key=lambda e: e["ts"])
+    changes = [e for e in events if e.get("name") == "[memory]" and e["args"]["Device Type"] == 0]
     held = peak = 0
-    for change in changes:
+    for change in sorted(changes, key=lambda e: e["ts"]):
         held += change["args"]["Bytes"]
         peak = max(peak, held)
     return peak

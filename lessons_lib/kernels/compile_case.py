@@ -1,4 +1,4 @@
-"""What has to be known to compile a kernel without a GPU: types, constants, and what the machine code must hold.
+"""What has to be known to compile a kernel without a GPU, and what the machine code must hold.
 
 Used by `aot` and by every ``gpu.py``. Taught in ``15_gpu_kernels``.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["EXPECTATIONS", "FLOATS", "CompileCase"]
+__all__ = ["EXPECTATIONS", "FLOATS", "CompileCase", "types_of"]
 
 FLOATS = {"float32": "*fp32", "bfloat16": "*bf16"}
-# kind of instruction -> {oldest architecture: pattern in the PTX}; the newest pattern that applies must be found
+# kind of instruction -> {oldest architecture: pattern in the PTX}; the newest that applies counts
 EXPECTATIONS = {
     "tensor_core": {80: r"\bmma\.sync", 90: r"wgmma\.mma_async"},
     "wide_load": {80: r"ld\.global[^\n]*v4\.b32|cp\.async\.c[ag]\.shared\.global[^\n]*0x10"},
@@ -20,14 +20,20 @@ EXPECTATIONS = {
 }
 
 
+def types_of(names: dict[str, str], **more: str) -> dict[str, str]:
+    """Argument name -> type from {type: "name name …"}, and the arguments in ``more``."""
+    return {name: kind for kind, text in names.items() for name in text.split()} | more
+
+
 @dataclass(frozen=True)
 class CompileCase:
     """One kernel in one type.
 
-    Parameters: kernel, the ``@triton.jit`` function; dtype, the key into ``configs.json``; types, argument name -> Triton type ("*bf16", "i32",
-    "fp32"); constants, constexpr arguments that are no block sizes; divisible, integer arguments that are multiples of 16 at run time (strides);
-    expects, kinds of instructions from `EXPECTATIONS` that the code must use; num_warps, where the launcher chooses them by the constants (0: the
-    table does).
+    ``kernel``: the ``@triton.jit`` function; ``dtype``: the key into ``configs.json``; ``types``:
+    argument name -> Triton type ("*bf16", "i32", "fp32"); ``constants``: constexpr arguments that
+    are no block sizes; ``divisible``: integer arguments that are multiples of 16 at run time
+    (strides); ``expects``: kinds of `EXPECTATIONS` that the code must use; ``num_warps``: where
+    the launcher chooses them by the constants (0: the table does).
     """
 
     kernel: Any

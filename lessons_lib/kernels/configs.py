@@ -1,7 +1,8 @@
-"""Block shapes of the Triton kernels: a ``configs.json`` beside each ``gpu.py``, by kernel, architecture and type.
+"""Block shapes of the Triton kernels, by kernel, architecture and type: ``configs.json`` files.
 
-A table instead of Triton's autotuner, which needs a GPU even to import: so kernels can be compiled and tested anywhere, and the shape that made a
-figure is known. ``lessons bench`` on a GPU says which entries its measurements justify. Taught in ``15_gpu_kernels``.
+A table instead of Triton's autotuner, which needs a GPU even to import: so kernels can be compiled
+and tested anywhere, and the shape that made a figure is known. ``lessons bench`` on a GPU says
+which entries its measurements justify. Taught in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .interpreter import interpreting
-from .scope import Scope
+from .dispatch import interpreting
+from .inputs import type_name
+from .tracing import Scope
 
 __all__ = ["Blocks", "blocks_for", "entry", "other_blocks", "table"]
 
-INTERPRETER = 0                                 # the "architecture" whose tiles are small, so that few numbers fill several tiles
+INTERPRETER = 0         # the "architecture" of small tiles, so that few numbers fill several
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """How one kernel is launched: ``sizes`` are its constexpr arguments; ``num_warps`` and ``num_stages`` as Triton means them."""
+    """How one kernel is launched: ``sizes`` are its constexpr arguments, the rest Triton's own."""
 
     kernel: str
     arch: int
@@ -50,16 +52,18 @@ def table() -> tuple[Blocks, ...]:
 
 
 def entry(kernel: str, arch: int, dtype: str) -> Blocks:
-    """The entry of the newest architecture that is not newer than ``arch``; the type's own one before the one for any type ("*").
+    """The entry of the newest architecture not newer than ``arch``, its own type before any ("*").
 
-    A GPU older than all entries gets the oldest one: only kernels without tl.dot are started there. Raises KeyError when the table has none, which
-    is a fault of the table.
+    A GPU older than all entries gets the oldest one: only kernels without tl.dot are started there.
+    Raises KeyError when the table has none, which is a fault of the table.
     """
-    known = [e for e in table() if e.kernel == kernel and e.dtype in (dtype, "*") and (e.arch == INTERPRETER) == (arch == INTERPRETER)]
+    known = [e for e in table() if e.kernel == kernel and e.dtype in (dtype, "*")
+             and (e.arch == INTERPRETER) == (arch == INTERPRETER)]
     if not known:
         raise KeyError(f"configs.json has no entry for {kernel} on sm_{arch} in {dtype}")
     oldest = min(e.arch for e in known)
-    return max((e for e in known if e.arch <= max(arch, oldest)), key=lambda e: (e.arch, e.dtype != "*"))
+    return max((e for e in known if e.arch <= max(arch, oldest)),
+               key=lambda e: (e.arch, e.dtype != "*"))
 
 
 _change: Scope[Callable[[Blocks], Blocks]] = Scope("lessons_blocks")
@@ -67,13 +71,17 @@ _change: Scope[Callable[[Blocks], Blocks]] = Scope("lessons_blocks")
 
 @contextlib.contextmanager
 def other_blocks(change: Callable[[Blocks], Blocks]) -> Iterator[None]:
-    """Inside the ``with`` block kernels are launched with ``change(entry of the table)``: to try sizes out, or to see which entries are used."""
+    """Launch with ``change(entry of the table)`` inside the ``with`` block: to try sizes out, or to
+    see which entries are used."""
     with _change.holding(change):
         yield
 
 
 def blocks_for(kernel: str, x: Tensor) -> Blocks:
     """The launch of ``kernel`` for the device and type of x."""
-    major, minor = (0, INTERPRETER) if interpreting() else torch.cuda.get_device_capability(x.device)
-    found, change = entry(kernel, 10 * major + minor, str(x.dtype).removeprefix("torch.")), _change.get()
-    return change(found) if change else found
+    arch = INTERPRETER
+    if not interpreting():
+        major, minor = torch.cuda.get_device_capability(x.device)
+        arch = 10 * major + minor
+    blocks, change = entry(kernel, arch, type_name(x.dtype)), _change.get()
+    return change(blocks) if change else blocks

@@ -1,7 +1,9 @@
-"""What happens to a kernel's machine code when one thing about it is changed: five trials, compiled here or read from a stored table.
+"""What happens to a kernel's machine code when one thing about it is changed: five trials, compiled
+here or read from a stored table.
 
-Triton compiles on Linux without a GPU. Where it is missing, the same trials come from ``experiments.json``, so that a lesson shows the same
-numbers anywhere. ``python -m lessons_lib.kernels.experiments`` writes that table. Taught in ``15_gpu_kernels``.
+Triton compiles on Linux without a GPU. Where it is missing, the same trials come from
+``experiments.json``, so that a lesson shows the same numbers anywhere. ``python -m
+lessons_lib.kernels.experiments`` writes that table. Taught in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ __all__ = ["TRIALS", "instructions", "trial"]
 
 STORED = Path(__file__).with_name("experiments.json")
 OPERATION, KERNEL, DTYPE, ARCH = "uniformity", "uniformity_tiles", "bfloat16", 90
-SHOWN = (r"wgmma\.mma_async", r"cp\.async\.cg", r"ld\.global", r"ex2\.approx")      # the instructions that the lesson looks for
+# the instructions that the lesson looks for
+SHOWN = (r"wgmma\.mma_async", r"cp\.async\.cg", r"ld\.global", r"ex2\.approx")
 TRIALS: dict[str, dict[str, Any]] = {
     "as in the table": {},
     "rows 300 numbers apart": {"odd": ("stride_x", "d")},
@@ -31,20 +34,20 @@ TRIALS: dict[str, dict[str, Any]] = {
 
 
 def instructions(card: Card, pattern: str) -> list[str]:
-    """The lines of a card's code that hold a pattern, such as ``wgmma.mma_async``; empty where the card came from a table without them."""
+    """The lines of a card's code that hold a pattern, such as ``wgmma.mma_async``."""
     return [" ".join(line.split()) for line in card.ptx.splitlines() if re.search(pattern, line)]
 
 
 def _compiled(name: str) -> Card:
-    found = cards(operations=[OPERATION], architectures=(ARCH,), dtypes=(DTYPE,), **TRIALS[name])
-    return next(card for card in found if card.kernel == KERNEL)
+    result = cards(operations=[OPERATION], architectures=(ARCH,), dtypes=(DTYPE,), **TRIALS[name])
+    return next(card for card in result if card.kernel == KERNEL)
 
 
 def trial(name: str) -> tuple[Card, str]:
     """The tile kernel of uniformity in bfloat16 for sm_90, with one thing changed.
 
-    Parameters: name, one of `TRIALS`. Returns the card, and in words where it comes from: compiled here, or stored and why.
-    Raises ValueError for an unknown name (nearest name, all names).
+    ``name`` is one of `TRIALS`. Returns the card, and in words where it comes from: compiled here,
+    or stored and why. Raises ValueError for an unknown name.
     """
     check_choice("name", name, TRIALS)
     try:
@@ -55,16 +58,15 @@ def trial(name: str) -> tuple[Card, str]:
         return Card(**stored["cards"][name]), f"stored, made with Triton {stored['triton']} ({why})"
 
 
-def _excerpt(card: Card) -> Card:
-    """The card with the first lines of each kind that the lesson shows, instead of the whole code."""
-    lines = [line[:400] for pattern in SHOWN for line in instructions(card, pattern)[:2]]
-    return replace(card, ptx="\n".join(lines))
-
-
 def write(path: Path = STORED) -> None:
-    """Compile all trials and store them. Raises BackendUnavailable without Triton."""
-    found = {name: asdict(_excerpt(_compiled(name))) for name in TRIALS}
-    write_json(path, {"triton": metadata.version("triton"), "cards": found})
+    """Compile all trials and store them, with the first lines of each kind that the lesson shows
+    for code. Raises BackendUnavailable without Triton."""
+    stored = {}
+    for name in TRIALS:
+        card = _compiled(name)
+        lines = [line[:400] for pattern in SHOWN for line in instructions(card, pattern)[:2]]
+        stored[name] = asdict(replace(card, ptx="\n".join(lines)))
+    write_json(path, {"triton": metadata.version("triton"), "cards": stored})
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""What the fast arithmetic of a GPU does to a product, imitated on a processor: operands rounded to few bits, products summed exactly.
+"""What the fast arithmetic of a GPU does to a product, imitated on a processor.
 
-Tensor cores read tf32 (10 bits of the fraction) or bfloat16 (7). Three tf32 products of a rounded part and the rest bring nearly all digits of
-float32 back. Taught in ``15_gpu_kernels``.
+Operands are rounded to few bits, products summed exactly. Tensor cores read tf32 (10 bits of the
+fraction) or bfloat16 (7). Three tf32 products of a rounded part and the rest bring nearly all
+digits of float32 back. Taught in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ PRECISIONS = ("float32", "three tf32", "tf32", "bfloat16")
 
 
 def rounded(x: np.ndarray, precision: str) -> np.ndarray:
-    """x as a tensor core reads it: each number rounded to the nearest of ``"tf32"`` (halves away from 0) or ``"bfloat16"`` (halves to even).
+    """x as a tensor core reads it: each number rounded to the nearest of a type, in float32.
 
-    Parameters: x, any shape, float32. Returns float32. Raises ValueError for another precision.
+    "tf32" rounds halves away from 0, "bfloat16" to even. Raises ValueError for another precision.
 
     >>> rounded(np.float32([1.0004883, 3.0]), "tf32").tolist()
     [1.0009765625, 3.0]
@@ -34,9 +35,9 @@ def rounded(x: np.ndarray, precision: str) -> np.ndarray:
 def gram(x: np.ndarray, precision: str) -> np.ndarray:
     """x.T @ x with operands in a precision.
 
-    Parameters: x, (n, d) float32 or float64, taken as float32; precision, one of `PRECISIONS`. ``"float32"`` also adds up in float32, as a
-    processor does; the others add up exactly, so they show the loss of the rounding alone. Returns (d, d) float64. Raises ValueError (shape, not
-    finite, precision).
+    x, (n, d), is taken as float32; "float32" also adds up in float32, as a processor does, the
+    others of `PRECISIONS` add up exactly, so they show the loss of the rounding alone. Returns
+    (d, d) float64. Raises ValueError (shape, not finite, precision).
     """
     check_choice("precision", precision, PRECISIONS)
     x = check_array("x", x, ndim=2, min_rows=1).astype(np.float32)

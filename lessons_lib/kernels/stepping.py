@@ -1,7 +1,8 @@
 """Watch a kernel work: every line of one program, and what each line changed.
 
-Triton's interpreter runs a kernel as Python, line by line, one program after the other. `watch` looks over its shoulder at one of them and keeps
-the values as NumPy arrays, so that a masked lane or a running maximum can be looked at. Taught in ``15_gpu_kernels``.
+Triton's interpreter runs a kernel as Python, line by line, one program after the other. `watch`
+looks over its shoulder at one of them and keeps the values as NumPy arrays, so that a masked lane
+or a running maximum can be looked at. Taught in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -25,9 +26,13 @@ __all__ = ["Step", "Watched", "can_step", "kernel_text", "watch"]
 
 
 def can_step() -> bool:
-    """Switch Triton's interpreter on where that is possible, and say whether it is on.
+    """Switch Triton's interpreter on where that is possible; call it first in a fresh Python.
 
-    False where Triton is missing or was loaded before as a compiler: then a lesson goes on without the steps. Call it first in a fresh Python.
+    Returns
+    -------
+    bool
+        Whether it is on. False where Triton is missing or was loaded before as a compiler: then a
+        lesson goes on without the steps.
     """
     with contextlib.suppress(BackendUnavailable):
         interpret()
@@ -36,20 +41,34 @@ def can_step() -> bool:
 
 
 def kernel_text(kernel: str) -> str:
-    """The source of one of the library's Triton kernels, read as text, so that it can be shown where Triton is missing.
+    """The source of one of the library's Triton kernels, also where Triton is missing.
 
-    Raises ValueError for an unknown kernel (nearest name, all names).
+    Parameters
+    ----------
+    kernel : str
+        Name of the ``@triton.jit`` function.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        Unknown kernel (nearest name, all names).
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for path in sorted(Path(__file__).parent.glob("*/gpu.py")):
-        text = path.read_text("utf-8")
-        found |= {node.name: f"@triton.jit\n{ast.get_source_segment(text, node)}" for node in ast.parse(text).body
-                  if isinstance(node, ast.FunctionDef) and any("triton.jit" in ast.unparse(d) for d in node.decorator_list)}
-    return found[check_choice("kernel", kernel, found)]
+        source = path.read_text("utf-8")
+        for node in ast.parse(source).body:
+            decorators = [ast.unparse(d) for d in getattr(node, "decorator_list", [])]
+            if any("triton.jit" in decorator for decorator in decorators):
+                texts[node.name] = f"@triton.jit\n{ast.get_source_segment(source, node)}"
+    return texts[check_choice("kernel", kernel, texts)]
 
 
 def _plain(value: Any) -> Any:
-    """A variable of a kernel as NumPy array, number or text; a pointer as the text "addresses" with its shape."""
+    """A variable of a kernel as NumPy array, number or text; a pointer as "… addresses"."""
     handle = getattr(value, "handle", None)
     if handle is None:
         return getattr(value, "value", value)
@@ -74,12 +93,14 @@ class Step:
 
     def text(self) -> str:
         """What changed, in words: name, shape and range of an array, the value of a number."""
-        return " · ".join(f"{name} {_in_words(value)}" for name, value in self.changed.items()) or "–"
+        return " · ".join(f"{name} {_in_words(v)}" for name, v in self.changed.items()) or "–"
 
 
 def _in_words(value: Any) -> str:
+    if isinstance(value, float):
+        return f"= {value:.4g}"
     if not isinstance(value, np.ndarray):
-        return f"= {value:.4g}" if isinstance(value, float) else f"= {shown(value)}" if isinstance(value, int) else f"= {value}"
+        return f"= {shown(value)}" if isinstance(value, int) else f"= {value}"
     shape = " x ".join(map(str, value.shape))
     if value.dtype == bool:
         return f"({shape}): {value.sum()} of {value.size} true"
@@ -88,7 +109,7 @@ def _in_words(value: Any) -> str:
 
 @dataclass
 class Watched:
-    """What `watch` saw: the ``steps`` of the chosen program in order, its ``variables`` at the end, and how many ``programs`` ran in all."""
+    """The steps of the chosen program, its variables at the end, how many programs ran in all."""
 
     kernel: str
     program: int
@@ -98,12 +119,13 @@ class Watched:
 
     def _note(self, line: str, frame: FrameType) -> None:
         now = {name: _plain(value) for name, value in frame.f_locals.items()}
-        changed = {name: value for name, value in now.items() if name not in self.variables or not _same(value, self.variables[name])}
+        changed = {name: value for name, value in now.items() if name not in self.variables
+                   or not _same(value, self.variables[name])}
         self.steps.append(Step(line, changed))
         self.variables = now
 
     def _tracer(self) -> Callable[..., Any]:
-        """A trace function for the frame of the chosen program: a line is noted when the next one is reached."""
+        """Traces the chosen program's frame: a line is noted when the next one is reached."""
         before: list[int] = []
 
         def each_line(frame: FrameType, event: str, _: Any) -> Any:
@@ -131,12 +153,29 @@ class Watched:
 def watch(kernel: str, *, program: int = 0) -> Iterator[Watched]:
     """Keep what one program of a kernel does inside the ``with`` block, line by line.
 
-    Parameters: kernel, the name of the ``@triton.jit`` function; program, its place in the order in which programs start, from 0. Read the result
-    after the block. Raises BackendUnavailable when the interpreter is off, ValueError when the kernel started fewer programs.
+    Parameters
+    ----------
+    kernel : str
+        Name of the ``@triton.jit`` function.
+    program : int >= 0, default 0
+        Its place in the order in which programs start.
+
+    Returns
+    -------
+    context manager of Watched
+        To be read after the block: steps (line, changed, text()), variables, programs.
+
+    Raises
+    ------
+    BackendUnavailable
+        The interpreter is off.
+    ValueError
+        The kernel started fewer programs.
     """
     check_int("program", program, low=0)
     if not interpreting():
-        raise BackendUnavailable("kernels can be watched in Triton's interpreter only; call kernels.interpret() first, in a fresh Python")
+        raise BackendUnavailable("kernels can be watched in Triton's interpreter only; call "
+                                 "kernels.interpret() first, in a fresh Python")
     seen, before = Watched(kernel, program), sys.gettrace()
     sys.settrace(seen._enter)
     try:
@@ -144,4 +183,5 @@ def watch(kernel: str, *, program: int = 0) -> Iterator[Watched]:
     finally:
         sys.settrace(before)
     if seen.programs <= program:
-        raise ValueError(f"program={program}: {shown(kernel)} started {seen.programs} programs in this block; expected more than {program}")
+        raise ValueError(f"program={program}: {shown(kernel)} started {seen.programs} programs in "
+                         f"this block; expected more than {program}")

@@ -1,22 +1,54 @@
-"""What kernel tests share: the interpreter on machines without a GPU, guarded room for what kernels write, the parity rule."""
+"""What kernel tests share: the interpreter on machines without a GPU, guarded workspace for what
+kernels write, the parity rule, and the shapes written on the formulas, checked at every call."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import math
 from collections.abc import Callable, Iterator
 
 import pytest
 import torch
+from beartype import beartype
+from jaxtyping import jaxtyped
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from lessons_lib.kernels.interpreter import interpreting
 
 GUARD = 64                                      # numbers before and after every buffer
+PLAIN = ("alignment", "cosent", "mean_cosine", "ranks")        # operations that are one file
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+
+for _name in PLAIN:
+    _module = importlib.import_module(f"lessons_lib.kernels.{_name}")
+    for _formula in [f for f in vars(_module) if f.startswith("reference_")]:
+        _checked = jaxtyped(typechecker=beartype)(getattr(_module, _formula))
+        setattr(_module, _formula, _checked)
+
+
+def cloud(n: int, d: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Normal rows, the same numbers in every type."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(n, d, generator=generator, dtype=torch.float64).to(dtype)
+
+
+def unit(n: int, d: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Rows of norm 1."""
+    return normalize(cloud(n, d, seed, torch.float64), dim=1).to(dtype)
+
+
+def with_gradients(loss: Callable[..., Tensor], *vectors: Tensor) -> tuple[Tensor, ...]:
+    """The value and the gradient of each input."""
+    leaves = [x.detach().requires_grad_() for x in vectors]
+    value = loss(*leaves)
+    return value.detach(), *torch.autograd.grad(value, leaves)
 
 
 @pytest.fixture
 def triton_here() -> str:
-    """The backend name "triton", or a skip that says why no kernel can run: no Triton, or compiled kernels without a GPU."""
+    """The backend name "triton", or a skip that says why no kernel can run."""
     if importlib.util.find_spec("triton") is None:
         pytest.skip("Triton has no wheel for this system")
     if not interpreting() and not torch.cuda.is_available():
@@ -30,19 +62,28 @@ def device() -> str:
     return "cpu" if interpreting() or not torch.cuda.is_available() else "cuda"
 
 
+@pytest.fixture(params=["cpu", "reference", "triton"])
+def any_backend(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Each backend, and the device on which it runs here."""
+    if request.param != "triton":
+        return request.param, "cpu"
+    return request.getfixturevalue("triton_here"), request.getfixturevalue("device")
+
+
 @pytest.fixture
 def guarded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Tensor]]:
-    """Every ``torch.empty`` of the test lies, filled with NaN (or the lowest integer), between two guards; a store beside it fails the test."""
+    """Every ``torch.empty`` of the test lies, filled with NaN (or the lowest integer), between two
+    guards; a store beside it fails the test."""
     buffers: list[Tensor] = []
     empty = torch.empty
 
-    def poisoned(*size: int | tuple[int, ...], dtype: torch.dtype | None = None, device: object = None, **options: object) -> Tensor:
+    def poisoned(*size: int | tuple[int, ...], dtype: torch.dtype | None = None,
+                 device: object = None, **options: object) -> Tensor:
         shape = tuple(size[0]) if size and not isinstance(size[0], int) else tuple(size)
-        n = 1
-        for length in shape:
-            n *= length
+        n = math.prod(shape)
         buffer = empty(n + 2 * GUARD, dtype=dtype, device=device)
-        buffer.fill_(float("nan") if buffer.dtype.is_floating_point else torch.iinfo(buffer.dtype).min)
+        floating = buffer.dtype.is_floating_point
+        buffer.fill_(float("nan") if floating else torch.iinfo(buffer.dtype).min)
         buffers.append(buffer)
         return buffer[GUARD : GUARD + n].view(shape)
 
@@ -50,18 +91,28 @@ def guarded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Tensor]]:
     yield buffers
     for buffer in buffers:
         guards = torch.cat([buffer[:GUARD], buffer[-GUARD:]])
-        untouched = torch.isnan(guards) if guards.dtype.is_floating_point else guards == torch.iinfo(guards.dtype).min
-        assert bool(untouched.all()), "a kernel wrote outside its output"
+        floating = guards.dtype.is_floating_point
+        kept = torch.isnan(guards) if floating else guards == torch.iinfo(guards.dtype).min
+        assert bool(kept.all()), "a kernel wrote outside its output"
 
 
 @pytest.fixture
 def assert_as_exact_as() -> Callable[..., None]:
-    """``check(found, twin, exact)``: found lies at most twice as far from the float64 result as the twin in the same type does, plus one rounding."""
-    def check(found: Tensor, twin: Tensor, exact: Tensor, *, slack: float = 2.0) -> None:
+    """``check(result, twin, exact)``: the result lies at most twice as far from the float64 result
+    as the twin in the same type does, plus one rounding."""
+    def check(result: Tensor, twin: Tensor, exact: Tensor, *, slack: float = 2.0) -> None:
         largest = exact.abs().max().clamp(min=torch.finfo(torch.float32).tiny)
         rounding = (twin.double() - exact).abs().max()
-        error = (found.double() - exact).abs().max()
-        allowed = slack * rounding + 4 * torch.finfo(found.dtype).eps * largest
-        assert bool(error <= allowed), f"error {error:.3g}, allowed {allowed:.3g} (the twin's own error is {rounding:.3g})"
+        error = (result.double() - exact).abs().max()
+        allowed = slack * rounding + 4 * torch.finfo(result.dtype).eps * largest
+        assert bool(error <= allowed), (
+            f"error {error:.3g}, allowed {allowed:.3g} (the twin's own error is {rounding:.3g})")
 
     return check
+
+
+@pytest.fixture
+def short_row_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixteen rows to a block of products, so that few numbers make several blocks."""
+    monkeypatch.setattr("lessons_lib.kernels.layout.FULL_RATE_ROWS", 16)
+    monkeypatch.setattr("lessons_lib.kernels.layout.CACHE_BYTES", 1)

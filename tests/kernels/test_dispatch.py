@@ -1,4 +1,5 @@
-"""Dispatch: a named backend is kept or refused, the device decides otherwise, and nobody hears the same notice twice."""
+"""Dispatch: a named backend is kept or refused, the device decides otherwise, and nobody hears the
+same notice twice."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import pytest
 import torch
 
 from lessons_lib.core import PROJECT, BackendUnavailable
-from lessons_lib.kernels import backends, dispatch, trace, uniformity, use_backend
+from lessons_lib.kernels import backends, dispatch, interpreter, trace, uniformity, use_backend
 from lessons_lib.kernels.dispatch import Operation, backend_name
 
 X = torch.eye(4)
@@ -23,7 +24,8 @@ ALGEBRA = Operation("alignment", kernel=False, without="algebra is enough")
 
 def fake(device: str, dtype: torch.dtype = torch.float32) -> SimpleNamespace:
     """What dispatch looks at in a tensor on a device that this machine need not have."""
-    return SimpleNamespace(dtype=dtype, device=torch.device(device), is_cuda=device.startswith("cuda"))
+    return SimpleNamespace(dtype=dtype, device=torch.device(device),
+                           is_cuda=device.startswith("cuda"))
 
 
 @pytest.fixture(autouse=True)
@@ -34,20 +36,26 @@ def fresh(monkeypatch):
     monkeypatch.setattr(dispatch, "_told", set())
 
 
+def pretend(monkeypatch, name: str, value: object) -> None:
+    """Let a question about this machine be answered by ``value``."""
+    for module in (dispatch, interpreter):
+        monkeypatch.setattr(module, name, lambda: value)
+
+
 @pytest.fixture
 def gpu(monkeypatch):
     """A machine with one GPU of a settable architecture and Triton as a compiler."""
     capability = [9, 0]
-    monkeypatch.setattr(dispatch, "interpreting", lambda: False)
-    monkeypatch.setattr(dispatch, "missing_triton", lambda: None)
-    monkeypatch.setattr(dispatch, "broken_triton", lambda: None)
-    monkeypatch.setattr(dispatch, "_capability", lambda index: 10 * capability[0] + capability[1])
+    for name, value in (("interpreting", False), ("missing_triton", None), ("broken_triton", None)):
+        pretend(monkeypatch, name, value)
+    for module in (dispatch, interpreter):
+        monkeypatch.setattr(module, "capability", lambda index: 10 * capability[0] + capability[1])
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "Some GPU")
     return capability
 
 
-# ------------------------------------------------------------------------------------------------ who decides
+# -------------------------------------------------------------------------------------- who decides
 
 
 def test_the_argument_beats_the_block_beats_the_variable(monkeypatch):
@@ -74,18 +82,14 @@ def test_a_gpu_tensor_takes_the_kernel_and_a_cpu_tensor_does_not(gpu):
     assert "move it: x.cuda()" in OPERATION.choose(X, None)[1]
 
 
-def test_a_kernel_that_would_not_be_faster_runs_only_when_it_is_named(gpu):
-    assert OPERATION.choose(fake("cuda"), None, no_gain="too few rows") == ("cpu", "too few rows")
-    assert OPERATION.choose(fake("cuda"), "triton", no_gain="too few rows")[0] == "triton"
+# ----------------------------------------------------------------------------- named and impossible
 
 
-# ------------------------------------------------------------------------------------------------ named and impossible
-
-
-@pytest.mark.parametrize(("x", "words"), [(fake("cuda", torch.float64), "x is float64"), (fake("cpu"), "x lies on cpu"),
+@pytest.mark.parametrize(("x", "words"), [(fake("cuda", torch.float64), "x is float64"),
+                                          (fake("cpu"), "x lies on cpu"),
                                           (fake("mps"), "x lies on mps")])
 def test_a_named_backend_never_gives_way(gpu, x, words):
-    with pytest.raises(BackendUnavailable, match=f"uniformity: backend='triton' cannot run here: .*{words}.*Without backend the fastest one"):
+    with pytest.raises(BackendUnavailable, match=f"uniformity: backend=.*{words}.*Without backend"):
         OPERATION.choose(x, "triton")
 
 
@@ -104,13 +108,14 @@ def test_an_old_gpu_runs_kernels_without_matrix_products_only(gpu):
 
 
 def test_LESSONS_BACKEND_triton_without_a_gpu_is_refused_by_name(monkeypatch):
-    monkeypatch.setattr(dispatch, "interpreting", lambda: False)
-    monkeypatch.setattr(dispatch, "missing_triton", lambda: None)
+    pretend(monkeypatch, "interpreting", False)
+    pretend(monkeypatch, "missing_triton", None)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setenv("LESSONS_BACKEND", "triton")
-    with pytest.raises(BackendUnavailable, match=r"LESSONS_BACKEND='triton' cannot run here: no CUDA device .*Without LESSONS_BACKEND"):
+    with pytest.raises(BackendUnavailable, match="LESSONS_BACKEND=.* no CUDA.*Without LESSONS_B"):
         uniformity(X)
-    with pytest.raises(BackendUnavailable, match=r"uniformity: use_backend='triton'"), use_backend("triton"):
+    with pytest.raises(BackendUnavailable,
+                       match=r"uniformity: use_backend='triton'"), use_backend("triton"):
         uniformity(X)
 
 
@@ -122,7 +127,7 @@ def test_an_operation_without_a_kernel_runs_its_algebra_under_a_general_wish_and
 
 
 def test_a_broken_triton_is_a_notice_without_a_wish_and_an_error_with_one(gpu, monkeypatch, caplog):
-    monkeypatch.setattr(dispatch, "broken_triton", lambda: "Triton is installed but cannot be loaded")
+    pretend(monkeypatch, "broken_triton", "Triton is installed but cannot be loaded")
     assert OPERATION.choose(fake("cuda"), None)[0] == "cpu"
     assert "cannot be loaded" in caplog.text
     with pytest.raises(BackendUnavailable, match="cannot be loaded"):
@@ -131,7 +136,8 @@ def test_a_broken_triton_is_a_notice_without_a_wish_and_an_error_with_one(gpu, m
 
 @pytest.mark.parametrize("wrong", ["tritton", "", 5, True, ("cpu",)])
 def test_P27_a_misspelt_backend_is_answered_with_all_names(wrong):
-    with pytest.raises(ValueError, match=r"backend=.*is unknown.*Allowed: 'triton', 'cpu', 'reference'"):
+    with pytest.raises(ValueError,
+                       match=r"backend=.*is unknown.*Allowed: 'triton', 'cpu', 'reference'"):
         uniformity(X, backend=wrong)
     with pytest.raises(ValueError, match="Allowed: 'triton'"), use_backend(wrong):
         pass
@@ -140,15 +146,16 @@ def test_P27_a_misspelt_backend_is_answered_with_all_names(wrong):
 
 def test_P27_a_misspelt_LESSONS_BACKEND_is_an_error_not_a_default(monkeypatch):
     monkeypatch.setenv("LESSONS_BACKEND", "refrence")
-    with pytest.raises(ValueError, match="LESSONS_BACKEND='refrence' is unknown. Did you mean 'reference'"):
+    with pytest.raises(ValueError,
+                       match="LESSONS_BACKEND='refrence' is unknown. Did you mean 'reference'"):
         uniformity(X)
 
 
-# ------------------------------------------------------------------------------------------------ notices
+# ------------------------------------------------------------------------------------------ notices
 
 
 def test_a_gpu_without_its_kernel_is_told_once_whatever_asks(gpu, monkeypatch, caplog):
-    monkeypatch.setattr(dispatch, "missing_triton", lambda: "Triton is not installed")
+    pretend(monkeypatch, "missing_triton", "Triton is not installed")
     for name in ("uniformity", "info_nce", "uniformity"):
         assert Operation(name).choose(fake("cuda"), None) == ("cpu", "Triton is not installed")
     assert caplog.text.count("Triton is not installed") == 1 and "LESSONS_QUIET=1" in caplog.text
@@ -158,14 +165,14 @@ def test_a_gpu_without_its_kernel_is_told_once_whatever_asks(gpu, monkeypatch, c
 
 
 def test_many_threads_get_one_notice(gpu, monkeypatch, caplog):
-    monkeypatch.setattr(dispatch, "missing_triton", lambda: "Triton is not installed")
+    pretend(monkeypatch, "missing_triton", "Triton is not installed")
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda i: OPERATION.choose(fake("cuda"), None), range(64)))
     assert len(caplog.records) == 1
 
 
 def test_the_notice_can_be_silenced_and_is_not_made_up_for_later(gpu, monkeypatch, caplog):
-    monkeypatch.setattr(dispatch, "missing_triton", lambda: "Triton is not installed")
+    pretend(monkeypatch, "missing_triton", "Triton is not installed")
     monkeypatch.setenv("LESSONS_QUIET", "1")
     OPERATION.choose(fake("cuda"), None)
     monkeypatch.delenv("LESSONS_QUIET")
@@ -181,12 +188,13 @@ def test_only_who_could_expect_a_kernel_is_told(device, told, caplog):
     assert len(caplog.records) == told
 
 
-# ------------------------------------------------------------------------------------------------ threads
+# ------------------------------------------------------------------------------------------ threads
 
 
 def test_a_thread_without_a_block_follows_the_one_that_is_open():
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(OPERATION.choose, X, None).result()[0] == "cpu"      # the thread is older than the block
+        # the thread is older than the block
+        assert pool.submit(OPERATION.choose, X, None).result()[0] == "cpu"
         with use_backend("reference"), trace() as t:
             assert pool.submit(OPERATION.choose, X, None).result()[0] == "reference"
             pool.submit(uniformity, X).result()
@@ -242,21 +250,14 @@ class Scored(torch.utils.data.Dataset):
 @pytest.mark.skipif(sys.platform == "win32", reason="workers are forked here, and Windows cannot")
 def test_a_loader_s_workers_take_the_backend_of_the_block():
     with use_backend("reference"):
-        loader = torch.utils.data.DataLoader(Scored(), batch_size=None, num_workers=1, multiprocessing_context="fork")
+        loader = torch.utils.data.DataLoader(Scored(), batch_size=None, num_workers=1,
+                                             multiprocessing_context="fork")
         found = list(loader)
     assert [name for _, name in found] == ["reference"] * 3
     assert [value for value, _ in found] == [uniformity(X[: i + 2]).item() for i in range(3)]
 
 
-# ------------------------------------------------------------------------------------------------ precision, machines
-
-
-def test_autocast_does_not_round_behind_the_back_of_an_implementation():
-    x = torch.randn(40, 64, generator=torch.Generator().manual_seed(0))
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert uniformity(x).item() == uniformity(x, backend="cpu").item()
-        rounded = uniformity(x)
-    assert rounded.dtype == torch.float32 and rounded.item() == uniformity(x).item()
+# ------------------------------------------------------------------------------ precision, machines
 
 
 def rows() -> dict[str, tuple[bool, str]]:
@@ -268,27 +269,21 @@ def test_backends_says_what_this_machine_can_do(gpu, monkeypatch):
     assert rows()["triton"] == (True, "Some GPU, sm_90")
     gpu[:] = [7, 5]
     assert "older than sm_80" in rows()["triton"][1]
-    monkeypatch.setattr(dispatch, "broken_triton", lambda: "cannot be loaded")
+    pretend(monkeypatch, "broken_triton", "cannot be loaded")
     assert rows()["triton"] == (False, "cannot be loaded")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert not rows()["triton"][0] and "no CUDA device" in rows()["triton"][1]
-    monkeypatch.setattr(dispatch, "missing_triton", lambda: "Triton is not installed")
+    pretend(monkeypatch, "missing_triton", "Triton is not installed")
     assert rows()["triton"] == (False, "Triton is not installed")
-
-
-def test_backends_knows_the_interpreter(monkeypatch):
-    monkeypatch.setattr(dispatch, "missing_triton", lambda: None)
-    monkeypatch.setattr(dispatch, "broken_triton", lambda: None)
-    monkeypatch.setattr(dispatch, "interpreting", lambda: True)
-    assert rows()["triton"] == (True, "Triton's interpreter: CPU tensors, tiny inputs")
 
 
 def test_the_doctor_calls_a_missing_kernel_a_note_not_a_fault(monkeypatch):
     from lessons_lib.diagnosis import _kernels
 
-    monkeypatch.setattr(dispatch, "missing_triton", lambda: "Triton is not installed")
+    pretend(monkeypatch, "missing_triton", "Triton is not installed")
     finding = _kernels()
-    assert finding.state == "note" and finding.text == "cpu, reference can run; triton: Triton is not installed" and finding.remedy
+    assert finding.state == "note" and finding.remedy
+    assert finding.text == "cpu, reference can run; triton: Triton is not installed"
 
 
 WITHOUT_TRITON = """
@@ -321,10 +316,12 @@ print("whole")
 
 @pytest.mark.slow
 def test_without_triton_and_numba_the_room_imports_and_runs_on_the_processor():
-    done = subprocess.run([sys.executable, "-c", WITHOUT_TRITON], cwd=PROJECT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TRITON], cwd=PROJECT, capture_output=True,
+                          text=True)
     assert done.stdout.strip() == "whole", done.stderr
 
 
 def test_importing_the_room_loads_no_triton():
     code = "import sys, lessons_lib.kernels; print('triton' in sys.modules, 'numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True).stdout.strip() == "False False"
+    assert subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True,
+                          text=True).stdout.strip() == "False False"

@@ -1,4 +1,5 @@
-"""The interpreter's switch: it has to come before Triton, and what Triton decided is what counts."""
+"""The interpreter's switch: it has to come before Triton, and what Triton decided is what
+counts."""
 
 from __future__ import annotations
 
@@ -13,13 +14,15 @@ import pytest
 from lessons_lib.core import PROJECT
 from lessons_lib.kernels.interpreter import broken_triton, interpreting
 
-needs_triton = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton has no wheel for this system")
+needs_triton = pytest.mark.skipif(importlib.util.find_spec("triton") is None,
+                                  reason="Triton has no wheel for this system")
 
 
 def fresh(code: str) -> str:
     """What a new Python prints that has no switch set."""
     clean = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, env=clean)
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True,
+                          env=clean)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -36,13 +39,13 @@ x = torch.eye(4)
 with kernels.trace() as t:
     value = kernels.uniformity(x, backend="triton")
 assert t.runs[0].device == "interpreter"
-print(abs(value.item() - kernels.uniformity(x).item()) < 1e-6, kernels.backends()[0].available, kernels.uniformity(x, backend=None).item() < 0)
+print(abs(value.item() - kernels.uniformity(x).item()) < 1e-6, kernels.backends()[0].available)
 """
-    assert fresh(code) == "True True True"
+    assert fresh(code) == "True True"
 
 
 @needs_triton
-def test_after_triton_was_loaded_as_a_compiler_the_switch_is_refused_and_a_late_variable_changes_nothing():
+def test_after_triton_was_loaded_as_a_compiler_the_switch_is_refused():
     code = """
 import os, triton.language
 from lessons_lib import kernels
@@ -71,7 +74,7 @@ def test_a_triton_that_cannot_be_loaded_is_named_with_its_error(monkeypatch):
     def fails(name: str) -> None:
         raise OSError("libcuda.so.1: cannot open shared object file")
 
-    monkeypatch.setattr("lessons_lib.kernels.interpreter.importlib.import_module", fails)
+    monkeypatch.setattr("lessons_lib.kernels.dispatch.importlib.import_module", fails)
     broken_triton.cache_clear()
     try:
         assert re.search(r"cannot be loaded \(OSError: .*libcuda", broken_triton())

@@ -1,4 +1,4 @@
-"""The room: each operation holds what a reader expects to find in its folder, under the same names."""
+"""The room: each operation holds what a reader expects to find, under the same names."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ from lessons_lib.core import PROJECT
 from lessons_lib.kernels.aot import operations_with_kernels
 from lessons_lib.kernels.configs import table
 
+from .conftest import PLAIN
+
 ROOM = PROJECT / "lessons_lib" / "kernels"
-FOLDERS = sorted(path.parent for path in ROOM.glob("*/__init__.py"))
-NAMES = [folder.name for folder in FOLDERS]
+FOLDERS = sorted(path.parent.name for path in ROOM.glob("*/__init__.py"))
+NAMES = sorted([*FOLDERS, *PLAIN])
 WITH_KERNEL = operations_with_kernels()
 HAS_TRITON = importlib.util.find_spec("triton") is not None
 needs_triton = pytest.mark.skipif(not HAS_TRITON, reason="Triton has no wheel for this system")
+every_operation = pytest.mark.parametrize("name", NAMES)
+every_kernel = pytest.mark.parametrize("name", WITH_KERNEL)
 TYPES = ("float32", "bfloat16")
-ONE_TYPE = {"glove_step", "lda_sweep", "window_update"}      # models and counts are float32, whatever comes in
-RACING = {"window_update"}                      # its programs add to the same rows; it refuses to be deterministic
+ONE_TYPE = {"glove_step", "lda_sweep", "window_update"}      # models and counts are float32
+RACING = {"window_update"}              # its programs add to the same rows; never deterministic
 
 
 def module(name: str, part: str = ""):
@@ -35,50 +39,49 @@ def module(name: str, part: str = ""):
 
 
 def dispatched(name: str) -> list[str]:
-    """The functions that the public one asks its implementations for, read from the text: OPERATION.run("…", …)."""
-    tree = ast.parse((ROOM / name / "__init__.py").read_text("utf-8"))
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == "OPERATION.run"]
-    return sorted({call.args[0].value for call in calls})
+    """The functions that implementations have to have, read from the text: those of OPERATION.run,
+    and value and gradient of a loss."""
+    path = ROOM / name / "__init__.py" if name in FOLDERS else ROOM / f"{name}.py"
+    calls = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Call)]
+    named = {ast.unparse(call.func): call for call in calls}
+    run = {call.args[0].value for call in calls if ast.unparse(call.func) == "OPERATION.run"}
+    return sorted(run | ({name, "value_and_gradient"} if "scalar_loss" in named else set()))
+
+
+def implementations(name: str, function: str) -> dict[str, object]:
+    """backend -> function."""
+    backends = ["reference", "cpu"] + (["triton"] if name in WITH_KERNEL and HAS_TRITON else [])
+    return {b: module(name).OPERATION.implementation(b, function) for b in backends}
 
 
 def signature(function) -> str:
-    """Names, kinds, defaults and types; a shape in an annotation is left out, because only the formula states it."""
+    """Names, kinds, defaults and types; a shape in an annotation is left out, because only the
+    formula states it."""
     text = re.sub(r"[\"'\\]", "", str(inspect.signature(function)))
     return re.sub(r"\b[A-Z]\w*\[Tensor, [^\[\]]*\]", "Tensor", text)
 
 
-def parts(name: str) -> list[str]:
-    return ["reference", "cpu"] + (["gpu"] if name in WITH_KERNEL and HAS_TRITON else [])
-
-
 def test_the_walk_finds_operations_and_no_empty_folder():
     assert len(NAMES) >= 10 and {"uniformity", "info_nce", "knn"} <= set(NAMES)
-    sources = {path.parent.name for path in ROOM.glob("*/*.py")}
-    assert sources == set(NAMES), "a folder without __init__.py"
+    assert {path.parent.name for path in ROOM.glob("*/*.py")} == set(FOLDERS)
+    plain = {path.stem for path in ROOM.glob("*.py") if "\nOPERATION = " in path.read_text("utf-8")}
+    assert plain == set(PLAIN)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_operation_has_formula_processor_path_and_tests(name):
-    for part in ("reference", "cpu"):
-        assert (ROOM / name / f"{part}.py").exists()
-    assert (Path(__file__).parent / f"test_{name}.py").exists()
-    assert dispatched(name)
+@every_operation
+def test_an_operation_knows_its_name_its_kernel_and_has_tests(name):
+    operation, folder = module(name).OPERATION, ROOM / name
+    assert operation.name == name and operation.plain == (name in PLAIN)
+    assert (operation.kernel == (folder / "gpu.py").exists() == (folder / "configs.json").exists()
+            == (not operation.without))
+    assert (Path(__file__).parent / f"test_{name}.py").exists() and dispatched(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_operation_knows_its_name_and_whether_it_has_a_kernel(name):
-    operation = module(name).OPERATION
-    assert operation.name == name
-    assert operation.kernel == (ROOM / name / "gpu.py").exists() == (ROOM / name / "configs.json").exists() == (not operation.without)
-
-
-@pytest.mark.parametrize("name", NAMES)
+@every_operation
 def test_all_implementations_have_the_same_functions_with_the_same_signature(name):
     for function in dispatched(name):
-        found = {part: signature(getattr(module(name, part), function)) for part in parts(name)}
-        assert len(set(found.values())) == 1, f"{function}: {found}"
-        for part in parts(name):
-            assert function in module(name, part).__all__, f"{function} is missing in __all__ of {part}.py"
+        signatures = {b: signature(f) for b, f in implementations(name, function).items()}
+        assert len(set(signatures.values())) == 1, f"{function}: {signatures}"
 
 
 def test_the_comparison_of_signatures_sees_names_defaults_and_types_but_no_shapes():
@@ -87,50 +90,66 @@ def test_the_comparison_of_signatures_sees_names_defaults_and_types_but_no_shape
     def three(x: Tensor, *, k: int = 3) -> tuple[Tensor, Tensor]: ...
     def four(y: Tensor, *, k: int = 2) -> tuple[Tensor, Tensor]: ...
 
-    assert signature(one) == signature(two) == "(x: Tensor, *, k: int = 2) -> tuple[Tensor, Tensor]"
+    expected = "(x: Tensor, *, k: int = 2) -> tuple[Tensor, Tensor]"
+    assert signature(one) == signature(two) == expected
     assert len({signature(function) for function in (two, three, four)}) == 3
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_public_function_is_exported_and_takes_a_backend(name):
+@every_operation
+def test_the_public_function_is_exported_documented_and_takes_a_backend(name):
     public = getattr(kernels, name)
-    assert name in kernels.__all__ and name in module(name).__all__ and public is getattr(module(name), name)
-    assert inspect.signature(public).parameters["backend"].default is None
-    assert inspect.signature(public).parameters["backend"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert name in kernels.__all__ and name in module(name).__all__
+    assert public is getattr(module(name), name)
+    backend = inspect.signature(public).parameters["backend"]
+    assert backend.default is None and backend.kind is inspect.Parameter.KEYWORD_ONLY
+    assert "Raises" in public.__doc__ and re.search(r"``\d\d_\w+``", module(name).__doc__)
+    bench = [path.read_text("utf-8") for path in (PROJECT / "lessons_lib/bench").glob("kernels*")]
+    assert any(re.search(rf"\b{name}\b", text) for text in bench), f"no benchmark of {name}"
+
+
+DENSE = ("alignment", "cosent", "info_nce", "knn", "mean_cosine", "mean_covariance", "pool",
+         "ranks", "segment_moments", "uniformity", "self_similarity", "intra_sentence_similarity",
+         "spearman_resamples", "backends", "can_step", "interpret", "interpreting", "kernel_text",
+         "peak_allocated", "trace", "use_backend", "watch")
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_the_docstring_of_a_public_name_lists_every_parameter(name):
+    public = getattr(kernels, name)
+    text, summary = inspect.getdoc(public), inspect.getdoc(public).splitlines()[0]
+    for parameter in inspect.signature(public).parameters:
+        assert re.search(rf"^(\w+, )*{parameter}(, \w+)* : ", text, re.M), parameter
+    assert summary.endswith(".")
+    assert "\nReturns\n-------" in text or name in ("use_backend", "interpret")
 
 
 CALLS = {                                       # a small valid call of each public function
-    "alignment": ([[1.0, 0.0]], [[0.0, 1.0]]), "cosent": ([0.5, 0.1], [1, 0]), "info_nce": (torch.eye(2), torch.eye(2)),
-    "knn": (torch.eye(2), torch.eye(2)), "mean_cosine": (torch.eye(3),), "mean_covariance": (torch.eye(3),), "pool": (torch.ones(1, 2, 3), [[1, 1]]),
-    "document_update": (kernels.DocumentState([0, 1], [0, 2], torch.ones(4, 2), torch.eye(2), [1, 1], tags=[0], tag_offsets=[0, 1]),),
-    "glove_step": (kernels.GloveState([0, 1, 2], [1, 0], [3.0, 3.0], torch.ones(2, 3), torch.ones(2, 3)),),
-    "lda_sweep": (kernels.LdaState([0, 1], [0, 2], [0, 0], n_topics=2, n_words=2),), "ranks": ([3.0, 1.0],),
-    "segment_moments": (torch.eye(3), [0, 3]), "uniformity": (torch.eye(3),),
-    "subword_update": (kernels.SubwordState([0, 1], [0, 2], torch.eye(2), torch.eye(2), [1, 1], rows=[0, 1], row_offsets=[0, 1, 2]),),
+    "alignment": ([[1.0, 0.0]], [[0.0, 1.0]]), "cosent": ([0.5, 0.1], [1, 0]),
+    "info_nce": (torch.eye(2), torch.eye(2)), "knn": (torch.eye(2), torch.eye(2)),
+    "mean_cosine": (torch.eye(3),), "mean_covariance": (torch.eye(3),), "ranks": ([3.0, 1.0],),
+    "pool": (torch.ones(1, 2, 3), [[1, 1]]), "segment_moments": (torch.eye(3), [0, 3]),
+    "uniformity": (torch.eye(3),),
+    "document_update": (kernels.DocumentState([0, 1], [0, 2], torch.ones(4, 2), torch.eye(2),
+                                              [1, 1], tags=[0], tag_offsets=[0, 1]),),
+    "glove_step": (kernels.GloveState([0, 1, 2], [1, 0], [3.0, 3.0], torch.ones(2, 3),
+                                      torch.ones(2, 3)),),
+    "lda_sweep": (kernels.LdaState([0, 1], [0, 2], [0, 0], n_topics=2, n_words=2),),
+    "subword_update": (kernels.SubwordState([0, 1], [0, 2], torch.eye(2), torch.eye(2), [1, 1],
+                                            rows=[0, 1], row_offsets=[0, 1, 2]),),
     "window_update": (kernels.WindowState([0, 1], [0, 2], torch.eye(2), torch.eye(2), [1, 1]),),
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("wrong", ["tritton", "", 5])
-def test_P27_every_operation_answers_a_wrong_backend_with_all_names(name, wrong):
+@every_operation
+def test_P27_every_operation_answers_a_wrong_backend_with_all_names(name):
     options = {"k": 1} if name == "knn" else {}
     getattr(kernels, name)(*CALLS[name], **options)
-    for gradient in (False, True):
-        arguments = [x.clone().requires_grad_(gradient) if isinstance(x, Tensor) else x for x in CALLS[name]]
-        with pytest.raises(ValueError, match=r"backend=.* is unknown.*Allowed: 'triton', 'cpu', 'reference'"):
-            getattr(kernels, name)(*arguments, backend=wrong, **options)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_benchmark_measures_it(name):
-    texts = [path.read_text("utf-8") for path in sorted((PROJECT / "lessons_lib" / "bench").glob("kernels*.py"))]
-    assert any(re.search(rf"\b{name}\b", text) for text in texts), f"no case names {name} in lessons_lib/bench/kernels*.py"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_docstring_states_formula_errors_and_lesson(name):
-    assert "Raises" in getattr(kernels, name).__doc__ and re.search(r"``\d\d_\w+``", module(name).__doc__)
+    for wrong in ("tritton", "", 5):
+        for learns in (False, True):
+            arguments = [x.clone().requires_grad_(learns) if isinstance(x, Tensor) else x
+                         for x in CALLS[name]]
+            with pytest.raises(ValueError, match=r"backend=.*Allowed: 'triton', 'cpu', 'refere"):
+                getattr(kernels, name)(*arguments, backend=wrong, **options)
 
 
 def test_public_names_are_sorted_and_exist():
@@ -139,22 +158,23 @@ def test_public_names_are_sorted_and_exist():
     assert all(hasattr(kernels, name) for name in names)
 
 
-# ------------------------------------------------------------------------------------------------ kernels
+# ------------------------------------------------------------------------- kernels
 
 
 @needs_triton
-@pytest.mark.parametrize("name", WITH_KERNEL)
+@every_kernel
 def test_every_kernel_is_compiled_in_both_types_and_has_a_block_table(name):
     gpu, rows = module(name, "gpu"), {(row.kernel, row.arch) for row in table()}
-    jitted = {k for k, v in vars(gpu).items() if type(v).__name__ in ("JITFunction", "InterpretedFunction") and v.fn.__module__ == gpu.__name__}
-    started = {k for k in jitted if re.search(rf"\b{k}\[", inspect.getsource(gpu))}            # the others are called by these
+    jitted = {k for k, v in vars(gpu).items() if v.__class__.__name__ in
+              ("JITFunction", "InterpretedFunction") and v.fn.__module__ == gpu.__name__}
+    # the others are called by these
+    started = {k for k in jitted if re.search(rf"\b{k}\[", inspect.getsource(gpu))}
     compiled = {(case.name, case.dtype) for case in gpu.COMPILE_CASES}
-    assert {kernel for kernel, _ in compiled} == started
-    assert compiled == {(kernel, dtype) for kernel in started for dtype in (TYPES[:1] if name in ONE_TYPE else TYPES)}
+    types = TYPES[:1] if name in ONE_TYPE else TYPES
+    assert compiled == {(kernel, dtype) for kernel in started for dtype in types}
     for kernel in started:
         assert (kernel, 0) in rows, f"{kernel}: no small tiles for the interpreter"
         assert (kernel, 80) in rows, f"{kernel}: no entry for sm_80"
-    assert {kernel for kernel, _ in rows if kernel.startswith(tuple(jitted))} <= started
 
 
 @needs_triton
@@ -164,41 +184,44 @@ def test_no_block_table_names_a_kernel_that_is_gone():
 
 
 @needs_triton
-@pytest.mark.parametrize("name", WITH_KERNEL)
+@every_kernel
 def test_only_racing_kernels_use_atomics_and_all_state_other_and_note_every_launch(name):
     tree = ast.parse((ROOM / name / "gpu.py").read_text("utf-8"))
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
-    named = [ast.unparse(call.func) for call in calls]
-    assert bool([call for call in named if "atomic" in call]) == (name in RACING)
+    assert any("atomic" in ast.unparse(call.func) for call in calls) == (name in RACING)
     for call in calls:
         keywords = {keyword.arg for keyword in call.keywords}
+        where = f"{name}/gpu.py:{call.lineno}"
         if ast.unparse(call.func) == "tl.load" and "mask" in keywords:
-            assert "other" in keywords, f"{name}/gpu.py:{call.lineno}: a masked load without other"
+            assert "other" in keywords, f"{where}: a masked load without other"
         if ast.unparse(call.func) == "tl.dot":
-            assert "input_precision" in keywords, f"{name}/gpu.py:{call.lineno}: a product without input_precision"
-    launches = [call for call in calls if isinstance(call.func, ast.Subscript)]
-    assert len(launches) == named.count("launched") > 0
+            assert "input_precision" in keywords, f"{where}: a product without input_precision"
+    for function in [n for n in tree.body if isinstance(n, ast.FunctionDef)]:
+        inside = [n for n in ast.walk(function) if isinstance(n, ast.Call)]
+        launches = any(isinstance(call.func, ast.Subscript) for call in inside)
+        assert launches == any(ast.unparse(call.func) == "launched" for call in inside)
 
 
-# ------------------------------------------------------------------------------------------------ shapes
+# ------------------------------------------------------------------------- shapes
 
 
 def test_a_wrong_shape_in_a_call_of_a_formula_raises():
-    """The shapes written in reference.py are checked in every test run, whichever part of the tests is run."""
-    from lessons_lib.kernels.alignment import reference as alignment
-    from lessons_lib.kernels.uniformity import reference as uniformity
+    """The shapes on the formulas are checked in every test run, whichever tests are run."""
+    from lessons_lib.kernels.uniformity.reference import uniformity
 
-    assert uniformity.uniformity(torch.eye(3), t=2.0).shape == ()
-    for call in (lambda: uniformity.uniformity(torch.ones(3), t=2.0), lambda: uniformity.uniformity(torch.ones(3, 3, dtype=torch.int64), t=2.0),
-                 lambda: alignment.alignment(torch.ones(3, 2), torch.ones(4, 2), alpha=2.0)):
-        with pytest.raises(TypeCheckError, match=r"reference\.(uniformity|alignment)"):
+    alignment = module("alignment").reference_alignment
+    assert uniformity(torch.eye(3), t=2.0).shape == ()
+    for call in (lambda: uniformity(torch.ones(3), t=2.0),
+                 lambda: uniformity(torch.ones(3, 3, dtype=torch.int64), t=2.0),
+                 lambda: alignment(torch.ones(3, 2), torch.ones(4, 2), alpha=2.0)):
+        with pytest.raises(TypeCheckError):
             call()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_operation
 def test_the_shapes_of_every_formula_are_checked(name):
-    """Each function that dispatch calls is wrapped by the hook that conftest.py installs before the module is imported."""
+    """Each is wrapped by the hooks that conftest.py installs."""
     for function in dispatched(name):
-        found = getattr(module(name, "reference"), function)
-        assert hasattr(found, "__wrapped__"), f"{name}: the shapes of {function} are not checked"
-        assert re.search(r"\[Tensor, ", str(inspect.signature(found))), f"{name}: {function} states no shape"
+        formula = module(name).OPERATION.implementation("reference", function)
+        assert hasattr(formula, "__wrapped__"), f"{name}: shapes of {function} are not checked"
+        assert re.search(r"\[Tensor, ", str(inspect.signature(formula)))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import math
-import re
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import torch
 
-from lessons_lib.kernels import Trace, trace, uniformity
+from lessons_lib.kernels import Trace, trace, uniformity, use_backend
 from lessons_lib.kernels.dispatch import Operation
-from lessons_lib.kernels.tracing import Run, launched, recorded
+from lessons_lib.kernels.tracing import Run, Scope, launched, recorded
 
 X = torch.eye(4)
 
 
 def run(**changed: object) -> Run:
-    plain = {"operation": "uniformity", "backend": "cpu", "reason": "CPU tensor", "shape": (4, 4), "dtype": "float32", "device": "cpu"}
+    plain = {"operation": "uniformity", "backend": "cpu", "reason": "CPU tensor", "shape": (4, 4),
+             "dtype": "float32", "device": "cpu"}
     return Run(**(plain | changed))
 
 
@@ -26,10 +29,13 @@ def run(**changed: object) -> Run:
     ({"ms": 1234.5}, "uniformity · cpu (blocked torch) · CPU tensor · 1234 ms"),
     ({"ms": 0.0123, "processor": "Numba"}, "uniformity · cpu (Numba) · CPU tensor · 0.012 ms"),
     ({"ms": 5, "device": "mps"}, "uniformity · mps (blocked torch) · CPU tensor · 5 ms"),
-    ({"ms": 5, "backend": "reference", "reason": "asked for by backend="}, "uniformity · reference formula on cpu · asked for by backend= · 5 ms"),
-    ({"ms": 2, "backend": "triton", "device": "sm_90", "launches": [("k", (6,), {"BLOCK_N": 128, "BLOCK_D": 64, "num_warps": 8}), ("l", (2,), {})]},
+    ({"ms": 5, "backend": "reference", "reason": "asked for by backend="},
+     "uniformity · reference formula on cpu · asked for by backend= · 5 ms"),
+    ({"ms": 2, "backend": "triton", "device": "sm_90",
+      "launches": [("k", (6,), {"BLOCK_N": 128, "BLOCK_D": 64, "num_warps": 8}), ("l", (2,), {})]},
      "uniformity · triton (sm_90) · 128x64 · 2 ms"),
-    ({"ms": 2, "backend": "triton", "device": "interpreter", "launches": []}, "uniformity · triton (interpreter) · CPU tensor · 2 ms"),
+    ({"ms": 2, "backend": "triton", "device": "interpreter", "launches": []},
+     "uniformity · triton (interpreter) · CPU tensor · 2 ms"),
 ])
 def test_the_caption_says_what_made_a_figure(changed, caption):
     assert run(**changed).caption() == caption
@@ -42,7 +48,8 @@ def test_the_caption_of_a_trace_is_that_of_its_slowest_call():
 
 def test_the_table_has_a_header_and_a_row_per_call():
     launches = [("tiles", (6, 2), {"BLOCK_N": 16}), ("rows", (4,), {})]
-    header, first, second = Trace([run(ms=1), run(backend="triton", launches=launches, ms=12.345)]).table()
+    header, first, second = Trace([run(ms=1), run(backend="triton", launches=launches,
+                                                  ms=12.345)]).table()
     assert header == ("operation", "backend", "reason", "kernels", "grid", "shape", "type", "ms")
     assert first == ("uniformity", "cpu", "CPU tensor", "–", "–", "4x4", "float32", "1")
     assert second[3:5] == ("tiles + rows", "6x2 + 4") and second[-1] == "12.3"
@@ -58,14 +65,6 @@ def test_calls_are_collected_in_order_inside_the_block_only():
     assert all(r.ms > 0 and r.shape == (4, 4) for r in t.runs)
 
 
-def test_of_two_traces_the_inner_one_collects():
-    with trace() as outer:
-        with trace() as inner:
-            uniformity(X)
-        uniformity(X)
-    assert len(outer.runs) == len(inner.runs) == 1
-
-
 def test_a_call_that_fails_leaves_no_line_and_the_trace_goes_on():
     broken = Operation("uniformity")
     with trace() as t:
@@ -76,23 +75,66 @@ def test_a_call_that_fails_leaves_no_line_and_the_trace_goes_on():
 
 
 def test_an_operation_inside_another_has_its_own_line_and_launches():
-    with trace() as t, recorded("outer", "triton", "", X, processor="") as outer:
+    with trace() as t, recorded("outer", "triton", "", X, device="cpu", processor="") as outer:
         launched("a", (1,), {})
-        with recorded("inner", "triton", "", X, processor="") as inner:
+        with recorded("inner", "triton", "", X, device="cpu", processor="") as inner:
             launched("b", (2,), {})
         launched("c", (3,), {})
-    assert [name for name, _, _ in outer.launches] == ["a", "c"] and [name for name, _, _ in inner.launches] == ["b"]
+    assert [name for name, _, _ in outer.launches] == ["a", "c"] and [name for name, _,
+                                                                      _ in inner.launches] == ["b"]
     assert [r.operation for r in t.runs] == ["outer", "inner"]
     launched("nowhere", (1,), {})               # outside of every call: nothing to note it in
 
 
 def test_nothing_is_timed_without_a_trace(monkeypatch):
-    monkeypatch.setattr("lessons_lib.kernels.tracing.time.perf_counter", lambda: pytest.fail("the clock was read"))
+    monkeypatch.setattr("lessons_lib.kernels.tracing.time.perf_counter",
+                        lambda: pytest.fail("the clock was read"))
     assert math.isfinite(uniformity(X).item())
 
 
-def test_a_kernel_in_the_interpreter_says_so(triton_here, device):
+# ------------------------------------------------------------------------- scopes
+
+
+def held() -> tuple[Scope[int], Iterator[int]]:
+    scope: Scope[int] = Scope("test")
+
+    def block() -> Iterator[int]:
+        with scope.holding(7):
+            yield 7
+
+    return scope, block()
+
+
+def test_a_generator_may_be_closed_in_another_context_than_the_one_it_was_opened_in():
+    scope, block = held()
+    contextvars.copy_context().run(next, block)
+    assert scope.get() == 7
+    block.close()
+    assert scope.get() is None
+
+
+def test_a_block_that_was_closed_elsewhere_holds_no_longer_where_it_was_opened():
+    scope, block = held()
+    next(block)
+    contextvars.copy_context().run(block.close)
+    assert scope.get() is None
+    with scope.holding(8):
+        assert scope.get() == 8
+    assert scope.get() is None
+
+
+def test_an_asynchronous_generator_with_a_backend_and_a_trace_can_be_closed_by_another_task():
+    async def stream() -> AsyncIterator[int]:
+        with use_backend("reference"), trace():
+            yield 1
+            yield 2
+
+    async def main() -> None:
+        items = stream()
+        await asyncio.create_task(anext(items))
+        await items.aclose()
+
+    asyncio.run(main())
     with trace() as t:
-        uniformity(X.to(device), backend=triton_here)
-    assert re.fullmatch(r"uniformity · triton \((interpreter|sm_\d+)\) · \d+x\d+ · .* ms", t.caption())
-    assert t.table()[1][3] == "uniformity_tiles" and t.table()[1][4] == "1"
+        uniformity(X)
+    assert t.runs[0].backend == "cpu"

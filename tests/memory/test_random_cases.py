@@ -444,7 +444,7 @@ def topics_of_tokens(rng: np.random.Generator) -> None:
 def rank_correlations(rng: np.random.Generator) -> None:
     from scipy.stats import rankdata
 
-    from lessons_lib.kernels.ranks.cpu import spearman_resamples
+    from lessons_lib.kernels.ranks import cpu_spearman_resamples as spearman_resamples
 
     n, m, resamples = int(rng.integers(2, 30)), int(rng.integers(2, 40)), int(rng.integers(1, 5))
     columns, gold = (

@@ -1,8 +1,9 @@
-"""InfoNCE in blocks of queries: one product makes the logits of a block, a softmax turns them into weights, two products make its share of both
-gradients.
+"""InfoNCE in blocks of queries.
 
-A block is small enough to stay near the processor and large enough for products at full speed; up to about 2000 pairs are one block. Runs on any
-device. Taught in ``15_gpu_kernels``.
+One product makes the logits of a block, a softmax turns them into weights, two products make its
+share of both gradients. A block is small enough to stay near the processor and large enough for
+products at full speed; up to about 2000 pairs are one block. Runs on any device. Taught in
+``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -18,27 +19,24 @@ from ..autograd import gradient_type
 from ..layout import one_piece
 from ..products import add_row_product, row_product
 
-__all__ = ["info_nce", "value_and_gradient"]
-
-BLOCK = 1 << 22                                 # numbers in a block of logits: 16 MB in float32
-LEAST_ROWS = 256                                # fewer and the products slow down
-MOST = 1 << 23                                  # numbers, however many keys there are
-
-
-def _rows_per_block(n: int, m: int) -> int:
-    return max(1, min(n, max(LEAST_ROWS, BLOCK // m), MOST // m))
+BLOCK = 1 << 22                 # numbers in a block of logits: 16 MB in float32
+LEAST_ROWS = 256                # fewer and the products slow down
+MOST = 1 << 23                  # numbers, however many keys there are
 
 
 def _blocks(query: Tensor, key: Tensor, scale: float) -> Iterator[tuple[slice, Tensor]]:
     """Blocks of rows of scale query keyᵀ; the taker may write over them."""
-    step = _rows_per_block(len(query), len(key))
-    for start in range(0, len(query), step):
-        rows = slice(start, min(len(query), start + step))
+    n, m = len(query), len(key)
+    step = max(1, min(n, max(LEAST_ROWS, BLOCK // m), MOST // m))
+    for start in range(0, n, step):
+        rows = slice(start, min(n, start + step))
         yield rows, row_product(query[rows], key, scale=scale)
 
 
-def _prepared(query: Tensor, key: Tensor, positive: Tensor, scale: float, symmetric: bool) -> tuple[Iterator[tuple[slice, Tensor]], Tensor | None]:
-    """The blocks; with ``symmetric`` log Σ_i exp(s_ij) of every key that is a positive, inf for the others: their weight exp(s_ij - inf) is 0."""
+def _prepared(query: Tensor, key: Tensor, positive: Tensor, scale: float,
+              symmetric: bool) -> tuple[Iterator[tuple[slice, Tensor]], Tensor | None]:
+    """The blocks; with ``symmetric`` log Σ_i exp(s_ij) of every key that is a positive, inf for the
+    others: their weight exp(s_ij - inf) is 0."""
     blocks = _blocks(query, key, scale)
     if not symmetric:
         return blocks, None
@@ -46,7 +44,8 @@ def _prepared(query: Tensor, key: Tensor, positive: Tensor, scale: float, symmet
     if len(first[1]) == len(query):             # one block: the columns are whole
         totals = first[1][:, positive].logsumexp(dim=0)
     else:                                       # one product more, with the pairs turned round
-        totals = torch.cat([logits.logsumexp(dim=1) for _, logits in _blocks(key[positive], query, scale)])
+        turned = _blocks(key[positive], query, scale)
+        totals = torch.cat([logits.logsumexp(dim=1) for _, logits in turned])
     columns = query.new_full((len(key),), math.inf).index_put_((positive,), totals)
     return itertools.chain([first], blocks), columns
 
@@ -58,8 +57,8 @@ def _add_at(x: Tensor, columns: Tensor, number: float) -> Tensor:
     return before
 
 
-def info_nce(query: Tensor, key: Tensor, *, positive: Tensor, hard_negative: Tensor | None, temperature: float, hard_weight: float,
-             symmetric: bool) -> Tensor:
+def info_nce(query: Tensor, key: Tensor, *, positive: Tensor, hard_negative: Tensor | None,
+             temperature: float, hard_weight: float, symmetric: bool) -> Tensor:
     """The value alone: one product per block."""
     exact = torch.promote_types(query.dtype, torch.float32)
     query, key = one_piece(query.to(exact)), one_piece(key.to(exact))
@@ -75,13 +74,15 @@ def info_nce(query: Tensor, key: Tensor, *, positive: Tensor, hard_negative: Ten
     return losses.mean() / (1 + symmetric)
 
 
-def _to_weights(logits: Tensor, positive: Tensor, hard: tuple[Tensor, float] | None, columns: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Losses of a block of rows and ∂(their sum)/∂s; uses the logits up. ``positive`` and hard[0] are (rows, 1)."""
+def _to_weights(logits: Tensor, positive: Tensor, hard: tuple[Tensor, float] | None,
+                columns: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Losses of some rows and ∂(their sum)/∂s; uses the logits up. ``positive``: (rows, 1)."""
     own = logits.gather(1, positive)
     before = _add_at(logits, *hard) if hard is not None else None
     peak = logits.amax(dim=1, keepdim=True)
     weights = logits.softmax(dim=1)
-    losses = (peak - own) - weights.amax(dim=1, keepdim=True).log()     # the largest weight is 1 / Σ_j exp(s_ij - peak)
+    # the largest weight is 1 / Σ_j exp(s_ij - peak)
+    losses = (peak - own) - weights.amax(dim=1, keepdim=True).log()
     if columns is not None:
         losses += columns[positive] - own
         if hard is not None:
@@ -91,14 +92,18 @@ def _to_weights(logits: Tensor, positive: Tensor, hard: tuple[Tensor, float] | N
     return losses[:, 0], weights
 
 
-def value_and_gradient(query: Tensor, key: Tensor, *, positive: Tensor, hard_negative: Tensor | None, temperature: float, hard_weight: float,
-                       symmetric: bool, wanted: tuple[bool, bool]) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Value and the wanted gradients in one pass; ``symmetric`` with several blocks makes the logits twice."""
+def value_and_gradient(query: Tensor, key: Tensor, *, positive: Tensor,
+                       hard_negative: Tensor | None, temperature: float, hard_weight: float,
+                       symmetric: bool, wanted: tuple[bool, bool]
+                       ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """In one pass; ``symmetric`` with several blocks makes the logits twice."""
     exact, sides = torch.promote_types(query.dtype, torch.float32), 1 + symmetric
     q, k = one_piece(query.to(exact)), one_piece(key.to(exact))
     blocks, columns = _prepared(q, k, positive, 1 / temperature, symmetric)
     losses, share = q.new_empty(len(q)), 1 / (temperature * len(q) * sides)
-    dquery, dkey = torch.empty(q.shape, dtype=exact, device=q.device) if wanted[0] else None, None
+    dquery = dkey = None
+    if wanted[0]:
+        dquery = torch.empty(q.shape, dtype=exact, device=q.device)
     for rows, logits in blocks:
         hard = None if hard_negative is None else (hard_negative[rows, None], hard_weight)
         losses[rows], weights = _to_weights(logits, positive[rows, None], hard, columns)
@@ -110,4 +115,5 @@ def value_and_gradient(query: Tensor, key: Tensor, *, positive: Tensor, hard_neg
             dkey = row_product(weights.T, q[rows].T, scale=share)
         del logits, weights                     # before the next block is made
     kept = gradient_type(query.dtype)
-    return losses.mean() / sides, None if dquery is None else dquery.to(kept), None if dkey is None else dkey.to(kept)
+    gradients = [None if g is None else g.to(kept) for g in (dquery, dkey)]
+    return losses.mean() / sides, *gradients

@@ -1,10 +1,13 @@
 """InfoNCE as Triton kernels.
 
-Value ("flash"): one program per tile of queries goes over the keys, tile by tile. A tile of logits is built up over d in registers, and a running
-maximum and a running sum take in its exponentials, so that no logit is ever written; where queries are few, several programs share the keys.
-Gradient: blocks of rows whose inner products come from the library's matrix product; one program per row turns them into weights, softmax minus
-one-hot, and two products make the gradients. (A flash way back would need a whole row of d in registers: at d = 768 it does not fit.) Inner
-products, exponentials and sums are float32; only the weights are rounded to the type of the inputs. Taught in ``15_gpu_kernels``.
+Value ("flash"): one program per tile of queries goes over the keys, tile by tile. A tile of logits
+is built up over d in registers, and a running maximum and a running sum take in its exponentials,
+so that no logit is ever written; where queries are few, several programs share the keys. Gradient:
+blocks of rows whose inner products come from the library's matrix product; one program per row
+turns them into weights, softmax minus one-hot, and two products make the gradients. (A flash way
+back would need a whole row of d in registers: at d = 768 it does not fit.) Inner products,
+exponentials and sums are float32; only the weights are rounded to the type of the inputs. Taught in
+``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -17,20 +20,21 @@ import triton.language as tl
 from torch import Tensor
 
 from ..autograd import gradient_type
-from ..compile_case import FLOATS, CompileCase
+from ..compile_case import FLOATS, CompileCase, types_of
 from ..configs import blocks_for
 from ..layout import add_product, aligned_rows, padded_width, precision, product, row_products
 from ..tracing import launched
 
-__all__ = ["COMPILE_CASES", "info_nce", "value_and_gradient"]
-
-FEW_PROGRAMS = 8                                # in the interpreter, where every program costs time
+FEW_PROGRAMS = 8                # in the interpreter, where every program costs time
 
 
 @triton.jit
-def info_nce_tiles(query_ptr, key_ptr, positive_ptr, hard_ptr, total_ptr, own_ptr, n, m, d, stride_query, stride_key, scale, hard_weight, span,
-                   HARD: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_D: tl.constexpr, PRECISION: tl.constexpr):
-    """One tile of queries against ``span`` keys -> log Σ_j exp(s_ij + h_ij) over those keys; and s_ip, from the program whose keys hold p."""
+def info_nce_tiles(query_ptr, key_ptr, positive_ptr, hard_ptr, total_ptr, own_ptr, n, m, d,
+                   stride_query, stride_key, scale, hard_weight, span, HARD: tl.constexpr,
+                   BLOCK_N: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_D: tl.constexpr,
+                   PRECISION: tl.constexpr):
+    """One tile of queries against ``span`` keys -> log Σ_j exp(s_ij + h_ij) over those keys; and
+    s_ip, from the program whose keys hold p."""
     rows = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     first = tl.program_id(1) * span
     last = tl.minimum(first + span, m)
@@ -57,17 +61,20 @@ def info_nce_tiles(query_ptr, key_ptr, positive_ptr, hard_ptr, total_ptr, own_pt
             logits += tl.where(cols[None, :] == hard[:, None], hard_weight, 0.0)
         logits = tl.where(col_ok[None, :], logits, -float("inf"))
         higher = tl.maximum(peak, tl.max(logits, 1))
-        shift = tl.where(higher == -float("inf"), 0.0, higher)      # nothing but dropped keys so far: exp(-inf - 0) = 0
+        shift = tl.where(higher == -float("inf"), 0.0, higher)      # only dropped keys so far
         total = total * tl.exp(peak - shift) + tl.sum(tl.exp(logits - shift[:, None]), 1)
         peak = higher
-    tl.store(total_ptr + tl.program_id(1).to(tl.int64) * n + rows, peak + tl.log(total), mask=row_ok)
+    tl.store(total_ptr + tl.program_id(1).to(tl.int64) * n + rows, peak + tl.log(total),
+             mask=row_ok)
     tl.store(own_ptr + rows, own, mask=row_ok & (positive >= first) & (positive < last))
 
 
 @triton.jit
-def info_nce_weights(dots_ptr, positive_ptr, hard_ptr, columns_ptr, weights_ptr, loss_ptr, m, width, scale, hard_weight,
-                     HARD: tl.constexpr, SYMMETRIC: tl.constexpr, BLOCK_M: tl.constexpr):
-    """One row of inner products -> its loss, and its weights: softmax, plus with SYMMETRIC exp(s_ij - columns_j), minus 1 or 2 at the positive."""
+def info_nce_weights(dots_ptr, positive_ptr, hard_ptr, columns_ptr, weights_ptr, loss_ptr, m, width,
+                     scale, hard_weight, HARD: tl.constexpr, SYMMETRIC: tl.constexpr,
+                     BLOCK_M: tl.constexpr):
+    """One row of inner products -> its loss, and its weights: softmax, plus with SYMMETRIC
+    exp(s_ij - columns_j), minus 1 or 2 at the positive. ``width`` is a multiple of 16."""
     row = tl.program_id(0).to(tl.int64)
     dots_ptr += row * width
     weights_ptr += row * width
@@ -78,7 +85,7 @@ def info_nce_weights(dots_ptr, positive_ptr, hard_ptr, columns_ptr, weights_ptr,
     total = 0.0
     for start in range(0, width, BLOCK_M):
         cols = start + tl.arange(0, BLOCK_M)
-        logits = tl.load(dots_ptr + cols, mask=cols < width, other=0.0) * scale     # width is a multiple of 16, so loads stay 128 bits wide
+        logits = tl.load(dots_ptr + cols, mask=cols < width, other=0.0) * scale
         if HARD:
             logits += tl.where(cols == hard, hard_weight, 0.0)
         logits = tl.where(cols < m, logits, -float("inf"))
@@ -92,60 +99,70 @@ def info_nce_weights(dots_ptr, positive_ptr, hard_ptr, columns_ptr, weights_ptr,
     tl.store(loss_ptr + row, loss)
     for start in range(0, width, BLOCK_M):
         cols = start + tl.arange(0, BLOCK_M)
-        dots = tl.where(cols < m, tl.load(dots_ptr + cols, mask=cols < width, other=0.0) * scale, -float("inf"))
+        dots = tl.load(dots_ptr + cols, mask=cols < width, other=0.0) * scale
+        dots = tl.where(cols < m, dots, -float("inf"))
+        own_weight = tl.where(cols == positive, 1.0, 0.0)
         logits = dots
         if HARD:
             logits += tl.where(cols == hard, hard_weight, 0.0)
-        weights = tl.exp(logits - log_total) - tl.where(cols == positive, 1.0, 0.0)
+        weights = tl.exp(logits - log_total) - own_weight
         if SYMMETRIC:
-            weights += tl.exp(dots - tl.load(columns_ptr + cols, mask=cols < width, other=0.0)) - tl.where(cols == positive, 1.0, 0.0)
+            columns = tl.load(columns_ptr + cols, mask=cols < width, other=0.0)
+            weights += tl.exp(dots - columns) - own_weight
         tl.store(weights_ptr + cols, weights.to(weights_ptr.dtype.element_ty), mask=cols < width)
 
 
-TILES = {"positive_ptr": "*i64", "hard_ptr": "*i64", "total_ptr": "*fp32", "own_ptr": "*fp32", "n": "i32", "m": "i32", "d": "i32",
-         "stride_query": "i32", "stride_key": "i32", "scale": "fp32", "hard_weight": "fp32", "span": "i32"}
-WEIGHTS = {"dots_ptr": "*fp32", "positive_ptr": "*i64", "hard_ptr": "*i64", "columns_ptr": "*fp32", "loss_ptr": "*fp32", "m": "i32", "width": "i32",
-           "scale": "fp32", "hard_weight": "fp32"}
 COMPILE_CASES = tuple(
     case for name, pointer in FLOATS.items() for case in (
-        CompileCase(info_nce_tiles, name, TILES | {"query_ptr": pointer, "key_ptr": pointer}, {"HARD": True, "PRECISION": precision(name)},
-                    divisible=("d", "stride_query", "stride_key", "span"), expects=("tensor_core",)),
-        CompileCase(info_nce_weights, name, WEIGHTS | {"weights_ptr": pointer}, {"HARD": True, "SYMMETRIC": True}, divisible=("width",),
-                    expects=("wide_load",)),
+        CompileCase(info_nce_tiles, name, types_of(
+            {"*i64": "positive_ptr hard_ptr", "*fp32": "total_ptr own_ptr",
+             "i32": "n m d stride_query stride_key span", "fp32": "scale hard_weight"},
+            query_ptr=pointer, key_ptr=pointer), {"HARD": True, "PRECISION": precision(name)},
+            divisible=("d", "stride_query", "stride_key", "span"), expects=("tensor_core",)),
+        CompileCase(info_nce_weights, name, types_of(
+            {"*fp32": "dots_ptr columns_ptr loss_ptr", "*i64": "positive_ptr hard_ptr",
+             "i32": "m width", "fp32": "scale hard_weight"}, weights_ptr=pointer),
+            {"HARD": True, "SYMMETRIC": True}, divisible=("width",), expects=("wide_load",)),
     ))
 
 
 def _spans(row_tiles: int, m: int, block: int, device: torch.device) -> tuple[int, int]:
-    """How many keys a program goes over, a multiple of ``block``, and how many programs share them: enough to fill the GPU twice."""
-    wanted = 2 * torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else FEW_PROGRAMS
+    """How many keys a program goes over, a multiple of ``block``, and how many programs share them:
+    enough to fill the GPU twice."""
+    wanted = FEW_PROGRAMS
+    if device.type == "cuda":
+        wanted = 2 * torch.cuda.get_device_properties(device).multi_processor_count
     tiles = triton.cdiv(m, block)
     each = triton.cdiv(tiles, max(1, min(tiles, wanted // row_tiles)))
     return each * block, triton.cdiv(tiles, each)
 
 
-def _totals(query: Tensor, key: Tensor, positive: Tensor, hard_negative: Tensor | None, scale: float, hard_weight: float) -> tuple[Tensor, Tensor]:
-    """log Σ_j exp(s_ij + h_ij) and s_ip of every query, (n,) each; query and key have aligned rows."""
+def _totals(query: Tensor, key: Tensor, positive: Tensor, hard_negative: Tensor | None,
+            scale: float, hard_weight: float) -> tuple[Tensor, Tensor]:
+    """log Σ_j exp(s_ij + h_ij) and s_ip of every query, (n,) each; rows are aligned."""
     blocks = blocks_for("info_nce_tiles", query)
     n, row_tiles = len(query), triton.cdiv(len(query), blocks.sizes["BLOCK_N"])
     span, n_spans = _spans(row_tiles, len(key), blocks.sizes["BLOCK_M"], query.device)
     grid = (row_tiles, n_spans)
     totals = torch.empty((n_spans, n), dtype=torch.float32, device=query.device)
     own = torch.empty(n, dtype=torch.float32, device=query.device)
-    info_nce_tiles[grid](query, key, positive, positive if hard_negative is None else hard_negative, totals, own, n, len(key), query.shape[1],
-                         query.stride(0), key.stride(0), scale, hard_weight, span, HARD=hard_negative is not None, PRECISION=precision(query.dtype),
+    hard = positive if hard_negative is None else hard_negative
+    info_nce_tiles[grid](query, key, positive, hard, totals, own, n, len(key), query.shape[1],
+                         query.stride(0), key.stride(0), scale, hard_weight, span,
+                         HARD=hard_negative is not None, PRECISION=precision(query.dtype),
                          **blocks.options())
     launched("info_nce_tiles", grid, blocks.options())
     return totals.logsumexp(dim=0), own
 
 
 def _column_totals(query: Tensor, key: Tensor, positive: Tensor, scale: float) -> Tensor:
-    """log Σ_i exp(s_ip) of the positive of every query, (n,): the first direction with the pairs turned round."""
+    """log Σ_i exp(s_ip) of every query's positive: the first direction, pairs turned round."""
     i = torch.arange(len(query), device=query.device)
     return _totals(aligned_rows(key[positive]), query, i, None, scale, 0.0)[0]
 
 
-def info_nce(query: Tensor, key: Tensor, *, positive: Tensor, hard_negative: Tensor | None, temperature: float, hard_weight: float,
-             symmetric: bool) -> Tensor:
+def info_nce(query: Tensor, key: Tensor, *, positive: Tensor, hard_negative: Tensor | None,
+             temperature: float, hard_weight: float, symmetric: bool) -> Tensor:
     """The value alone: two numbers per query and program are written."""
     query, key = aligned_rows(query), aligned_rows(key)
     totals, own = _totals(query, key, positive, hard_negative, 1 / temperature, hard_weight)
@@ -155,25 +172,35 @@ def info_nce(query: Tensor, key: Tensor, *, positive: Tensor, hard_negative: Ten
     return losses.mean()
 
 
-def value_and_gradient(query: Tensor, key: Tensor, *, positive: Tensor, hard_negative: Tensor | None, temperature: float, hard_weight: float,
-                       symmetric: bool, wanted: tuple[bool, bool]) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Value and the wanted gradients in blocks of rows of inner products; ``symmetric`` makes one flash pass more, for the totals of the columns."""
+def value_and_gradient(query: Tensor, key: Tensor, *, positive: Tensor,
+                       hard_negative: Tensor | None, temperature: float, hard_weight: float,
+                       symmetric: bool, wanted: tuple[bool, bool]
+                       ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """In blocks of rows of inner products; ``symmetric`` makes one flash pass more, for the totals
+    of the columns."""
     q, k, scale, device = aligned_rows(query), aligned_rows(key), 1 / temperature, query.device
-    columns = torch.full((padded_width(len(k)),), math.inf, dtype=torch.float32, device=device)         # nobody's positive: exp(s - inf) = 0
+    # nobody's positive: exp(s - inf) = 0
+    columns = torch.full((padded_width(len(k)),), math.inf, dtype=torch.float32, device=device)
     if symmetric:
         columns[positive] = _column_totals(q, k, positive, scale)
     hard = positive if hard_negative is None else hard_negative
     share = scale / (len(q) * (1 + symmetric))
     losses = torch.empty(len(q), dtype=torch.float32, device=device)
-    dquery = torch.empty(q.shape, dtype=gradient_type(q.dtype), device=device) if wanted[0] else None
-    dkey = torch.zeros(k.shape, dtype=torch.float32, device=device) if wanted[1] else None
+    kept, dquery, dkey = gradient_type(q.dtype), None, None
+    if wanted[0]:
+        dquery = torch.empty(q.shape, dtype=kept, device=device)
+    if wanted[1]:
+        dkey = torch.zeros(k.shape, dtype=torch.float32, device=device)
     blocks = blocks_for("info_nce_weights", q)
     for rows, dots, weights in row_products(q, k):
-        info_nce_weights[(len(dots),)](dots, positive[rows], hard[rows], columns, weights, losses[rows], len(k), dots.stride(0), scale, hard_weight,
-                                       HARD=hard_negative is not None, SYMMETRIC=symmetric, **blocks.options())
+        info_nce_weights[(len(dots),)](dots, positive[rows], hard[rows], columns, weights,
+                                       losses[rows], len(k), dots.stride(0), scale, hard_weight,
+                                       HARD=hard_negative is not None, SYMMETRIC=symmetric,
+                                       **blocks.options())
         launched("info_nce_weights", (len(dots),), blocks.options())
         if dquery is not None:
             dquery[rows] = product(weights, k).mul_(share)
         if dkey is not None:
             add_product(dkey, weights.T, q[rows])
-    return losses.mean() / (1 + symmetric), dquery, None if dkey is None else dkey.mul_(share).to(gradient_type(key.dtype))
+    dkey = None if dkey is None else dkey.mul_(share).to(kept)
+    return losses.mean() / (1 + symmetric), dquery, dkey

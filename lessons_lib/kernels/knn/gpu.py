@@ -1,8 +1,10 @@
-"""Neighbours as one Triton kernel: a program owns a block of queries, walks over all of x, and keeps the best rows in registers.
+"""Neighbours as one Triton kernel: a program walks over all of x for a block of queries.
 
-The tile of scores is built up over d and never leaves the program. While any query's best score of the tile beats the worst it has kept, that one is
-replaced; after the first tiles this happens one to three times per tile. No m x n numbers are written anywhere. A float32 product is three tf32
-products; what the kernel keeps is a list of candidates with a few to spare, and `exact` turns it into the neighbours. Taught in ``15_gpu_kernels``.
+The tile of scores is built up over d and never leaves the program, which keeps the best rows in
+registers: while any query's best score of the tile beats the worst it has kept, that one is
+replaced, one to three times per tile after the first ones. A float32 product is three tf32
+products; the list of candidates has a few to spare, and `exact` turns it into the neighbours.
+Taught in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -12,25 +14,25 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..compile_case import FLOATS, CompileCase
+from ..compile_case import FLOATS, CompileCase, types_of
 from ..configs import blocks_for
 from ..layout import aligned_rows, precision
 from ..tracing import launched
 from . import exact
 
-__all__ = ["COMPILE_CASES", "nearest"]
-
-SPARE = 4                                       # candidates beyond k at least; the list is as long as the next power of two
+SPARE = 4                       # candidates beyond k at least, up to the next power of two
 FEWEST_SLOTS = 16
 SETTLED_ROWS = 4096
-ROUNDINGS = 4                                   # per term of a dot product: tf32x3 adds three products with truncation
+ROUNDINGS = 4                   # per term of a dot product: tf32x3 adds three truncated products
 
 
 @triton.jit
-def knn_insert(query_ptr, x_ptr, weight_ptr, offset_ptr, score_ptr, column_ptr, m, n, d, stride_query, stride_x,
-               SLOTS: tl.constexpr, EXCLUDE_SELF: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_D: tl.constexpr,
+def knn_insert(query_ptr, x_ptr, weight_ptr, offset_ptr, score_ptr, column_ptr, m, n, d,
+               stride_query, stride_x, SLOTS: tl.constexpr, EXCLUDE_SELF: tl.constexpr,
+               BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_D: tl.constexpr,
                PRECISION: tl.constexpr):
-    """A block of queries -> the SLOTS largest scores query·x_j * weight_j + offset_j of each, in no order, and their columns (-1: none)."""
+    """A block of queries -> the SLOTS largest scores query·x_j * weight_j + offset_j of each, in no
+    order, and their columns (-1: none)."""
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     row_ok = rows < m
     slots, tile_columns = tl.arange(0, SLOTS), tl.arange(0, BLOCK_N)
@@ -46,7 +48,8 @@ def knn_insert(query_ptr, x_ptr, weight_ptr, offset_ptr, score_ptr, column_ptr, 
         for start in range(0, d, BLOCK_D):
             t = start + tl.arange(0, BLOCK_D)
             a = tl.load(query_rows + t[None, :], mask=row_ok[:, None] & (t < d)[None, :], other=0.0)
-            b = tl.load(x_columns + t[:, None], mask=column_ok[None, :] & (t < d)[:, None], other=0.0)
+            b = tl.load(x_columns + t[:, None], mask=column_ok[None, :] & (t < d)[:, None],
+                        other=0.0)
             dots = tl.dot(a, b, dots, input_precision=PRECISION)
         weight = tl.load(weight_ptr + columns, mask=column_ok, other=0.0)
         offset = tl.load(offset_ptr + columns, mask=column_ok, other=0.0)
@@ -72,37 +75,41 @@ def knn_insert(query_ptr, x_ptr, weight_ptr, offset_ptr, score_ptr, column_ptr, 
     tl.store(column_ptr + places, kept_columns, mask=row_ok[:, None])
 
 
-_TYPES = {"weight_ptr": "*fp32", "offset_ptr": "*fp32", "score_ptr": "*fp32", "column_ptr": "*i32", "m": "i32", "n": "i32", "d": "i32",
-          "stride_query": "i32", "stride_x": "i32"}
 COMPILE_CASES = tuple(
-    CompileCase(knn_insert, name, {"query_ptr": pointer, "x_ptr": pointer, **_TYPES},
+    CompileCase(knn_insert, name, types_of(
+        {"*fp32": "weight_ptr offset_ptr score_ptr", "*i32": "column_ptr",
+         "i32": "m n d stride_query stride_x"}, query_ptr=pointer, x_ptr=pointer),
                 {"PRECISION": precision(name), "SLOTS": slots, "EXCLUDE_SELF": True},
                 divisible=("d", "stride_query", "stride_x"), expects=("tensor_core",))
     for name, pointer in FLOATS.items() for slots in (FEWEST_SLOTS, 128))
 
 
 def _candidates(space: exact.Space, k: int, *, exclude_self: bool) -> tuple[Tensor, Tensor]:
-    """The best fast scores of every query, falling, and their columns; -inf and -1 where x has fewer rows than the list has slots."""
+    """The best fast scores of every query, falling, and their columns; -inf and -1 for none."""
     query, x = aligned_rows(space.query), aligned_rows(space.x)
     slots = max(FEWEST_SLOTS, triton.next_power_of_2(k + SPARE))
     scores = torch.empty(len(query), slots, dtype=torch.float32, device=x.device)
     columns = torch.empty(len(query), slots, dtype=torch.int32, device=x.device)
     blocks = blocks_for("knn_insert", x)
     grid = (triton.cdiv(len(query), blocks.sizes["BLOCK_M"]),)
-    knn_insert[grid](query, x, space.weight, space.offset, scores, columns, len(query), len(x), x.shape[1], query.stride(0), x.stride(0),
-                     SLOTS=slots, EXCLUDE_SELF=exclude_self, PRECISION=precision(x.dtype), **blocks.options())
+    knn_insert[grid](query, x, space.weight, space.offset, scores, columns, len(query), len(x),
+                     x.shape[1], query.stride(0), x.stride(0), SLOTS=slots,
+                     EXCLUDE_SELF=exclude_self, PRECISION=precision(x.dtype), **blocks.options())
     launched("knn_insert", grid, blocks.options())
     scores, order = scores.sort(dim=1, descending=True)
     return scores, columns.gather(1, order).long()
 
 
-def nearest(query: Tensor, x: Tensor, *, k: int, metric: str, exclude_self: bool) -> tuple[Tensor, Tensor]:
+def nearest(query: Tensor, x: Tensor, *, k: int, metric: str,
+            exclude_self: bool) -> tuple[Tensor, Tensor]:
     """Values and row numbers of the k nearest, exact and in one order."""
     if len(query) == 0:
-        return exact.result(x, [], k=k, metric=metric)
-    dtype = x.dtype if metric == "cosine" else torch.float32            # centred rows no longer fit into half types
+        return exact.joined(x, [], k=k, metric=metric)
+    # centred rows no longer fit into half types
+    dtype = x.dtype if metric == "cosine" else torch.float32
     space = exact.space_of(query, x, metric=metric, dtype=dtype, growth=ROUNDINGS)
     scores, columns = _candidates(space, k, exclude_self=exclude_self)
-    found = [exact.settle(space, rows, (scores[rows], columns[rows]), k=k, exclude_self=exclude_self)
-             for rows in exact.row_blocks(len(query), SETTLED_ROWS, x.device)]
-    return exact.result(x, found, k=k, metric=metric)
+    results = [exact.settle(space, rows, (scores[rows], columns[rows]), k=k,
+                            exclude_self=exclude_self)
+               for rows in exact.row_blocks(len(query), SETTLED_ROWS, x.device)]
+    return exact.joined(x, results, k=k, metric=metric)

@@ -1,8 +1,9 @@
-"""Covariance as a Triton kernel: the lower triangle of (x - shift)ᵀ (x - shift), tile by tile, x read as it is.
+"""Covariance as a Triton kernel: the lower triangle of (x - shift)ᵀ (x - shift), tile by tile.
 
-A program owns one tile of columns and one slab of rows. It subtracts the shift in registers, so no centred copy is written, multiplies by three
-tf32 products (as exact as float32) and adds up chunk by chunk, because long sums in a tensor core lose digits. The slabs are summed in float64 in a
-fixed order, so the result is the same in every run. Taught in ``15_gpu_kernels``.
+A program owns one tile of columns and one slab of rows. It subtracts the shift in registers, so no
+centred copy is written, multiplies by three tf32 products (as exact as float32) and adds up chunk
+by chunk, because long sums in a tensor core lose digits. The slabs are summed in float64 in a fixed
+order, so the result is the same in every run. Taught in ``15_gpu_kernels``.
 """
 
 from __future__ import annotations
@@ -12,23 +13,22 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..compile_case import FLOATS, CompileCase
+from ..compile_case import FLOATS, CompileCase, types_of
 from ..configs import blocks_for
 from ..layout import aligned_rows, precision
 from ..tracing import launched
 
-__all__ = ["COMPILE_CASES", "mean_and_scatter"]
-
-PROGRAMS = 1024                                 # enough for every GPU; more slabs than that would only cost memory
+PROGRAMS = 1024                 # enough for every GPU; more slabs would only cost memory
 
 
 @triton.jit
 def syrk_shift(x_ptr, shift_ptr, parts_ptr, n, d, stride_x, rows_per_slab,
-               BLOCK_D: tl.constexpr, BLOCK_N: tl.constexpr, CHUNK: tl.constexpr, PRECISION: tl.constexpr):
-    """One tile (columns ti, columns tj <= ti) of one slab of rows -> Σ_r (x_ra - shift_a)(x_rb - shift_b)."""
+               BLOCK_D: tl.constexpr, BLOCK_N: tl.constexpr, CHUNK: tl.constexpr,
+               PRECISION: tl.constexpr):
+    """One tile of columns, ti and tj <= ti, in one slab of rows -> its products, shifted."""
     ti = 0
     left = tl.program_id(0)
-    while left > ti:                            # program number -> place in the lower triangle, row of tiles by row
+    while left > ti:            # program number -> place in the lower triangle, row by row
         left -= ti + 1
         ti += 1
     slab = tl.program_id(1)
@@ -46,10 +46,14 @@ def syrk_shift(x_ptr, shift_ptr, parts_ptr, n, d, stride_x, rows_per_slab,
             rows = start + tl.arange(0, BLOCK_N)
             ok = rows < last
             places = x_ptr + rows.to(tl.int64)[:, None] * stride_x
-            x_a = tl.load(places + a[None, :], mask=ok[:, None] & a_ok[None, :], other=0.0).to(tl.float32)
-            x_b = tl.load(places + b[None, :], mask=ok[:, None] & b_ok[None, :], other=0.0).to(tl.float32)
-            x_a = tl.where(ok[:, None], x_a - shift_a[None, :], 0.0)          # a missing row is no row of zeros. One factor would be enough,
-            x_b = tl.where(ok[:, None], x_b - shift_b[None, :], 0.0)          # but alike both load through the same pipeline
+            x_a = tl.load(places + a[None, :], mask=ok[:, None] & a_ok[None, :],
+                          other=0.0).to(tl.float32)
+            x_b = tl.load(places + b[None, :], mask=ok[:, None] & b_ok[None, :],
+                          other=0.0).to(tl.float32)
+            # a missing row is no row of zeros; one factor would be enough, but alike both load
+            # through the same pipeline
+            x_a = tl.where(ok[:, None], x_a - shift_a[None, :], 0.0)
+            x_b = tl.where(ok[:, None], x_b - shift_b[None, :], 0.0)
             short = tl.dot(tl.trans(x_a), x_b, short, input_precision=PRECISION)
         products += short
     out = parts_ptr + slab.to(tl.int64) * d * d + a.to(tl.int64)[:, None] * d + b[None, :]
@@ -57,14 +61,15 @@ def syrk_shift(x_ptr, shift_ptr, parts_ptr, n, d, stride_x, rows_per_slab,
 
 
 COMPILE_CASES = tuple(
-    CompileCase(syrk_shift, name, {"x_ptr": pointer, "shift_ptr": "*fp32", "parts_ptr": "*fp32", "n": "i32", "d": "i32", "stride_x": "i32",
-                                   "rows_per_slab": "i32"}, {"PRECISION": precision("float32")},
+    CompileCase(syrk_shift, name, types_of(
+        {"*fp32": "shift_ptr parts_ptr", "i32": "n d stride_x rows_per_slab"}, x_ptr=pointer),
+                {"PRECISION": precision("float32")},
                 divisible=("d", "stride_x", "rows_per_slab"), expects=("tensor_core", "wide_load"))
     for name, pointer in FLOATS.items())
 
 
 def mean_and_scatter(x: Tensor, *, double: bool = False) -> tuple[Tensor, Tensor]:
-    """Mean by one read of x in float64; it is the shift, and what float32 rounded off it is corrected at the end.
+    """Mean by one read of x in float64: the shift; what float32 rounded off it is corrected.
 
     Its products are float32: who asks for ``double`` is sent to another backend before.
     """
@@ -78,8 +83,9 @@ def mean_and_scatter(x: Tensor, *, double: bool = False) -> tuple[Tensor, Tensor
     rows_per_slab = triton.cdiv(triton.cdiv(n, wanted), chunk) * chunk
     grid = (pairs, triton.cdiv(n, rows_per_slab))
     parts = torch.empty((grid[1], d, d), dtype=torch.float32, device=x.device)
-    syrk_shift[grid](rows_x, shift, parts, n, d, rows_x.stride(0), rows_per_slab, PRECISION=precision("float32"), **blocks.options())
+    syrk_shift[grid](rows_x, shift, parts, n, d, rows_x.stride(0), rows_per_slab,
+                     PRECISION=precision("float32"), **blocks.options())
     launched("syrk_shift", grid, blocks.options())
     missed = mean - shift
-    lower = parts.sum(dim=0, dtype=torch.float64).tril_()        # above the diagonal nothing was written
+    lower = parts.sum(dim=0, dtype=torch.float64).tril_()       # nothing was written above
     return mean, lower + lower.tril(-1).T - n * torch.outer(missed, missed)

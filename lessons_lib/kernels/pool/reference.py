@@ -1,8 +1,8 @@
 """The formulas of pooling and of their gradients, as one would write them on paper.
 
-Any type, also float64; float32 for half types. The gradient of a mean or of a maximum only sends numbers to their places, which one torch
-expression does at the rate of memory on every device, so all implementations use the one written here. Taught in
-``08_bert_sentence_vectors``.
+Any type, also float64; float32 for half types. The gradient only sends numbers to their places,
+which one torch expression does at the rate of memory on every device, so all implementations use
+the one written here. Taught in ``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
@@ -11,51 +11,60 @@ import torch
 from jaxtyping import Bool, Float, Int32
 from torch import Tensor
 
-__all__ = ["gradient", "largest", "mean", "unscaled"]
-
-
-def _working(x: Tensor) -> Tensor:
-    return x if x.dtype == torch.float64 else x.float()
+from ..autograd import result_type
 
 
 def _scaled(z: Float[Tensor, "b d"]) -> tuple[Float[Tensor, "b d"], Float[Tensor, " b"]]:
-    """(z / ‖z‖, ‖z‖); a zero vector stays zero. Divided by its largest entry first, so that no square overflows."""
+    """(z / ‖z‖, ‖z‖); a zero vector stays zero. By its largest entry first: no overflow."""
     peak = z.abs().amax(dim=1, keepdim=True)
     z = z / torch.where(peak == 0, 1, peak)
-    length = z.square().sum(dim=1, keepdim=True).sqrt()
-    return z / torch.where(length == 0, 1, length), (peak * length)[:, 0]
+    norm = z.square().sum(dim=1, keepdim=True).sqrt()
+    return z / torch.where(norm == 0, 1, norm), (peak * norm)[:, 0]
 
 
-def mean(hidden: Float[Tensor, "b length d"], mask: Bool[Tensor, "b length"], first: Float[Tensor, "b length d"] | None, *,
-         normalize: bool) -> tuple[Float[Tensor, "b d"], Float[Tensor, " lengths"]]:
-    """Σ_{t real} h_t / n, or Σ_{t real} (f_t + h_t) / 2n with ``first``; and ‖·‖ before normalising (empty without)."""
-    tokens = _working(hidden) if first is None else (_working(first) + _working(hidden)) / 2
-    total = torch.where(mask[:, :, None], tokens, 0).sum(dim=1)            # where, not times: 0 · NaN is NaN
-    z = total / mask.sum(dim=1, keepdim=True).clamp(min=1)
-    y, length = _scaled(z) if normalize else (z, z.new_empty(0))
-    return y.to(hidden.dtype), length
+def _mean(hidden: Float[Tensor, "b length d"], mask: Bool[Tensor, "b length"],
+          first: Float[Tensor, "b length d"] | None) -> Float[Tensor, "b d"]:
+    """Σ_{t real} h_t / n, or Σ_{t real} (f_t + h_t) / 2n with ``first``."""
+    tokens = hidden if first is None else (first.to(hidden.dtype) + hidden) / 2
+    total = torch.where(mask[:, :, None], tokens, 0).sum(dim=1)     # not times: 0 · NaN is NaN
+    return total / mask.sum(dim=1, keepdim=True).clamp(min=1)
 
 
-def largest(hidden: Float[Tensor, "b length d"], mask: Bool[Tensor, "b length"], *, normalize: bool,
-            gradient: bool) -> tuple[Float[Tensor, "b d"], Float[Tensor, " lengths"], Int32[Tensor, "*places"]]:
-    """max_{t real} h_tj; ‖·‖ before normalising (empty without); the first t that reaches each maximum (empty without ``gradient``)."""
-    before = _working(hidden).new_full((len(hidden), 1, hidden.shape[2]), -torch.inf)            # so that no text has zero positions
-    tokens = torch.where(mask[:, :, None], _working(hidden), -torch.inf)
-    best, place = torch.cat([tokens, before], dim=1).max(dim=1)
+def _largest(hidden: Float[Tensor, "b length d"], mask: Bool[Tensor, "b length"]
+             ) -> tuple[Float[Tensor, "b d"], Int32[Tensor, "b d"]]:
+    """max_{t real} h_tj and the first t that reaches it."""
+    # one row more, so that no text has zero positions
+    lowest = hidden.new_full((len(hidden), 1, hidden.shape[2]), -torch.inf)
+    tokens = torch.where(mask[:, :, None], hidden, -torch.inf)
+    best, place = torch.cat([tokens, lowest], dim=1).max(dim=1)
     z = torch.where(mask.any(dim=1, keepdim=True), best, 0)
-    y, length = _scaled(z) if normalize else (z, z.new_empty(0))
-    winner = place.clamp(max=max(0, hidden.shape[1] - 1)).int() if gradient else place.new_empty(0, dtype=torch.int32)
-    return y.to(hidden.dtype), length, winner
+    return z, place.clamp(max=max(0, hidden.shape[1] - 1)).int()
 
 
-def unscaled(upstream: Float[Tensor, "b d"], y: Float[Tensor, "b d"], length: Float[Tensor, " b"]) -> Float[Tensor, "b d"]:
-    """The gradient before y = z / ‖z‖ from the one after it: (u - y (y·u)) / ‖z‖; 0 for a zero vector, which has no direction."""
-    u, y = upstream.to(length.dtype), y.to(length.dtype)
-    along = (y * u).sum(dim=1, keepdim=True)
-    return torch.where(length[:, None] == 0, 0, (u - y * along) / length[:, None]).to(upstream.dtype)
+def pool(hidden: Float[Tensor, "b length d"], mask: Bool[Tensor, "b length"],
+         first: Float[Tensor, "b length d"] | None, *, largest: bool, normalize: bool,
+         winners: bool) -> tuple[Float[Tensor, "b d"], Float[Tensor, " norms"],
+                                 Int32[Tensor, "*places"]]:
+    """Mean or maximum; ‖·‖ before normalising and the places of the maxima, empty if unasked."""
+    exact, winner = hidden.to(result_type(hidden)), None
+    if largest:
+        z, winner = _largest(exact, mask)
+    else:
+        z = _mean(exact, mask, first)
+    y, norm = _scaled(z) if normalize else (z, z.new_empty(0))
+    return y.to(hidden.dtype), norm, winner if winners else z.new_empty(0, dtype=torch.int32)
 
 
-def gradient(g: Float[Tensor, "b d"], mask: Bool[Tensor, "b length"], winner: Int32[Tensor, "b d"] | None) -> Float[Tensor, "b length d"]:
+def unscaled(upstream: Float[Tensor, "b d"], y: Float[Tensor, "b d"],
+             norm: Float[Tensor, " b"]) -> Float[Tensor, "b d"]:
+    """The gradient before y = z / ‖z‖: (u - y (y·u)) / ‖z‖; 0 for a zero vector."""
+    u, y = upstream.to(norm.dtype), y.to(norm.dtype)
+    across = (u - y * (y * u).sum(dim=1, keepdim=True)) / norm[:, None]
+    return torch.where(norm[:, None] == 0, 0, across).to(upstream.dtype)
+
+
+def gradient(g: Float[Tensor, "b d"], mask: Bool[Tensor, "b length"],
+             winner: Int32[Tensor, "b d"] | None) -> Float[Tensor, "b length d"]:
     """∂L/∂h: g / n for every real token of a mean; for a maximum g_j at ``winner`` alone."""
     if winner is None:
         share = g / mask.sum(dim=1, keepdim=True).clamp(min=1)
@@ -64,5 +73,5 @@ def gradient(g: Float[Tensor, "b d"], mask: Bool[Tensor, "b length"], winner: In
     if mask.shape[1] == 0:
         return blank
     places = winner.long()
-    share = torch.where(mask.gather(1, places), g, 0)                      # a text without a real token has no winner
+    share = torch.where(mask.gather(1, places), g, 0)   # a text without a real token has no winner
     return blank.scatter(1, places[:, None, :], share[:, None, :])

@@ -1,21 +1,25 @@
-"""The compiled loop under `spearman_resamples`, in a module of its own so that Numba is loaded only when something is resampled.
+"""The compiled loop under `spearman_resamples`, in a module of its own so that Numba is loaded only
+when something is resampled.
 
-One resample at a time: count the pairs, add the counts up by groups of equal values, and the running sum is the rank. Ranks are kept doubled and
-centred, so all of them are whole numbers and their sums exact below 2^53 (about 300,000 pairs). Taught in ``01_one_hot``.
+One resample at a time: count the pairs, add the counts up by groups of equal values, and the
+running sum is the rank. Ranks are kept doubled and centred, so all of them are whole numbers and
+their sums exact below 2^53 (about 300,000 pairs). Taught in ``01_one_hot``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...core.compiled import compiled
+from ..core.compiled import compiled
 
 __all__ = ["correlate"]
 
 
 @compiled
-def _rank_groups(counts: np.ndarray, group: np.ndarray, n_drawn: int, size: np.ndarray, rank: np.ndarray) -> float:
-    """Fill ``rank`` with twice the centred rank of each group. Returns the sum of its squares over the drawn pairs."""
+def _rank_groups(counts: np.ndarray, group: np.ndarray, n_drawn: int, size: np.ndarray,
+                 rank: np.ndarray) -> float:
+    """Fill ``rank`` with twice the centred rank of each group. Returns the sum of its squares over
+    the drawn pairs."""
     last = 0
     for i in range(len(group)):
         last = max(last, group[i])
@@ -33,9 +37,11 @@ def _rank_groups(counts: np.ndarray, group: np.ndarray, n_drawn: int, size: np.n
 
 @compiled
 def correlate(groups: np.ndarray, draws: np.ndarray, out: np.ndarray) -> None:
-    """Fill ``out``, (columns, resamples), with Spearman of each column and the last one; NaN where a side is constant.
+    """Fill ``out``, (columns, resamples), with Spearman of each column and the last one; NaN where
+    a side is constant.
 
-    Parameters: groups, (columns + 1, n) numbers of groups of equal values, rising with the value, gold last; draws, (resamples, m) row numbers.
+    Parameters: groups, (columns + 1, n) numbers of groups of equal values, rising with the value,
+    gold last; draws, (resamples, m) row numbers.
     """
     n, n_drawn = groups.shape[1], draws.shape[1]
     counts, size = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
