@@ -1,7 +1,9 @@
-"""What all tests share: two tiers, the folder of real data, no network, an output and cache folder of their own.
+"""What all tests share: two tiers, the folder of real data, no network, an output and cache folder
+of their own.
 
-Without ``--all`` the tests marked ``slow`` are left out and each property is tried on 10 examples; with it nothing is left out and 200 are
-tried. A test that is not marked and takes more than `UNMARKED_SECONDS` fails, so that the first tier stays short.
+Without ``--all`` the tests marked ``slow`` are left out and each property is tried on 10 examples;
+with it nothing is left out and 200 are tried. A test that is not marked and takes more than
+`UNMARKED_SECONDS` fails, so that the first tier stays short.
 """
 
 from __future__ import annotations
@@ -21,38 +23,45 @@ import pytest
 from jaxtyping import install_import_hook
 from numba.core import event
 
-# All switches have to come before the modules they act on: Triton runs in its interpreter where there is no GPU,
+# All switches have to come before the modules they act on: Triton runs in its interpreter where
+# there is no GPU,
 # and the shapes written on the formulas of the kernels are checked at every call.
 if not Path("/dev/nvidia0").exists():
     os.environ.setdefault("TRITON_INTERPRET", "1")
-# One process for each core is at work already; threads of its own would wait for each other, and waiting takes the cores from the other tests.
+# One process for each core is at work already; threads of its own would wait for each other, and
+# waiting takes the cores from the other tests.
 if "PYTEST_XDIST_WORKER" in os.environ:
     for pool in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(pool, "1")
-    os.environ.setdefault("LESSONS_THREADS", "1")             # of lessons too: threads of two side by side take the cores while they wait
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")       # some kernels have two threads all the same
+    # of lessons too: threads of two side by side take the cores while they wait
+    os.environ.setdefault("LESSONS_THREADS", "1")
+    # some kernels have two threads all the same
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 FORMULAS = sorted((Path(__file__).parents[1] / "lessons_lib" / "kernels").glob("*/reference.py"))
-install_import_hook([f"lessons_lib.kernels.{path.parent.name}.reference" for path in FORMULAS], "beartype.beartype")
+install_import_hook([f"lessons_lib.kernels.{path.parent.name}.reference" for path in FORMULAS],
+                    "beartype.beartype")
 
 from lessons_lib.core import external_data_folder  # noqa: E402
 
-# A shell that starts the tests in the background lets them ignore Ctrl-C, and all that they start; some tests send it.
+# A shell that starts the tests in the background lets them ignore Ctrl-C, and all that they start;
+# some tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# ------------------------------------------------------------------------------------------------ two tiers
+# ------------------------------------------------------------------------------ two tiers
 
 
 UNMARKED_SECONDS = 5.0
 EXAMPLES = {"quick": 10, "all": 200}
-CALIBRATION_SECONDS = 0.06                       # what `machine_slowness` takes on the machine where the limit was set
+CALIBRATION_SECONDS = 0.06  # what `machine_slowness` takes on the machine where the limit was set
 compiling = event.TimingListener()
 event.register("numba:compile", compiling)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true",
-                     help="run the slow tests too, and try 200 examples of each property instead of 10")
+                     help="run the slow tests too, and try 200 examples of each property instead "
+                          "of 10")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -62,9 +71,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The fresh clone first: it takes as long as thousands of others, which the second worker runs meanwhile."""
+    """The fresh clone first: it takes as long as thousands of others, which the second worker runs
+    meanwhile.
+    """
     items.sort(key=lambda item: "in_a_fresh_clone" not in item.name)
-    named = any("::" in argument for argument in config.args)           # who names one test wants it run
+    named = any("::" in argument for argument in config.args)  # who names one test wants it run
     if not (config.getoption("--all") or named):
         slow = [item for item in items if item.get_closest_marker("slow")]
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
@@ -72,20 +83,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def machine_slowness() -> float:
-    """How many times longer than the reference machine this one takes for some plain Python; at least 1."""
+    """How many times longer than the reference machine this one takes for some plain Python; at
+    least 1.
+    """
     start = process_time()
     sum(i * i for i in range(1_000_000))
     return max(1.0, (process_time() - start) / CALIBRATION_SECONDS)
 
 
 def processor_seconds() -> float:
-    """Of this process and of those that it started and that ended: unlike the clock, the same beside other work."""
+    """Of this process and of those that it started and that ended: unlike the clock, the same
+    beside other work.
+    """
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 def compiling_seconds() -> float:
-    """Spent on compiling loops so far: done once for each machine, in whichever test comes first, and no matter of that test."""
+    """Spent on compiling loops so far: done once for each machine, in whichever test comes first,
+    and no matter of that test.
+    """
     return compiling.duration if compiling.done else 0.0
 
 
@@ -103,12 +120,13 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if seconds > limit and not marked:
         limit *= machine_slowness()                 # as it is now, beside whatever else runs
         if seconds > limit:
-            pytest.fail(f"took {seconds:.1f} s of a processor, more than {limit:.1f}: make it shorter, or mark it "
+            pytest.fail(f"took {seconds:.1f} s of a processor, more than {limit:.1f}: make it "
+                        "shorter, or mark it "
                         "@pytest.mark.slow, which leaves it to `lessons test --all`")
     return result
 
 
-# ------------------------------------------------------------------------------------------------ fixtures
+# ------------------------------------------------------------------------------ fixtures
 
 
 @pytest.fixture
@@ -139,7 +157,9 @@ def course_site(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="session")
 def folder_of_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Numbered folders, counted here: pytest would read all that are there to number the next, which thousands of tests make slow."""
+    """Numbered folders, counted here: pytest would read all that are there to number the next,
+    which thousands of tests make slow.
+    """
     base = tmp_path_factory.mktemp("own")
     return (base / str(i) for i in itertools.count())
 
@@ -160,7 +180,8 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     connect = socket.socket.connect
 
     def local_only(self: socket.socket, address: object) -> None:
-        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "localhost", "::1"):
+        if self.family in (socket.AF_INET,
+                           socket.AF_INET6) and address[0] not in ("127.0.0.1", "localhost", "::1"):
             raise OSError(f"a test tried to reach {address}; tests are offline")
         connect(self, address)
 

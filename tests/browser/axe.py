@@ -1,4 +1,6 @@
-"""Pages held against the rules of axe-core, in the browser: what somebody who listens to a page, or has no mouse, cannot use."""
+"""Pages held against the rules of axe-core, in the browser: what somebody who listens to a page, or
+has no mouse, cannot use.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ __all__ = ["Problem", "pages_of", "problems"]
 IMPACTS = ("serious", "critical")
 RUN = """async (impacts) => (await axe.run(document, {resultTypes: ["violations"]})).violations.filter(rule => impacts.includes(rule.impact))
     .map(rule => [rule.id, rule.impact, rule.help, rule.nodes.length, rule.nodes[0].html])"""
-# What somebody can click on, and what the Tab key goes past. Plotly draws its sliders and menus as pictures.
+# What somebody can click on, and what the Tab key goes past. Plotly draws its sliders and menus as
+# pictures.
 UNREACHABLE = """() => [...document.querySelectorAll(
     "a[href], button, input, select, textarea, summary, [role=button], [role=slider], .updatemenu-button, .updatemenu-item-rect, .slider-group")]
     .filter(control => control.checkVisibility({checkOpacity: true, checkVisibilityCSS: true}) && !control.disabled && control.tabIndex < 0)
@@ -23,7 +26,8 @@ UNREACHABLE = """() => [...document.querySelectorAll(
 # Figures come alive when they are looked at, and with them their controls.
 LOOK_AT_FIGURES = """async () => { for (const figure of document.querySelectorAll("figure.interactive")) {
     figure.scrollIntoView(); await new Promise(done => setTimeout(done, 100)) } }"""
-# A page has thousands of coloured words of code and of letters that MathJax draws as paths. One word of each colour and no letter is enough, for the
+# A page has thousands of coloured words of code and of letters that MathJax draws as paths. One
+# word of each colour and no letter is enough, for the
 # rules look at each element, and take four times as long over a lesson.
 THIN_OUT = """() => {
     document.querySelectorAll("mjx-container svg").forEach(formula => formula.replaceChildren());
@@ -45,25 +49,30 @@ class Problem:
     first: str
 
     def __str__(self) -> str:
-        return f"{self.page}: {self.rule} ({self.impact}, {self.times} times): {self.what}: {self.first[:200]}"
+        return (f"{self.page}: {self.rule} ({self.impact}, {self.times} times): {self.what}: "
+                f"{self.first[:200]}")
 
 
 def pages_of(folder: Path) -> list[Path]:
-    """All HTML pages of a folder; what lies in ``_static`` are parts that a theme makes pages of."""
-    return sorted(path for path in folder.rglob("*.html") if "_static" not in path.relative_to(folder).parts)
+    """All HTML pages of a folder; what lies in ``_static`` are parts that a theme makes pages of.
+    """
+    return sorted(
+        path for path in folder.rglob("*.html") if "_static" not in path.relative_to(folder).parts)
 
 
 def problems(window: Any, pages: Sequence[Path], *, root: Path) -> list[Problem]:
     """Serious and critical problems of pages, read from their files, with their scripts at work.
 
-    Parameters: window, a context of the browser; pages; root, the folder that their names are told from. Raises BackendUnavailable without axe-core.
+    Parameters: window, a context of the browser; pages; root, the folder that their names are told
+    from. Raises BackendUnavailable without axe-core.
     """
     rules, found = installed("axe") / "axe-core" / "axe.min.js", []
     page = window.new_page()
     for path in pages:
         page.goto(path.resolve().as_uri())
         page.evaluate(LOOK_AT_FIGURES)
-        page.wait_for_function("() => document.querySelectorAll('figure.interactive:not(.alive)').length === 0")
+        page.wait_for_function(
+            "() => document.querySelectorAll('figure.interactive:not(.alive)').length === 0")
         page.evaluate(THIN_OUT)
         page.add_script_tag(path=rules)
         lines = [*page.evaluate(RUN, list(IMPACTS)), *page.evaluate(UNREACHABLE)]

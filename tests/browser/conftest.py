@@ -22,7 +22,8 @@ LESSONS = ("start_here", "word2vec", "anisotropy", "bert_whitening", "simcse")
 def browser_missing() -> str | None:
     """Why there can be no test in a browser, and what to do; None where all is there."""
     if find_chromium() is None:
-        return f"no browser: none of {', '.join(BROWSERS)} is on the path; install one, such as by apt-get install chromium"
+        return (f"no browser: none of {', '.join(BROWSERS)} is on the path; install one, such as "
+                "by apt-get install chromium")
     if importlib.util.find_spec("playwright") is None:
         return f"playwright is not installed: {install_line('browser')}"
     return None
@@ -30,21 +31,28 @@ def browser_missing() -> str | None:
 
 @pytest.fixture
 def browser() -> Iterator[Any]:
-    """Headless Chromium. It lives for one test only: Playwright's event loop must not meet that of another test in the same process."""
+    """Headless Chromium.
+
+    It lives for one test only: Playwright's event loop must not meet that of another test in the
+    same process.
+    """
     if reason := browser_missing():
         pytest.skip(reason)
     from playwright.sync_api import sync_playwright
 
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find_chromium(), headless=True, chromium_sandbox=not root, args=[NO_NAMES])
+        chromium = playwright.chromium.launch(executable_path=find_chromium(), headless=True,
+                                              chromium_sandbox=not root, args=[NO_NAMES])
         yield chromium
         chromium.close()
 
 
 @pytest.fixture
 def context(browser: Any) -> Iterator[Any]:
-    """A window without a past, of the size of a laptop's; ``context.requests`` is what its pages ask for."""
+    """A window without a past, of the size of a laptop's; ``context.requests`` is what its pages
+    ask for.
+    """
     window = browser.new_context(viewport={"width": 1280, "height": 900})
     window.set_default_timeout(PATIENCE)
     window.requests = Requests(window)
@@ -67,7 +75,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture
 def pictures(tmp_path: Path) -> Path:
-    """Where screenshots go: the folder that LESSONS_TEST_SCREENSHOTS names, else one that goes with the test."""
+    """Where screenshots go: the folder that LESSONS_TEST_SCREENSHOTS names, else one that goes with
+    the test.
+    """
     folder = Path(os.environ.get("LESSONS_TEST_SCREENSHOTS") or tmp_path)
     folder.mkdir(parents=True, exist_ok=True)
     return folder

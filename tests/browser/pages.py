@@ -1,4 +1,7 @@
-"""A lesson as a reader has it: open in JupyterLab in a real browser. What is asked of the page itself stands in ``notebook.js``."""
+"""A lesson as a reader has it: open in JupyterLab in a real browser.
+
+What is asked of the page itself stands in ``notebook.js``.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,29 @@ from urllib.parse import urlsplit
 
 HERE = ("127.0.0.1", "localhost")
 MINUTE = 60_000                                  # milliseconds, as Playwright counts
-PATIENCE = 4 * MINUTE                            # for one answer of a machine that has other work; a quiet one takes seconds
+PATIENCE = 4 * MINUTE  # for one answer of a machine that has other work; a quiet one takes seconds
 SCRIPT = Path(__file__).with_name("notebook.js")
 CONTROLS = ".noUi-handle, .widget-toggle-buttons button:not(.mod-active), .widget-checkbox input"
 
 
 class Requests:
-    """All addresses that the pages of a window ask for, and those of them that lie outside this machine."""
+    """All addresses that the pages of a window ask for, and those of them that lie outside this
+    machine.
+    """
 
     def __init__(self, window: Any) -> None:
         self.all: list[str] = []
         window.on("request", lambda request: self.all.append(request.url))
-        window.on("page", lambda page: page.on("websocket", lambda socket: self.all.append(socket.url)))
+        window.on("page",
+                  lambda page: page.on("websocket", lambda socket: self.all.append(socket.url)))
 
     def outside(self) -> list[str]:
         """Addresses of other machines; a page's own data (``data:``, ``blob:``) is no request."""
-        return [url for url in self.all if urlsplit(url).scheme in ("http", "https", "ws", "wss") and urlsplit(url).hostname not in HERE]
+        return ([
+            url for url in self.all
+            if urlsplit(url).scheme in ("http", "https", "ws",
+                                        "wss") and urlsplit(url).hostname not in HERE
+        ])
 
 
 class LessonPage:
@@ -44,19 +54,29 @@ class LessonPage:
         self.page.evaluate("() => notebook.run()")
 
     def finish(self, *, minutes: float = 8) -> None:
-        """Come back when the last cell has run. Raises AssertionError unless each has, in order, without an error."""
+        """Come back when the last cell has run.
+
+        Raises AssertionError unless each has, in order, without an error.
+        """
         self.page.wait_for_function("notebook.ran !== null", timeout=minutes * MINUTE)
         assert self.page.evaluate("notebook.ran") == "done"
         assert self.errors() == []
-        assert [cell["count"] for cell in self.cells()] == list(range(1, len(self.cells()) + 1)), "a cell was left out, or the kernel was not fresh"
+        assert [cell["count"] for cell in self.cells()] == list(range(
+            1,
+            len(self.cells()) + 1)), "a cell was left out, or the kernel was not fresh"
 
     def cells(self) -> list[dict[str, Any]]:
-        """Code cells as they stand: ``count`` of the execution, ``source``, ``outputs`` as a notebook stores them."""
+        """Code cells as they stand: ``count`` of the execution, ``source``, ``outputs`` as a
+        notebook stores them.
+        """
         return self.page.evaluate("notebook.cells()")
 
     def errors(self) -> list[str]:
         """What went wrong in a cell."""
-        return [f"{output['ename']}: {output['evalue']}" for cell in self.cells() for output in cell["outputs"] if output["output_type"] == "error"]
+        return ([
+            f"{output['ename']}: {output['evalue']}" for cell in self.cells()
+            for output in cell["outputs"] if output["output_type"] == "error"
+        ])
 
     def scroll_to(self, mark: str) -> None:
         """Bring the picture of the cell whose source holds ``mark`` into view."""
@@ -68,17 +88,23 @@ class LessonPage:
         return self.page.evaluate("mark => notebook.picture(mark)", mark)
 
     def tab_to(self, mark: str, *, most: int = 60) -> str:
-        """Go from the cell to its control by the Tab key alone, and return what has the focus then: as much as a reader without a mouse can do."""
-        self.page.wait_for_function("([mark, controls]) => notebook.find(mark).node.querySelector(controls)", arg=[mark, CONTROLS])
+        """Go from the cell to its control by the Tab key alone, and return what has the focus then:
+        as much as a reader without a mouse can do.
+        """
+        self.page.wait_for_function(
+            "([mark, controls]) => "
+            "notebook.find(mark).node.querySelector(controls)", arg=[mark, CONTROLS])
         self.page.evaluate("mark => notebook.choose(mark)", mark)
         for _ in range(most):
             self.page.keyboard.press("Tab")
-            if focused := self.page.evaluate("([mark, controls]) => notebook.focused(mark, controls)", [mark, CONTROLS]):
+            if focused := self.page.evaluate("([mark, controls]) => notebook.focused(mark, "
+                                             "controls)", [mark, CONTROLS]):
                 return focused
         raise AssertionError(f"{most} times Tab did not reach the control of the cell with {mark}")
 
     def wait_for_another_picture(self, mark: str, before: str) -> None:
-        """Come back when the picture of the cell has changed: the way through the kernel and back."""
+        """Come back when the picture of the cell has changed: the way through the kernel and back.
+        """
         self.page.wait_for_function("arguments => notebook.changed(arguments)", arg=[mark, before])
 
     def close(self) -> None:

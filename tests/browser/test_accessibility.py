@@ -1,4 +1,6 @@
-"""The site for everybody: axe-core finds no serious problem, every control is reached by the keyboard, and no page asks another machine."""
+"""The site for everybody: axe-core finds no serious problem, every control is reached by the
+keyboard, and no page asks another machine.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,13 @@ SOUND = """<!doctype html><html lang="en"><head><title>A page</title><style>.k {
 <body><main><h1>A page</h1><p>Words that can be read.</p>
 <img alt="A line that rises" src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><a href="#x">on</a><button>go</button>
 <pre class="highlight"><span class="k">for</span> <span class="k">if</span></pre></main></body></html>"""
-FLAWS = {"image-alt": ('alt="A line that rises"', ""), "html-has-lang": (' lang="en"', ""), "link-name": (">on</a>", "></a>"),
-         "color-contrast": ("#060", "#bbb"), "keyboard": ("<button>", '<button tabindex="-1">')}
-EACH_KIND = ("index.html", "leaderboard.html", "figures/README.html", "notebooks/02_bag_of_words.html", "reference/words.html")
+FLAWS = {
+    "image-alt": ('alt="A line that rises"', ""), "html-has-lang": (' lang="en"', ""),
+    "link-name": (">on</a>", "></a>"), "color-contrast": ("#060", "#bbb"),
+    "keyboard": ("<button>", '<button tabindex="-1">')
+}
+EACH_KIND = ("index.html", "leaderboard.html", "figures/README.html",
+             "notebooks/02_bag_of_words.html", "reference/words.html")
 
 
 @pytest.fixture
@@ -30,8 +36,11 @@ def rules() -> None:
 
 @pytest.fixture
 def site(request: pytest.FixtureRequest) -> Path:
-    """The folder of the site that LESSONS_TEST_SITE names, else of the one that is made once for all tests."""
-    return Path(os.environ.get("LESSONS_TEST_SITE") or request.getfixturevalue("course_site").folder)
+    """The folder of the site that LESSONS_TEST_SITE names, else of the one that is made once for
+    all tests.
+    """
+    return Path(
+        os.environ.get("LESSONS_TEST_SITE") or request.getfixturevalue("course_site").folder)
 
 
 def test_a_sound_page_has_no_problem_and_each_planted_flaw_is_found(rules, context, tmp_path):
@@ -40,16 +49,21 @@ def test_a_sound_page_has_no_problem_and_each_planted_flaw_is_found(rules, conte
         assert right in SOUND
         (tmp_path / f"{rule}.html").write_text(SOUND.replace(right, wrong), "utf-8")
     found = problems(context, pages_of(tmp_path), root=tmp_path)
-    assert {(problem.page, problem.rule) for problem in found} == {(f"{rule}.html", rule) for rule in FLAWS}
-    assert all(problem.what and problem.first and str(problem).startswith(problem.page) for problem in found)
+    assert {(problem.page, problem.rule) for problem in found
+            } == {(f"{rule}.html", rule) for rule in FLAWS}
+    assert all(problem.what and problem.first and str(problem).startswith(problem.page)
+               for problem in found)
 
 
 @pytest.mark.slow
-def test_no_page_of_the_site_has_a_serious_problem_in_the_light_and_each_kind_in_the_dark(rules, browser, context, site):
+def test_no_page_of_the_site_has_a_serious_problem_in_the_light_and_each_kind_in_the_dark(
+        rules, browser, context, site):
     pages = pages_of(site)
     assert pages, f"{site} holds no page"
     dark = browser.new_context(color_scheme="dark")
     dark.set_default_timeout(PATIENCE)
-    found = problems(context, pages, root=site) + problems(dark, [site / name for name in EACH_KIND], root=site)
+    found = (problems(context, pages, root=site) +
+             problems(dark, [site / name for name in EACH_KIND], root=site))
     assert not found, "\n".join(map(str, found))
-    assert [url for url in context.requests.all if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert [url for url in context.requests.all if not url.startswith(("file:", "data:", "blob:"))
+            ] == []

@@ -1,4 +1,5 @@
-"""A class of two in a real browser: each logs in with a password of their own, and runs lesson 01 on a server of their own, at smoke scale.
+"""A class of two in a real browser: each logs in with a password of their own, and runs lesson 01
+on a server of their own, at smoke scale.
 
 One test, because a hub takes longer to start than to turn somebody away.
 """
@@ -33,12 +34,15 @@ class Class:
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder / "class"
-        self.passwords = write_hub(Hub(("anna", "bo"), port=port, scale="smoke", memory_gb=LIMIT_GB), self.folder)
+        self.passwords = write_hub(
+            Hub(("anna", "bo"), port=port, scale="smoke", memory_gb=LIMIT_GB), self.folder)
         with open(self.folder / "jupyterhub_config.py", "a", encoding="utf-8") as config:
             config.write(FOR_THE_TEST.format(as_root=AS_ROOT, watch=WATCH))
         url = f"http://127.0.0.1:{port}"
-        self.server = Server([sys.executable, "-m", "jupyterhub", "-f", str(self.folder / "jupyterhub_config.py")], folder, url=url,
-                             ready=f"{url}/hub/health", environment=private_environment(folder))
+        self.server = Server(
+            [sys.executable, "-m", "jupyterhub", "-f",
+             str(self.folder / "jupyterhub_config.py")], folder, url=url, ready=f"{url}/hub/health",
+            environment=private_environment(folder))
 
     def log_in(self, page: Any, name: str, password: str) -> None:
         """Fill in the form of the first page."""
@@ -49,7 +53,10 @@ class Class:
 
     def server_of(self, name: str) -> psutil.Process:
         """The process of a student's server."""
-        (found,) = [process for process in psutil.Process(self.server.pid).children() if process.environ().get("USER") == name]
+        (found, ) = ([
+            process for process in psutil.Process(self.server.pid).children()
+            if process.environ().get("USER") == name
+        ])
         return found
 
 
@@ -70,7 +77,8 @@ def hub(tmp_path: Path) -> Iterator[Class]:
 
 def turned_away(page: Any, hub: Class) -> None:
     """Try other passwords than the right one, and find no server started."""
-    for name, password in (("anna", hub.passwords["bo"]), ("eve", hub.passwords["bo"]), ("anna", "")):
+    for name, password in (("anna", hub.passwords["bo"]), ("eve", hub.passwords["bo"]), ("anna",
+                                                                                         "")):
         hub.log_in(page, name, password)
         page.wait_for_selector("p.login_error")
         assert "/hub/login" in page.url
@@ -78,7 +86,8 @@ def turned_away(page: Any, hub: Class) -> None:
 
 
 @pytest.mark.slow
-def test_two_students_run_lesson_01_each_on_a_server_of_their_own_and_a_wrong_password_opens_nothing(browser, context, hub, pictures):
+def test_two_students_run_lesson_01_each_on_a_server_of_their_own_and_a_wrong_password_opens_nothing(
+        browser, context, hub, pictures):
     turned_away(context.new_page(), hub)
     pages = {}
     for name in ("anna", "bo"):
@@ -87,16 +96,21 @@ def test_two_students_run_lesson_01_each_on_a_server_of_their_own_and_a_wrong_pa
         page = window.new_page()
         hub.log_in(page, name, hub.passwords[name])
         page.wait_for_url(f"**/user/{name}/lab/tree/lessons/00_start_here.ipynb*")
-        pages[name] = LessonPage(page, f"{hub.server.url}/user/{name}/lab/workspaces/one/tree/lessons/01_one_hot.ipynb?reset")
+        pages[name] = LessonPage(
+            page,
+            f"{hub.server.url}/user/{name}/lab/workspaces/one/tree/lessons/01_one_hot.ipynb?reset")
         pages[name].start_all()
     for name, lesson in pages.items():
         lesson.finish()
         lesson.keep_screenshot(pictures, f"hub_{name}")
-        assert (hub.folder / "homes" / name / "lessons" / "01_one_hot.ipynb").stat().st_mode & stat.S_IWUSR
+        assert (hub.folder / "homes" / name / "lessons" /
+                "01_one_hot.ipynb").stat().st_mode & stat.S_IWUSR
         assert (hub.folder / "homes" / name / "output" / "figures").is_dir()
         server = hub.server_of(name)
         if sys.platform == "linux":              # elsewhere no process has such a limit
-            assert all(process.rlimit(psutil.RLIMIT_DATA)[0] == LIMIT_GB * 1e9 for process in (server, *server.children(recursive=True)))
+            assert all(
+                process.rlimit(psutil.RLIMIT_DATA)[0] == LIMIT_GB * 1e9
+                for process in (server, *server.children(recursive=True)))
     answer = pages["anna"].page.goto(f"{hub.server.url}/user/bo/lab")
     assert answer.status in (403, 404), "Anna has no business on Bo's server"
     assert hub.server.calls() == []

@@ -1,4 +1,6 @@
-"""Lessons in JupyterLab in a real browser, at smoke scale: they run whole from a fresh kernel, a control moves the picture, nothing calls home."""
+"""Lessons in JupyterLab in a real browser, at smoke scale: they run whole from a fresh kernel, a
+control moves the picture, nothing calls home.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,15 @@ import pytest
 from .lab import private_environment
 from .pages import LessonPage
 
-# Lesson, a mark of the cell with a control, the key that moves the control once it has the focus: a button is pressed.
-CONTROLS = {"start_here": ('id="start_here_preview"', "Space"), "anisotropy": ('id="anisotropy_layers"', "Space"),
-            "bert_whitening": ('id="whitening_dials"', "ArrowRight"), "simcse": ('id="simcse_temperature_dial"', "Space"),
-            "word2vec": ('id="word2vec_training"', "ArrowLeft")}
+# Lesson, a mark of the cell with a control, the key that moves the control once it has the focus: a
+# button is pressed.
+CONTROLS = {
+    "start_here": ('id="start_here_preview"', "Space"),
+    "anisotropy": ('id="anisotropy_layers"', "Space"), "bert_whitening": ('id="whitening_dials"',
+                                                                          "ArrowRight"),
+    "simcse": ('id="simcse_temperature_dial"', "Space"), "word2vec": ('id="word2vec_training"',
+                                                                      "ArrowLeft")
+}
 
 
 @pytest.mark.slow
@@ -26,7 +33,7 @@ def test_a_lesson_runs_whole_and_the_keyboard_moves_its_picture(lesson, lab, con
     page.scroll_to(mark)
     page.keep_screenshot(pictures, f"{lesson}_before")
     page.tab_to(mark)
-    before = page.picture(mark)                  # at the last moment: nothing but the key may change it
+    before = page.picture(mark)  # at the last moment: nothing but the key may change it
     assert before
     page.page.keyboard.press(key)
     page.wait_for_another_picture(mark, before)
@@ -39,13 +46,17 @@ def test_a_lesson_runs_whole_and_the_keyboard_moves_its_picture(lesson, lab, con
 
 def test_a_request_to_another_machine_is_seen(context):
     page = context.new_page()
-    page.set_content('<img src="http://elsewhere.example/pixel.png"><script>new WebSocket("ws://elsewhere.example/talk")</script>')
+    page.set_content('<img src="http://elsewhere.example/pixel.png"><script>new '
+                     'WebSocket("ws://elsewhere.example/talk")</script>')
     page.wait_for_timeout(200)
-    assert context.requests.outside() == ["http://elsewhere.example/pixel.png", "ws://elsewhere.example/talk"]
+    assert context.requests.outside() == [
+        "http://elsewhere.example/pixel.png", "ws://elsewhere.example/talk"
+    ]
 
 
 def test_a_process_that_calls_another_machine_is_stopped_and_told(tmp_path):
     code = "import socket; socket.create_connection(('elsewhere.example', 80))"
-    done = subprocess.run([sys.executable, "-c", code], env=private_environment(tmp_path), capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], env=private_environment(tmp_path),
+                          capture_output=True, text=True)
     assert "tried to reach elsewhere.example; tests are offline" in done.stderr
     assert (tmp_path / "calls.txt").read_text() == "socket.getaddrinfo elsewhere.example\n"

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.core import (check_array, check_choice, check_float, check_int, check_seed, checked_texts, checked_token_lists, generator,
-                              nearest_name, shown, unknown_keyword)
+from lessons_lib.core import (check_array, check_choice, check_float, check_int, check_seed,
+                              checked_texts, checked_token_lists, generator, nearest_name, shown,
+                              unknown_keyword)
 
 
 def texts(documents, **options):
@@ -52,7 +53,9 @@ def test_the_same_seed_draws_the_same_numbers():
 
 
 def test_P27_an_unknown_name_gets_the_nearest_and_all_allowed():
-    with pytest.raises(ValueError, match=r"protocol='al' is unknown. Did you mean 'all'\? Allowed: 'all', 'mean'"):
+    with pytest.raises(
+            ValueError,
+            match=r"protocol='al' is unknown. Did you mean 'all'\? Allowed: 'all', 'mean'"):
         check_choice("protocol", "al", ["all", "mean"])
     assert nearest_name("zzzzzz", ["all", "mean"]) is None
 
@@ -67,7 +70,9 @@ def test_a_shown_value_is_never_longer_than_60_characters(value):
 
 
 def test_T01_one_string_is_not_a_list_of_documents():
-    with pytest.raises(TypeError, match=r"documents='a string' is one str; expected a sequence of str. Pass a list: \[text\]"):
+    with pytest.raises(
+            TypeError, match=
+            r"documents='a string' is one str; expected a sequence of str. Pass a list: \[text\]"):
         checked_texts("a string")
 
 
@@ -78,7 +83,8 @@ def test_T02_no_documents(documents):
     assert texts([], allow_empty=True) == []
 
 
-@pytest.mark.parametrize(("item", "word"), [(None, "NoneType"), (5, "int"), (1.5, "float"), (True, "bool")])
+@pytest.mark.parametrize(("item", "word"), [(None, "NoneType"), (5, "int"), (1.5, "float"),
+                                            (True, "bool")])
 def test_T05_T07_an_item_of_another_kind_is_named_with_its_index(item, word):
     with pytest.raises(TypeError, match=rf"documents\[1\]=.* is {word}; expected str"):
         texts(["a", item])
@@ -104,18 +110,22 @@ def test_T10_texts_where_token_lists_are_expected():
         list(checked_token_lists(["the cat", "a dog"]))
 
 
-@pytest.mark.parametrize(("token", "error"), [(None, TypeError), (3, TypeError), (b"a", TypeError), ("", ValueError)])
+@pytest.mark.parametrize(("token", "error"), [(None, TypeError), (3, TypeError), (b"a", TypeError),
+                                              ("", ValueError)])
 def test_T11_a_token_that_is_none_names_document_and_token(token, error):
     with pytest.raises(error, match=r"documents\[1\]\[1\]"):
         list(checked_token_lists([["a"], ["b", token]]))
 
 
 def test_T14_a_lone_surrogate_names_document_and_character():
-    with pytest.raises(ValueError, match=r'documents\[1\] has a lone surrogate U\+D83D at character 2.*errors="replace"'):
+    with pytest.raises(
+            ValueError,
+            match=r'documents\[1\] has a lone surrogate U\+D83D at character 2.*errors="replace"'):
         texts(["fine", "ab\ud83d"])
 
 
-@pytest.mark.parametrize(("documents", "word"), [({"a", "b"}, "no order"), ({"a": 1}, "dict"), (np.array([["a"]]), "2-D"), (5, "int")])
+@pytest.mark.parametrize(("documents", "word"), [({"a", "b"}, "no order"), ({"a": 1}, "dict"),
+                                                 (np.array([["a"]]), "2-D"), (5, "int")])
 def test_T20_containers_without_an_order_or_with_two_axes(documents, word):
     with pytest.raises(TypeError, match=word):
         checked_texts(documents)

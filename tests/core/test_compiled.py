@@ -41,7 +41,8 @@ def _outer(n: int) -> float:
 
 @pytest.mark.slow
 def test_F17_without_a_cache_folder_loops_are_compiled_in_memory_with_one_notice():
-    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.stdout.strip() == "(2, 3) 1", done.stderr
 
 
@@ -50,8 +51,13 @@ def test_a_compiled_loop_computes_what_its_source_says():
 
     from lessons_lib.counts.row_kernels import place_rows
 
-    settings = np.array([2, 0, 1], np.int32), np.array([5, 6, 7], np.int64), np.array([3], np.int64), 0, np.array([1, -1, 0], np.int32), False
-    compiled, plain = [tuple(np.copy(part) if isinstance(part, np.ndarray) else part for part in settings) for _ in range(2)]
+    settings = np.array([2, 0, 1], np.int32), np.array([5, 6, 7], np.int64), np.array(
+        [3], np.int64), 0, np.array([1, -1, 0], np.int32), False
+    compiled, plain = [
+        tuple(np.copy(part) if isinstance(part, np.ndarray) else part
+              for part in settings)
+        for _ in range(2)
+    ]
     assert place_rows(*compiled) == place_rows.py_func(*plain) == 2
     assert np.array_equal(compiled[0], plain[0]) and np.array_equal(compiled[1], plain[1])
 

@@ -1,4 +1,5 @@
-"""Declared parameters and learned arrays: one declaration gives constructor, checks, files, table."""
+"""Declared parameters and learned arrays: one declaration gives constructor, checks, files, table.
+"""
 
 from __future__ import annotations
 
@@ -116,7 +117,9 @@ def test_a_saved_model_comes_back_with_settings_and_arrays(tmp_path):
 def test_arrays_that_do_not_fit_are_damage(tmp_path, name, wrong):
     Centred().fit(np.eye(3)).save(tmp_path / "m")
     settings, arrays, extra = load_model(tmp_path / "m", "Centred")
-    arrays = {**arrays, name: wrong} if wrong is not None else {n: a for n, a in arrays.items() if n != name}
+    arrays = ({**arrays, name: wrong}
+              if wrong is not None
+              else {n: a for n, a in arrays.items() if n != name})
     save_model(tmp_path / "m", "Centred", settings=settings, arrays=arrays, extra=extra)
     with pytest.raises(DamagedFile, match="Centred that this version cannot read"):
         Centred.load(tmp_path / "m")

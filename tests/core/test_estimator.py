@@ -21,7 +21,9 @@ class Letters(Estimator):
         return len(self.letters)
 
     def encode(self, texts, *, batch_size=256, progress=False):
-        return np.array([[self.scale * text.count(letter) for letter in self.letters] for text in texts], dtype=np.float32)
+        return np.array(
+            [[self.scale * text.count(letter) for letter in self.letters] for text in texts],
+            dtype=np.float32)
 
     def fit(self, texts):
         self.total_ = len(texts)
@@ -47,7 +49,8 @@ def test_P26_an_unknown_keyword_names_the_nearest():
 
 
 def test_P28_use_before_fit_says_so_and_is_both_kinds_of_error():
-    with pytest.raises(NotFittedError, match="this Letters is not fitted yet; call fit first") as caught:
+    with pytest.raises(NotFittedError, match="this Letters is not fitted yet; call fit "
+                                             "first") as caught:
         Letters().total()
     assert isinstance(caught.value, ValueError) and isinstance(caught.value, AttributeError)
 
@@ -89,7 +92,8 @@ def test_steps_follow_each_other_and_the_width_is_that_of_the_last():
             return x[:, :1]
 
     chain = Letters("abc") | Double() | Half() | Double()
-    assert chain.name == "letters + double + half + double" and chain.encode(["aab"]).tolist() == [[8.0]]
+    assert chain.name == "letters + double + half + double" and chain.encode(["aab"
+                                                                              ]).tolist() == [[8.0]]
     assert (Letters("abc") | Double()).dim == 3 and (Letters("abc") | Half()).dim == 1
 
 
@@ -108,7 +112,8 @@ def test_an_encoder_of_another_library_comes_before_a_step_of_ours():
             return x + 1
 
     both = Foreign() | Step()
-    assert isinstance(both, Encoder) and both.name == "foreign + step" and both.encode(["ab"]).tolist() == [[3.0]]
+    assert isinstance(both, Encoder) and both.name == "foreign + step" and both.encode(
+        ["ab"]).tolist() == [[3.0]]
     for wrong in (5, {"a": 1}, "text"):
         with pytest.raises(TypeError):
             wrong | Step()

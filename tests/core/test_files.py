@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lessons_lib.core import (DamagedFile, atomic_folder, atomic_open, existing_path, load_model, read_json, save_model, sha256, write_json,
-                              write_text)
+from lessons_lib.core import (DamagedFile, atomic_folder, atomic_open, existing_path, load_model,
+                              read_json, save_model, sha256, write_json, write_text)
 
 
 def test_the_old_text_stays_when_the_writer_fails(tmp_path):
@@ -28,7 +28,8 @@ def test_the_old_text_stays_when_the_writer_fails(tmp_path):
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_F16_a_full_disk_keeps_the_old_file_and_names_path_and_free_bytes(tmp_path, monkeypatch, step):
+def test_F16_a_full_disk_keeps_the_old_file_and_names_path_and_free_bytes(
+        tmp_path, monkeypatch, step):
     path = tmp_path / "a.txt"
     write_text(path, "old")
 
@@ -53,7 +54,8 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
     assert list(tmp_path.iterdir()) == []
     with atomic_folder(tmp_path / "model") as folder:
         (folder / "a").write_text("1")
-    assert (tmp_path / "model" / "a").read_text() == "1" and [p.name for p in tmp_path.iterdir()] == ["model"]
+    assert (tmp_path / "model" / "a").read_text() == "1" and [p.name for p in tmp_path.iterdir()
+                                                              ] == ["model"]
     with pytest.raises(FileExistsError, match="exists already"), atomic_folder(tmp_path / "model"):
         pass
 
@@ -69,7 +71,8 @@ def test_what_a_killed_process_left_is_removed_by_the_next_writer(tmp_path):
 
 def test_F15_a_missing_path_names_the_nearest(tmp_path):
     (tmp_path / "vectors.txt").write_text("")
-    with pytest.raises(FileNotFoundError, match=r"vectors\.tx does not exist; nearest name: .*vectors\.txt"):
+    with pytest.raises(FileNotFoundError,
+                       match=r"vectors\.tx does not exist; nearest name: .*vectors\.txt"):
         existing_path(tmp_path / "vectors.tx")
     with pytest.raises(FileNotFoundError, match="the folder that exists"):
         existing_path(tmp_path / "no" / "such" / "thing")
@@ -85,13 +88,15 @@ def test_json_that_is_broken_or_endless_is_a_damaged_file(tmp_path):
 
 
 def saved(path: Path, value: float = 1.0) -> Path:
-    save_model(path, "Toy", settings={"dim": 2}, arrays={"weights": np.full((50, 2), value)}, extra={"words": ["é", "a b"]})
+    save_model(path, "Toy", settings={"dim": 2}, arrays={"weights": np.full((50, 2), value)},
+               extra={"words": ["é", "a b"]})
     return path
 
 
 def test_a_model_comes_back_as_it_was(tmp_path):
     settings, arrays, extra = load_model(saved(tmp_path / "m"), "Toy")
-    assert settings == {"dim": 2} and extra == {"words": ["é", "a b"]} and np.array_equal(arrays["weights"], np.ones((50, 2)))
+    assert settings == {"dim": 2} and extra == {"words": ["é", "a b"]} and np.array_equal(
+        arrays["weights"], np.ones((50, 2)))
 
 
 def test_F16_a_save_that_fails_half_way_leaves_the_old_model_and_nothing_else(tmp_path):
@@ -176,7 +181,8 @@ def test_a_model_being_overwritten_survives_kill_9(tmp_path):
     target, rng = tmp_path / "m", np.random.default_rng(1)
     save_model(target, "Toy", settings={}, arrays={"w": np.zeros(20_000)})
     for _ in range(25):
-        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(target)], stdout=subprocess.PIPE)
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(target)], stdout=subprocess.PIPE)
         writer.stdout.readline()
         time.sleep(float(rng.uniform(0, 0.05)))
         os.kill(writer.pid, signal.SIGKILL)
@@ -189,6 +195,7 @@ def test_a_model_being_overwritten_survives_kill_9(tmp_path):
 
 def test_text_is_utf8_with_unix_line_ends_on_every_system(tmp_path):
     write_json(tmp_path / "ü.json", {"b": "猫", "a": [1]})
-    assert (tmp_path / "ü.json").read_bytes() == '{\n  "a": [\n    1\n  ],\n  "b": "猫"\n}\n'.encode()
+    assert (tmp_path /
+            "ü.json").read_bytes() == '{\n  "a": [\n    1\n  ],\n  "b": "猫"\n}\n'.encode()
     assert read_json(tmp_path / "ü.json") == json.loads((tmp_path / "ü.json").read_text("utf-8"))
     assert len(sha256(tmp_path / "ü.json")) == 64

@@ -1,4 +1,5 @@
-"""Ctrl-C waits for the end of a step, a second one does not, and the handlers of before come back."""
+"""Ctrl-C waits for the end of a step, a second one does not, and the handlers of before come back.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every lesson: runs at smoke scale within its memory, is committed as its text says, and has exercises that are worth something."""
+"""Every lesson: runs at smoke scale within its memory, is committed as its text says, and has
+exercises that are worth something.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from lessons_lib.lesson.course import Course
 COURSE = Course()
 IDS = COURSE.ids()
 BUDGET_MB = 4000
-QUICK = ("start_here", "one_hot", "bert_whitening")     # one that opens the course, one that counts, one with a network
+# one that opens the course, one that counts, one with a network
+QUICK = ("start_here", "one_hot", "bert_whitening")
 
 
 @pytest.mark.parametrize("lesson", IDS)
@@ -27,19 +30,26 @@ def test_the_map_and_the_glossary_are_up_to_date():
     assert not publish.check_course(COURSE)
 
 
-@pytest.mark.skipif(os.environ.get("LESSONS_TEST_RUN") == "1", reason=".ci/run runs them all at laptop scale before the tests, without data")
-@pytest.mark.parametrize("lesson", [pytest.param(i, marks=pytest.mark.essential if i in QUICK else pytest.mark.slow) for i in IDS])
+@pytest.mark.skipif(os.environ.get("LESSONS_TEST_RUN") == "1", reason=".ci/run runs them all at "
+                                                                      "laptop scale before the "
+                                                                      "tests, without data")
+@pytest.mark.parametrize(
+    "lesson",
+    [pytest.param(i, marks=pytest.mark.essential if i in QUICK else pytest.mark.slow) for i in IDS])
 def test_the_lesson_runs_without_any_data_but_what_ships(lesson, monkeypatch):
     """As a newcomer has it: no LESSONS_DATA, no network for models, an empty cache."""
     monkeypatch.delenv("LESSONS_DATA", raising=False)
     result = next(publish.run_lessons([lesson], scale="smoke"))
     assert result.ok, str(result.failure)
-    assert result.peak_mb < BUDGET_MB            # seconds are printed by `lessons build`: a busy machine must not fail a test
+    # seconds are printed by `lessons build`: a busy machine must not fail a test
+    assert result.peak_mb < BUDGET_MB
 
 
 @pytest.fixture(scope="module")
 def articles(tmp_path_factory):
-    """The folder with gensim's articles, cleaned once for all lessons: five seconds each, and the run without data cleans them anyway."""
+    """The folder with gensim's articles, cleaned once for all lessons: five seconds each, and the
+    run without data cleans them anyway.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LESSONS_CACHE", str(tmp_path_factory.mktemp("articles")))
         folder = cache_folder() / "derived"
@@ -52,7 +62,8 @@ def articles(tmp_path_factory):
 @pytest.mark.data
 @pytest.mark.parametrize("lesson", IDS)
 def test_the_lesson_runs_with_the_real_sets(lesson, lessons_data, articles):
-    shutil.copytree(articles, cache_folder() / "derived")                # all else in the cache is the lesson's own
+    # all else in the cache is the lesson's own
+    shutil.copytree(articles, cache_folder() / "derived")
     result = next(publish.run_lessons([lesson], scale="smoke"))
     assert result.ok, str(result.failure)
     assert result.peak_mb < BUDGET_MB
