@@ -144,7 +144,7 @@ def spearman_loop(x: Any, y: Any) -> list[float]:
 def lda_sweep(state: LdaState, *, alpha: float = 0.1, beta: float = 0.01) -> None:
     """A Gibbs sweep as a plain loop over topics, compiled by Numba; the draws of `kernels.lda_sweep`, without its vector code."""
     from ..kernels.lda_sweep.sampling import draw
-    from ..kernels.lda_sweep.state import padded
+    from ..kernels.rows import padded
 
     beta_sum = state.n_words * beta
     prior = padded(torch.full((state.n_topics,), alpha))

@@ -10,10 +10,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.kernels import DocumentState, WindowState, document_update, side_by_side, trace, window_update
-from lessons_lib.kernels.window_update import state as window_state
+from lessons_lib.kernels import DocumentState, WindowState, document_update, trace, window_update
+from lessons_lib.kernels.window_update import state as window_state, threads as side_by_side
 from lessons_lib.kernels.window_update.reference import outputs_of
-from lessons_lib.kernels.window_update.settings import checked_settings
+from lessons_lib.kernels.window_update.state import checked_settings
 
 OBJECTIVES = ("negative_sampling", "hierarchical_softmax")
 MODELS = [{"model": "dbow"}, {"model": "dbow", "train_words": True}, {"model": "dm"}, {"model": "dm", "share_error": True},

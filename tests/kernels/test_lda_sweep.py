@@ -108,7 +108,7 @@ def test_uniforms_are_uniform_and_depend_on_seed_sweep_and_stream():
 
 @pytest.mark.parametrize("stream", [0, 5, 2**31, 2**62 + 1])
 def test_the_compiled_uniforms_are_those_of_the_formula(stream):
-    from lessons_lib.kernels.lda_sweep.sampling import _fill
+    from lessons_lib.kernels.lda_sweep.sampling import fill as _fill
 
     out = np.empty(256, dtype=np.float32)
     _fill(out, 200, 128, stream, 2**61 + 9, 77)

@@ -10,10 +10,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.kernels import SubwordState, WindowState, side_by_side, subword_update, trace, window_update
+from lessons_lib.kernels import SubwordState, WindowState, subword_update, trace, window_update
 from lessons_lib.kernels.subword_update import cpu, reference
-from lessons_lib.kernels.window_update.merging import add_up
-from lessons_lib.kernels.window_update.settings import checked_settings
+from lessons_lib.kernels.window_update import threads as side_by_side
+from lessons_lib.kernels.window_update.reference import kept_tokens
+from lessons_lib.kernels.window_update.state import checked_settings
+from lessons_lib.kernels.window_update.threads import add_up
 
 ARCHITECTURES, OBJECTIVES = ("skip_gram", "cbow"), ("negative_sampling", "hierarchical_softmax")
 KINDS = list(itertools.product(ARCHITECTURES, OBJECTIVES))
@@ -58,10 +60,10 @@ def test_windows_move_both_matrices_by_the_gradient_of_their_loss(architecture, 
     a, b = (getattr(start, name)[:, :12].double().requires_grad_() for name in ("inputs", "outputs"))
     before, lists, loss = (a.detach().clone(), b.detach().clone()), lists_of(start), 0.0
     how = checked_settings(start, architecture=architecture, objective=objective, window=1, negatives=k, learning_rate=rate, share_error=share,
-                           loss_every=0, seed=0, epoch=0, pieces=None, threads=1, deterministic=True)
-    words, windows = reference._windows(start, how, 0)
-    for at, around, numbers, _ in windows:
-        contexts = [j for j in around if j != at]
+                           loss_every=0, seed=0, epoch=0, pieces=None, threads=1, deterministic=True, subwords=True)
+    words = start.words
+    for at, (_, _, numbers, _) in enumerate(kept_tokens(start, how, 0, int(start.keys(how)[0]))):
+        contexts = [j for j in range(max(0, at - 1), min(3, at + 2)) if j != at]
         targets = words[[at]] if architecture == "cbow" else words[contexts]
         rows = [row for j in (contexts if architecture == "cbow" else [at]) for row in lists[words[j]]]
         x = a[rows].mean(dim=0)

@@ -18,7 +18,8 @@ found = Narrow(features, **{name: False for name in json.loads(sys.argv[1])})
 llvm.get_host_cpu_features = lambda: found
 import numpy as np
 from lessons_lib.kernels import WindowState, window_update
-from lessons_lib.kernels.window_update import lanes, vectors
+from lessons_lib.core import vector_code as lanes
+from lessons_lib.kernels.window_update import vectors
 
 def trained(architecture, objective, negatives, backend):
     rng = np.random.default_rng(0)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from lessons_lib.core import BackendUnavailable
 from lessons_lib.kernels import WindowState, trace, window_update
 from lessons_lib.kernels.window_update import launching, reference, windows
-from lessons_lib.kernels.window_update.settings import checked_settings
-from lessons_lib.kernels.window_update.state import on_host
+from lessons_lib.kernels.window_update.cpu import on_host
+from lessons_lib.kernels.window_update.state import checked_settings
 
 ARCHITECTURES, OBJECTIVES = ("skip_gram", "cbow"), ("negative_sampling", "hierarchical_softmax")
 KINDS = list(itertools.product(ARCHITECTURES, OBJECTIVES))

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.kernels import WindowState, side_by_side, trace, window_update
-from lessons_lib.kernels.window_update import huffman_paths, state
+from lessons_lib.kernels import WindowState, trace, window_update
+from lessons_lib.kernels.window_update import huffman_paths, state, threads as side_by_side
 from lessons_lib.kernels.window_update.draws import alias_table, draws, piece_key
 
 ARCHITECTURES, OBJECTIVES = ("skip_gram", "cbow"), ("negative_sampling", "hierarchical_softmax")
@@ -237,7 +237,7 @@ def test_threads_that_race_learn_the_same_windows():
 
 
 def test_merging_adds_what_differs_and_takes_the_mean_of_what_is_the_same():
-    from lessons_lib.kernels.window_update.merging import merge
+    from lessons_lib.kernels.window_update.threads import merge
 
     base = np.zeros((3, 16), np.float32)
     one, two = base.copy(), base.copy()
