@@ -156,6 +156,7 @@ FAULTS: list[Callable[[], None]] = [
 ]
 
 
+@pytest.mark.essential  # its time is that of compiling, in a process of its own
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_planted_fault_of_memory_is_seen(fault):
     child = os.fork()
