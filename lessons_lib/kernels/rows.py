@@ -21,12 +21,9 @@ def padded(rows: Tensor) -> Tensor:
     multiples of 64 bytes, and zeros in the columns that are new."""
     shape = (*rows.shape[:-1], padded_width(rows.shape[-1]))
     size = int(np.prod(shape))
-    if rows.device.type == "cpu":
-        # NumPy asks Linux for large pages, torch does not: random rows of a large matrix are found
-        # a tenth sooner.
-        space = torch.from_numpy(np.zeros(size + 16, np.float32))
-    else:
-        space = torch.zeros(size + 16, device=rows.device)
+    space = torch.zeros(0 if rows.device.type == "cpu" else size + 16, device=rows.device)
+    if rows.device.type == "cpu":  # NumPy asks Linux for large pages, torch does not: random rows
+        space = torch.from_numpy(np.zeros(size + 16, np.float32))  # are found a tenth sooner
     start = -(space.data_ptr() // 4) % 16
     result = space[start : start + size].view(shape)
     result[..., : rows.shape[-1]] = rows
