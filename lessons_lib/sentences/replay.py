@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["document_windows"]
 
+OBJECTIVES = ("negative_sampling", "hierarchical_softmax")
+
 
 def document_windows(state: DocumentState, *, model: str = "dm", combine: str = "mean",
                      train_words: bool = False, objective: str = "negative_sampling",
@@ -38,24 +40,26 @@ def document_windows(state: DocumentState, *, model: str = "dm", combine: str = 
     [([1, 3], 0), ([0, 3], 1)]
     """
     from ..kernels import DocumentState
-    from ..kernels.document_update.reference import outputs_of, windows_of
-    from ..kernels.document_update.state import COMBINATIONS, DocumentSettings
+    from ..kernels.document_update import COMBINATIONS
+    from ..kernels.window_update.reference import outputs_of, windows_of
+    from ..kernels.window_update.state import Settings
 
     if not isinstance(state, DocumentState):
         raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a "
                         "kernels.DocumentState")
     dm = check_choice("model", model, ("dm", "dbow")) == "dm"
     check_choice("combine", combine, COMBINATIONS)
-    tree = (check_choice("objective", objective,
-                         ("negative_sampling", "hierarchical_softmax")) == "hierarchical_softmax")
-    how = DocumentSettings(
-        dm, tree, check_int("window", window, high=1000),
-        0 if tree else check_int("negatives", negatives, high=255), (1.0, 1.0), False, 0,
+    tree = check_choice("objective", objective, OBJECTIVES) == "hierarchical_softmax"
+    negatives = 0 if tree else check_int("negatives", negatives, high=255)
+    settings = Settings(
+        dm, tree, check_int("window", window, high=1000), negatives, (1.0, 1.0), False, 0,
         check_int("seed", seed, low=0, high=2**63 - 1),
         check_int("epoch", epoch, low=0, high=2**31 - 1), (0, state.n_pieces), 1, True,
         neighbours=bool(dm or train_words), combine=combine if dm else "", frozen=False)
-    for piece, key in enumerate(state.keys(how).tolist()):
-        for centre, contexts, numbers, _ in windows_of(state, how, piece, key):
-            outputs, labels = outputs_of(state, how, centre, numbers)
+    edge = len(state.counts)
+    for piece, key in enumerate(state.keys(settings).tolist()):
+        tags = (state.tags_of(piece) + edge + 1).tolist()
+        for centre, contexts, numbers, _ in windows_of(state, settings, piece, key, tags):
+            outputs, labels = outputs_of(state, settings, centre, numbers)
             yield Window(np.array(contexts, dtype=np.int32), outputs.astype(np.int32),
                          labels.astype(np.float32))

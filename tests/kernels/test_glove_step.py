@@ -1,4 +1,5 @@
-"""GloVe steps: the gradient against autograd, AdaGrad against its textbook, an exact factorisation, and bits that do not depend on threads."""
+"""GloVe steps: the gradient against autograd, AdaGrad against its textbook, an exact factorisation,
+and bits that do not depend on threads."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def matrix(n=12, m=None, density=0.5, seed=0):
 def make(counts=None, d=5, *, scale=0.3, seed=1, **options):
     counts, rng = matrix() if counts is None else counts, np.random.default_rng(seed)
     rows = [rng.normal(size=(n, d + 1)) * scale for n in counts.shape]
-    return GloveState(counts.indptr, counts.indices, counts.data, *rows, **({"x_max": 5.0} | options))
+    return GloveState(
+        counts.indptr, counts.indices, counts.data, *rows, **({"x_max": 5.0} | options)
+    )
 
 
 def one_count(x=7.0, **options):
@@ -43,16 +46,21 @@ def cost(words, contexts, counts, x_max=5.0, exponent=0.75):
     """½ Σ f diff² in plain torch."""
     rows, columns = (torch.from_numpy(x).long() for x in counts.nonzero())
     x = torch.from_numpy(np.asarray(counts[counts.nonzero()]).ravel()).double()
-    diff = (words[rows, :-1] * contexts[columns, :-1]).sum(1) + words[rows, -1] + contexts[columns, -1] - x.log()
+    diff = (
+        (words[rows, :-1] * contexts[columns, :-1]).sum(1)
+        + words[rows, -1]
+        + contexts[columns, -1]
+        - x.log()
+    )
     return 0.5 * ((x / x_max).clamp(max=1.0) ** exponent * diff**2).sum()
 
 
-# ------------------------------------------------------------------------------------------------ the formula
+# ---------------------------------------------------- the formula
 
 
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 @pytest.mark.parametrize("x", [0.2, 3.0, 5.0, 80.0])
-def test_one_step_moves_both_rows_by_the_gradient_of_the_cost(x, backend):             # methods 24.23
+def test_one_step_moves_both_rows_by_the_gradient_of_the_cost(x, backend):  # methods 24.23
     state, rate = one_count(x), 1e-3
     before = parameters(state)
     words, contexts = (before[name].clone().requires_grad_() for name in NAMES[:2])
@@ -67,8 +75,11 @@ def test_one_step_moves_both_rows_by_the_gradient_of_the_cost(x, backend):      
 
 
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
-def test_steps_are_adagrad_with_rate_1_and_one_over_eta_squared_at_the_beginning(backend):               # methods 4.3, item 2
-    """θ −= g / √(1 / η² + Σ of the squares of former g); most libraries count the present g among them."""
+def test_steps_are_adagrad_with_rate_1_and_one_over_eta_squared_at_the_beginning(
+    backend,
+):  # methods 4.3, item 2
+    """θ −= g / √(1 / η² + Σ of the squares of former g); most libraries count the present g among
+    them."""
     state, rate = one_count(), 0.05
     rows = [parameters(state)[name].requires_grad_() for name in NAMES[:2]]
     sums = [torch.full_like(x, 1 / rate**2) for x in rows]
@@ -80,37 +91,57 @@ def test_steps_are_adagrad_with_rate_1_and_one_over_eta_squared_at_the_beginning
         glove_step(state, learning_rate=rate, epoch=epoch, backend=backend)
     found = parameters(state)
     for i, name in enumerate(NAMES):
-        torch.testing.assert_close(found[name], rows[i].detach() if i < 2 else rate**2 * sums[i - 2], rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(
+            found[name], rows[i].detach() if i < 2 else rate**2 * sums[i - 2], rtol=1e-5, atol=1e-6
+        )
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.2])
-def test_biases_that_begin_with_sums_of_eta_squared_learn_at_rate_1(rate):                # methods 4.3, item 3
-    """Their steps are √(1 + η² S) / (η √(1 + S)) times those that begin with 1, S the sum of squared gradients: 1 / η at first."""
+def test_biases_that_begin_with_sums_of_eta_squared_learn_at_rate_1(rate):  # methods 4.3, item 3
+    """Their steps are √(1 + η² S) / (η √(1 + S)) times those that begin with 1, S the sum of
+    squared gradients: 1 / η at first."""
     squares, pulls, moves = np.ones((1, 6), dtype=np.float32), [], []
     squares[0, -1] = rate**2
     for start in (squares, None):
         state = one_count(word_squares=start)
-        state.words[0, 0, :5] = 0.0                                                     # one word without a vector: its bias alone
+        state.words[0, 0, :5] = 0.0  # one word without a vector: its bias alone
         state.contexts[0, 0, 6] = 0.0
         pull = float(state.weights[0] * (state.words[0, 0, 5] - state.logs[0]))
         before = parameters(state)["words"][0, -1].item()
         for epoch in range(2):
             glove_step(state, learning_rate=rate, epoch=epoch)
-            state.words[0, 0, 5] = before                                               # so that both gradients are the same
+            state.words[0, 0, 5] = before  # so that both gradients are the same
             state.contexts[0, 0, :5], state.contexts[0, 0, 6], state.words[0, 0, :5] = 0.0, 0.0, 0.0
         glove_step(state, learning_rate=rate, epoch=2)
         pulls.append(pull)
         moves.append(parameters(state)["words"][0, -1].item() - before)
     s = 2 * pulls[0] ** 2
-    assert moves[0] / moves[1] == pytest.approx(np.sqrt(1 + rate**2 * s) / (rate * np.sqrt(1 + s)), rel=1e-4)
-    assert moves[0] == pytest.approx(-pulls[0] / np.sqrt(1 + s), rel=1e-4)                 # as the original program does it
+    assert moves[0] / moves[1] == pytest.approx(
+        np.sqrt(1 + rate**2 * s) / (rate * np.sqrt(1 + s)), rel=1e-4
+    )
+    assert moves[0] == pytest.approx(
+        -pulls[0] / np.sqrt(1 + s), rel=1e-4
+    )  # as the original program does it
 
 
-@pytest.mark.parametrize(("x_max", "x", "expected"), [(100, 1, 0.03162), (100, 5, 0.10574), (100, 10, 0.17783), (100, 50, 0.59460), (100, 100, 1.0),
-                                                      (100, 5000, 1.0), (10, 1, 0.17783), (10, 5, 0.59460)])
-def test_the_weight_of_a_count(x_max, x, expected):                                    # methods 4.1
+@pytest.mark.parametrize(
+    ("x_max", "x", "expected"),
+    [
+        (100, 1, 0.03162),
+        (100, 5, 0.10574),
+        (100, 10, 0.17783),
+        (100, 50, 0.59460),
+        (100, 100, 1.0),
+        (100, 5000, 1.0),
+        (10, 1, 0.17783),
+        (10, 5, 0.59460),
+    ],
+)
+def test_the_weight_of_a_count(x_max, x, expected):  # methods 4.1
     state = one_count(x, x_max=x_max)
-    assert float(state.weights[0]) == pytest.approx(expected, abs=1e-5) and float(state.logs[0]) == pytest.approx(np.log(x), rel=1e-6)
+    assert float(state.weights[0]) == pytest.approx(expected, abs=1e-5) and float(
+        state.logs[0]
+    ) == pytest.approx(np.log(x), rel=1e-6)
 
 
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
@@ -119,7 +150,7 @@ def test_gradients_are_clipped_before_the_rate(backend):
     before = parameters(state)
     glove_step(state, learning_rate=0.5, clip=2.0, backend=backend)
     moved = {name: x - before[name] for name, x in parameters(state).items()}
-    assert float(moved["words"].abs().max()) == pytest.approx(1.0, rel=1e-5)            # η times 2, over √1
+    assert float(moved["words"].abs().max()) == pytest.approx(1.0, rel=1e-5)  # η times 2, over √1
     assert float(moved["word_squares"].max()) == pytest.approx(1.0, rel=1e-5)
     assert int((moved["words"].abs() > 0.999).sum()) >= 5
 
@@ -128,19 +159,32 @@ def test_the_vector_code_learns_what_the_textbook_learns():
     for d in (1, 6, 14, 15, 16, 40, 100):
         found = [make(d=d, groups=3, scale=0.1) for _ in range(2)]
         for epoch in range(3):
-            losses = [glove_step(state, learning_rate=0.2, epoch=epoch, seed=5, backend=backend)
-                      for state, backend in zip(found, ("cpu", "reference"), strict=True)]
+            losses = [
+                glove_step(state, learning_rate=0.2, epoch=epoch, seed=5, backend=backend)
+                for state, backend in zip(found, ("cpu", "reference"), strict=True)
+            ]
             assert losses[0] == pytest.approx(losses[1], rel=1e-5)
         for name, x in parameters(found[0]).items():
             torch.testing.assert_close(x, parameters(found[1])[name], rtol=1e-4, atol=1e-5)
 
 
-@given(rows=st.integers(1, 9), columns=st.integers(1, 9), density=st.floats(0.0, 1.0), seed=st.integers(0, 2**32 - 1), data=st.data())
-def test_any_shape_of_counts_in_any_number_of_groups_is_learned_once(rows, columns, density, seed, data):
+@given(
+    rows=st.integers(1, 9),
+    columns=st.integers(1, 9),
+    density=st.floats(0.0, 1.0),
+    seed=st.integers(0, 2**32 - 1),
+    data=st.data(),
+)
+def test_any_shape_of_counts_in_any_number_of_groups_is_learned_once(
+    rows, columns, density, seed, data
+):
     groups = data.draw(st.integers(1, min(rows, columns)))
     counts = matrix(rows, columns, density, seed)
     found = [make(counts, groups=groups, seed=seed) for _ in range(2)]
-    losses = [glove_step(state, learning_rate=0.3, seed=seed, backend=backend) for state, backend in zip(found, ("cpu", "reference"), strict=True)]
+    losses = [
+        glove_step(state, learning_rate=0.3, seed=seed, backend=backend)
+        for state, backend in zip(found, ("cpu", "reference"), strict=True)
+    ]
     assert losses[0] == pytest.approx(losses[1], rel=1e-5, abs=1e-9)
     for name, x in parameters(found[0]).items():
         torch.testing.assert_close(x, parameters(found[1])[name], rtol=1e-4, atol=1e-5)
@@ -155,23 +199,31 @@ def test_ones_and_padding_stay_as_they_are():
     assert state.words.shape[2] == 16 and state.words.data_ptr() % 64 == 0
 
 
-# ------------------------------------------------------------------------------------------------ what it converges to
+# ---------------------------------------------------- what it converges to
 
 
-def test_log_counts_of_low_rank_are_factorised_exactly():                              # methods 24.24
+def test_log_counts_of_low_rank_are_factorised_exactly():  # methods 24.24
     rng, n, d = np.random.default_rng(3), 20, 4
-    logs = rng.normal(size=(n, 3)) @ rng.normal(size=(3, n)) * 0.5 + rng.normal(size=(n, 1)) + rng.normal(size=n)
+    logs = (
+        rng.normal(size=(n, 3)) @ rng.normal(size=(3, n)) * 0.5
+        + rng.normal(size=(n, 1))
+        + rng.normal(size=n)
+    )
     state = make(sparse.csr_matrix(np.exp(logs)), d, x_max=0.5, scale=0.2)
     first = glove_step(state, learning_rate=0.3)[0]
     for epoch in range(1, 1500):
         last = glove_step(state, learning_rate=0.3, epoch=epoch)[0]
     assert first > 100 and last < 1e-5
     found = parameters(state)
-    fitted = found["words"][:, :-1] @ found["contexts"][:, :-1].T + found["words"][:, -1:] + found["contexts"][:, -1]
+    fitted = (
+        found["words"][:, :-1] @ found["contexts"][:, :-1].T
+        + found["words"][:, -1:]
+        + found["contexts"][:, -1]
+    )
     np.testing.assert_allclose(fitted.numpy(), logs, atol=2e-3)
 
 
-def test_the_cost_does_not_see_a_constant_moved_from_one_bias_to_the_other():          # methods 24.25
+def test_the_cost_does_not_see_a_constant_moved_from_one_bias_to_the_other():  # methods 24.25
     counts = matrix(9)
     losses = []
     for shift in (0.0, 3.0):
@@ -184,16 +236,21 @@ def test_the_cost_does_not_see_a_constant_moved_from_one_bias_to_the_other():   
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
-def test_words_and_contexts_change_places_when_counts_are_symmetric():                 # methods 24.25
+def test_words_and_contexts_change_places_when_counts_are_symmetric():  # methods 24.25
     counts = matrix(9)
     counts = (counts + counts.T).tocsr()
     rng = np.random.default_rng(2)
     a, b = (rng.normal(size=(9, 6)) for _ in range(2))
-    losses = [glove_step(GloveState(counts.indptr, counts.indices, counts.data, *pair), learning_rate=1e-9)[0] for pair in ((a, b), (b, a))]
+    losses = [
+        glove_step(
+            GloveState(counts.indptr, counts.indices, counts.data, *pair), learning_rate=1e-9
+        )[0]
+        for pair in ((a, b), (b, a))
+    ]
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
-# ------------------------------------------------------------------------------------------------ order
+# ---------------------------------------------------- order
 
 
 def test_tiles_hold_each_count_once_and_those_of_a_round_share_no_row():
@@ -212,12 +269,20 @@ def test_tiles_hold_each_count_once_and_those_of_a_round_share_no_row():
 
 
 def test_groups_have_about_as_many_counts():
-    counts = sparse.csr_matrix(np.outer(1.0 / np.arange(1, 201), 1.0 / np.arange(1, 201)) > np.random.default_rng(0).random((200, 200)) * 0.02)
+    counts = sparse.csr_matrix(
+        np.outer(1.0 / np.arange(1, 201), 1.0 / np.arange(1, 201))
+        > np.random.default_rng(0).random((200, 200)) * 0.02
+    )
     counts = counts.astype(np.float32)
     state = make(counts, groups=8)
     per_tile = np.diff(state.tiles.numpy()).reshape(8, 8)
-    for per_group, per_row in ((per_tile.sum(axis=1), counts.getnnz(axis=1)), (per_tile.sum(axis=0), counts.getnnz(axis=0))):
-        assert per_group.sum() == counts.nnz and np.ptp(per_group) <= per_row.max()       # what dealing out by falling number promises
+    for per_group, per_row in (
+        (per_tile.sum(axis=1), counts.getnnz(axis=1)),
+        (per_tile.sum(axis=0), counts.getnnz(axis=0)),
+    ):
+        assert (
+            per_group.sum() == counts.nnz and np.ptp(per_group) <= per_row.max()
+        )  # what dealing out by falling number promises
 
 
 @pytest.mark.parametrize("threads", [2, 3, 7])
@@ -226,7 +291,9 @@ def test_any_number_of_threads_gives_the_same_bits(threads):
     found = []
     for n in (1, threads):
         state = make(counts, d=20, groups=5)
-        losses = [glove_step(state, epoch=epoch, threads=n, learning_rate=0.2) for epoch in range(3)]
+        losses = [
+            glove_step(state, epoch=epoch, threads=n, learning_rate=0.2) for epoch in range(3)
+        ]
         found.append((losses, state.parameters()))
     assert found[0][0] == found[1][0]
     assert all(np.array_equal(a, b) for a, b in zip(found[0][1], found[1][1], strict=True))
@@ -251,7 +318,9 @@ def test_a_state_goes_on_from_its_parameters():
     counts, given = matrix(30), dict(zip(NAMES, one.parameters(), strict=True))
     two = GloveState(counts.indptr, counts.indices, counts.data, **given, x_max=5.0, groups=5)
     assert glove_step(one, epoch=1) == glove_step(two, epoch=1)
-    assert all(np.array_equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True)
+    )
 
 
 def test_counts_may_lie_on_disk_and_leave_nothing_there(tmp_path):
@@ -259,7 +328,9 @@ def test_counts_may_lie_on_disk_and_leave_nothing_there(tmp_path):
     for folder in (None, tmp_path):
         state = make(matrix(60), folder=folder)
         found.append((glove_step(state), state.parameters()))
-    assert found[0][0] == found[1][0] and all(np.array_equal(a, b) for a, b in zip(found[0][1], found[1][1], strict=True))
+    assert found[0][0] == found[1][0] and all(
+        np.array_equal(a, b) for a, b in zip(found[0][1], found[1][1], strict=True)
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -268,11 +339,13 @@ def test_a_disk_that_is_too_small_is_told_before_anything_is_written(tmp_path, m
 
     monkeypatch.setattr(state.shutil, "disk_usage", lambda folder: SimpleNamespace(free=10))
     counts = matrix()
-    with pytest.raises(OSError, match=rf"{counts.nnz} counts need {16 * counts.nnz:,} bytes in .*, 10 are free"):
+    with pytest.raises(
+        OSError, match=rf"{counts.nnz} counts need {16 * counts.nnz:,} bytes in .*, 10 are free"
+    ):
         make(counts, folder=tmp_path / "new")
 
 
-# ------------------------------------------------------------------------------------------------ numbers that are no numbers
+# ---------------------------------------------------- numbers that are no numbers
 
 
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
@@ -281,7 +354,7 @@ def test_a_count_whose_difference_is_not_finite_is_left_out(wrong, backend):
     counts = sparse.csr_matrix(np.full((3, 3), 2.0, dtype=np.float32))
     state = make(counts, groups=1)
     place = int(np.flatnonzero(state.word_order == 1)[0])
-    state.words[place, 0, 5] = wrong                                                    # the bias of word 1
+    state.words[place, 0, 5] = wrong  # the bias of word 1
     before = state.words[place].clone()
     with np.errstate(invalid="ignore"):
         loss, left_out = glove_step(state, backend=backend)
@@ -290,35 +363,63 @@ def test_a_count_whose_difference_is_not_finite_is_left_out(wrong, backend):
     assert torch.isfinite(state.contexts).all()
 
 
-# ------------------------------------------------------------------------------------------------ wrong arguments
+# ---------------------------------------------------- wrong arguments
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
 def test_a_count_that_has_no_logarithm_is_named(value):
     counts = matrix()
     counts.data[7] = value
-    with pytest.raises(ValueError, match=rf"count of row \d+, column \d+ is {value:g} \(1 of {counts.nnz} are no finite number > 0\)"):
+    with pytest.raises(
+        ValueError,
+        match=rf"count of row \d+, column \d+ is {value:g} \(1 of {counts.nnz} ",
+    ):
         make(counts)
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    ({"offsets": [0, 1]}, "offsets=.*expected 3 numbers"), ({"offsets": [0, 2, 1]}, "offsets="),
-    ({"columns": [0, 2]}, r"columns reach from 0 to 2.*\[0, 1\]"),
-    ({"columns": [-1, 0]}, "columns reach from -1"), ({"values": [1.0]}, r"as many values \(1\)"), ({"words": np.ones((2, 3))}, "as many columns"),
-    ({"words": np.full((2, 4), np.nan)}, "words.*NaN"), ({"word_squares": np.zeros((2, 4))}, "word_squares.*smallest number 0"),
-    ({"context_squares": np.ones((2, 3))}, r"context_squares has shape \(2, 3\)"), ({"groups": 3}, "groups=3"), ({"x_max": 0.0}, "x_max=0"),
-    ({"exponent": -1.0}, "exponent=-1"), ({"contexts": np.ones(4)}, "contexts has shape")])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"offsets": [0, 1]}, "offsets=.*expected 3 numbers"),
+        ({"offsets": [0, 2, 1]}, "offsets="),
+        ({"columns": [0, 2]}, r"columns reach from 0 to 2.*\[0, 1\]"),
+        ({"columns": [-1, 0]}, "columns reach from -1"),
+        ({"values": [1.0]}, r"as many values \(1\)"),
+        ({"words": np.ones((2, 3))}, "as many columns"),
+        ({"words": np.full((2, 4), np.nan)}, "words.*NaN"),
+        ({"word_squares": np.zeros((2, 4))}, "word_squares.*smallest number 0"),
+        ({"context_squares": np.ones((2, 3))}, r"context_squares has shape \(2, 3\)"),
+        ({"groups": 3}, "groups=3"),
+        ({"x_max": 0.0}, "x_max=0"),
+        ({"exponent": -1.0}, "exponent=-1"),
+        ({"contexts": np.ones(4)}, "contexts has shape"),
+    ],
+)
 def test_a_state_that_does_not_fit_together_is_named(change, words):
-    whole = {"offsets": [0, 1, 2], "columns": [0, 1], "values": [1.0, 2.0], "words": np.ones((2, 4)), "contexts": np.ones((2, 4))}
+    whole = {
+        "offsets": [0, 1, 2],
+        "columns": [0, 1],
+        "values": [1.0, 2.0],
+        "words": np.ones((2, 4)),
+        "contexts": np.ones((2, 4)),
+    }
     with pytest.raises(ValueError, match=words):
         GloveState(**(whole | change))
 
 
-@pytest.mark.parametrize(("settings", "error", "words"), [
-    ({"learning_rate": 0.0}, ValueError, "learning_rate=0"), ({"clip": -1.0}, ValueError, "clip=-1"), ({"seed": -1}, ValueError, "seed=-1"),
-    ({"epoch": 1.5}, TypeError, "epoch=1.5"),
-    ({"rounds": (0, 99)}, ValueError, r"rounds\[1\]=99"), ({"rounds": (2, 1)}, ValueError, r"rounds\[1\]=1"),
-    ({"threads": 0}, ValueError, "threads=0"), ({"backend": "gpu"}, ValueError, "backend='gpu'")])
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"learning_rate": 0.0}, ValueError, "learning_rate=0"),
+        ({"clip": -1.0}, ValueError, "clip=-1"),
+        ({"seed": -1}, ValueError, "seed=-1"),
+        ({"epoch": 1.5}, TypeError, "epoch=1.5"),
+        ({"rounds": (0, 99)}, ValueError, r"rounds\[1\]=99"),
+        ({"rounds": (2, 1)}, ValueError, r"rounds\[1\]=1"),
+        ({"threads": 0}, ValueError, "threads=0"),
+        ({"backend": "gpu"}, ValueError, "backend='gpu'"),
+    ],
+)
 def test_wrong_settings_are_named(settings, error, words):
     with pytest.raises(error, match=words):
         glove_step(make(), **settings)
@@ -333,3 +434,73 @@ def test_the_choice_of_an_implementation_is_recorded():
     with trace() as found:
         glove_step(make())
     assert "cpu" in str(found)
+
+
+# ---------------------------------------------------- bad input
+
+ROWS = np.full((3, 4), 0.1)
+
+
+def glove_state(
+    offsets=(0, 1, 2), columns=(1, 0), values=(3.0, 4.0), words=ROWS[:2], contexts=ROWS[:2]
+):
+    return GloveState(offsets, columns, values, words, contexts)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"columns": np.array([1.0, 0.0])}, "columns.*float64"),
+        ({"columns": np.array([True, False])}, "columns.*bool"),
+        ({"columns": [[1], [0]]}, "whole numbers on one axis"),
+        ({"offsets": [0, 1.7, 2]}, "offsets.*float64"),
+        ({"offsets": np.zeros((3, 1), int)}, "one axis"),
+        ({"values": ["3", "4"]}, "values"),
+        ({"values": np.array([3, 4], dtype=object)}, "values.*object"),
+    ],
+)
+def test_V07_counts_that_are_no_numbers_are_named(changed, words):
+    with pytest.raises(TypeError, match=words):
+        glove_state(**changed)
+
+
+@pytest.mark.parametrize("kind", [">", "<"])
+def test_V09_counts_in_any_byte_order_are_the_same_and_none_are_none(kind):
+    arrays = (
+        np.array([0, 1, 2], f"{kind}i8"),
+        np.array([1, 0], f"{kind}i4"),
+        np.array([3.0, 4.0], f"{kind}f4"),
+    )
+    arrays[1].setflags(write=False)
+    state, plain = glove_state(*arrays), glove_state()
+    assert glove_step(state) == glove_step(plain)
+    assert torch.equal(state.words, plain.words)
+    assert glove_step(glove_state([0, 0, 0], [], [])) == (0.0, 0)
+
+
+def test_V04_numbers_beyond_float32_are_named():
+    with pytest.raises(ValueError, match=r"words holds 1e\+59; expected numbers within float32"):
+        glove_state(words=ROWS[:2] * 1e60)
+
+
+@pytest.mark.parametrize(
+    ("name", "tensor"),
+    [
+        ("words", torch.zeros(2, 5)),
+        ("contexts", torch.ones(1, 2, 16)),
+        ("words", torch.zeros(2, 2, 16, dtype=torch.float64)),
+        ("rows", torch.zeros(1, dtype=torch.int32)),
+        ("columns", torch.zeros(2)),
+        ("tiles", torch.tensor([0, 9, 9, 9, 2])),
+    ],
+)
+def test_V05_tensors_put_in_place_of_those_of_a_state_are_refused(name, tensor):
+    state = glove_state()
+    setattr(state, name, tensor)
+    with pytest.raises(ValueError, match=r"has become|tiles was changed"):
+        glove_step(state)
+
+
+def test_rounds_that_are_no_pair_are_named():
+    with pytest.raises(TypeError, match="expected \\(first, last"):
+        glove_step(glove_state(), rounds=5)

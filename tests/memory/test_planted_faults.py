@@ -6,7 +6,6 @@ arrays are checked).
 
 from __future__ import annotations
 
-import importlib
 import os
 import signal
 from collections.abc import Callable
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 def write_behind_an_array() -> None:
     from lessons_lib.core.compiled import compiled
-    from lessons_lib.kernels.memory import put_f32
+    from lessons_lib.core.vector_code import put_f32
 
     @compiled
     def put(address: int, i: int) -> None:
@@ -35,10 +34,8 @@ def write_behind_an_array() -> None:
 
 
 def write_where_an_array_was() -> None:
-    from lessons_lib.kernels.window_update.room import addresses
-
     numbers = np.zeros(1000)
-    [address] = addresses([numbers])
+    address = numbers.ctypes.data
     del numbers
     import ctypes
 
@@ -95,51 +92,50 @@ def a_column_of_the_counts_that_is_none() -> None:
     glove_step(state, backend="cpu")
 
 
-def _too_little_room(family: str, place: str, value: object) -> None:
+def _too_little_space(family: str, **less: int) -> None:
     import lessons_lib.kernels as kernels
+    from lessons_lib.kernels.window_update import cpu
 
     rng = np.random.default_rng(0)
     words = rng.integers(0, 20, size=400)
-    rows, outputs, counts = (
-        rng.normal(size=(32, 24)),
-        np.zeros((20, 24)),
-        np.bincount(words, minlength=20) + 1,
-    )
-    more = {
+    rows, outputs = rng.normal(size=(32, 24)), np.zeros((20, 24))
+    lists = {
         "Window": {},
         "Subword": {"rows": np.arange(20), "row_offsets": np.arange(21)},
         "Document": {"tags": np.arange(11), "tag_offsets": np.arange(12)},
     }[family]
-    offsets = np.linspace(0, 400, 12).astype(int)
     state = getattr(kernels, f"{family}State")(
         words,
-        offsets,
+        np.linspace(0, 400, 12).astype(int),
         rows[: 20 if family == "Window" else 32],
         outputs,
-        counts,
+        np.bincount(words, minlength=20) + 1,
         sample=0.0,
-        **more,
+        **lists,
     )
-    module, _, name = place.rpartition(".")
-    update = getattr(kernels, f"{family.lower()}_update")
-    update(
-        state, backend="cpu", window=8, negatives=20
-    )  # compiled as it should be; only then is the room too small
+    update, real = getattr(kernels, f"{family.lower()}_update"), cpu._workspace
+    update(state, backend="cpu", window=8, negatives=20)  # compiled before the space is too small
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(importlib.import_module(f"lessons_lib.kernels.{module}"), name, value)
+        patch.setattr(
+            cpu, "_workspace", lambda plan, columns, **sizes: real(plan, columns, **sizes | less)
+        )
         update(state, backend="cpu", window=8, negatives=20)
 
 
 def too_few_outputs_of_windows() -> None:
-    _too_little_room("Window", "window_update.room.BLOCK", 1)
+    _too_little_space("Window", outputs=1)
 
 
 def too_few_outputs_of_subwords() -> None:
-    _too_little_room("Subword", "subword_update.room.most_draws", lambda how: -30)
+    _too_little_space("Subword", outputs=1)
 
 
 def too_few_outputs_of_documents() -> None:
-    _too_little_room("Document", "window_update.room.BLOCK", 1)
+    _too_little_space("Document", outputs=1)
+
+
+def too_few_seats_of_subwords() -> None:
+    _too_little_space("Subword", seats=1)
 
 
 FAULTS: list[Callable[[], None]] = [
@@ -153,9 +149,11 @@ FAULTS: list[Callable[[], None]] = [
     too_few_outputs_of_windows,
     too_few_outputs_of_subwords,
     too_few_outputs_of_documents,
+    too_few_seats_of_subwords,
 ]
 
 
+@pytest.mark.essential  # its time is that of compiling, in a process of its own
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_planted_fault_of_memory_is_seen(fault):
     child = os.fork()

@@ -463,7 +463,7 @@ def rank_correlations(rng: np.random.Generator) -> None:
 
 
 def merged_rows(rng: np.random.Generator) -> None:
-    from lessons_lib.kernels.window_update.merging import add_up, merge
+    from lessons_lib.kernels.window_update.threads import add_up, merge
 
     n, columns = int(rng.integers(1, 12)), int(rng.integers(1, 40))
     start = rng.normal(size=(n, columns)).astype(np.float32)

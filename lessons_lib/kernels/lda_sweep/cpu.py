@@ -1,8 +1,9 @@
 """A sweep on the processor: documents in compiled loops, one vector of sixteen topics at a time.
 
-With ``at_once=1`` every token sees all that was drawn before it. Otherwise the documents of a batch see the words as they were when it began, threads
-share them, and the changes are counted afterwards, so the result does not depend on the number of threads. Work comes back to Python
-every few hundred milliseconds, where Ctrl-C is heard. Taught in ``03_topic_models``.
+With ``at_once=1`` every token sees all that was drawn before it. Otherwise the documents of a batch
+see the words as they were when it began, threads share them, and the changes are counted
+afterwards, so the result does not depend on the number of threads. Work comes back to Python every
+few hundred milliseconds, where Ctrl-C is heard. Taught in ``03_topic_models``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .state import LdaState, Settings, padded
 __all__ = ["lda_sweep"]
 
 TOKENS_PER_CALL = 1 << 21
-MOST_VECTORS = 64                               # of sixteen topics, for the unrolled walk; its code grows with them
+MOST_VECTORS = 64  # of sixteen topics, for the unrolled walk; its code grows with them
 
 
 def lda_sweep(words: Tensor, state: LdaState, how: Settings) -> int:
@@ -37,9 +38,19 @@ def lda_sweep(words: Tensor, state: LdaState, how: Settings) -> int:
     topics, counts, totals = state.topics.numpy(), state.word_topic.numpy(), state.totals.numpy()
     shared = (state.words.numpy(), offsets, topics, state.streams.numpy(), counts)
     numbers = (np.float32(how.beta), beta_sum, state.own, state.n_topics, how.seed, how.sweep)
-    work = partial(draw, blocks if len(blocks) <= MOST_VECTORS else (), live, *shared, totals, how.alpha.numpy())
+    work = partial(
+        draw,
+        blocks if len(blocks) <= MOST_VECTORS else (),
+        live,
+        *shared,
+        totals,
+        how.alpha.numpy(),
+    )
     if live or (state.frozen and how.threads == 1):
-        return sum(work(inverse.numpy(), first, last, *numbers) for first, last in _parts(offsets, 0, state.n_documents, 1))
+        return sum(
+            work(inverse.numpy(), first, last, *numbers)
+            for first, last in _parts(offsets, 0, state.n_documents, 1)
+        )
     changed = 0
     step = state.n_documents if state.frozen else how.at_once
     with _threads(how.threads) as side_by_side:
@@ -47,7 +58,12 @@ def lda_sweep(words: Tensor, state: LdaState, how: Settings) -> int:
             last = min(first + step, state.n_documents)
             batch = slice(offsets[first], offsets[last])
             before = topics[batch].copy()
-            changed += sum(side_by_side(lambda part: work(inverse.numpy(), *part, *numbers), _parts(offsets, first, last, how.threads)))
+            changed += sum(
+                side_by_side(
+                    lambda part: work(inverse.numpy(), *part, *numbers),
+                    _parts(offsets, first, last, how.threads),
+                )
+            )
             if not state.frozen:
                 count(shared[0][batch], before, topics[batch], counts, totals)
                 inverse.copy_(1.0 / (state.totals.to(torch.float32) + beta_sum))
@@ -68,19 +84,32 @@ def _threads(n: int) -> Iterator[Callable[..., Iterable[int]]]:
 
 
 def _parts(offsets: np.ndarray, first: int, last: int, threads: int) -> Iterator[tuple[int, int]]:
-    """Runs of documents with about as many tokens each: at least one run per thread, none of much more than `TOKENS_PER_CALL`."""
+    """Runs of documents with about as many tokens each: at least one run per thread, none of much
+    more than `TOKENS_PER_CALL`."""
     tokens = int(offsets[last] - offsets[first])
     n = max(threads, -(-tokens // TOKENS_PER_CALL))
-    cuts = np.searchsorted(offsets[first : last + 1], offsets[first] + tokens * np.arange(1, n) // n) + first
+    cuts = (
+        np.searchsorted(offsets[first : last + 1], offsets[first] + tokens * np.arange(1, n) // n)
+        + first
+    )
     bounds = np.unique(np.concatenate([[first], cuts, [last]]))
     yield from zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
 
 
 def _on_host(words: Tensor, state: LdaState, how: Settings) -> int:
     host = object.__new__(LdaState)
-    host.__dict__.update({name: value.cpu() if isinstance(value, Tensor) else value for name, value in vars(state).items()})
+    host.__dict__.update(
+        {
+            name: value.cpu() if isinstance(value, Tensor) else value
+            for name, value in vars(state).items()
+        }
+    )
     host.word_topic = padded(host.word_topic)
-    changed = lda_sweep(words.cpu(), host, Settings(padded(how.alpha.cpu()), how.beta, how.seed, how.sweep, how.at_once, how.threads))
+    changed = lda_sweep(
+        words.cpu(),
+        host,
+        Settings(padded(how.alpha.cpu()), how.beta, how.seed, how.sweep, how.at_once, how.threads),
+    )
     for name in ("topics", "word_topic", "totals"):
         getattr(state, name).copy_(getattr(host, name))
     return changed

@@ -1,8 +1,11 @@
-"""Counter-based chance: the number of a draw decides it, not what was drawn before, so text can be cut among threads in any way.
+"""Counter-based chance: the number of a draw decides it, not what was drawn before, so text can be
+cut among threads in any way.
 
-Draw j of token i of a piece of text is the SplitMix64 mix of a key (seed, epoch, piece) and the counter i (1 + negatives) + j: 64 bits. Draw 0
-decides whether the token stays (upper 31 bits), how wide its window is (bits 8 to 31) and whether its loss is noted (bits 0 to 7); draw j > 0 picks a
-negative from the alias table: a column (upper 32 bits), and itself or its other (lower 31 bits). [steele2014fast] Taught in ``04_word2vec``.
+Draw j of token i of a piece of text is the SplitMix64 mix of a key (seed, epoch, piece) and the
+counter i (1 + negatives) + j: 64 bits. Draw 0 decides whether the token stays (upper 31 bits), how
+wide its window is (bits 8 to 31) and whether its loss is noted (bits 0 to 7); draw j > 0 picks a
+negative from the alias table: a column (upper 32 bits), and itself or its other (lower 31 bits).
+[steele2014fast] Taught in ``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -41,15 +44,15 @@ def mixed_numbers(x: np.ndarray) -> np.ndarray:
 
 def draws(n_tokens: int, negatives: int, key: int) -> np.ndarray:
     """All draws of a piece: (n_tokens, 1 + negatives) uint64."""
-    x = np.arange(n_tokens * (1 + negatives), dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(key)
-    return mixed_numbers(x).reshape(n_tokens, 1 + negatives)
+    counters = np.arange(n_tokens * (1 + negatives), dtype=np.uint64)
+    numbers = mixed_numbers(counters * np.uint64(GOLDEN) + np.uint64(key))
+    return numbers.reshape(n_tokens, 1 + negatives)
 
 
 def alias_table(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Walker's table for draws in constant time: column i gives i with probability thresholds[i] / 2^31, else others[i].
-
-    Parameters: p, (n,) weights >= 0 with a sum > 0. Returns (n,) int64 thresholds in [0, 2^31] and (n,) int32 others. [walker1977efficient]
-    """
+    """Walker's table for draws in constant time from (n,) weights >= 0 with a sum > 0: column i
+    gives i with probability thresholds[i] / 2^31 (int64), else others[i] (int32).
+    [walker1977efficient]"""
     share = np.asarray(p, dtype=np.float64) / np.sum(p) * len(p)
     keep, others, rest = [1.0] * len(p), list(range(len(p))), share.tolist()
     poor, rich = np.flatnonzero(share < 1.0).tolist(), np.flatnonzero(share >= 1.0).tolist()

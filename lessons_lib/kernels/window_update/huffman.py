@@ -1,7 +1,9 @@
-"""The Huffman tree over words: frequent words get short paths, so a softmax costs log V decisions instead of V.
+"""The Huffman tree over words: frequent words get short paths, so a softmax costs log V decisions
+instead of V.
 
-Two queues do it in linear time once the words are sorted: the leaves by rising count, and the inner nodes, which are born in that order. Ties are
-broken as in the original word2vec program. Taught in ``04_word2vec``.
+Two queues do it in linear time once the words are sorted: the leaves by rising count, and the inner
+nodes, which are born in that order. Ties are broken as in the original word2vec program. Taught in
+``04_word2vec``.
 """
 
 from __future__ import annotations
@@ -14,34 +16,32 @@ __all__ = ["Paths", "huffman_paths"]
 
 
 class Paths(NamedTuple):
-    """Path of word w, root first: ``nodes[offsets[w]:offsets[w + 1]]`` (inner nodes, 0 to V − 2) and as many ``bits`` (0 or 1, float32)."""
+    """Path of word w, root first: ``nodes[offsets[w]:offsets[w + 1]]`` (inner nodes, 0 to V − 2)
+    and as many ``bits`` (0 or 1, float32)."""
 
     offsets: np.ndarray
     nodes: np.ndarray
     bits: np.ndarray
 
 
-def _merged(sizes: np.ndarray) -> tuple[list[int], list[int]]:
-    """Parent and bit of each node of the tree over V sorted leaves (rising): leaves 0 to V − 1, inner nodes from V on."""
-    n, weight = len(sizes), sizes.tolist()
-    parent, bit, leaf, node = [0] * (2 * n - 1), [0] * (2 * n - 1), 0, n
-    for born in range(n, 2 * n - 1):
+def huffman_paths(counts: np.ndarray) -> Paths:
+    """The tree of (V,) counts, V >= 2, in any order.
+
+    The code of the original for counts in falling order. [mikolov2013distributed]
+    """
+    order = np.argsort(-np.asarray(counts, dtype=np.float64), kind="stable")[::-1]
+    weight = np.asarray(counts, dtype=np.float64)[order].tolist()
+    n, root = len(order), 2 * len(order) - 2
+    parent, bit, leaf, node = [0] * (root + 1), [0] * (root + 1), 0, n
+    for born in range(n, root + 1):  # leaves are 0 to V − 1, rising; inner nodes from V on
         total = 0.0
-        for which in (0, 1):
-            if leaf < n and (node >= born or weight[leaf] < weight[node]):      # an inner node goes first among equals
+        for which in (0, 1):  # an inner node goes first among equals
+            if leaf < n and (node >= born or weight[leaf] < weight[node]):
                 chosen, leaf = leaf, leaf + 1
             else:
                 chosen, node = node, node + 1
             parent[chosen], bit[chosen], total = born, which, total + weight[chosen]
         weight.append(total)
-    return parent, bit
-
-
-def huffman_paths(counts: np.ndarray) -> Paths:
-    """The tree of (V,) counts, V >= 2, in any order. The code of the original for counts in falling order. [mikolov2013distributed]"""
-    order = np.argsort(-np.asarray(counts, dtype=np.float64), kind="stable")[::-1]
-    parent, bit = _merged(np.asarray(counts, dtype=np.float64)[order])
-    n, root = len(order), 2 * len(order) - 2
     paths: list[list[int]] = [[] for _ in range(n)]
     codes: list[list[int]] = [[] for _ in range(n)]
     for i, word in enumerate(order.tolist()):
@@ -51,5 +51,5 @@ def huffman_paths(counts: np.ndarray) -> Paths:
             at = parent[at]
             paths[word].append(at - n)
     offsets = np.concatenate([[0], np.cumsum([len(p) for p in paths])]).astype(np.int64)
-    flat = [np.array([x for p in found for x in reversed(p)]) for found in (paths, codes)]
-    return Paths(offsets, flat[0].astype(np.int32), flat[1].astype(np.float32))
+    nodes, bits = (np.array([x for p in lists for x in reversed(p)]) for lists in (paths, codes))
+    return Paths(offsets, nodes.astype(np.int32), bits.astype(np.float32))

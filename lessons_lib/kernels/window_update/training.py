@@ -1,134 +1,344 @@
-"""The compiled loop under `window_update`: draws, windows, addresses of rows; the arithmetic on rows is the vector code of `vectors`.
+"""The one compiled loop under all updates of rows: draws, windows, lists of rows; the arithmetic is
+the vector code of `vectors`.
 
-Outputs are drawn for a block of windows, and their rows asked for before a window needs them, so that memory and arithmetic overlap. Output rows
-come in blocks of six and three; what is left over points to a row of zeros with weight 0. All arrays are raw addresses, because Numba hands an array
-on as seven numbers and counts its users at every call. In a module of its own so that Numba is loaded only when something is trained. Taught in
-``04_word2vec``.
+Every window has inputs, which are rows of a list: the words around (word2vec), and the rows of the
+document's tags (paragraph vectors), each by itself or as one mean; or the rows of the centre's
+parts; or, for CBOW on parts, the sums of rows that tokens keep while they are near (fastText). Its
+outputs are drawn for a block of windows, and rows are asked for before a window needs them, so that
+memory and arithmetic overlap. Outputs come in blocks of six and three; what is left over points to
+a row of zeros with weight 0. Taught in ``04_word2vec``, ``05_glove_and_fasttext`` and
+``07_doc2vec``.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...core.compiled import compiled
-from ..memory import get_f32, get_i32, get_i64, put_f32, put_i32, put_i64
+from ...core.vector_code import get_f32, get_i32, get_i64, put_f32, put_i32, put_i64
 from .draws import GOLDEN, MIXING
-from .room import BLOCK, SEATS, Plan, Room, Source
-from .vectors import (BIG, SMALL, TALL, add_row, apply_big, apply_small, copy_numbers, copy_row, draw_noise, fetch_row, mean_rows, tile_1_big,
-                      tile_1_small, tile_2_big, tile_2_small, tile_4_big, tile_4_small)
+from .vectors import (
+    BIG,
+    SMALL,
+    TALL,
+    add_row,
+    apply_big,
+    apply_small,
+    copy_numbers,
+    copy_row,
+    draw_noise,
+    fetch_row,
+    mean_rows,
+    push_big,
+    push_small,
+    tile_1_big,
+    tile_1_small,
+    tile_2_big,
+    tile_2_small,
+    tile_4_big,
+    tile_4_small,
+)
 
-__all__ = ["AHEAD", "fetch_outputs", "find_gains", "kept_tokens", "mixed", "move_rows", "path_outputs", "sum_of_losses", "train", "word_outputs"]
+__all__ = ["AHEAD", "SEATS", "Plan", "Tables", "Text", "Workspace", "train"]
 
-_GOLDEN, _8, _24, _33, _31 = np.uint64(GOLDEN), np.uint64(8), np.uint64(24), np.uint64(33), np.uint64(31)
-_SHIFT_A, _SHIFT_B, _FACTOR_A, _FACTOR_B = np.uint64(MIXING[0][0]), np.uint64(MIXING[1][0]), np.uint64(MIXING[0][1]), np.uint64(MIXING[1][1])
-_24_BITS, _BYTE = np.uint64(0xFFFFFF), np.uint64(0xFF)
+_GOLDEN, _8, _24, _31 = np.uint64(GOLDEN), np.uint64(8), np.uint64(24), np.uint64(31)
+_32, _33, _24_BITS = np.uint64(32), np.uint64(33), np.uint64(0xFFFFFF)
+_31_BITS, _BYTE, _LOW = np.uint64(2**31 - 1), np.uint64(0xFF), np.uint64(0xFFFFFFFF)
+_SHIFTS = np.uint64(MIXING[0][0]), np.uint64(MIXING[1][0])
+_FACTORS = np.uint64(MIXING[0][1]), np.uint64(MIXING[1][1])
 _ONE, _ZERO = np.float32(1.0), np.float32(0.0)
-AHEAD = 2                                       # windows: rows are asked for so far ahead
+AHEAD = 2  # windows: rows are asked for so far ahead
+SEATS = 1024  # a power of two; words that share a seat look like one word, which costs a copy
+LEAST = 2.0**-24  # of a probability whose logarithm is noted
+
+
+class Text(NamedTuple):
+    """Addresses of text, chance, tree, and lists of rows of words and of tags."""
+
+    words: int
+    pieces: int
+    keys: int
+    keep: int
+    noise: int
+    paths: int
+    nodes: int
+    bits: int
+    list_bounds: int
+    lists: int
+    tags: int
+    tag_begins: int
+    tag_ends: int
+
+
+class Plan(NamedTuple):
+    """The settings as plain numbers; ``draws``: the most negatives of a window; ``note``: how many
+    of 256 windows have their loss noted; ``block``: windows whose outputs are drawn together.
+
+    Inputs: ``subwords``, words are lists of rows; ``near``, tokens keep sums of them; ``around``,
+    the words around are inputs; ``each`` by itself or as one, whose contexts are averaged
+    (``mean``) or stand side by side in so many ``parts``, the row ``edge`` beyond the text.
+    """
+
+    hierarchical: bool
+    window: int
+    negatives: int
+    draws: int
+    first_rate: float
+    rate_span: float
+    share_error: bool
+    note: int
+    block: int
+    subwords: bool
+    near: bool
+    around: bool
+    each: bool
+    mean: bool
+    frozen: bool
+    parts: int
+    edge: int
+    n_words: int
+    n_tokens: int
+
+
+class Tables(NamedTuple):
+    """Addresses of the first rows of words, documents and outputs; columns of a row of words."""
+
+    inputs: int
+    documents: int
+    outputs: int
+    columns: int
+
+
+class Workspace(NamedTuple):
+    """Where one thread works, as addresses.
+
+    Of each token that stays: word, place, address of its row, half its window, rate, whether its
+    loss is noted, and where the last word stands that came again up to here (-1: none). Of outputs
+    of a block: where each window begins, addresses, labels, weights. Of one window: addresses of
+    its inputs (``contexts``), copies of them, of the document's tags, gains, and the one input of
+    all with its error, each behind a table of one address. ``seen``: where a word came last,
+    counted in tokens since number 0 of ``serial``; ``seats``: where an output was asked for last;
+    ``sums``, ``learned``: what tokens that are near keep, in ``slots`` rows.
+    """
+
+    kept: int
+    places: int
+    rows: int
+    halves: int
+    rates: int
+    noted: int
+    repeats: int
+    starts: int
+    outputs: int
+    labels: int
+    weights: int
+    contexts: int
+    copies: int
+    tags: int
+    gains: int
+    to_hidden: int
+    to_error: int
+    hidden: int
+    error: int
+    none: int
+    seen: int
+    serial: int
+    seats: int
+    sums: int
+    learned: int
+    slots: int
 
 
 @compiled(inline=True)
 def mixed(x: int) -> int:
     """The SplitMix64 mix of a number."""
-    x = (x ^ (x >> _SHIFT_A)) * _FACTOR_A
-    x = (x ^ (x >> _SHIFT_B)) * _FACTOR_B
+    x = (x ^ (x >> _SHIFTS[0])) * _FACTORS[0]
+    x = (x ^ (x >> _SHIFTS[1])) * _FACTORS[1]
     return x ^ (x >> _31)
 
 
 @compiled(inner=True)
-def kept_tokens(piece: int, source: Source, plan: Plan, room: Room, start: int, stride: int) -> int:
-    """Subsample a piece: note what windows need to know of each token that stays; returns how many."""
-    begin, key, draws = get_i64(source.pieces, piece), np.uint64(get_i64(source.keys, piece)), np.uint64(1 + plan.negatives)
-    n, repeat, serial = 0, -1, get_i32(room.serial, 0)
-    for i in range(get_i64(source.pieces, piece + 1) - begin):
-        x, word = mixed(key + np.uint64(i) * draws * _GOLDEN), get_i32(source.words, begin + i)
-        put_i32(room.kept, n, word)
-        put_i32(room.places, n, i)
-        put_i64(room.rows, n, start + word * stride)
-        put_i32(room.halves, n, np.int64((((x >> _8) & _24_BITS) * np.uint64(plan.window)) >> _24) + 1)
-        put_f32(room.rates, n, np.float32(plan.first_rate + plan.rate_span * ((begin + i) / source.n_tokens)))
-        put_i32(room.noted, n, np.int64(np.int64(x & _BYTE) < plan.note))
-        if np.int64(x >> _33) < get_i64(source.keep, word):
-            repeat = max(repeat, get_i32(room.seats, word % SEATS) - serial)
-            put_i32(room.seats, word % SEATS, serial + n)
-            put_i32(room.repeats, n, repeat)
+def _kept_tokens(piece: int, text: Text, plan: Plan, ws: Workspace, tables: Tables) -> int:
+    """Subsample a piece: note what windows need to know of each token that stays; returns how
+    many."""
+    begin, key = get_i64(text.pieces, piece), np.uint64(get_i64(text.keys, piece))
+    draws, stride = np.uint64(1 + plan.draws), 4 * tables.columns
+    n, repeat, serial = 0, -1, get_i32(ws.serial, 0)
+    for i in range(get_i64(text.pieces, piece + 1) - begin):
+        x, word = mixed(key + np.uint64(i) * draws * _GOLDEN), get_i32(text.words, begin + i)
+        half = np.int64((((x >> _8) & _24_BITS) * np.uint64(plan.window)) >> _24) + 1
+        rate = plan.first_rate + plan.rate_span * ((begin + i) / plan.n_tokens)
+        put_i32(ws.kept, n, word)
+        put_i32(ws.places, n, i)
+        put_i64(ws.rows, n, tables.inputs + word * stride)
+        put_i32(ws.halves, n, half)
+        put_f32(ws.rates, n, np.float32(rate))
+        put_i32(ws.noted, n, np.int64(np.int64(x & _BYTE) < plan.note))
+        if np.int64(x >> _33) < get_i64(text.keep, word):
+            repeat = max(repeat, get_i32(ws.seen, word % SEATS) - serial)
+            put_i32(ws.seen, word % SEATS, serial + n)
+            put_i32(ws.repeats, n, repeat)
             n += 1
-    put_i32(room.serial, 0, serial + n)
+    put_i32(ws.serial, 0, serial + n)
     return n
 
 
-# -------------------------------------------------------------------------------------------------- outputs
+# ------------------------------------------------------------------------------------ outputs
 
 
 @compiled(inline=True)
-def _ask(k: int, row: int, label: float, weight: float, room: Room) -> None:
-    put_i64(room.outputs, k, row)
-    put_f32(room.labels, k, label)
-    put_f32(room.weights, k, weight)
+def _put_output(k: int, row: int, label: float, weight: float, ws: Workspace) -> None:
+    put_i64(ws.outputs, k, row)
+    put_f32(ws.labels, k, label)
+    put_f32(ws.weights, k, weight)
 
 
 @compiled(inline=True)
-def _fill(at: int, n: int, room: Room) -> int:
-    """Fill up to a multiple of three with a row of zeros that has no weight; returns where the next window begins."""
-    end = at + (n + SMALL - 1) // SMALL * SMALL
-    for k in range(at + n, end):
-        _ask(k, get_i64(room.none, 0), _ZERO, _ZERO, room)
-    return end
+def _path_outputs(i: int, at: int, text: Text, ws: Workspace, start: int, stride: int) -> int:
+    """The nodes on the path of a word; returns how many."""
+    word = get_i32(ws.kept, i)
+    begin = get_i64(text.paths, word)
+    n = get_i64(text.paths, word + 1) - begin
+    for k in range(n):
+        row = start + get_i32(text.nodes, begin + k) * stride
+        _put_output(at + k, row, _ONE - get_f32(text.bits, begin + k), _ONE, ws)
+    return n
 
 
 @compiled(inline=True)
-def _join(at: int, n: int, room: Room) -> None:
-    """Put a word that was drawn twice into one place: blocks of outputs follow each other, and the second would see what the first moved."""
-    for k in range(at + 2, at + n):
-        for j in range(at + 1, k):
-            if get_i64(room.outputs, j) == get_i64(room.outputs, k):
-                put_f32(room.weights, j, get_f32(room.weights, j) + get_f32(room.weights, k))
-                put_f32(room.weights, k, _ZERO)
-                break
+def _word_outputs(
+    i: int, at: int, key: int, text: Text, plan: Plan, ws: Workspace, start: int, stride: int
+) -> int:
+    """A word and the negatives drawn against it; returns how many."""
+    word, n = get_i32(ws.kept, i), 1 + plan.negatives
+    first = np.uint64(get_i32(ws.places, i)) * np.uint64(1 + plan.draws) + np.uint64(1)
+    outputs, labels, weights = (
+        ws.outputs + 8 * (at + 1),
+        ws.labels + 4 * (at + 1),
+        ws.weights + 4 * (at + 1),
+    )
+    _put_output(at, start + word * stride, _ONE, _ONE, ws)
+    draw_noise(
+        key + first * _GOLDEN, plan.negatives, text.noise, plan.n_words, word, start, stride,
+        outputs, labels, weights,
+    )
+    if plan.negatives >= BIG:
+        # A word that was drawn twice is put into one place: blocks of outputs follow each other,
+        # and the second would see what the first moved.
+        for k in range(at + 2, at + n):
+            for j in range(at + 1, k):
+                if get_i64(ws.outputs, j) == get_i64(ws.outputs, k):
+                    put_f32(ws.weights, j, get_f32(ws.weights, j) + get_f32(ws.weights, k))
+                    put_f32(ws.weights, k, _ZERO)
+                    break
+    return n
 
 
 @compiled(inner=True)
-def word_outputs(first: int, last: int, key: int, source: Source, plan: Plan, room: Room, start: int, stride: int) -> None:
-    """Outputs of a block of windows: the words and their noise."""
-    draws, at = np.uint64(1 + plan.negatives), 0
-    for i in range(first, last):
-        word = get_i32(room.kept, i)
-        _ask(at, start + word * stride, _ONE, _ONE, room)
-        draw_noise(key + (np.uint64(get_i32(room.places, i)) * draws + np.uint64(1)) * _GOLDEN, plan.negatives, source.noise, source.n_words, word,
-                   start, stride, room.outputs + 8 * (at + 1), room.labels + 4 * (at + 1), room.weights + 4 * (at + 1))
-        if plan.negatives >= BIG:
-            _join(at, plan.negatives + 1, room)
-        at = _fill(at, plan.negatives + 1, room)
-        put_i64(room.starts, i - first + 1, at)
+def _ask(
+    number: int, at: int, n: int, label: float, weight: float, ws: Workspace, address: int
+) -> int:
+    """Ask for an output row: labels and weights of one that a window asks for again add up. Returns
+    how many rows are asked for now.
+
+    A row is found again by where it stood last, which is right where the list says so too and needs
+    no clearing."""
+    seat = get_i32(ws.seats, number)
+    if seat < n and get_i64(ws.outputs, at + seat) == address:
+        put_f32(ws.labels, at + seat, get_f32(ws.labels, at + seat) + label)
+        put_f32(ws.weights, at + seat, get_f32(ws.weights, at + seat) + weight)
+        return n
+    put_i32(ws.seats, number, n)
+    _put_output(at + n, address, label, weight, ws)
+    return n + 1
 
 
 @compiled(inner=True)
-def path_outputs(first: int, last: int, source: Source, room: Room, start: int, stride: int) -> None:
-    """Outputs of a block of windows: the nodes on the paths of the words."""
-    at = 0
-    for i in range(first, last):
-        word = get_i32(room.kept, i)
-        begin = get_i64(source.paths, word)
-        n = get_i64(source.paths, word + 1) - begin
-        for k in range(n):
-            _ask(at + k, start + get_i32(source.nodes, begin + k) * stride, _ONE - get_f32(source.bits, begin + k), _ONE, room)
-        at = _fill(at, n, room)
-        put_i64(room.starts, i - first + 1, at)
-
-
-# -------------------------------------------------------------------------------------------------- arithmetic
+def _asked_outputs(
+    i: int, n: int, at: int, key: int, text: Text, plan: Plan, ws: Workspace, start: int,
+    stride: int,
+) -> int:
+    """Outputs that are met once, however often they are asked for: the words to guess, all around
+    token i (or i itself where tokens are near), and negatives, which they share but for those that
+    they are themselves. Returns how many; 0 for a token that stands alone."""
+    half, found = get_i32(ws.halves, i), np.int64(0)
+    low, high = max(0, i - half), min(n, i + half + 1)
+    if high - low < 2:
+        return 0
+    targets = np.int64(1) if plan.near else high - low - 1
+    for j in range(i if plan.near else low, i + 1 if plan.near else high):
+        if j == i and not plan.near:
+            continue
+        word = get_i32(ws.kept, j)
+        if not plan.hierarchical:
+            found = _ask(word, at, found, _ONE, _ONE, ws, start + word * stride)
+            continue
+        for k in range(get_i64(text.paths, word), get_i64(text.paths, word + 1)):
+            node, label = get_i32(text.nodes, k), _ONE - get_f32(text.bits, k)
+            found = _ask(node, at, found, label, _ONE, ws, start + node * stride)
+    first = np.uint64(get_i32(ws.places, i)) * np.uint64(1 + plan.draws)
+    for k in range(1, 1 + plan.negatives * targets):
+        x = mixed(key + (first + np.uint64(k)) * _GOLDEN)
+        word = np.int64(((x >> _32) * np.uint64(plan.n_words)) >> _32)
+        entry = np.uint64(get_i64(text.noise, word))
+        if (x & _31_BITS) >= entry >> _32:
+            word = np.int64(entry & _LOW)
+        seat, address, right = get_i32(ws.seats, word), start + word * stride, _ZERO
+        if seat < found and get_i64(ws.outputs, at + seat) == address:
+            right = get_f32(ws.labels, at + seat)
+        found = _ask(word, at, found, _ZERO, _ONE - right / np.float32(targets), ws, address)
+    for k in range(at, at + found):
+        if get_f32(ws.labels, k) > 0:
+            put_f32(ws.labels, k, get_f32(ws.labels, k) / get_f32(ws.weights, k))
+    return found
 
 
 @compiled(inline=True)
-def find_gains(inputs: int, m: int, start: int, n: int, rate: float, room: Room, width: int) -> None:
-    """Gains of m inputs and n outputs, tile by tile."""
+def _draw_outputs(
+    first: int, last: int, n: int, key: int, text: Text, plan: Plan, ws: Workspace, tables: Tables
+) -> None:
+    """Outputs of a block of windows around some of the n tokens of a piece."""
+    at, start, stride = np.int64(0), tables.outputs, 4 * tables.columns * plan.parts
+    for i in range(first, last):
+        if plan.subwords:
+            size = _asked_outputs(i, n, at, key, text, plan, ws, start, stride)
+        elif plan.hierarchical:
+            size = _path_outputs(i, at, text, ws, start, stride)
+        else:
+            size = _word_outputs(i, at, key, text, plan, ws, start, stride)
+        end = at + (size + SMALL - 1) // SMALL * SMALL
+        for k in range(at + size, end):
+            _put_output(k, ws.none, _ZERO, _ZERO, ws)
+        at = end
+        put_i64(ws.starts, i - first + 1, at)
+
+
+@compiled(inline=True)
+def _fetch_outputs(first: int, last: int, ws: Workspace, width: int) -> None:
+    """Ask for the outputs of windows ``first`` to ``last`` of a block."""
+    for k in range(get_i64(ws.starts, first), get_i64(ws.starts, last)):
+        fetch_row(get_i64(ws.outputs, k), width)
+
+
+# ------------------------------------------------------------------------------------ arithmetic
+
+
+@compiled(inline=True)
+def _learn(
+    inputs: int, targets: int, m: int, start: int, n: int, rate: float, frozen: bool, ws: Workspace,
+    width: int,
+) -> None:
+    """One step of m inputs and n outputs: gains tile by tile, then what they move; the outputs stay
+    where they are if they are frozen."""
     k = 0
     while k < n:
-        outputs, labels, weights = room.outputs + 8 * (start + k), room.labels + 4 * (start + k), room.weights + 4 * (start + k)
-        size = BIG if n - k >= BIG else SMALL
-        r = 0
+        outputs, labels = ws.outputs + 8 * (start + k), ws.labels + 4 * (start + k)
+        weights, size, r = ws.weights + 4 * (start + k), BIG if n - k >= BIG else SMALL, 0
         while r < m:
             step = TALL if m - r >= TALL else (2 if m - r >= 2 else 1)
-            rows, gains = inputs + 8 * r, room.gains + 4 * (k * m + r * size)
+            rows, gains = inputs + 8 * r, ws.gains + 4 * (k * m + r * size)
             if size == BIG:
                 if step == 4:
                     tile_4_big(rows, outputs, width, labels, weights, rate, gains)
@@ -144,93 +354,213 @@ def find_gains(inputs: int, m: int, start: int, n: int, rate: float, room: Room,
                 tile_1_small(rows, outputs, width, labels, weights, rate, gains)
             r += step
         k += size
-
-
-@compiled(inline=True)
-def move_rows(inputs: int, targets: int, m: int, start: int, n: int, room: Room, width: int) -> None:
-    """Move n outputs, and the targets of m inputs, by the gains."""
     k = 0
     while k < n:
-        outputs, gains = room.outputs + 8 * (start + k), room.gains + 4 * k * m
+        outputs, gains, size = ws.outputs + 8 * (start + k), ws.gains + 4 * k * m, SMALL
         if n - k >= BIG:
-            apply_big(inputs, targets, m, outputs, width, gains)
-            k += BIG
+            size = BIG
+            if frozen:
+                push_big(inputs, targets, m, outputs, width, gains)
+            else:
+                apply_big(inputs, targets, m, outputs, width, gains)
+        elif frozen:
+            push_small(inputs, targets, m, outputs, width, gains)
         else:
             apply_small(inputs, targets, m, outputs, width, gains)
-            k += SMALL
+        k += size
 
 
-@compiled(inline=True)
-def sum_of_losses(m: int, start: int, n: int, rate: float, room: Room) -> float:
+@compiled(inner=True)
+def _sum_of_losses(m: int, start: int, n: int, rate: float, ws: Workspace) -> float:
     """Sum of −log p over a window, from its gains: rate · weight · (label − p)."""
     total, k = 0.0, 0
     while k < n:
         size = BIG if n - k >= BIG else SMALL
         for r in range(m):
             for j in range(size):
-                weight = np.float64(get_f32(room.weights, start + k + j))
+                weight = np.float64(get_f32(ws.weights, start + k + j))
                 if weight > 0:
-                    missing = abs(np.float64(get_f32(room.gains, k * m + r * size + j))) / (rate * weight)
-                    total -= weight * np.log(max(1.0 - missing, 2.0**-24))
+                    label = np.float64(get_f32(ws.labels, start + k + j))
+                    gain = np.float64(get_f32(ws.gains, k * m + r * size + j))
+                    p, cost = label - gain / (np.float64(rate) * weight), 0.0
+                    if label > 0:
+                        cost = label * np.log(max(p, LEAST))
+                    if label < 1:
+                        cost += (1.0 - label) * np.log(max(1.0 - p, LEAST))
+                    total -= weight * cost
         k += size
     return total
 
 
-@compiled(inline=True)
-def fetch_outputs(first: int, last: int, room: Room, width: int) -> None:
-    """Ask for the outputs of windows ``first`` to ``last`` of a block."""
-    for k in range(get_i64(room.starts, first), get_i64(room.starts, last)):
-        fetch_row(get_i64(room.outputs, k), width)
+# ------------------------------------------------------------------------------------ inputs
 
 
 @compiled(inner=True)
-def _windows(first: int, last: int, n: int, plan: Plan, room: Room, width: int) -> tuple[float, int]:
-    """Learn from a block of windows around some of the n tokens of a piece; returns the sum of the noted losses and the number of their pairs."""
-    loss, pairs = 0.0, 0
-    fetch_outputs(0, min(AHEAD, last - first), room, width)
+def _list_rows(word: int, text: Text, ws: Workspace, tables: Tables) -> int:
+    """Put the rows of a word into ``contexts``; returns how many there are."""
+    begin = get_i64(text.list_bounds, word)
+    n = get_i64(text.list_bounds, word + 1) - begin
+    for k in range(n):
+        row = tables.inputs + get_i32(text.lists, begin + k) * 4 * tables.columns
+        put_i64(ws.contexts, k, row)
+    return n
+
+
+@compiled(inner=True)
+def _fetch_list(word: int, text: Text, tables: Tables) -> None:
+    """Ask for the rows of a word."""
+    for k in range(get_i64(text.list_bounds, word), get_i64(text.list_bounds, word + 1)):
+        fetch_row(tables.inputs + get_i32(text.lists, k) * 4 * tables.columns, tables.columns)
+
+
+@compiled(inner=True)
+def _come(i: int, text: Text, ws: Workspace, tables: Tables) -> None:
+    """Token i comes near: its rows are summed."""
+    slot = i % ws.slots * 4 * tables.columns
+    n = _list_rows(get_i32(ws.kept, i), text, ws, tables)
+    mean_rows(ws.contexts, n, tables.columns, _ONE, ws.sums + slot)
+    copy_row(ws.none, ws.learned + slot, tables.columns)
+
+
+@compiled(inner=True)
+def _leave(i: int, text: Text, ws: Workspace, tables: Tables) -> None:
+    """Token i is no longer near: what it has learned goes to its rows."""
+    learned = ws.learned + i % ws.slots * 4 * tables.columns
+    for k in range(_list_rows(get_i32(ws.kept, i), text, ws, tables)):
+        add_row(get_i64(ws.contexts, k), learned, tables.columns, _ONE)
+
+
+@compiled(inner=True)
+def _gather(
+    i: int, n: int, left: int, right: int, tags: int, size: int, text: Text, plan: Plan,
+    ws: Workspace, tables: Tables,
+) -> tuple[int, int, int]:
+    """Put the rows of window i into ``contexts``, and into ``hidden`` what is made of them; returns
+    where the table of inputs lies, how many rows there are, and of how many the mean is taken."""
+    m, total, width, stride = np.int64(0), np.int64(0), tables.columns, 4 * tables.columns
+    if plan.near:
+        for j in range(i - left, i + right + 1):
+            if j != i:
+                word = get_i32(ws.kept, j)
+                put_i64(ws.contexts, m, ws.sums + j % ws.slots * stride)
+                total += get_i64(text.list_bounds, word + 1) - get_i64(text.list_bounds, word)
+                m += 1
+    elif plan.subwords:
+        m = total = _list_rows(get_i32(ws.kept, i), text, ws, tables)
+    elif plan.parts > 1:  # beyond the text's edge stands a row of its own
+        for j in range(i - plan.window, i + plan.window + 1):
+            if j != i:
+                edge = tables.inputs + plan.edge * stride
+                put_i64(ws.contexts, m, get_i64(ws.rows, j) if 0 <= j < n else edge)
+                copy_row(get_i64(ws.contexts, m), ws.hidden + m * stride, width)
+                m += 1
+        put_i64(ws.contexts, m, get_i64(ws.tags, 0))
+        copy_row(get_i64(ws.tags, 0), ws.hidden + m * stride, width)
+        copy_row(ws.none, ws.error, plan.parts * width)
+        return ws.to_hidden, m + 1, m + 1
+    else:
+        around = left + right if plan.around else np.int64(0)
+        if around > 0:
+            copy_numbers(ws.rows + 8 * (i - left), ws.contexts, left + 1)
+            copy_numbers(ws.rows + 8 * (i + 1), ws.contexts + 8 * left, right + 1)
+        if tags > 0:
+            copy_numbers(ws.tags, ws.contexts + 8 * around, tags)
+        m = total = around + tags
+        repeats = around > 0 and get_i32(ws.repeats, i + right) >= i - left
+        if plan.each and not plan.frozen and (size > BIG or repeats):
+            for j in range(m):  # a row moves before it was last read
+                copy_row(get_i64(ws.contexts, j), get_i64(ws.copies, j), width)
+            return ws.copies, m, total
+    if plan.each or m == 0:
+        return ws.contexts, m, total
+    mean_rows(ws.contexts, m, width, _ONE / np.float32(total) if plan.mean else _ONE, ws.hidden)
+    copy_row(ws.none, ws.error, width)
+    return ws.to_hidden, m, total
+
+
+@compiled(inner=True)
+def _hand_out(
+    i: int, left: int, right: int, m: int, tags: int, total: int, text: Text, plan: Plan,
+    ws: Workspace, width: int,
+) -> None:
+    """Move the m rows of window i, or of tags alone, by the error of the one input made of them;
+    tokens that are near note it for their rows."""
+    share = _ONE / np.float32(total) if plan.mean and plan.share_error else _ONE
+    if plan.near:
+        for j in range(i - left, i + right + 1):
+            if j != i:
+                word, slot = get_i32(ws.kept, j), j % ws.slots * 4 * width
+                n = get_i64(text.list_bounds, word + 1) - get_i64(text.list_bounds, word)
+                add_row(ws.learned + slot, ws.error, width, share)
+                add_row(ws.sums + slot, ws.error, width, share * np.float32(n))
+        return
+    apart = 4 * width if plan.parts > 1 else 0
+    for j in range(m - tags if plan.frozen else 0, m):
+        add_row(get_i64(ws.contexts, j), ws.error + j * apart, width, share)
+
+
+@compiled(inline=True)
+def _windows(
+    first: int, last: int, n: int, tags: int, loss: float, text: Text, plan: Plan, ws: Workspace,
+    tables: Tables,
+) -> tuple[float, int]:
+    """Learn from a block of windows around some of the n tokens of a piece; returns ``loss`` and
+    the noted losses, and the number of their pairs."""
+    pairs, width = 0, tables.columns * plan.parts
+    reach = 0 if plan.subwords and not plan.near else plan.window
+    _fetch_outputs(0, min(AHEAD, last - first), ws, width)
     for i in range(first, last):
-        fetch_outputs(min(i + AHEAD, last) - first, min(i + AHEAD + 1, last) - first, room, width)
-        fetch_row(get_i64(room.rows, min(i + AHEAD + plan.window, n - 1)), width)
-        left, right = min(get_i32(room.halves, i), i), min(get_i32(room.halves, i), n - 1 - i)
-        m, begin, rate = left + right, get_i64(room.starts, i - first), get_f32(room.rates, i)
-        if m == 0:
-            continue
-        size = get_i64(room.starts, i - first + 1) - begin
-        copy_numbers(room.rows + 8 * (i - left), room.contexts, left + 1)
-        copy_numbers(room.rows + 8 * (i + 1), room.contexts + 8 * left, right + 1)
-        inputs, targets, learned = room.contexts, room.contexts, m
-        if plan.cbow:
-            inputs, targets, learned = room.hidden, room.error, np.int64(1)
-            mean_rows(room.contexts, m, width, _ONE / np.float32(m), get_i64(inputs, 0))
-            copy_row(get_i64(room.none, 0), get_i64(targets, 0), width)
-        elif size > BIG or get_i32(room.repeats, i + right) >= i - left:        # a row moves before it was last read: read copies
-            inputs = room.copies
-            for j in range(m):
-                copy_row(get_i64(room.contexts, j), get_i64(inputs, j), width)
-        find_gains(inputs, learned, begin, size, rate, room, width)
-        move_rows(inputs, targets, learned, begin, size, room, width)
-        if plan.cbow:
-            for j in range(m):
-                add_row(get_i64(room.contexts, j), get_i64(targets, 0), width, _ONE / np.float32(m) if plan.share_error else _ONE)
-        if get_i32(room.noted, i):
-            loss += sum_of_losses(learned, begin, size, rate, room)
-            pairs += learned
+        later = min(i + AHEAD, last) - first
+        _fetch_outputs(later, min(later + 1, last - first), ws, width)
+        if plan.subwords:
+            _fetch_list(get_i32(ws.kept, min(i + AHEAD + reach, n - 1)), text, tables)
+        elif plan.around:
+            fetch_row(get_i64(ws.rows, min(i + AHEAD + reach, n - 1)), tables.columns)
+        if plan.near:
+            for j in range(0 if i == 0 else i + reach, min(n, i + reach + 1)):
+                _come(j, text, ws, tables)
+        rate, start = get_f32(ws.rates, i), get_i64(ws.starts, i - first)
+        left, right = min(get_i32(ws.halves, i), i), min(get_i32(ws.halves, i), n - 1 - i)
+        size = get_i64(ws.starts, i - first + 1) - start
+        inputs, m, total = _gather(i, n, left, right, tags, size, text, plan, ws, tables)
+        if size > 0 and m > 0:
+            made = m if plan.each else np.int64(1)
+            targets = ws.contexts if plan.each else ws.to_error
+            _learn(inputs, targets, made, start, size, rate, plan.frozen, ws, width)
+            if not plan.each:
+                _hand_out(i, left, right, m, tags, total, text, plan, ws, tables.columns)
+            if get_i32(ws.noted, i):
+                loss += _sum_of_losses(made, start, size, rate, ws)
+                pairs += left + right if plan.subwords and not plan.near else made
+        if plan.near and i >= reach:
+            _leave(i - reach, text, ws, tables)
+    if plan.near and last == n:
+        for i in range(max(0, n - reach), n):
+            _leave(i, text, ws, tables)
     return loss, pairs
 
 
 @compiled
-def train(source: Source, inputs: int, outputs: int, columns: int, plan: Plan, room: Room, first: int, last: int) -> tuple[float, int]:
-    """Go over pieces ``first`` to ``last``, on two matrices at addresses; returns the sum of the noted losses and the number of their pairs."""
-    stride, loss, pairs = 4 * columns, 0.0, 0
+def train(
+    text: Text, plan: Plan, ws: Workspace, tables: Tables, first: int, last: int
+) -> tuple[float, int]:
+    """Go over pieces ``first`` to ``last``; returns the sum of the noted losses and the number of
+    their pairs."""
+    loss, pairs, stride = 0.0, 0, 4 * tables.columns
     for piece in range(first, last):
-        n = kept_tokens(piece, source, plan, room, inputs, stride)
-        for begin in range(0, n, BLOCK):
-            end = min(begin + BLOCK, n)
-            if plan.hierarchical:
-                path_outputs(begin, end, source, room, outputs, stride)
-            else:
-                word_outputs(begin, end, np.uint64(get_i64(source.keys, piece)), source, plan, room, outputs, stride)
-            found = _windows(begin, end, n, plan, room, columns)
-            loss += found[0]
-            pairs += found[1]
+        n, key = _kept_tokens(piece, text, plan, ws, tables), np.uint64(get_i64(text.keys, piece))
+        begin = get_i64(text.tag_begins, piece) if tables.documents else np.int64(0)
+        tags = get_i64(text.tag_ends, piece) - begin if tables.documents else np.int64(0)
+        for k in range(tags):
+            put_i64(ws.tags, k, tables.documents + get_i32(text.tags, begin + k) * stride)
+            fetch_row(get_i64(ws.tags, k), tables.columns)
+        part = 0.0
+        for start in range(0, n, plan.block):
+            end = min(start + plan.block, n)
+            _draw_outputs(start, end, n, key, text, plan, ws, tables)
+            part, found = _windows(start, end, n, tags, part, text, plan, ws, tables)
+            pairs += found
+            if not plan.subwords:  # their blocks have no fixed size, which must not round the sum
+                loss, part = loss + part, 0.0
+        loss += part
     return loss, pairs
