@@ -19,7 +19,8 @@ import numpy as np
 from scipy import sparse
 
 from ..core import shown, warn_data
-from ..text import Corpus, Vocabulary
+from ..text.token_corpus import TokenCorpus
+from ..text.vocabulary import Vocabulary
 
 __all__ = ["Counts", "as_counts"]
 
@@ -117,7 +118,7 @@ def as_counts(data: Any, *, vocabulary: Any = None, n_words: int | None = None,
     names = None if vocabulary is None else _column_names(vocabulary)
     if isinstance(data, Counts):
         counts = data if names is None or names == data.tokens else _renamed(data, names)
-    elif isinstance(data, Corpus):
+    elif isinstance(data, TokenCorpus):
         counts = _from_corpus(data, names)
     else:
         counts = Counts(_checked_matrix(data), names)
@@ -203,7 +204,7 @@ def _columns_of(tokens: Sequence[str], names: list[str]) -> np.ndarray:
 # ------------------------------------------------------------------------------ corpus
 
 
-def _from_corpus(corpus: Corpus, names: list[str] | None) -> Counts:
+def _from_corpus(corpus: TokenCorpus, names: list[str] | None) -> Counts:
     tokens = corpus.vocabulary.tokens
     _check_ids(corpus.offsets, corpus.token_ids, len(tokens))
     same = names is None or names == list(tokens)

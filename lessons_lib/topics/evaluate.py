@@ -9,16 +9,13 @@ of smallest total variation. Taught in lesson ``03_topic_models``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..core import check_array, generator
 from .counts_input import Counts, as_counts
-
-if TYPE_CHECKING:
-    from .model import TopicModel
 
 __all__ = [
     "TopicMatch", "completion_perplexity", "log_likelihood", "match_topics", "split_documents"
