@@ -178,7 +178,7 @@ class BagOfWords(SavedEstimator):
     # -------------------------------------------------------------------------- learning
 
     def fit(self, documents: Iterable[str]) -> Self:
-        """Learn the vocabulary.
+        """Learn the vocabulary, and what else the method takes from the texts.
 
         Parameters
         ----------
@@ -199,28 +199,30 @@ class BagOfWords(SavedEstimator):
         return self
 
     def fit_transform(self, documents: Iterable[str]) -> sparse.csr_matrix:
-        """Learn the vocabulary and count, in one pass.
+        """Learn and transform in one pass.
 
         Parameters
         ----------
         documents : iterable of str
+            Read once.
 
         Returns
         -------
-        (n_texts, n_columns) CSR of int64
+        (n_texts, n_columns) CSR
+            As `transform`.
 
         Raises
         ------
         TypeError, ValueError
             As `fit`.
         """
-        learned, counts = self._learn(documents, keep_rows=True)
+        learned, matrix = self._learn(documents, keep_rows=True)
         vars(self).update(learned)
-        return counts
+        return matrix
 
     def _learn(self, documents: Iterable[str],
                keep_rows: bool) -> tuple[dict[str, Any], sparse.csr_matrix | None]:
-        """The attributes that a fit sets, and the counts, which need not be kept."""
+        """The attributes that a fit sets, and the matrix, which need not be kept."""
         given = self._check_settings()["vocabulary"]
         analysis = Analysis(self._settings_now())
         if given is not None:
@@ -282,7 +284,8 @@ class BagOfWords(SavedEstimator):
                 settings += f", ngram_range={shown(tuple(self.ngram_range))}"
             raise ValueError(f"documents: {oddities.n_documents} documents hold 0 tokens for "
                              f"{settings}; expected >= 1 token")
-        oddities.warn("token", "their rows are zeros", stacklevel=5)
+        # a method that needs texts has a ``_learn`` of its own on the way here
+        oddities.warn("token", "their rows are zeros", stacklevel=5 + self._needs_texts)
         return _Counted(table, in_rows.total(len(table)), in_all.total(len(table)),
                         oddities.n_documents, rows)
 
@@ -320,7 +323,7 @@ class BagOfWords(SavedEstimator):
         super()._check_fitted(attribute)
 
     def transform(self, documents: Iterable[str]) -> sparse.csr_matrix:
-        """Count the tokens that are in the vocabulary.
+        """Count the tokens that are in the vocabulary, and weigh the counts as the method does.
 
         Parameters
         ----------
@@ -329,7 +332,8 @@ class BagOfWords(SavedEstimator):
 
         Returns
         -------
-        (n_texts, n_columns) CSR of int64
+        (n_texts, n_columns) CSR
+            int64 counts, or float64 weights.
 
         Raises
         ------
@@ -341,19 +345,23 @@ class BagOfWords(SavedEstimator):
         DataWarning
             Texts without a known token, which are zero rows: how many, and the first.
         """
-        analysis, placement = self._fitted_placement()
-        return self._place(placement, analysis, len(self.vocabulary_),
-                           checked_batches(documents, allow_empty=True),
-                           binary=self._fitted["binary"])
+        return self._weighed(self._counts_of(documents), vars(self))
 
-    def _fitted_placement(self) -> tuple[Analysis, Placement]:
-        """The index of the fitted vocabulary; made again when the vocabulary was replaced."""
+    def _weighed(self, counts: sparse.csr_matrix, learned: Mapping[str, Any]) -> sparse.csr_matrix:
+        """What the cells hold instead of counts; ``learned`` are attributes by name."""
+        return counts
+
+    def _counts_of(self, documents: Iterable[str]) -> sparse.csr_matrix:
+        """Counts by the fitted vocabulary; its index is made again when it was replaced."""
         self._check_fitted("vocabulary_")
         key = self.vocabulary_
         if self._placement is None or self._placement[0] is not key:
             analysis = Analysis(self._fitted)
             self._placement = key, analysis, Placement.of(key, analysis)
-        return self._placement[1:]
+        _, analysis, placement = self._placement
+        return self._place(placement, analysis, len(key),
+                           checked_batches(documents, allow_empty=True),
+                           binary=self._fitted["binary"])
 
     def _place(self, placement: Placement, analysis: Analysis, n_columns: int,
                batches: Iterable[list[str]], *, binary: bool) -> sparse.csr_matrix:
@@ -364,7 +372,7 @@ class BagOfWords(SavedEstimator):
                                     size=analysis.block_characters):
             oddities.look(block.row_ends, block.long_tokens)
             rows.append(block.columns, block.counts, block.row_ends)
-        oddities.warn("known token", "their rows are zeros")
+        oddities.warn("known token", "their rows are zeros", stacklevel=5)
         return rows.finish(n_columns)
 
     @property

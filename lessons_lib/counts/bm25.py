@@ -9,7 +9,7 @@ lesson ``02_bag_of_words``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -95,80 +95,24 @@ class BM25(BagOfWords):
     name = "BM25"
     _needs_texts = True
 
-    def fit(self, documents: Iterable[str]) -> Self:
-        """Learn vocabulary, idf and mean length, and keep the texts' weights for `search`.
-
-        Parameters
-        ----------
-        documents : iterable of str
-            Read once.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `BagOfWords.fit`.
-        """
-        learned, counts = self._learn(documents, keep_rows=True)
+    def _learn(self, documents: Iterable[str],
+               keep_rows: bool) -> tuple[dict[str, Any], sparse.csr_matrix | None]:
+        """Vocabulary, idf, mean length and the texts' weights, and a copy of these."""
+        learned, counts = super()._learn(documents, keep_rows=True)
         in_texts = texts_per_column(counts)
-        idf = np.log1p((counts.shape[0] - in_texts + 0.5) / (in_texts + 0.5))
-        vars(self).update(learned, idf_=idf, average_length_=float(counts.sum() / counts.shape[0]))
-        self.weights_ = self._weighed(counts)
-        return self
+        learned["idf_"] = np.log1p((counts.shape[0] - in_texts + 0.5) / (in_texts + 0.5))
+        learned["average_length_"] = float(counts.sum() / counts.shape[0])
+        learned["weights_"] = self._weighed(counts, learned)
+        return learned, learned["weights_"].copy() if keep_rows else None
 
-    def fit_transform(self, documents: Iterable[str]) -> sparse.csr_matrix:
-        """As `fit`, and return a copy of the texts' weights.
-
-        Parameters
-        ----------
-        documents : iterable of str
-
-        Returns
-        -------
-        (n_texts, n_columns) CSR of float64
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `fit`.
-        """
-        return self.fit(documents).weights_.copy()
-
-    def transform(self, documents: Iterable[str]) -> sparse.csr_matrix:
-        """The weights of texts under the fitted idf and mean length.
-
-        Parameters
-        ----------
-        documents : iterable of str
-            0 texts give 0 rows.
-
-        Returns
-        -------
-        (n_texts, n_columns) CSR of float64
-
-        Raises
-        ------
-        NotFittedError, TypeError
-            Not fitted; not texts.
-
-        Warns
-        -----
-        DataWarning
-            Texts without a known token, which are zero rows: how many, and the first.
-        """
-        return self._weighed(super().transform(documents))
-
-    def _weighed(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
+    def _weighed(self, counts: sparse.csr_matrix, learned: Mapping[str, Any]) -> sparse.csr_matrix:
         """Weights in the memory of the counts."""
         # no text with a known token: all rows are zeros
-        length = np.asarray(counts.sum(axis=1)).ravel() / (self.average_length_ or 1.0)
+        length = np.asarray(counts.sum(axis=1)).ravel() / (learned["average_length_"] or 1.0)
         weights = as_floats(counts)
-        k1, b = float(self._fitted["k1"]), float(self._fitted["b"])
+        k1, b = (float(learned["_fitted"][name]) for name in ("k1", "b"))
         _dampen(weights.data, weights.indptr, k1 * (1 - b + b * length), k1)
-        multiply_columns(weights.data, weights.indices, self.idf_)
+        multiply_columns(weights.data, weights.indices, learned["idf_"])
         return weights
 
     def scores(self, queries: Iterable[str]) -> np.ndarray:
@@ -189,7 +133,7 @@ class BM25(BagOfWords):
             As `transform`.
         """
         self._check_fitted("weights_")
-        counts = super().transform(queries).astype(np.float64)
+        counts = self._counts_of(queries).astype(np.float64)
         return np.asarray((counts @ self.weights_.T).todense())
 
     def search(self, query: str, *, k: int = 10) -> list[tuple[int, float]]:

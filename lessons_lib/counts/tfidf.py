@@ -8,7 +8,7 @@ lesson ``02_bag_of_words``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -55,82 +55,26 @@ class TfIdf(BagOfWords):
                                  "has no idf_; fit it with use_idf=True")
         return self._idf
 
-    def fit(self, documents: Iterable[str]) -> Self:
-        """Learn vocabulary and idf.
+    def _learn(self, documents: Iterable[str],
+               keep_rows: bool) -> tuple[dict[str, Any], sparse.csr_matrix]:
+        """Vocabulary and idf, and the weights."""
+        learned, counts = super()._learn(documents, keep_rows=True)
+        learned["_idf"] = None
+        if self.use_idf:
+            learned["_idf"] = _inverse_frequency(counts, learned["vocabulary_"],
+                                                 smooth=self.smooth_idf)
+        return learned, self._weighed(counts, learned)
 
-        Parameters
-        ----------
-        documents : iterable of str
-            Read once.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `BagOfWords.fit`; with smooth_idf=False a given word that is in no text.
-        """
-        self.fit_transform(documents)
-        return self
-
-    def fit_transform(self, documents: Iterable[str]) -> sparse.csr_matrix:
-        """Learn vocabulary and idf, and weigh, in one pass.
-
-        Parameters
-        ----------
-        documents : iterable of str
-
-        Returns
-        -------
-        (n_texts, n_columns) CSR of float64
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `fit`.
-        """
-        learned, counts = self._learn(documents, keep_rows=True)
-        idf = (_inverse_frequency(counts, learned["vocabulary_"], smooth=self.smooth_idf)
-               if self.use_idf else None)
-        vars(self).update(learned, _idf=idf)
-        return self._weighed(counts)
-
-    def transform(self, documents: Iterable[str]) -> sparse.csr_matrix:
-        """Weigh the tokens that are in the vocabulary.
-
-        Parameters
-        ----------
-        documents : iterable of str
-            0 texts give 0 rows.
-
-        Returns
-        -------
-        (n_texts, n_columns) CSR of float64
-
-        Raises
-        ------
-        NotFittedError, TypeError
-            Not fitted; not texts.
-
-        Warns
-        -----
-        DataWarning
-            Texts without a known token, which are zero rows: how many, and the first.
-        """
-        return self._weighed(super().transform(documents))
-
-    def _weighed(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
+    def _weighed(self, counts: sparse.csr_matrix, learned: Mapping[str, Any]) -> sparse.csr_matrix:
         """Weights in the memory of the counts."""
-        weights = as_floats(counts)
-        if self._fitted["sublinear_tf"]:
+        weights, settings = as_floats(counts), learned["_fitted"]
+        if settings["sublinear_tf"]:
             np.log(weights.data, out=weights.data)
             weights.data += 1.0
-        if self._idf is not None:
-            multiply_columns(weights.data, weights.indices, self._idf)
-        if self._fitted["norm"] is not None:
-            scale_rows(weights.data, weights.indptr, self._fitted["norm"] == "l2")
+        if learned["_idf"] is not None:
+            multiply_columns(weights.data, weights.indices, learned["_idf"])
+        if settings["norm"] is not None:
+            scale_rows(weights.data, weights.indptr, settings["norm"] == "l2")
         return weights
 
 
