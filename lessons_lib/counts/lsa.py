@@ -67,11 +67,11 @@ class _Vectorizer(Learned):
                              "does not have")
         own = {name.removeprefix(PACKED): array for name, array in arrays.items()
                if name.startswith(PACKED)}
-        found = getattr(counts, card["kind"])._from_contents(card["settings"], own, card["extra"])
-        if found.dim != sizes["columns"]:
+        result = getattr(counts, card["kind"])._from_contents(card["settings"], own, card["extra"])
+        if result.dim != sizes["columns"]:
             raise ValueError(f"array 'components' has {sizes['columns']} columns, its vectorizer "
-                             f"{found.dim}")
-        return found
+                             f"{result.dim}")
+        return result
 
 
 class LSA(SavedEstimator):

@@ -188,11 +188,11 @@ def _check_amount(counts: Counts, *, fitting: bool, name: str) -> None:
 
 
 def _frames_to_caller() -> int:
-    """How many frames lie between `_check_amount` and the code that called this room, whichever of
-    its doors it took.
+    """How many frames lie between `_check_amount` and the code that called this package, by
+    whichever function.
     """
-    room, frame, n = __name__.rpartition(".")[0], sys._getframe(2), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(room):
+    package, frame, n = __name__.rpartition(".")[0], sys._getframe(2), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(package):
         frame, n = frame.f_back, n + 1
     return n
 

@@ -121,10 +121,10 @@ def log_likelihood(data: Any, doc_topic: np.ndarray, components: np.ndarray) -> 
     if len(doc_topic) != counts.n_documents:
         raise ValueError(f"doc_topic has {len(doc_topic)} rows, data has {counts.n_documents} "
                          "documents; expected one row for each document")
-    for name, found in (("doc_topic", doc_topic), ("components", components)):
-        if found.size and found.min() < 0:
-            raise ValueError(f"{name}[{int(np.argmax((found < 0).any(axis=1)))}] holds "
-                             f"{found.min():g}; expected probabilities >= 0")
+    for name, array in (("doc_topic", doc_topic), ("components", components)):
+        if array.size and array.min() < 0:
+            raise ValueError(f"{name}[{int(np.argmax((array < 0).any(axis=1)))}] holds "
+                             f"{array.min():g}; expected probabilities >= 0")
     entries = counts.matrix.tocoo()
     word_topic = np.ascontiguousarray(components.T)
     size = max(1, _AT_ONCE // max(1, len(components)))

@@ -97,8 +97,8 @@ class GibbsLDA(TopicModel):
     thin = Int(10, "sweeps from one sample to the next")
     learn_alpha = Flag(True, "fit one number per topic to the chain, every ten sweeps")
     learn_beta = Flag(True, "fit beta to the chain, every ten sweeps")
-    threads = Int(1, "one is the exact chain; more draw the documents of a batch side by side, each "
-                     "sweep in 16 batches, with the words' counts of when the batch began, and "
+    threads = Int(1, "one is the exact chain; more draw the documents of a batch side by side, "
+                     "each sweep in 16 batches, with the words' counts of when the batch began, and "
                      "give the same result for any number above one")
     device = Choice("cpu", "cuda", doc="on 'cuda' batches, too")
     progress = Flag(False, "show a bar")
@@ -201,7 +201,7 @@ class GibbsLDA(TopicModel):
         _check_sizes(counts)
         used, words = np.unique(counts.matrix.indices, return_inverse=True)
         offsets, ids = Counts(counts.matrix).tokens_in_order()
-        found = np.zeros((counts.n_documents, len(self.alpha_)))
+        result = np.zeros((counts.n_documents, len(self.alpha_)))
         if len(ids):
             table = self.components_[:, used].T
             words = np.repeat(words, counts.matrix.data)
@@ -212,9 +212,9 @@ class GibbsLDA(TopicModel):
             for sweep in range(FOLD_IN_BURN + FOLD_IN_SAMPLES):
                 lda_sweep(state, alpha=self.alpha_, seed=key, sweep=sweep, threads=self.threads)
                 if sweep >= FOLD_IN_BURN:
-                    add_document_counts(offsets, state.topics.numpy(), found)
-        found = found / FOLD_IN_SAMPLES + self.alpha_
-        return found / found.sum(axis=1, keepdims=True)
+                    add_document_counts(offsets, state.topics.numpy(), result)
+        result = result / FOLD_IN_SAMPLES + self.alpha_
+        return result / result.sum(axis=1, keepdims=True)
 
     def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
         super()._after_load(arrays, extra)

@@ -242,13 +242,13 @@ class OnlineLDA(TopicModel):
                        bounds=list(self.bound_), **changed)
 
     def _run(self, counts: Counts, words: TopicWords, progress: _Progress, n_epochs: int) -> None:
-        """Epochs of either kind of learning; keeps what was found."""
+        """Epochs of either kind of learning; keeps the result."""
         whole = Batch.of(counts)
         with thread_map(self.threads) as each:
             for _ in range(n_epochs):
                 if self.learning == "batch":
-                    found = self._rising_e_step(whole, counts, words, progress, each)
-                    self._m_step(whole, words, found, (1.0, 1.0), each)
+                    result = self._rising_e_step(whole, counts, words, progress, each)
+                    self._m_step(whole, words, result, (1.0, 1.0), each)
                     progress.n_steps += 1
                 else:
                     rng = children(self.seed, len(progress.bounds) + 1)[-1]
@@ -273,9 +273,9 @@ class OnlineLDA(TopicModel):
             rows = rows if order is None else order[rows]
             batch = Batch.of(counts.rows(rows))
             gamma = np.ascontiguousarray(progress.gamma[rows])
-            found = self._e_step(batch, words, progress.alpha, gamma, each)
+            result = self._e_step(batch, words, progress.alpha, gamma, each)
             progress.n_steps += 1
-            self._m_step(batch, words, found,
+            self._m_step(batch, words, result,
                          ((self.offset + progress.n_steps)**-self.decay, total / len(gamma)), each)
             progress.gamma[rows] = gamma
 
@@ -290,15 +290,15 @@ class OnlineLDA(TopicModel):
         former = progress.gamma
         if progress.afresh:
             progress.gamma = uniform_gamma(counts, progress.alpha)
-            found = self._e_step(whole, words, progress.alpha, progress.gamma, each)
+            result = self._e_step(whole, words, progress.alpha, progress.gamma, each)
             bound = lower_bound(whole, words, progress.alpha, progress.gamma, each)
             if not progress.bounds or bound >= progress.bounds[-1]:
                 progress.bounds.append(bound)
-                return found
+                return result
             progress.gamma, progress.afresh = former, False
-        found = self._e_step(whole, words, progress.alpha, progress.gamma, each)
+        result = self._e_step(whole, words, progress.alpha, progress.gamma, each)
         progress.bounds.append(lower_bound(whole, words, progress.alpha, progress.gamma, each))
-        return found
+        return result
 
     def _e_step(self, batch: Batch, words: TopicWords, alpha: np.ndarray, gamma: np.ndarray,
                 each: Each) -> tuple[np.ndarray, ...]:
@@ -307,19 +307,19 @@ class OnlineLDA(TopicModel):
         Returns (weight, ratio, table) for the M step.
         """
         table = words.table(batch.used, each)
-        found = gamma, np.empty_like(gamma), np.empty(len(batch.slots), dtype=np.float32)
+        result = gamma, np.empty_like(gamma), np.empty(len(batch.slots), dtype=np.float32)
         priors = np.maximum(alpha, LEAST).astype(np.float32), self.max_inner, float(self.tol)
         size = min(BLOCK // self.n_topics, len(batch.slots) // (4 * self.threads))
-        each(lambda block: infer_documents(batch.cells, table, priors, found, *block),
+        each(lambda block: infer_documents(batch.cells, table, priors, result, *block),
              runs(batch.offsets, size))
-        return found[1], found[2], table
+        return result[1], result[2], table
 
-    def _m_step(self, batch: Batch, words: TopicWords, found: tuple[np.ndarray, ...],
+    def _m_step(self, batch: Batch, words: TopicWords, result: tuple[np.ndarray, ...],
                 step: tuple[float, float], each: Each) -> None:
         """lambda = (1 - rho) lambda + rho (beta + copies * expected counts), with step = (rho,
-        copies) and ``found`` by the E step.
+        copies) and ``result`` by the E step.
         """
-        (weight, ratio, table), (rho, copies) = found, step
+        (weight, ratio, table), (rho, copies) = result, step
         words.shrink(1.0 - rho)
         goal = batch.used, words.excess, rho * copies / words.scale
         parts = each(

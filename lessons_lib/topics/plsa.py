@@ -113,20 +113,18 @@ class PLSA(TopicModel):
         history = list(history)
         with _Expectations(counts, self.n_topics, self.threads) as expectations:
             for step in range(n_iter + 1):
-                likelihood, of_documents = expectations.by_document(doc_topic**self.tempering,
-                                                                    word_topic**self.tempering)
+                tempered = doc_topic**self.tempering, word_topic**self.tempering
+                likelihood, of_documents = expectations.by_document(*tempered)
                 history.append(self._objective(likelihood, counts, doc_topic, word_topic))
                 if step == n_iter or (step > 0 and abs(history[-1] - history[-2])
                                       < self.tol * abs(history[-2])):
                     break
-                of_words = expectations.by_word(doc_topic**self.tempering,
-                                                word_topic**self.tempering)
+                of_words = expectations.by_word(*tempered)
                 doc_topic = _normalised(of_documents, doc_topic, axis=1)
                 word_topic = _normalised(of_words + self.smoothing, word_topic, axis=0)
-        found = _fingerprint(counts)
         self.components_, self.doc_topic_ = np.ascontiguousarray(word_topic.T), doc_topic
         self.alpha_, self.history_, self.n_iter_ = np.ones(self.n_topics), history, len(history) - 1
-        self._fingerprint = found
+        self._fingerprint = _fingerprint(counts)
 
     def _objective(self, likelihood: float, counts: Counts, doc_topic: np.ndarray,
                    word_topic: np.ndarray) -> float:

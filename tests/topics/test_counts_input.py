@@ -27,7 +27,8 @@ TABLE = np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1]])
 def test_every_form_of_a_matrix_gives_the_same_counts(form):
     counts = as_counts(form(TABLE))
     assert_array_equal(counts.matrix.toarray(), TABLE)
-    assert counts.matrix.dtype == np.int32 and counts.matrix.has_canonical_format and counts.matrix.nnz == 6 and counts.tokens is None
+    assert counts.matrix.dtype == np.int32 and counts.matrix.has_canonical_format
+    assert counts.matrix.nnz == 6 and counts.tokens is None
     assert (counts.n_documents, counts.n_words, counts.n_tokens) == (3, 3, 9)
     assert_array_equal(counts.document_lengths, [3, 3, 3])
     assert_array_equal(counts.word_counts, [3, 4, 2])

@@ -231,7 +231,7 @@ def test_a_model_without_words_refuses_data_that_tell_columns_by_words(corpus):
         for use in (model.transform, model.coherence, model.perplexity, model.resume):
             with pytest.raises(
                     ValueError, match=
-                    r"fitted on a matrix without them. Fit it on a Corpus, or pass fit\(data, vocabulary=words\)"
+                    r"without them. Fit it on a Corpus, or pass fit\(data, vocabulary=words\)"
             ):
                 use(data)
     assert_array_equal(model.transform(counts.matrix), PLSA(2).fit(corpus).transform(corpus))
