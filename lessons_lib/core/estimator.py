@@ -148,16 +148,7 @@ class SavedEstimator(Estimator):
         TypeError, ValueError
             Settings with which `load` could not read the folder; nothing is written then.
         """
-        stored = {name: learned for name, learned in self._LEARNED.items() if learned.file}
-        for name in stored:
-            self._check_fitted(name)
-        settings, extra = self._saved_settings()
-        self._check_consistent()
-        arrays: dict[str, np.ndarray] = {}
-        for name, learned in stored.items():
-            packed, noted = learned.pack(getattr(self, name))
-            arrays |= packed
-            extra |= noted
+        settings, arrays, extra = self._contents()
         save_model(path, type(self).__name__, settings=settings, arrays=arrays, extra=extra)
 
     @classmethod
@@ -174,20 +165,40 @@ class SavedEstimator(Estimator):
         """
         settings, arrays, extra = load_model(path, cls.__name__)
         try:
-            model = cls(**cls._loaded_settings(settings, extra))
-            checked = model._check_settings()
-            sizes = {name: value for name, value in checked.items()
-                     if isinstance(value, int) and not isinstance(value, bool)}
-            for name, learned in cls._LEARNED.items():
-                if learned.file:
-                    setattr(model, name, learned.unpack(arrays, extra, sizes))
-            model._after_load(arrays, extra)
-            model._check_consistent()
+            return cls._from_contents(settings, arrays, extra)
         except DamagedFile:
             raise
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedFile(f"{path} is a {cls.__name__} that this version cannot read "
                               f"({error}). Save the model again") from error
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, Any]]:
+        """What a file holds: settings, arrays, and what else JSON keeps. Raises as `save`."""
+        stored = {name: learned for name, learned in self._LEARNED.items() if learned.file}
+        for name in stored:
+            self._check_fitted(name)
+        settings, extra = self._saved_settings()
+        self._check_consistent()
+        arrays: dict[str, np.ndarray] = {}
+        for name, learned in stored.items():
+            packed, noted = learned.pack(getattr(self, name))
+            arrays |= packed
+            extra |= noted
+        return settings, arrays, extra
+
+    @classmethod
+    def _from_contents(cls, settings: dict[str, Any], arrays: Mapping[str, np.ndarray],
+                       extra: Mapping[str, Any]) -> Self:
+        """The model of what `_contents` gave. Raises KeyError, TypeError or ValueError."""
+        model = cls(**cls._loaded_settings(settings, extra))
+        checked = model._check_settings()
+        sizes = {name: value for name, value in checked.items()
+                 if isinstance(value, int) and not isinstance(value, bool)}
+        for name, learned in cls._LEARNED.items():
+            if learned.file:
+                setattr(model, name, learned.unpack(arrays, extra, sizes))
+        model._after_load(arrays, extra)
+        model._check_consistent()
         return model
 
     def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:

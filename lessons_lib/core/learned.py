@@ -81,19 +81,24 @@ class Array(Learned):
 class Strings(Learned):
     """A list of strings; as many as the other arrays have along an axis of this name.
 
-    Parameters: axis; prefix, of its two arrays in a file: ``token`` for ``token_bytes``.
+    Parameters: axis; prefix, of its two arrays in a file: ``token`` for ``token_bytes``; optional,
+    whether None is allowed, which is not written.
     """
 
-    def __init__(self, axis: str = "tokens", *, prefix: str = "token", doc: str = "") -> None:
-        super().__init__("list of str", doc, file=prefix)
-        self.axis = axis
+    def __init__(self, axis: str = "tokens", *, prefix: str = "token", doc: str = "",
+                 optional: bool = False) -> None:
+        super().__init__("list of str" + " or None" * optional, doc, file=prefix)
+        self.axis, self.optional = axis, optional
 
-    def pack(self, value: Sequence[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def pack(self, value: Sequence[str] | None) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Bytes and offsets."""
-        return packed_strings(value, self.file), {}
+        return {} if value is None and self.optional else packed_strings(value, self.file), {}
 
-    def unpack(self, arrays: Arrays, extra: Mapping[str, Any], sizes: dict[str, int]) -> list[str]:
+    def unpack(self, arrays: Arrays, extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> list[str] | None:
         """The strings."""
+        if self.optional and f"{self.file}_bytes" not in arrays:
+            return None
         strings = unpacked_strings(arrays, self.file)
         if sizes.setdefault(self.axis, len(strings)) != len(strings):
             raise ValueError(f"{self.file}_offsets cut {len(strings)} strings; expected "

@@ -16,6 +16,7 @@ import psutil
 from scipy import sparse
 
 from ..core import check_choice, check_int, shown
+from ..core.parameters import Flag
 from ..core.paths import cache_folder
 from .cooccurrence_stream import Nonzeros, Task, count_nonzeros, weights_by_distance
 
@@ -29,20 +30,37 @@ _AT_ONCE = 1 << 22                             # tokens checked at a time
 
 def cooccurrence(corpus: Corpus, window: int = 5, *, symmetric: bool = True,
                  weighting: str = "uniform", threads: int = 1) -> sparse.csr_matrix:
-    """Count for every two words how often one stands within ``window`` words of the other, in the
-    same document.
+    """Count for every two words how often one stands near the other, in the same document.
 
-    Parameters: corpus, a `text.Corpus` of n tokens and V words; window, words looked at on either
-    side, >= 1; symmetric, True counts both sides (X equals its transpose), False only the words
-    *before* the row's word; weighting, ``"uniform"`` counts 1 per pair, ``"harmonic"`` 1/distance
-    as GloVe does; threads, rows counted at the same time. Returns (V, V) CSR with sorted columns
-    and no stored zeros: row = word, column = neighbour, int64 (uniform) or float64 (harmonic). The
-    result is bitwise the same for any number of threads. Raises TypeError or ValueError for a
-    setting, ValueError for a token id outside the vocabulary (document and id). Notes: the sum of a
-    symmetric matrix is 2 sum_t sum_delta weight(delta) over all pairs that lie in one document; a
-    pair of equal words adds twice to the diagonal. Harmonic counts are summed as integers,
-    lcm(1..window)/delta, so that every entry is the exact sum rounded once; where these could
-    overflow (window 25 for 10^7 tokens), weights are rounded to a coarser unit first.
+    Parameters
+    ----------
+    corpus : text.Corpus
+        Of n tokens and V words.
+    window : int >= 1, default 5
+        Words looked at on either side.
+    symmetric : bool, default True
+        Count both sides (X equals its transpose); False: only the words *before* the row's word.
+    weighting : {'uniform', 'harmonic'}, default 'uniform'
+        1 per pair, or 1/distance as GloVe does.
+    threads : int >= 1, default 1
+        Rows counted at the same time; the result is bitwise the same.
+
+    Returns
+    -------
+    (V, V) CSR of int64, or float64 for 'harmonic'
+        Row = word, column = neighbour; no zero stored.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Settings; a token id outside the vocabulary, by document and id.
+
+    Notes
+    -----
+    The sum of a symmetric matrix is 2 sum_t sum_delta weight(delta) over all pairs that lie in one
+    document; a pair of equal words adds twice to the diagonal. Harmonic counts are summed as
+    integers, lcm(1..window)/delta, so that every entry is the exact sum rounded once; where these
+    could overflow (window 25 for 10^7 tokens), weights are rounded to a coarser unit first.
     [pennington2014glove, Sec. 4.2]
     """
     dtype = np.int64 if weighting == "uniform" else np.float64
@@ -60,12 +78,9 @@ def counted(corpus: Corpus, window: int, *, symmetric: bool, weighting: str, thr
     Parameters: as `cooccurrence`; dtype of the values; memory, bytes beyond which counts are laid
     in nameless files; folder, where these lie.
     """
-    window, threads, memory = ((check_int(name, value)
-                                for name, value in (("window", window), ("threads", threads),
-                                                    ("memory", memory))))
-    if not isinstance(symmetric, (bool, np.bool_)):
-        raise TypeError(f"symmetric={shown(symmetric)} is {type(symmetric).__name__}; expected "
-                        "True or False")
+    window, threads = check_int("window", window), check_int("threads", threads)
+    memory = check_int("memory", memory)
+    symmetric = Flag().check("symmetric", symmetric)
     harmonic = check_choice("weighting", weighting, ("uniform", "harmonic")) == "harmonic"
     token_ids, offsets, n_words = _checked_corpus(corpus)
     window = min(window, max(len(token_ids) - 1, 1))          # a wider one reaches no further
@@ -83,8 +98,8 @@ def _checked_corpus(corpus: Corpus) -> tuple[np.ndarray, np.ndarray, int]:
         if getattr(np.asarray(getattr(corpus, name)).dtype, "kind", "O") not in "iu":
             raise TypeError(f"corpus.{name} has dtype {np.asarray(getattr(corpus, name)).dtype}; "
                             "expected whole numbers")
-    token_ids, offsets, n_words = corpus.token_ids, np.asarray(corpus.offsets, dtype=np.int64), len(
-        corpus.vocabulary)
+    token_ids, n_words = corpus.token_ids, len(corpus.vocabulary)
+    offsets = np.asarray(corpus.offsets, dtype=np.int64)
     for start in range(0, len(token_ids), _AT_ONCE):
         block = np.asarray(token_ids[start : start + _AT_ONCE])
         if int(block.min()) < 0 or int(block.max()) >= n_words:

@@ -8,10 +8,15 @@ without sorting. Taught in lessons ``02_bag_of_words`` and ``05_glove_and_fastte
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from ..core.compiled import compiled
-from .instructions import fetch, lowest_bit
 
 __all__ = ["BREAK", "count_rows", "count_words", "merge_rows", "place_words", "spread"]
 
@@ -19,6 +24,45 @@ BREAK = np.uint32(0xFFFFFFFF)                  # stands between documents; large
 AHEAD = 12  # centres: the text around the one so far ahead is on its way into the cache
 LINE = 16                                      # ids that one fetch brings, at least
 ONE, NONE = np.uint64(1), np.uint64(0)
+
+
+# ------------------------------------------------------------------------------ instructions
+# Written in LLVM's portable language, so every processor has them.
+
+_BIT, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+_ADDRESS = ir.IntType(8).as_pointer()
+
+
+@intrinsic
+def fetch(context: Any, array: Any, index: Any) -> Any:
+    """Bring ``array[index]`` and what lies beside it into the cache; nothing waits for it, and an
+    index outside the array does no harm.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), _ADDRESS)
+        kind = ir.FunctionType(ir.VoidType(), [_ADDRESS, _I32, _I32, _I32])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0"),
+                     [place, _I32(0), _I32(3), _I32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), code
+
+
+@intrinsic
+def lowest_bit(context: Any, word: Any) -> Any:
+    """Index of the lowest bit that is set in a 64-bit word other than 0."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_I64, [_I64, _BIT]),
+                                               "llvm.cttz.i64")
+        return builder.call(count, [arguments[0], _BIT(1)])
+
+    return types.int64(types.uint64), code
+
+
+# ------------------------------------------------------------------------------ loops
 
 
 @compiled
@@ -84,8 +128,8 @@ def _read_out(row: np.ndarray, met: tuple[np.ndarray, np.ndarray],
 
 @compiled
 def count_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.ndarray,
-               last_side: int, group: tuple[int, int], work: tuple[np.ndarray, tuple[np.ndarray,
-                                                                                     np.ndarray]],
+               last_side: int, group: tuple[int, int],
+               work: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]],
                out: tuple[np.ndarray, np.ndarray], row_sizes: np.ndarray, unit: float) -> int:
     """Fill ``out`` (columns, values) with the rows of one group of words, and ``row_sizes``.
     Returns the number of entries.

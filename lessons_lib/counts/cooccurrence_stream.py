@@ -66,8 +66,8 @@ def weights_by_distance(window: int, n_tokens: int, harmonic: bool) -> tuple[np.
     most = int(2**61 / (max(n_tokens, 1) * (1 + math.log(window))))
     exact = math.lcm(*distance[:60].tolist())
     unit = exact if window <= 60 and exact <= most else most
-    return np.concatenate([[0], np.maximum((2 * unit + distance) // (2 * distance),
-                                           1)]), float(unit)
+    weights = np.maximum((2 * unit + distance) // (2 * distance), 1)
+    return np.concatenate([[0], weights]), float(unit)
 
 
 def count_nonzeros(task: Task, *, memory: int, folder: Path, threads: int = 1) -> Nonzeros:
@@ -103,14 +103,13 @@ class _Work:
 
     def __init__(self, task: Task):
         words = -(-task.n_words // 64)
-        self.dense = np.zeros(task.n_words, dtype=np.int64), (np.zeros(
-            words, dtype=np.uint64), np.zeros(words // 64 + 1, dtype=np.uint64))
-        room = GROUP_PAIRS + task.n_words + 1                     # a kernel writes one ahead
-        self._columns, self._row_sizes = np.empty(room, dtype=np.int32), np.empty(
-            task.n_words, dtype=np.int64)
-        self._values = {
-            dtype: np.empty(room, dtype=dtype) for dtype in {np.dtype(np.int64), task.dtype}
-        }
+        bits = np.zeros(words, dtype=np.uint64), np.zeros(words // 64 + 1, dtype=np.uint64)
+        self.dense = np.zeros(task.n_words, dtype=np.int64), bits
+        most = GROUP_PAIRS + task.n_words + 1                     # a kernel writes one ahead
+        self._columns = np.empty(most, dtype=np.int32)
+        self._row_sizes = np.empty(task.n_words, dtype=np.int64)
+        self._values = {dtype: np.empty(most, dtype=dtype)
+                        for dtype in {np.dtype(np.int64), task.dtype}}
 
     def out(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
         """Columns and values of this type."""
@@ -148,8 +147,8 @@ class _Crew:
                 store.append(columns[:size], values[:size], work.row_sizes(group))
             return store.finish()
 
-    def _in_order(self, groups: Iterable[tuple[int, int]], call: Callable[[tuple[int, int], _Work],
-                                                                          int]) -> Iterator[tuple]:
+    def _in_order(self, groups: Iterable[tuple[int, int]],
+                  call: Callable[[tuple[int, int], _Work], int]) -> Iterator[tuple]:
         """Yield (result, group, work) in the order of the groups; a work is used again once the
         caller asks for the next.
         """
@@ -188,8 +187,9 @@ def _rows_of_block(task: Task, block: range) -> tuple[_Fill, np.ndarray]:
     for start in range(first, last, STRETCH):
         kernel.count_words(padded[start : min(start + STRETCH, last)], counts)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    filled, positions = starts[:-1].copy(), np.empty(
-        starts[-1], dtype=np.int64 if len(padded) > np.iinfo(np.int32).max else np.int32)
+    wide = len(padded) > np.iinfo(np.int32).max
+    filled = starts[:-1].copy()
+    positions = np.empty(starts[-1], dtype=np.int64 if wide else np.int32)
     for start in range(first, last, STRETCH):
         kernel.place_words(padded[start : min(start + STRETCH, last)], start, filled, positions)
 
@@ -227,11 +227,10 @@ def _rows_of_parts(parts: list[Nonzeros]) -> tuple[_Fill, np.ndarray]:
     def fill(group: tuple[int, int], work: _Work, dtype: np.dtype, unit: float | None) -> int:
         spans = [part[0][group[0] : group[1] + 1] for part in parts]
         sizes = [0, *itertools.accumulate(int(span[-1] - span[0]) for span in spans)]
-        starts = np.stack(
-            [span - span[0] + before for span, before in zip(spans, sizes, strict=False)])
-        columns, counts = (np.concatenate(
-            [part[k][span[0]:span[-1]]
-             for part, span in zip(parts, spans, strict=True)])
+        starts = np.stack([span - span[0] + before
+                           for span, before in zip(spans, sizes, strict=False)])
+        columns, counts = (np.concatenate([part[k][span[0] : span[-1]]
+                                           for part, span in zip(parts, spans, strict=True)])
                            for k in (1, 2))
         return kernel.merge_rows((columns, counts), starts, work.dense, work.out(dtype),
                                  work.row_sizes(group), unit)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -29,12 +30,19 @@ _AT_ONCE = 1 << 22                             # items that are written or check
 
 @dataclass(frozen=True, eq=False)
 class Cooccurrences:
-    """Nonzero co-occurrence counts of V words, sorted by row, then by column: row = word, column =
-    neighbour.
+    """Nonzero co-occurrence counts of V words by row (word), then by column (neighbour).
 
-    Attributes: offsets, int64, V + 1: the nonzeros of word i are ``offsets[i]`` to ``offsets[i +
-    1]``; columns, int32; values, float32, each the exact sum rounded (mapped read-only where they
-    lie in files); n_tokens, tokens that were counted. Made by `from_corpus` or `load`.
+    Made by `from_corpus` or `load`; arrays that lie in files are mapped read-only.
+
+    Parameters
+    ----------
+    offsets : (V + 1,) int64
+        The nonzeros of word i are ``offsets[i]`` to ``offsets[i + 1]``.
+    columns : (n,) int32
+    values : (n,) float32
+        Each the exact sum rounded.
+    n_tokens : int
+        Tokens that were counted.
     """
 
     offsets: np.ndarray
@@ -46,14 +54,29 @@ class Cooccurrences:
     def from_corpus(corpus: Corpus, window: int = 15, *, symmetric: bool = True,
                     weighting: str = "harmonic", memory: int = 1 << 30,
                     folder: str | os.PathLike | None = None, threads: int = 1) -> Cooccurrences:
-        """Count the pairs of words that stand within ``window`` words of each other in a document,
-        by 1/distance as GloVe does.
+        """Count pairs of words, by 1/distance as GloVe does.
 
-        Parameters: corpus, window, symmetric, weighting, threads as for `cooccurrence`; memory,
-        bytes for text and counts, to which about 40 MB are added: what is beyond is laid in
-        nameless files in the cache folder, which vanish with the result; folder, where to keep the
-        result instead. The result is bitwise the same for any memory and threads. Raises as
-        `cooccurrence`; OSError where a file cannot be written: then nothing is left of it.
+        Parameters
+        ----------
+        corpus, window, symmetric, weighting, threads
+            As for `cooccurrence`.
+        memory : int, default 2^30
+            Bytes for text and counts, to which about 40 MB are added. What is beyond is laid in
+            nameless files in the cache folder, which vanish with the result.
+        folder : path, optional
+            Where to keep the result instead.
+
+        Returns
+        -------
+        Cooccurrences
+            Bitwise the same for any memory and threads.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `cooccurrence`.
+        OSError
+            A file cannot be written: then nothing is left of it.
         """
         scratch = None if folder is None else _place_beside(Path(folder))
         offsets, columns, values = counted(corpus, window, symmetric=symmetric, weighting=weighting,
@@ -95,35 +118,36 @@ class Cooccurrences:
     def save(self, path: str | os.PathLike) -> None:
         """Write the counts into a folder; older ones there stay whole until the new ones are.
 
-        Raises OSError.
+        Raises
+        ------
+        OSError
         """
-
-        def writer(name: str):
-            def write(file: IO[bytes]) -> None:
-                array = getattr(self, name)
-                for first in range(0, len(array), _AT_ONCE):
-                    file.write(
-                        np.ascontiguousarray(array[first:first + _AT_ONCE],
-                                             dtype=_FILES[name]).data)
-            return write
+        def write(file: IO[bytes], name: str) -> None:
+            array = getattr(self, name)
+            for first in range(0, len(array), _AT_ONCE):
+                part = array[first : first + _AT_ONCE]
+                file.write(np.ascontiguousarray(part, dtype=_FILES[name]).data)
 
         save_files(path, "Cooccurrences",
-                   {f"{name}.{dtype[1:]}": writer(name) for name, dtype in _FILES.items()},
-                   {"n_tokens": self.n_tokens})
+                   {f"{name}.{dtype[1:]}": partial(write, name=name)
+                    for name, dtype in _FILES.items()}, {"n_tokens": self.n_tokens})
 
     @staticmethod
     def load(path: str | os.PathLike) -> Cooccurrences:
-        """Open saved counts, mapped from the files, read-only. Raises FileNotFoundError,
-        DamagedFile, ValueError (newer format).
+        """Open saved counts, mapped from the files, read-only.
 
         Every byte is checked against its sha256 (about 1 s per GB).
+
+        Raises
+        ------
+        FileNotFoundError, DamagedFile
+        ValueError
+            A newer format.
         """
         card, files = load_files(path, "Cooccurrences")
         try:
-            arrays = ({
-                name: _mapped(files[f"{name}.{dtype[1:]}"], np.dtype(dtype))
-                for name, dtype in _FILES.items()
-            })
+            arrays = {name: _mapped(files[f"{name}.{dtype[1:]}"], np.dtype(dtype))
+                      for name, dtype in _FILES.items()}
             counts = Cooccurrences(np.array(arrays["offsets"], dtype=np.int64), arrays["columns"],
                                    arrays["values"], int(card["n_tokens"]))
             _check(counts)
@@ -142,17 +166,16 @@ def _place_beside(path: Path) -> Path:
 
 
 def _mapped(path: Path, dtype: np.dtype) -> np.ndarray:
-    return (np.memmap(path, dtype=dtype, mode="r")
-            if path.stat().st_size
-            else np.empty(0, dtype=dtype))
+    if not path.stat().st_size:
+        return np.empty(0, dtype=dtype)
+    return np.memmap(path, dtype=dtype, mode="r")
 
 
 def _check(counts: Cooccurrences) -> None:
     """Raise ValueError unless the arrays fit each other, so that no loop reads beyond them."""
     offsets = counts.offsets
-    if len(offsets) < 1 or offsets[0] != 0 or (
-            np.diff(offsets)
-            < 0).any() or not offsets[-1] == len(counts.columns) == len(counts.values):
+    if len(offsets) < 1 or offsets[0] != 0 or (np.diff(offsets) < 0).any() \
+            or not offsets[-1] == len(counts.columns) == len(counts.values):
         raise ValueError(f"the offsets do not fit {len(counts.columns)} columns and "
                          f"{len(counts.values)} values")
     for first in range(0, len(counts), _AT_ONCE):

@@ -25,8 +25,8 @@ class GrowingRows:
     """Rows of counts, appended block by block; `finish` gives the CSR matrix."""
 
     def __init__(self) -> None:
-        self._columns, self._counts, self._row_ends = GrowingArray(np.int32), GrowingArray(
-            np.int64), GrowingArray(np.int64)
+        self._columns, self._counts = GrowingArray(np.int32), GrowingArray(np.int64)
+        self._row_ends = GrowingArray(np.int64)
         self._cells = 0
 
     def append(self, columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray) -> None:
@@ -44,8 +44,8 @@ class GrowingRows:
         Returns CSR with int64 counts and sorted columns; index arrays are int32 unless a number in
         them needs more.
         """
-        columns, counts, row_ends = self._columns.finish(), self._counts.finish(
-        ), self._row_ends.finish()
+        columns, counts = self._columns.finish(), self._counts.finish()
+        row_ends = self._row_ends.finish()
         kept = len(columns)
         if column_of is not None:
             kept = _placed(columns, counts, row_ends, column_of, binary, threads)
@@ -65,9 +65,8 @@ def _placed(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, colum
     """Place all rows, many at a time on several threads, then close the gaps that dropped cells
     left. Returns the cells kept.
     """
-    bounds = np.unique(
-        np.searchsorted(row_ends, np.arange(0,
-                                            len(columns) + _CELLS_AT_ONCE, _CELLS_AT_ONCE)))
+    marks = np.arange(0, len(columns) + _CELLS_AT_ONCE, _CELLS_AT_ONCE)
+    bounds = np.unique(np.searchsorted(row_ends, marks))
     bounds = np.unique(np.append(np.minimum(bounds, len(row_ends)), [0, len(row_ends)]))
     parts = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
     begins = [int(row_ends[a - 1]) if a else 0 for a, _ in parts]

@@ -8,18 +8,16 @@ principal components would be, so the table stays sparse until it is multiplied.
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from ..core import (DamagedFile, Estimator, check_array, check_choice, check_int, check_seed,
-                    generator, load_model, save_model, shown, track)
-from .encoding import loaded_array
+from ..core import check_array, check_int, generator, shown, track
+from ..core.estimator import SavedEstimator
+from ..core.learned import Array, Learned
+from ..core.parameters import Choice, Given, Int, Seed
 
 __all__ = ["LSA"]
 
@@ -28,58 +26,134 @@ VECTORIZERS = ("BM25", "BagOfWords", "OneHot", "TfIdf")
 PACKED = "vectorizer."  # before the names of the vectorizer's arrays in a saved model
 
 
-class LSA(Estimator):
-    """Vectors of texts and words from a truncated singular value decomposition of their counts, X ~
-    U_k S_k V_k^T.
+def _counts_estimator(name: str, value: Any) -> Any:
+    """Anything that is made and fitted as scikit-learn's vectorizers are."""
+    if not (hasattr(value, "fit_transform") and hasattr(value, "get_params")):
+        raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected a counts "
+                        "estimator such as TfIdf()")
+    return value
 
-    Parameters: dim, directions kept, 1 to min(n, V); vectorizer, what turns texts into counts (an
-    estimator with ``fit`` and ``transform``; it is copied, never changed), None for
-    ``TfIdf(sublinear_tf=True)``; scale, how strong directions count: ``"singular"`` gives U S
-    (document products as in X), ``"root"`` U sqrt(S), ``"none"`` U (every direction alike); n_iter,
-    power iterations, more is closer to the exact decomposition; oversamples, directions computed
-    beyond dim; seed. With dim + oversamples >= min(n, V) the decomposition is exact. Learned:
-    ``components_`` (dim, V), rows of V_k^T at right angles and of length 1, each turned so that its
-    largest entry by magnitude is positive; ``singular_values_`` (dim,), falling; ``explained_``
-    (dim,), share of the sum of squares of X that each direction carries; ``dim_``; ``vectorizer_``
-    when fitted on texts. A direction beyond the rank of X is zero. [deerwester1990indexing;
-    halko2011finding]
+
+def _unfitted(vectorizer: Any) -> Any:
+    return type(vectorizer)(**vectorizer.get_params(deep=False))
+
+
+class _Vectorizer(Learned):
+    """A fitted counting method within another model's files: one card holds all of both."""
+
+    def pack(self, value: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Its contents, with names of their own."""
+        if value is None:
+            return {}, {self.file: None}
+        kind = type(value).__name__
+        if not type(value).__module__.startswith(__package__):
+            raise TypeError(f"vectorizer={shown(value)} is {type(value).__module__}.{kind}, which "
+                            "cannot be saved here; use TfIdf() or another of lessons_lib.counts")
+        settings, arrays, extra = value._contents()
+        return ({PACKED + name: array for name, array in arrays.items()},
+                {self.file: {"kind": kind, "settings": settings, "extra": extra}})
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> Any:
+        """The fitted method, when it has as many columns as the model."""
+        from .. import counts
+
+        card = extra[self.file]
+        if card is None:
+            return None
+        if not isinstance(card, dict) or not {"kind", "settings", "extra"} <= set(card) \
+                or card["kind"] not in VECTORIZERS:
+            raise ValueError(f"it names the vectorizer {shown(card)}, which lessons_lib.counts "
+                             "does not have")
+        own = {name.removeprefix(PACKED): array for name, array in arrays.items()
+               if name.startswith(PACKED)}
+        result = getattr(counts, card["kind"])._from_contents(card["settings"], own, card["extra"])
+        if result.dim != sizes["columns"]:
+            raise ValueError(f"array 'components' has {sizes['columns']} columns, its vectorizer "
+                             f"{result.dim}")
+        return result
+
+
+class LSA(SavedEstimator):
+    """Vectors of texts and words from a truncated singular value decomposition of their counts.
+
+    Notes
+    -----
+    X ~ U_k S_k V_k^T. With dim + oversamples >= min(n, V) the decomposition is exact. A direction
+    beyond the rank of X is zero. [deerwester1990indexing; halko2011finding]
     """
+
+    dim = Int(100, "directions kept, at most min(n, V)", positional=1)
+    vectorizer = Given(None, "makes counts of texts; it is copied, never changed. None: "
+                             "TfIdf(sublinear_tf=True)", kind="estimator", check=_counts_estimator)
+    scale = Choice(*SCALES, doc="how strong directions count: 'singular' gives U S (document "
+                                "products as in X), 'root' U sqrt(S), 'none' U")
+    n_iter = Int(5, "power iterations; more is closer to the exact decomposition", low=0)
+    oversamples = Int(20, "directions computed beyond dim", low=0)
+    seed = Seed()
+
+    components_ = Array("directions", "columns", dtype="f", file="components",
+                        doc="rows of V_k^T, orthonormal, the entry of largest magnitude positive")
+    singular_values_ = Array("directions", dtype="f", file="singular_values", doc="S_k, falling")
+    explained_ = Array("directions", dtype="f", file="explained",
+                       doc="share of the sum of squares of X that each direction carries")
+    vectorizer_ = _Vectorizer("estimator or None", "fitted, where LSA was fitted on texts",
+                              file="vectorizer")
+    dim_ = Learned("int", "directions of the fit")
 
     name = "LSA"
 
-    def __init__(self, dim: int = 100, *, vectorizer: Any = None, scale: str = "singular",
-                 n_iter: int = 5, oversamples: int = 20, seed: int = 0):
-        self.dim, self.vectorizer, self.scale = dim, vectorizer, scale
-        self.n_iter, self.oversamples, self.seed = n_iter, oversamples, seed
-
     # -------------------------------------------------------------------------- learning
 
-    def fit(self, data: Iterable[str] | sparse.spmatrix | np.ndarray) -> LSA:
-        """Learn the directions from texts, or from a matrix of shape (n, V), sparse or dense, whose
-        rows are documents (or words).
+    def fit(self, data: Iterable[str] | sparse.spmatrix | np.ndarray) -> Self:
+        """Learn the directions.
 
-        Returns self. Raises ValueError when dim exceeds min(n, V) or an entry is not finite,
-        TypeError or ValueError for a wrong setting.
+        Parameters
+        ----------
+        data : iterable of str, or (n, V) matrix, sparse or dense
+            Rows are documents, or words.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            Settings; dim above min(n, V); an entry that is not finite.
         """
         self._fit(data)
         return self
 
     def fit_transform(self, data: Iterable[str] | sparse.spmatrix | np.ndarray) -> np.ndarray:
-        """Learn the directions and return the vectors of the same rows, (n, dim) float64."""
+        """Learn the directions and return the vectors of the same rows.
+
+        Parameters
+        ----------
+        data
+            As in `fit`.
+
+        Returns
+        -------
+        (n, dim) float64
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `fit`.
+        """
         return self._project(self._fit(data))
 
     def _fit(self, data: Any) -> sparse.csr_matrix | np.ndarray:
-        check_int("dim", self.dim)
-        check_choice("scale", self.scale, SCALES)
-        check_int("n_iter", self.n_iter, low=0)
-        check_int("oversamples", self.oversamples, low=0)
-        check_seed(self.seed)
+        self._check_settings()
         vectorizer = None
-        if _is_matrix(data):
-            matrix = _checked_matrix(data)
-        else:
-            vectorizer = self._new_vectorizer()
-            matrix = _checked_matrix(vectorizer.fit_transform(data))
+        if not _is_matrix(data):
+            from . import TfIdf
+
+            vectorizer = (TfIdf(sublinear_tf=True) if self.vectorizer is None
+                          else _unfitted(self.vectorizer))
+            data = vectorizer.fit_transform(data)
+        matrix = _checked_matrix(data)
         if self.dim > min(matrix.shape):
             raise ValueError(f"dim={self.dim} must be in [1, {min(matrix.shape)}] for a matrix of "
                              f"shape {matrix.shape}")
@@ -87,21 +161,8 @@ class LSA(Estimator):
         self.dim_, self.vectorizer_, self._fitted_scale = self.dim, vectorizer, self.scale
         return matrix
 
-    def _new_vectorizer(self) -> Any:
-        if self.vectorizer is None:
-            from . import TfIdf
-
-            return TfIdf(sublinear_tf=True)
-        if not (hasattr(self.vectorizer, "fit_transform")
-                and hasattr(self.vectorizer, "get_params")):
-            raise TypeError(f"vectorizer={shown(self.vectorizer)} is "
-                            f"{type(self.vectorizer).__name__}; expected a counts estimator such "
-                            "as TfIdf()")
-        return _unfitted(self.vectorizer)
-
-    def _decompose(
-            self,
-            matrix: sparse.csr_matrix | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _decompose(self, matrix: sparse.csr_matrix | np.ndarray) -> tuple[np.ndarray, ...]:
+        """V_k^T, S_k, and the share of each direction."""
         from sklearn.utils.extmath import randomized_svd
 
         start = int(generator(self.seed).integers(2**32))     # scikit-learn's seeds end at 2^32
@@ -112,28 +173,53 @@ class LSA(Estimator):
         s[beyond_rank], vt[beyond_rank] = 0.0, 0.0            # directions of rounding noise
         largest = vt[np.arange(len(vt)), np.abs(vt).argmax(axis=1)]
         vt *= np.where(largest < 0, -1.0, 1.0)[:, None]
-        return vt, s, _shares(matrix, s)
+        # divided by a power of two first, so that no square leaves the range of floats
+        entries = matrix.data if sparse.issparse(matrix) else matrix
+        _, exponent = np.frexp(np.abs(entries).max(initial=0.0))
+        squares = (np.ldexp(entries, -exponent) ** 2).sum()
+        return vt, s, np.ldexp(s, -exponent) ** 2 / (squares if squares > 0 else 1.0)
 
     # -------------------------------------------------------------------------- using
 
     def transform(self, data: Iterable[str] | sparse.spmatrix | np.ndarray) -> np.ndarray:
-        """Vectors of new rows in the learned space, (n, dim) float64: texts, or a matrix with the V
-        columns of `fit`.
+        """Vectors of new rows in the learned space; a row without counts becomes zero.
 
-        A row without counts becomes zero. Raises NotFittedError, ValueError for another number of
-        columns, and for texts where `fit` saw a matrix.
+        Parameters
+        ----------
+        data : iterable of str, or (n, V) matrix
+
+        Returns
+        -------
+        (n, dim) float64
+
+        Raises
+        ------
+        NotFittedError, ValueError
+            Not fitted; another number of columns; texts where `fit` saw a matrix.
         """
         self._check_fitted("components_")
-        return self._project(
-            _checked_matrix(data, self.components_.shape[1]) if _is_matrix(data) else self.
-            _vectorized(data))
+        return self._project(_checked_matrix(data, self.components_.shape[1]) if _is_matrix(data)
+                             else self._vectorized(data))
 
     def encode(self, texts: Iterable[str], *, batch_size: int = 256,
                progress: bool = False) -> np.ndarray:
-        """Vectors of texts, (n, dim) float32; the `Encoder` contract.
+        """Vectors of texts.
 
-        Parameters: texts; batch_size, rows multiplied at a time; progress, show a bar. Raises as
-        `transform`.
+        Parameters
+        ----------
+        texts : iterable of str
+        batch_size : int >= 1, default 256
+            Rows multiplied at a time.
+        progress : bool, default False
+
+        Returns
+        -------
+        (n, dim) float32
+
+        Raises
+        ------
+        NotFittedError, ValueError
+            As `transform`.
         """
         self._check_fitted("components_")
         check_int("batch_size", batch_size)
@@ -144,116 +230,45 @@ class LSA(Estimator):
         return vectors
 
     def term_vectors(self) -> np.ndarray:
-        """One vector per column (word), V_k S_k, scaled as the documents are: (V, dim) float64."""
+        """One vector per column (word), V_k S_k, scaled as the documents are.
+
+        Returns
+        -------
+        (V, dim) float64
+
+        Raises
+        ------
+        NotFittedError
+        """
         self._check_fitted("components_")
         return self.components_.T * self.singular_values_ ** SCALES[self._fitted_scale]
 
     def _vectorized(self, texts: Iterable[str]) -> sparse.csr_matrix:
         if self.vectorizer_ is None:
             raise ValueError(f"texts cannot be read by this {type(self).__name__}: it was fitted "
-                             "on a matrix and knows no words. "
-                             "Fit it on texts, or compose it: TfIdf().fit(texts) | lsa")
+                             "on a matrix and knows no words. Fit it on texts, or compose it: "
+                             "TfIdf().fit(texts) | lsa")
         return self.vectorizer_.transform(texts)
 
     def _project(self, matrix: sparse.csr_matrix | np.ndarray) -> np.ndarray:
-        power = SCALES[self._fitted_scale] - 1.0                      # X V = U S already
+        """X V = U S, with the singular values to the power that ``scale`` says."""
         factor = np.zeros_like(self.singular_values_)
-        np.power(self.singular_values_, power, out=factor, where=self.singular_values_ > 0)
+        np.power(self.singular_values_, SCALES[self._fitted_scale] - 1.0, out=factor,
+                 where=self.singular_values_ > 0)
         return np.asarray(matrix @ (self.components_.T * factor))
 
     # -------------------------------------------------------------------------- files
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write the model and, when it was fitted on texts, its vectorizer into one folder,
-        atomically.
+    def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The vectorizer is among the arrays; its settings are in its part of the card."""
+        settings = self._check_settings() | {"scale": self._fitted_scale}
+        del settings["vectorizer"]
+        return settings, {"default_vectorizer": self.vectorizer is None}
 
-        Raises NotFittedError, OSError, and TypeError when the vectorizer is none of this room's.
-        """
-        self._check_fitted("components_")
-        settings = (
-            {name: value for name, value in self.get_params().items() if name != "vectorizer"}
-            | {"scale": self._fitted_scale})
-        arrays = {
-            "components": self.components_, "singular_values": self.singular_values_,
-            "explained": self.explained_
-        }
-        extra = {"vectorizer": None, "default_vectorizer": self.vectorizer is None}
-        if self.vectorizer_ is not None:
-            extra["vectorizer"], packed = _packed(self.vectorizer_)
-            arrays |= packed
-        save_model(path, "LSA", settings=settings, arrays=arrays, extra=extra)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike) -> LSA:
-        """Read a model written by `save`. Raises FileNotFoundError or DamagedFile."""
-        settings, arrays, extra = load_model(path, "LSA")
-        try:
-            model = cls(**settings)
-            check_choice("scale", model.scale, SCALES)
-            if not {"vectorizer", "default_vectorizer"} <= set(extra):
-                raise ValueError("it does not say which vectorizer it has")
-        except (TypeError, ValueError) as error:
-            raise DamagedFile(f"{path} is an LSA that this version cannot read ({error}). Save the "
-                              "model again") from error
-        dim, n_columns = (*getattr(arrays.get("components"), "shape", ()), 0, 0)[:2]
-        model.components_ = loaded_array(path, arrays, "components", shape=(dim, n_columns))
-        model.singular_values_, model.explained_ = (loaded_array(path, arrays, name, shape=(dim, ))
-                                                     for name in ("singular_values", "explained"))
-        model.dim_, model.vectorizer_, model._fitted_scale = dim, None, model.scale
-        if extra["vectorizer"] is not None:
-            model.vectorizer_ = _unpacked(extra["vectorizer"],
-                                          {n: a for n, a in arrays.items() if n.startswith(PACKED)},
-                                          path)
-            if model.vectorizer_.dim != n_columns:
-                raise DamagedFile(f"{path}: array 'components' has {n_columns} columns, its "
-                                  f"vectorizer {model.vectorizer_.dim}. Save the model again")
-            model.vectorizer = None if extra["default_vectorizer"] else _unfitted(model.vectorizer_)
-        return model
-
-
-def _unfitted(vectorizer: Any) -> Any:
-    return type(vectorizer)(**vectorizer.get_params(deep=False))
-
-
-def _packed(vectorizer: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """A fitted vectorizer as JSON and named arrays, taken from what its own ``save`` writes, so
-    that one card holds all of a model.
-    """
-    kind = type(vectorizer).__name__
-    if not type(vectorizer).__module__.startswith(__package__):
-        raise TypeError(f"vectorizer={shown(vectorizer)} is {type(vectorizer).__module__}.{kind}, "
-                        "which cannot be saved here; "
-                        "use TfIdf() or another of lessons_lib.counts")
-    with tempfile.TemporaryDirectory() as folder:
-        vectorizer.save(Path(folder) / "model")
-        settings, arrays, extra = load_model(Path(folder) / "model", kind)
-    return {"kind": kind, "settings": settings,
-            "extra": extra}, {PACKED + name: array for name, array in arrays.items()}
-
-
-def _unpacked(card: dict[str, Any], arrays: dict[str, np.ndarray], path: str | os.PathLike) -> Any:
-    from .. import counts
-
-    if not isinstance(card, dict) or not {"kind", "settings", "extra"
-                                          } <= set(card) or card["kind"] not in VECTORIZERS:
-        raise DamagedFile(f"{path} names the vectorizer {shown(card)}, which lessons_lib.counts "
-                          "does not have; save the model again")
-    own = {name.removeprefix(PACKED): array for name, array in arrays.items()}
-    with tempfile.TemporaryDirectory() as folder:
-        save_model(
-            Path(folder) / "model", card["kind"], settings=card["settings"], arrays=own,
-            extra=card["extra"])
-        return getattr(counts, card["kind"]).load(Path(folder) / "model")
-
-
-def _shares(matrix: sparse.csr_matrix | np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Share of the sum of squares per direction; divided by a power of two first, so that no square
-    leaves the range of floats.
-    """
-    entries = matrix.data if sparse.issparse(matrix) else matrix
-    _, exponent = np.frexp(np.abs(entries).max(initial=0.0))
-    squares = (np.ldexp(entries, -exponent) ** 2).sum()
-    return np.ldexp(s, -exponent) ** 2 / (squares if squares > 0 else 1.0)
+    def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
+        self.dim_, self._fitted_scale = len(self.components_), self.scale
+        if self.vectorizer_ is not None and not extra["default_vectorizer"]:
+            self.vectorizer = _unfitted(self.vectorizer_)
 
 
 def _is_matrix(data: object) -> bool:

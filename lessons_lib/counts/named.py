@@ -19,11 +19,23 @@ NAMED = ("one-hot", "bag of words", "TF-IDF", "BM25", "char n-grams", "LSA")
 
 
 def named_encoder(name: str, texts: Sequence[str] | None = None) -> Encoder:
-    """A fitted encoder.
+    """A fitted encoder of that name.
 
-    Parameters: name, one of ``NAMED``; texts to fit on, None for the Wikipedia sample. Returns an
-    `Encoder` with that name. Raises ValueError for an unknown name, and for LSA with fewer than 100
-    texts.
+    Parameters
+    ----------
+    name : str
+        One of ``NAMED``.
+    texts : sequence of str, optional
+        To fit on; None: the Wikipedia sample.
+
+    Returns
+    -------
+    Encoder
+
+    Raises
+    ------
+    ValueError
+        An unknown name; LSA with fewer than 100 texts.
     """
     from . import BM25, LSA, BagOfWords, OneHot, TfIdf
 
@@ -35,8 +47,9 @@ def named_encoder(name: str, texts: Sequence[str] | None = None) -> Encoder:
         "char n-grams": lambda: TfIdf(analyzer="char_wb", ngram_range=(3, 5), min_df=2),
         "LSA": lambda: LSA(dim=100, vectorizer=TfIdf(token_pattern=WORDS, sublinear_tf=True))
     }
-    encoder = make[name]().fit((
-        _articles() if name == "LSA" else sample_sentences()) if texts is None else texts)
+    if texts is None:
+        texts = _articles() if name == "LSA" else sample_sentences()
+    encoder = make[name]().fit(texts)
     encoder.name = name
     return encoder
 
@@ -53,6 +66,5 @@ def sample_sentences() -> list[str]:
     """
     from ..text import split_sentences
 
-    return [
-        sentence for article in _articles() for sentence in split_sentences(article, min_words=4)
-    ]
+    return [sentence for article in _articles()
+            for sentence in split_sentences(article, min_words=4)]

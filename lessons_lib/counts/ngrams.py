@@ -18,10 +18,24 @@ __all__ = ["ngrams"]
 def ngrams(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
     """All runs of n neighbouring tokens, in order.
 
-    Parameters: tokens of one text; n, length of a run, >= 1. Returns max(0, len(tokens) - n + 1)
-    tuples. Raises TypeError for a str (for characters pass ``list(text)``) and for tokens that are
-    no str, ValueError for n below 1.
+    Parameters
+    ----------
+    tokens : sequence of str
+        Of one text; for characters pass ``list(text)``.
+    n : int >= 1
 
+    Returns
+    -------
+    list of tuples
+        max(0, len(tokens) - n + 1) of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A str, or tokens that are none; n below 1.
+
+    Examples
+    --------
     >>> ngrams(["I", "love", "machine", "learning"], 2)
     [('I', 'love'), ('love', 'machine'), ('machine', 'learning')]
     """

@@ -20,12 +20,12 @@ __all__ = ["NonzeroStore"]
 
 
 class _LongArray:
-    """A 1-D array with `append`: ``room`` items in memory, which cost nothing until they are
+    """A 1-D array with `append`: ``capacity`` items in memory, which cost nothing until they are
     written, or all of them in a file.
     """
 
-    def __init__(self, dtype: np.dtype, room: int, folder: Path):
-        self._array, self._n, self._folder = np.empty(room, dtype=dtype), 0, folder
+    def __init__(self, dtype: np.dtype, capacity: int, folder: Path):
+        self._array, self._n, self._folder = np.empty(capacity, dtype=dtype), 0, folder
         self._file: IO[bytes] | None = None
 
     def append(self, values: np.ndarray) -> None:
@@ -41,7 +41,7 @@ class _LongArray:
     def finish(self) -> np.ndarray:
         """The array, mapped read-only where it lies in a file."""
         if self._file is None:
-            self._array.resize(self._n, refcheck=False)  # gives back the room that was not needed
+            self._array.resize(self._n, refcheck=False)  # gives back the memory that was not needed
             return self._array
         self._write(self._array[:0], flush=True)
         return (np.memmap(self._file, dtype=self._array.dtype, mode="r", shape=self._n)
@@ -90,9 +90,9 @@ class NonzeroStore:
 
     def __init__(self, n_rows: int, dtype: np.dtype, *, most: int, memory: int,
                  folder: str | os.PathLike):
-        room = min(most, memory // (np.dtype(dtype).itemsize + 4))
+        capacity = min(most, memory // (np.dtype(dtype).itemsize + 4))
         self.offsets, self._n_rows = np.zeros(n_rows + 1, dtype=np.int64), 0
-        self._columns, self._values = (_LongArray(np.dtype(kind), room, Path(folder))
+        self._columns, self._values = (_LongArray(np.dtype(kind), capacity, Path(folder))
                                        for kind in (np.int32, dtype))
 
     def append(self, columns: np.ndarray, values: np.ndarray, row_sizes: np.ndarray) -> None:

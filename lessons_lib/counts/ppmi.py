@@ -19,17 +19,33 @@ __all__ = ["ppmi"]
 
 def ppmi(counts: sparse.sparray | sparse.spmatrix | np.ndarray, *, shift: float = 0.0,
          smoothing: float = 1.0) -> sparse.csr_matrix:
-    """Turn counts of words with contexts into positive pointwise mutual information, in natural
-    logarithms.
+    """Turn counts of words with contexts into positive pointwise mutual information.
 
-    Parameters: counts, (n, m) sparse or dense, every entry finite and >= 0; shift, log k for k
-    negative samples, >= 0; smoothing, exponent of the context counts in (0, 1], where 0.75 keeps
-    rare contexts from winning. Returns (n, m) CSR float64 with no stored zeros; a row or column
-    without counts stays zero. Raises ValueError for a negative or non-finite count (row and
-    column), TypeError for what is no matrix of numbers. Notes: max(0, log(P(w, c) / (P(w) P_s(c)))
-    - shift), P_s(c) = n_c^smoothing / sum n_c^smoothing. Scaling all counts changes nothing, and a
-    symmetric matrix stays symmetric where smoothing is 1. [levy2014neural, Eq. 9 and 10;
-    levy2015improving, Sec. 3.1]
+    Parameters
+    ----------
+    counts : (n, m) matrix, sparse or dense, finite and >= 0
+    shift : float >= 0, default 0.0
+        log k for k negative samples.
+    smoothing : float in (0, 1], default 1.0
+        Exponent of the context counts; 0.75 keeps rare contexts from winning.
+
+    Returns
+    -------
+    (n, m) CSR of float64
+        In natural logarithms, no zero stored; a row or column without counts stays zero.
+
+    Raises
+    ------
+    ValueError
+        A count that is negative or not finite, by row and column.
+    TypeError
+        No matrix of numbers.
+
+    Notes
+    -----
+    max(0, log(P(w, c) / (P(w) P_s(c))) - shift), P_s(c) = n_c^smoothing / sum n_c^smoothing.
+    Scaling all counts changes nothing, and a symmetric matrix stays symmetric where smoothing is 1.
+    [levy2014neural, Eq. 9 and 10; levy2015improving, Sec. 3.1]
     """
     shift = check_float("shift", shift, low=0.0)
     smoothing = check_float("smoothing", smoothing, low=0.0, high=1.0, open_low=True)
@@ -38,15 +54,13 @@ def ppmi(counts: sparse.sparray | sparse.spmatrix | np.ndarray, *, shift: float 
         return matrix
     _, exponent = np.frexp(matrix.data.max())
     # the largest entry as high as sums allow, so that small ones do not vanish
-    room = 1000 - matrix.nnz.bit_length()
-    matrix.data = np.ldexp(matrix.data, room - exponent)
-    n_w, n_c = np.asarray(matrix.sum(axis=1)).ravel(), np.asarray(matrix.sum(axis=0)).ravel()
+    matrix.data = np.ldexp(matrix.data, 1000 - matrix.nnz.bit_length() - exponent)
+    n_w, n_c = (np.asarray(matrix.sum(axis=axis)).ravel() for axis in (1, 0))
     if smoothing != 1.0:
         n_c = n_c**smoothing
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    np.maximum(
-        _log_ratio(matrix.data, n_w[rows], n_c[matrix.indices], n_c.sum()) - shift, 0.0,
-        out=matrix.data)
+    ratio = _log_ratio(matrix.data, n_w[rows], n_c[matrix.indices], n_c.sum())
+    np.maximum(ratio - shift, 0.0, out=matrix.data)
     matrix.eliminate_zeros()
     return matrix
 

@@ -58,11 +58,11 @@ def word_ngrams(ids: np.ndarray, document_ends: np.ndarray, n_words: int, low: i
     ``firsts`` and ``lasts``. Returns how many were written and how many entries there are; -1
     entries when the slots are full.
     """
-    n, n_entries, begin = 0, n_words, 0
-    longest = 0
+    n, n_entries, begin, longest = 0, n_words, 0, 0
     for document in range(document_ends.size):
-        longest = max(longest,
-                      document_ends[document] - (document_ends[document - 1] if document else 0))
+        longest = max(longest, document_ends[document] - begin)
+        begin = document_ends[document]
+    begin = 0
     grams = np.empty(longest, np.int32)
     for document in range(document_ends.size):
         end = document_ends[document]
@@ -140,22 +140,6 @@ def count_rows(ids: np.ndarray, document_ends: np.ndarray, columns: np.ndarray, 
 
 
 @compiled
-def _sort(keys: np.ndarray, a: int, b: int) -> None:
-    """Shell sort of keys[a:b] in place (gaps of Ciura, those that leave at least eight keys in a
-    strand).
-    """
-    for gap in (701, 301, 132, 57, 23, 10, 4, 1):
-        if gap > 1 and 8 * gap > b - a:
-            continue
-        for i in range(a + gap, b):
-            key, j = keys[i], i
-            while j >= a + gap and keys[j - gap] > key:
-                keys[j] = keys[j - gap]
-                j -= gap
-            keys[j] = key
-
-
-@compiled
 def _sort_short(keys: np.ndarray, a: int, b: int, spare: np.ndarray) -> None:
     """Sort a few distinct keys: each goes to the place that counts the smaller ones.
 
@@ -192,7 +176,7 @@ def place_rows(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, be
         if n - first <= SHORT_ROW:
             _sort_short(counts, first, n, spare)
         else:
-            _sort(counts, first, n)
+            counts[first:n].sort()
         for k in range(first, n):
             columns[k], counts[k] = counts[k] >> 32, counts[k] & 0xFFFFFFFF
         row_ends[row] = n

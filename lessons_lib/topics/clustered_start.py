@@ -44,8 +44,9 @@ def clustered_counts(counts: Counts, n_topics: int, seed: int) -> np.ndarray | N
     with threadpool_limits(1):
         vectors = LSA(dim, n_iter=2, seed=int(rng.integers(2**31))).fit_transform(_weighted(sample))
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        cluster = KMeans(n_topics, n_init=tries, max_iter=ITERATIONS, random_state=int(
-            rng.integers(2**31))).fit(vectors).labels_
+        means = KMeans(n_topics, n_init=tries, max_iter=ITERATIONS,
+                       random_state=int(rng.integers(2**31)))
+        cluster = means.fit(vectors).labels_
     members = sparse.csr_matrix((np.ones(len(chosen)), (cluster, np.arange(len(chosen)))),
                                 shape=(n_topics, len(chosen)))
     return (members @ sample).toarray().T * (len(filled) / len(chosen))

@@ -28,24 +28,41 @@ _WORDS_AT_ONCE = 2048                                         # a table of pairs
 
 def coherence_of(topics: Sequence[Sequence[Any]], data: Any, *, measure: str = "u_mass",
                  window: int | None = None) -> np.ndarray:
-    """Coherence of each topic's top words. Returns (n_topics,) float64.
+    """Coherence of each topic's top words.
 
-    Parameters: topics, for each one its words, best first (str, or columns of ``data``); data, the
-    reference: a `text.Corpus`, or for ``"u_mass"`` also counts, which have no order for a window;
-    measure; window, tokens that a window holds, None for the measure's own.
+    Words that ``data`` lacks are left out of their topic, with one DataWarning.
 
+    Parameters
+    ----------
+    topics : list of lists of str, or of columns of ``data``
+        For each topic its words, best first.
+    data : text.Corpus, or for "u_mass" also counts, which have no order for a window
+        The reference.
+    measure : {'u_mass', 'npmi', 'c_v'}, default 'u_mass'
+    window : int >= 1, optional
+        Tokens that a window holds; None: 10 for 'npmi', 110 for 'c_v'.
+
+    Returns
+    -------
+    (n_topics,) float64
+
+    Raises
+    ------
+    TypeError, ValueError
+        An unknown measure; a window where documents are counted; data without order; a topic with
+        fewer than two words in ``data``.
+
+    Notes
+    -----
     With p(w) the share of documents or windows that hold w, p(v, w) of those that hold both, and e
-    = 1e-12: ``"u_mass"``: mean over pairs of log((p(v, w) + e) / p(w)), w the better-ranked word
-    [mimno2011optimizing]; ``"npmi"``: mean over pairs of NPMI(v, w) = log((p(v, w) + e) / (p(v)
-    p(w))) / -log(p(v, w) + e), window 10 [bouma2009normalized]; ``"c_v"``: each word v has the
-    vector NPMI(v, .) over the topic's words; mean cosine between it and the sum of all, window 110
-    [roder2015exploring].
+    = 1e-12: "u_mass": mean over pairs of log((p(v, w) + e) / p(w)), w the better-ranked word
+    [mimno2011optimizing]; "npmi": mean over pairs of NPMI(v, w) = log((p(v, w) + e) / (p(v) p(w)))
+    / -log(p(v, w) + e) [bouma2009normalized]; "c_v": each word v has the vector NPMI(v, .) over the
+    topic's words; mean cosine between it and the sum of all [roder2015exploring].
+
     A window counts once however often a word stands in it, and a document shorter than the window
     is one window. (gensim forgets a word when one of its two places leaves the window, so its
     counts are lower where words repeat.) Two words that are in every window have NPMI 1, the limit.
-    Words that ``data`` lacks are left out of their topic, with one DataWarning. Raises TypeError or
-    ValueError for an unknown measure, a window where documents are counted, data without order, and
-    a topic with fewer than two words in ``data``.
     """
     check_choice("measure", measure, MEASURES)
     size = MEASURES[measure]
@@ -62,8 +79,7 @@ def coherence_of(topics: Sequence[Sequence[Any]], data: Any, *, measure: str = "
     scores = np.empty(len(columns))
     for group in _groups(columns):
         used = np.unique(np.concatenate([columns[k] for k in group]))
-        total, together = (_document_counts(counts, used)
-                           if size is None
+        total, together = (_document_counts(counts, used) if size is None
                            else _window_counts(counts, used, size))
         for k in group:
             own = np.searchsorted(used, columns[k])
@@ -95,9 +111,7 @@ def _known_columns(topics: list[list[Any]], counts: Counts) -> list[np.ndarray]:
         if sum(occurs) < 2:
             raise ValueError(f"topics[{k}]={shown(words)}: {sum(occurs)} of {len(words)} words "
                              "occur in data; expected >= 2")
-        kept.append(
-            np.asarray([c for c, known in zip(columns, occurs, strict=True) if known],
-                       dtype=np.int64))
+        kept.append(np.array(columns, dtype=np.int64)[occurs])
         missing += [(k, word) for word, known in zip(words, occurs, strict=True) if not known]
     if missing:
         k, word = missing[0]
@@ -162,8 +176,8 @@ def _npmi_table(p: np.ndarray) -> np.ndarray:
     alone = np.diag(p)
     joint = p + EPSILON
     always = p >= 1.0  # 0 / 0; words that are always together tend to 1
-    return np.where(always, 1.0,
-                    np.log(joint / np.outer(alone, alone)) / np.where(always, 1.0, -np.log(joint)))
+    return np.where(always, 1.0, np.log(joint / np.outer(alone, alone))
+                    / np.where(always, 1.0, -np.log(joint)))
 
 
 def _npmi(p: np.ndarray) -> float:
@@ -173,9 +187,8 @@ def _npmi(p: np.ndarray) -> float:
 def _c_v(p: np.ndarray) -> float:
     company = _npmi_table(p)
     whole = company.sum(axis=0)
-    lengths = np.linalg.norm(company, axis=1) * np.linalg.norm(whole)
-    return float(
-        np.where(lengths > 0, company @ whole / np.where(lengths > 0, lengths, 1.0), 0.0).mean())
+    norms = np.linalg.norm(company, axis=1) * np.linalg.norm(whole)
+    return float((company @ whole / np.where(norms > 0, norms, np.inf)).mean())
 
 
 _SCORES = {"u_mass": _u_mass, "npmi": _npmi, "c_v": _c_v}

@@ -45,10 +45,10 @@ class Sizes:
         """Sum over the counts n of each group of digamma(n + a) - digamma(a) = 1/a + 1/(a + 1) + …
         + 1/(a + n - 1): (G,).
         """
-        found = (self.above / (a[:, None] + np.arange(self.above.shape[1]))).sum(axis=1)
+        result = (self.above / (a[:, None] + np.arange(self.above.shape[1]))).sum(axis=1)
         group, n = self.large.T
-        np.add.at(found, group, digamma(n + a[group]) - digamma(CAP + a[group]))
-        return found
+        np.add.at(result, group, digamma(n + a[group]) - digamma(CAP + a[group]))
+        return result
 
     def log_rise(self, a: np.ndarray) -> float:
         """Sum over all counts of log Gamma(n + a) - log Gamma(a)."""
@@ -57,20 +57,21 @@ class Sizes:
         return float(below + (gammaln(n + a[group]) - gammaln(CAP + a[group])).sum())
 
 
-def _room(n_groups: int, n_tokens: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros((n_groups, CAP + 1), dtype=np.int64), np.empty((n_tokens // CAP + 1, 2),
-                                                                   dtype=np.int64)
+def _workspace(n_groups: int, n_tokens: int) -> tuple[np.ndarray, np.ndarray]:
+    """The table and the list that the counting loops fill."""
+    return (np.zeros((n_groups, CAP + 1), dtype=np.int64),
+            np.empty((n_tokens // CAP + 1, 2), dtype=np.int64))
 
 
 def sizes_by_topic(offsets: np.ndarray, topics: np.ndarray, n_topics: int) -> Sizes:
     """The counts n_dk, grouped by topic."""
-    table, large = _room(n_topics, len(topics))
+    table, large = _workspace(n_topics, len(topics))
     return Sizes.of(table, large[: sizes_of_documents(offsets, topics, n_topics, table, large)])
 
 
 def sizes_of_words(word_topic: np.ndarray, n_topics: int, n_tokens: int) -> Sizes:
     """The counts n_kw in one group; word_topic is (V, >= K)."""
-    table, large = _room(1, n_tokens)
+    table, large = _workspace(1, n_tokens)
     return Sizes.of(table, large[: sizes_of_cells(word_topic, n_topics, table, large)])
 
 
@@ -81,9 +82,8 @@ def learned_alpha(sizes: Sizes, lengths: np.ndarray, alpha: np.ndarray) -> np.nd
     length, often = np.unique(lengths[lengths > 0], return_counts=True)
     for _ in range(STEPS):
         total = alpha.sum()
-        alpha = np.clip(
-            alpha * sizes.rise(alpha) / (often @ (digamma(length + total) - digamma(total))),
-            SMALLEST, LARGEST)
+        below = often @ (digamma(length + total) - digamma(total))
+        alpha = np.clip(alpha * sizes.rise(alpha) / below, SMALLEST, LARGEST)
     return alpha
 
 
@@ -94,11 +94,8 @@ def learned_beta(sizes: Sizes, totals: np.ndarray, n_words: int, beta: float) ->
     totals = totals[totals > 0]
     for _ in range(STEPS):
         rise = float(sizes.rise(np.array([beta]))[0])
-        beta = float(
-            np.clip(
-                beta * rise / (n_words *
-                               (digamma(totals + n_words * beta) - digamma(n_words * beta)).sum()),
-                SMALLEST, LARGEST))
+        below = n_words * (digamma(totals + n_words * beta) - digamma(n_words * beta)).sum()
+        beta = float(np.clip(beta * rise / below, SMALLEST, LARGEST))
     return beta
 
 

@@ -19,7 +19,8 @@ import numpy as np
 from scipy import sparse
 
 from ..core import shown, warn_data
-from ..text import Corpus, Vocabulary
+from ..text.token_corpus import TokenCorpus
+from ..text.vocabulary import Vocabulary
 
 __all__ = ["Counts", "as_counts"]
 
@@ -30,9 +31,14 @@ _LARGEST = np.iinfo(np.int32).max
 class Counts:
     """Checked counts of words in documents; made by `as_counts`.
 
-    ``matrix``: CSR (n_documents, n_words), int32, canonical (indices sorted, no entry twice, no
-    zero stored); never write to it. ``tokens``: the word of each column, None where a matrix came
-    without names. ``reading``: (offsets, word ids) of a corpus in reading order, else None.
+    Parameters
+    ----------
+    matrix : (n_documents, n_words) CSR of int32, canonical
+        Indices sorted, no entry twice, no zero stored; never write to it.
+    tokens : list of str or None
+        The word of each column; None where a matrix came without names.
+    reading : (offsets, word ids) or None
+        Of a corpus in its order.
     """
 
     matrix: sparse.csr_matrix
@@ -72,11 +78,13 @@ class Counts:
         return {token: i for i, token in enumerate(self.tokens or ())}
 
     def tokens_in_order(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every token by itself: (offsets, word ids), where document d is
-        ``word_ids[offsets[d]:offsets[d + 1]]``.
+        """Every token by itself: document d is ``word_ids[offsets[d]:offsets[d + 1]]``.
 
-        Offsets are int64 (n_documents + 1,), word ids int32 (n_tokens,): in reading order from a
-        corpus, by rising word id from a matrix.
+        Returns
+        -------
+        (offsets, word_ids)
+            (n_documents + 1,) int64 and (n_tokens,) int32: in the order of a corpus, by rising word
+            id from a matrix.
         """
         if self.reading is not None:
             return self.reading
@@ -86,8 +94,17 @@ class Counts:
 
     @classmethod
     def from_reading(cls, offsets: np.ndarray, word_ids: np.ndarray, tokens: list[str]) -> Counts:
-        """Counts of tokens in reading order; ids and offsets are trusted (`as_counts` checks a
-        corpus before it comes here).
+        """Counts of tokens in the order of a corpus; nothing is checked, as `as_counts` does.
+
+        Parameters
+        ----------
+        offsets, word_ids
+            As `tokens_in_order` gives them.
+        tokens : list of str
+
+        Returns
+        -------
+        Counts
         """
         ones = np.ones(len(word_ids), dtype=np.int32)
         matrix = sparse.csr_matrix((ones, np.array(word_ids, dtype=np.int32), np.array(offsets)),
@@ -97,7 +114,16 @@ class Counts:
                    (np.asarray(offsets, dtype=np.int64), np.asarray(word_ids, dtype=np.int32)))
 
     def rows(self, chosen: np.ndarray | slice) -> Counts:
-        """The counts of some documents, in the given order; reading order is not kept."""
+        """The counts of some documents, in the given order; that of their words is not kept.
+
+        Parameters
+        ----------
+        chosen : array of int or slice
+
+        Returns
+        -------
+        Counts
+        """
         return Counts(self.matrix[chosen], self.tokens)
 
 
@@ -105,19 +131,37 @@ def as_counts(data: Any, *, vocabulary: Any = None, n_words: int | None = None,
               fitting: bool = True, name: str = "data") -> Counts:
     """Check word counts and bring them into one form.
 
-    Parameters: data, a matrix of counts (sparse or dense, documents in rows), a `text.Corpus`, or a
-    `Counts`; vocabulary, the tokens of the columns: a list, a `Vocabulary` or a mapping from token
-    to column. A matrix must have one column for each; of a corpus, tokens that are not in it are
-    dropped. n_words, the number of columns needed; fitting, False where a model is only used: then
-    there may be no documents, and no tokens; name, the caller's argument in the warning. Raises
-    TypeError for other data, ValueError with document and word for a count that is negative, NaN,
-    infinite, fractional or too large, for a word id outside the columns, and for no documents or no
-    tokens at all. One DataWarning gives the number of empty documents.
+    One DataWarning gives the number of empty documents.
+
+    Parameters
+    ----------
+    data : (D, V) counts, sparse or dense, text.Corpus or Counts
+    vocabulary : list of str, Vocabulary or mapping token -> column, optional
+        The tokens of the columns. A matrix must have one column for each; of a corpus, tokens that
+        are not in it are dropped.
+    n_words : int, optional
+        The number of columns needed.
+    fitting : bool, default True
+        False where a model is only used: then there may be no documents, and no tokens.
+    name : str, default 'data'
+        The caller's argument in the warning.
+
+    Returns
+    -------
+    Counts
+
+    Raises
+    ------
+    TypeError
+        Other data.
+    ValueError
+        A count that is negative, NaN, infinite, fractional or too large, by document and word; a
+        word id outside the columns; no documents or no tokens.
     """
     names = None if vocabulary is None else _column_names(vocabulary)
     if isinstance(data, Counts):
         counts = data if names is None or names == data.tokens else _renamed(data, names)
-    elif isinstance(data, Corpus):
+    elif isinstance(data, TokenCorpus):
         counts = _from_corpus(data, names)
     else:
         counts = Counts(_checked_matrix(data), names)
@@ -144,11 +188,11 @@ def _check_amount(counts: Counts, *, fitting: bool, name: str) -> None:
 
 
 def _frames_to_caller() -> int:
-    """How many frames lie between `_check_amount` and the code that called this room, whichever of
-    its doors it took.
+    """How many frames lie between `_check_amount` and the code that called this package, by
+    whichever function.
     """
-    room, frame, n = __name__.rpartition(".")[0], sys._getframe(2), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(room):
+    package, frame, n = __name__.rpartition(".")[0], sys._getframe(2), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(package):
         frame, n = frame.f_back, n + 1
     return n
 
@@ -203,7 +247,7 @@ def _columns_of(tokens: Sequence[str], names: list[str]) -> np.ndarray:
 # ------------------------------------------------------------------------------ corpus
 
 
-def _from_corpus(corpus: Corpus, names: list[str] | None) -> Counts:
+def _from_corpus(corpus: TokenCorpus, names: list[str] | None) -> Counts:
     tokens = corpus.vocabulary.tokens
     _check_ids(corpus.offsets, corpus.token_ids, len(tokens))
     same = names is None or names == list(tokens)

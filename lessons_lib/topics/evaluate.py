@@ -9,16 +9,13 @@ of smallest total variation. Taught in lesson ``03_topic_models``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..core import check_array, generator
 from .counts_input import Counts, as_counts
-
-if TYPE_CHECKING:
-    from .model import TopicModel
 
 __all__ = [
     "TopicMatch", "completion_perplexity", "log_likelihood", "match_topics", "split_documents"
@@ -29,13 +26,24 @@ _MOST_TOKENS = 1 << 27                           # that are dealt one by one, at
 
 
 def split_documents(data: Any, *, seed: int = 0) -> tuple[Counts, Counts]:
-    """Deal the tokens of each document at random into two halves. Returns (seen, scored), with the
-    same documents and columns as ``data``.
+    """Deal the tokens of each document at random into two halves, which add up to ``data``.
 
     Of an odd number of tokens the first half gets one more, so that a scored token has always a
-    seen one beside it. Every split of a document is equally likely, and the two halves add up to
-    ``data``. Parameters: data, a count matrix, a corpus or `Counts`; seed. Raises as `as_counts`,
-    and ValueError for more than 2^27 tokens, because each of them is dealt by itself.
+    seen one beside it. Every split of a document is equally likely.
+
+    Parameters
+    ----------
+    data : (D, V) counts, text.Corpus or Counts
+    seed : int >= 0, default 0
+
+    Returns
+    -------
+    (seen, scored), Counts with the documents and columns of ``data``
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `as_counts`; more than 2^27 tokens, because each of them is dealt by itself.
     """
     counts = data if isinstance(data, Counts) else as_counts(data, fitting=False)
     if counts.n_tokens > _MOST_TOKENS:
@@ -53,33 +61,59 @@ def split_documents(data: Any, *, seed: int = 0) -> tuple[Counts, Counts]:
     def half(chosen: np.ndarray) -> Counts:
         cells = (document[chosen], word_ids[order[chosen]])
         ones = np.ones(len(cells[0]), dtype=np.int32)
-        return Counts(
-            sparse.coo_matrix((ones, cells), shape=counts.matrix.shape).tocsr(), counts.tokens)
+        matrix = sparse.coo_matrix((ones, cells), shape=counts.matrix.shape)
+        return Counts(matrix.tocsr(), counts.tokens)
 
     return half(first), half(~first)
 
 
-def completion_perplexity(model: TopicModel, counts: Counts, *, seed: int = 0) -> float:
-    """exp(-mean log p(w)) of the scored halves, each with the topics that the model infers from the
-    seen half; see `TopicModel.perplexity`.
+def completion_perplexity(model: Any, counts: Counts, *, seed: int = 0) -> float:
+    """exp(-mean log p(w)) of the scored halves; see `TopicModel.perplexity`.
 
-    Raises ValueError when no document has two tokens, TypeError or ValueError for a wrong seed.
+    Parameters
+    ----------
+    model : TopicModel
+        Infers topics from the seen half of each document.
+    counts : Counts
+        With the model's columns.
+    seed : int >= 0, default 0
+        Of the split.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        No document has two tokens; a wrong seed.
     """
     seen, scored = split_documents(counts, seed=seed)
     if scored.n_tokens == 0:
         raise ValueError(f"data: none of {counts.n_documents} documents has 2 known tokens; "
                          "expected >= 1, one token to infer from and one to score")
-    return float(
-        np.exp(-log_likelihood(scored, model._infer(seen, model.seed), model.components_) /
-               scored.n_tokens))
+    likelihood = log_likelihood(scored, model._infer(seen, model.seed), model.components_)
+    return float(np.exp(-likelihood / scored.n_tokens))
 
 
 def log_likelihood(data: Any, doc_topic: np.ndarray, components: np.ndarray) -> float:
-    """Sum over all tokens of log sum_k p(k | document) p(word | k), in nats; -inf where a token has
-    probability 0.
+    """Sum over all tokens of log sum_k p(k | document) p(word | k), in nats.
 
-    Parameters: data, counts (D, V) or a corpus; doc_topic (D, K); components (K, V). Raises
-    ValueError for shapes that do not fit and for negative probabilities.
+    Parameters
+    ----------
+    data : (D, V) counts, text.Corpus or Counts
+    doc_topic : (D, K) floats >= 0
+    components : (K, V) floats >= 0
+
+    Returns
+    -------
+    float
+        -inf where a token has probability 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shapes that do not fit; negative probabilities.
     """
     counts = data if isinstance(data, Counts) else as_counts(data, fitting=False)
     components = check_array("components", components, columns=counts.n_words)
@@ -87,10 +121,10 @@ def log_likelihood(data: Any, doc_topic: np.ndarray, components: np.ndarray) -> 
     if len(doc_topic) != counts.n_documents:
         raise ValueError(f"doc_topic has {len(doc_topic)} rows, data has {counts.n_documents} "
                          "documents; expected one row for each document")
-    for name, found in (("doc_topic", doc_topic), ("components", components)):
-        if found.size and found.min() < 0:
-            raise ValueError(f"{name}[{int(np.argmax((found < 0).any(axis=1)))}] holds "
-                             f"{found.min():g}; expected probabilities >= 0")
+    for name, array in (("doc_topic", doc_topic), ("components", components)):
+        if array.size and array.min() < 0:
+            raise ValueError(f"{name}[{int(np.argmax((array < 0).any(axis=1)))}] holds "
+                             f"{array.min():g}; expected probabilities >= 0")
     entries = counts.matrix.tocoo()
     word_topic = np.ascontiguousarray(components.T)
     size = max(1, _AT_ONCE // max(1, len(components)))
@@ -108,9 +142,12 @@ def log_likelihood(data: Any, doc_topic: np.ndarray, components: np.ndarray) -> 
 class TopicMatch:
     """Which found topic stands for which true one.
 
-    ``order``: (K_true,) int64, the found topic paired with each true one, -1 where fewer were
-    found; ``distance``: (K_true,) float64, their total variation, 0 (equal) to 1 (no word in
-    common), 1 where unpaired.
+    Parameters
+    ----------
+    order : (K_true,) int64
+        The found topic paired with each true one, -1 where fewer were found.
+    distance : (K_true,) float64
+        Their total variation, 0 (equal) to 1 (no word in common, or unpaired).
     """
 
     order: np.ndarray
@@ -118,11 +155,26 @@ class TopicMatch:
 
 
 def match_topics(found: np.ndarray, true: np.ndarray) -> TopicMatch:
-    """Pair found topics with true ones so that the sum of total variations, 1/2 sum_w |p(w) -
-    q(w)|, is smallest.
+    """Pair found topics with true ones so that the sum of total variations is smallest.
 
-    Parameters: found (K, V), true (K_true, V), rows of distributions over the same words. Raises
-    ValueError for different columns or no rows.
+    Parameters
+    ----------
+    found : (K, V) floats
+    true : (K_true, V) floats
+        Rows are distributions over the same words.
+
+    Returns
+    -------
+    TopicMatch
+
+    Raises
+    ------
+    TypeError, ValueError
+        Different columns; no rows.
+
+    Notes
+    -----
+    Total variation: 1/2 sum_w |p(w) - q(w)|.
     """
     from scipy.optimize import linear_sum_assignment
     from scipy.spatial.distance import cdist

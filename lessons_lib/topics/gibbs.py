@@ -9,18 +9,17 @@ exact in the limit, and the draws are compiled vector code (`kernels.lda_sweep`)
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
-from ..core import (BackendUnavailable, DamagedFile, check_choice, check_int, fingerprint,
-                    generator, shown, track)
-from ..counts.encoding import loaded_array
+from ..core import BackendUnavailable, check_int, fingerprint, generator, shown, track
+from ..core.learned import Array, Learned, checked_array
+from ..core.parameters import Choice, Flag, Given, Int
 from .counts_input import Counts
-from .model import TopicModel
-from .settings import checked_prior
+from .model import TopicModel, checked_prior
 
 __all__ = ["GibbsLDA"]
 
@@ -30,52 +29,108 @@ LEARN_AFTER = 50
 FOLD_IN_BURN, FOLD_IN_SAMPLES = 20, 30          # sweeps over new documents
 
 
-class GibbsLDA(TopicModel):
-    """LDA by collapsed Gibbs sampling: p(z = k | all others) ~ (n_dk + alpha_k) (n_kw + beta) /
-    (n_k + V beta).
-
-    Parameters: n_topics, K; alpha, concentration of p(topic | document) > 0, one number or one per
-    topic; beta, of p(word | topic) > 0; n_sweeps, how often every token is drawn; burn_in, sweeps
-    before the first sample, None for half of n_sweeps; thin, sweeps from one sample to the next;
-    learn_alpha (one number per topic) and learn_beta, whether to fit the priors to the chain every
-    ten sweeps (Minka's fixed point), once half of burn_in or 50 sweeps are over; seed; threads: one
-    is the exact chain; more draw the documents of a batch side by side, each sweep in 16 batches,
-    with the words' counts of when the batch began, and give the same result for any number above
-    one; device, "cpu" or "cuda" (batches there, too); progress, show a bar. Learned, beside what
-    every `TopicModel` has: ``assignments_`` (n_tokens,) int32, the topics of the tokens after the
-    last sweep; ``beta_``; ``n_sweeps_`` and ``n_samples_``, sweeps and samples so far; ``history_``
-    (m, 2), sweep and log p(words, topics) per token, every ten sweeps. ``components_``,
-    ``doc_topic_``, ``alpha_`` and ``beta_`` are means over the samples, or the last state where
-    there is none yet. A mean over samples supposes that topics keep their numbers, as they do in
-    one chain on real text; on tiny corpora they may swap. New documents are folded in: Gibbs
-    sampling of their topics with ``components_`` frozen, 20 sweeps and the mean of 30 more. The
-    result is bitwise the same for equal settings. [griffiths2004finding; blei2003latent]
+@dataclass
+class _Past:
+    """What a chain needs to go on, beside the topics and the means: the priors of now, and how far
+    it is; ``mean_beta`` is that of the samples.
     """
+
+    alpha: np.ndarray
+    beta: float
+    burn_in: int
+    n_sweeps: int = 0
+    n_samples: int = 0
+    history: list[list[float]] = field(default_factory=list)
+    fingerprint: str = ""
+    mean_beta: float = 0.0
+
+
+class _PastState(Learned):
+    """The `_Past` of a model in its files, so that the chain can go on."""
+
+    def pack(self, value: _Past) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Alpha and history as arrays, the rest as JSON."""
+        noted = dict(vars(value))
+        arrays = {"own.alpha": noted.pop("alpha"), "own.history": _table(noted.pop("history"))}
+        return arrays, {"own": noted}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> _Past:
+        """The past from what `pack` gave."""
+        own, n_topics = extra["own"], sizes["n_topics"]
+        alpha = checked_array(arrays, "own.alpha", n_topics)
+        beta, mean_beta = (float(checked_prior("beta", own[name], 1)[0])
+                           for name in ("beta", "mean_beta"))
+        return _Past(checked_prior("alpha", alpha, n_topics), beta,
+                     check_int("burn_in", own["burn_in"], low=0),
+                     check_int("n_sweeps", own["n_sweeps"]),
+                     check_int("n_samples", own["n_samples"], low=0),
+                     checked_array(arrays, "own.history", "looks", 2).tolist(),
+                     str(own["fingerprint"]), mean_beta)
+
+
+def _table(history: list[list[float]]) -> np.ndarray:
+    return np.array(history, dtype=np.float64).reshape(-1, 2)
+
+
+class GibbsLDA(TopicModel):
+    """LDA by collapsed Gibbs sampling.
+
+    Notes
+    -----
+    p(z = k | all others) ~ (n_dk + alpha_k) (n_kw + beta) / (n_k + V beta).
+
+    ``components_``, ``doc_topic_``, ``alpha_`` and ``beta_`` are means over the samples, or the
+    last state where there is none yet. A mean over samples supposes that topics keep their numbers,
+    as they do in one chain on real text; on tiny corpora they may swap. Priors are fitted by
+    Minka's fixed point, once half of burn_in or 50 sweeps are over. New documents are folded in:
+    Gibbs sampling of their topics with ``components_`` frozen, 20 sweeps and the mean of 30 more.
+    The result is bitwise the same for equal settings. [griffiths2004finding; blei2003latent]
+    """
+
+    alpha = Given(0.1, "concentration of p(topic | document)",
+                  kind="float > 0, or n_topics of them")
+    beta = Given(0.01, "concentration of p(word | topic)", kind="float > 0",
+                 check=lambda name, value: float(checked_prior(name, value, 1)[0]))
+    n_sweeps = Int(200, "how often every token is drawn")
+    burn_in = Int(None, "sweeps before the first sample; None: half of n_sweeps", low=0)
+    thin = Int(10, "sweeps from one sample to the next")
+    learn_alpha = Flag(True, "fit one number per topic to the chain, every ten sweeps")
+    learn_beta = Flag(True, "fit beta to the chain, every ten sweeps")
+    threads = Int(1, "one is the exact chain; more draw the documents of a batch side by side, "
+                     "each sweep in 16 batches, with the words' counts of when the batch began, and "
+                     "give the same result for any number above one")
+    device = Choice("cpu", "cuda", doc="on 'cuda' batches, too")
+    progress = Flag(False, "show a bar")
+
+    assignments_ = Array("tokens", dtype="i", file="own.assignments",
+                         doc="topics of the tokens after the last sweep")
+    _past = _PastState(file="own.alpha")
 
     name = "LDA (Gibbs)"
 
-    def __init__(self, n_topics: int = 20, *, alpha: Any = 0.1, beta: float = 0.01,
-                 n_sweeps: int = 200, burn_in: int | None = None, thin: int = 10,
-                 learn_alpha: bool = True, learn_beta: bool = True, seed: int = 0, threads: int = 1,
-                 device: str = "cpu", progress: bool = False):
-        self.n_topics, self.alpha, self.beta, self.n_sweeps = n_topics, alpha, beta, n_sweeps
-        self.burn_in, self.thin, self.learn_alpha, self.learn_beta = burn_in, thin, learn_alpha, learn_beta
-        self.seed, self.threads, self.device, self.progress = seed, threads, device, progress
+    @property
+    def beta_(self) -> float:
+        """Concentration of the prior on p(word | topic)."""
+        return self._past.mean_beta
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        checked_prior("alpha", self.alpha, self.n_topics)
-        checked_prior("beta", self.beta, 1)
-        check_int("n_sweeps", self.n_sweeps)
-        if self.burn_in is not None:
-            check_int("burn_in", self.burn_in, low=0)
-        check_int("thin", self.thin)
-        check_int("threads", self.threads)
-        for name in ("learn_alpha", "learn_beta", "progress"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise TypeError(f"{name}={shown(getattr(self, name))} is "
-                                f"{type(getattr(self, name)).__name__}; expected True or False")
-        check_choice("device", self.device, ("cpu", "cuda"))
+    @property
+    def history_(self) -> np.ndarray:
+        """Sweep and log p(words, topics) per token, every ten sweeps: (m, 2) float64."""
+        return _table(self._past.history)
+
+    @property
+    def n_sweeps_(self) -> int:
+        """Sweeps so far."""
+        return self._past.n_sweeps
+
+    @property
+    def n_samples_(self) -> int:
+        """Samples so far."""
+        return self._past.n_samples
+
+    def _check_together(self, settings: Mapping[str, Any]) -> None:
+        checked_prior("alpha", settings["alpha"], settings["n_topics"])
 
     def _check_machine(self) -> None:
         if self.device == "cuda":
@@ -90,32 +145,39 @@ class GibbsLDA(TopicModel):
     def _fit(self, counts: Counts) -> None:
         _check_sizes(counts, words=True)
         rng = generator(self.seed)
-        key, topics = int(rng.integers(1 << 62)), rng.integers(self.n_topics, size=counts.n_tokens,
-                                                               dtype=np.int32)
+        key = int(rng.integers(1 << 62))
+        topics = rng.integers(self.n_topics, size=counts.n_tokens, dtype=np.int32)
         past = _Past(checked_prior("alpha", self.alpha, self.n_topics),
                      float(checked_prior("beta", self.beta, 1)[0]),
                      self.n_sweeps // 2 if self.burn_in is None else self.burn_in)
         self._run(_Chain(self, counts, topics, key, past), self.n_sweeps)
 
-    def resume(self, data: Any, *, n_sweeps: int = 100) -> GibbsLDA:
-        """Go on with the chain on the same data for ``n_sweeps`` sweeps; works after `load`.
+    def resume(self, data: Any, *, n_sweeps: int = 100) -> Self:
+        """Go on with the chain on the same data; works after `load`.
 
-        With the same ``burn_in`` the result is bitwise that of one `fit` of all the sweeps. Returns
-        self. Raises NotFittedError, TypeError or ValueError for a wrong number, ValueError when the
-        data are not those of the fit or ``n_topics`` was changed, BackendUnavailable.
+        With the same ``burn_in`` the result is bitwise that of one `fit` of all the sweeps.
+
+        Parameters
+        ----------
+        data
+            That of the fit.
+        n_sweeps : int >= 1, default 100
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError, BackendUnavailable
+        TypeError, ValueError
+            Other data; ``n_topics`` was changed; a wrong number.
         """
-        self._check_fitted("components_")
-        self._check_same_topics("resume")
-        self._check_settings()
-        self._check_machine()
+        counts = self._ready_to_resume(data)
         check_int("n_sweeps", n_sweeps)
-        counts = self._known_counts(data)
         _check_sizes(counts, words=True)
-        if fingerprint(*counts.tokens_in_order()) != self._past.fingerprint:
-            raise ValueError(f"data has {counts.n_documents} documents and {counts.n_tokens:,} "
-                             f"tokens, the fit had {len(self.doc_topic_)} and "
-                             f"{len(self.assignments_):,}, or another order; resume needs the data "
-                             "of the fit")
+        same = fingerprint(*counts.tokens_in_order()) == self._past.fingerprint
+        self._check_same_data(same, counts)
         key = int(generator(self.seed).integers(1 << 62))
         self._run(_Chain(self, counts, self.assignments_, key, self._past), n_sweeps)
         self._note_corpus(counts)
@@ -124,86 +186,48 @@ class GibbsLDA(TopicModel):
     def _run(self, chain: _Chain, n_sweeps: int) -> None:
         for _ in track(range(n_sweeps), label=self.name, show=self.progress):
             chain.sweep()
-        past = chain.past
-        word_topic, self.doc_topic_, self.alpha_, beta = (chain.means
-                                                          if past.n_samples
-                                                          else chain.estimates())
-        self.components_, self.beta_ = np.ascontiguousarray(word_topic.T), float(beta)
-        self.assignments_, self.history_ = chain.topics().copy(), np.array(
-            past.history, dtype=np.float64).reshape(-1, 2)
-        self.n_sweeps_, self.n_samples_, self._past = past.n_sweeps, past.n_samples, past
+        means = chain.means if chain.past.n_samples else chain.estimates()
+        word_topic, self.doc_topic_, self.alpha_, beta = means
+        self.components_ = np.ascontiguousarray(word_topic.T)
+        self.assignments_ = chain.topics().copy()
+        self._past = replace(chain.past, mean_beta=float(beta))
 
     # -------------------------------------------------------------------------- using
 
     def _infer(self, counts: Counts, seed: int) -> np.ndarray:
-        from ..kernels import LdaState, lda_sweep
+        from ..kernels.lda_sweep import LdaState, lda_sweep
         from .gibbs_kernel import add_document_counts
 
         _check_sizes(counts)
         used, words = np.unique(counts.matrix.indices, return_inverse=True)
         offsets, ids = Counts(counts.matrix).tokens_in_order()
-        found = np.zeros((counts.n_documents, len(self.alpha_)))
+        result = np.zeros((counts.n_documents, len(self.alpha_)))
         if len(ids):
             table = self.components_[:, used].T
             words = np.repeat(words, counts.matrix.data)
             state = LdaState(words, offsets, (table * self.alpha_).argmax(axis=1)[words],
-                             n_topics=len(self.alpha_), n_words=len(used), streams=_streams(
-                                 offsets, ids), word_topic=table)
+                             n_topics=len(self.alpha_), n_words=len(used),
+                             streams=_streams(offsets, ids), word_topic=table)
             key = int(generator(seed).integers(1 << 62))
             for sweep in range(FOLD_IN_BURN + FOLD_IN_SAMPLES):
                 lda_sweep(state, alpha=self.alpha_, seed=key, sweep=sweep, threads=self.threads)
                 if sweep >= FOLD_IN_BURN:
-                    add_document_counts(offsets, state.topics.numpy(), found)
-        found = found / FOLD_IN_SAMPLES + self.alpha_
-        return found / found.sum(axis=1, keepdims=True)
+                    add_document_counts(offsets, state.topics.numpy(), result)
+        result = result / FOLD_IN_SAMPLES + self.alpha_
+        return result / result.sum(axis=1, keepdims=True)
 
-    # -------------------------------------------------------------------------- files
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        past = self._past
-        arrays = {"assignments": self.assignments_, "history": self.history_, "alpha": past.alpha}
-        return arrays, {
-            "beta": past.beta, "mean_beta": self.beta_, "burn_in": past.burn_in,
-            "n_sweeps": past.n_sweeps, "n_samples": past.n_samples, "fingerprint": past.fingerprint
-        }
-
-    def _restore(self, arrays: dict[str, np.ndarray], extra: dict[str, Any],
-                 path: str | os.PathLike) -> None:
-        self.assignments_ = loaded_array(path, arrays, "assignments", shape=(int(
-            self.word_counts_.sum()), ), kind="i").astype(np.int32)
-        if len(self.assignments_
-               ) and not 0 <= self.assignments_.min() <= self.assignments_.max() < self.n_topics:
-            raise DamagedFile(f"{path}: array 'assignments' holds numbers that are no topics. Save "
-                              "the model again")
-        n_history = len(arrays.get("history", ()))
-        self.history_ = loaded_array(path, arrays, "history", shape=(n_history, 2))
-        alpha = loaded_array(path, arrays, "alpha", shape=(self.n_topics,))
-        self.beta_ = float(checked_prior("beta", extra["mean_beta"], 1)[0])
-        self._past = _Past(checked_prior("alpha", alpha, self.n_topics),
-                           float(checked_prior("beta", extra["beta"], 1)[0]),
-                           check_int("burn_in", extra["burn_in"], low=0),
-                           check_int("n_sweeps", extra["n_sweeps"]),
-                           check_int("n_samples", extra["n_samples"], low=0),
-                           self.history_.tolist(), str(extra["fingerprint"]))
-        self.n_sweeps_, self.n_samples_ = self._past.n_sweeps, self._past.n_samples
+    def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
+        super()._after_load(arrays, extra)
+        topics, n_tokens = self.assignments_.astype(np.int32), int(self.word_counts_.sum())
+        if len(topics) != n_tokens:
+            raise ValueError(f"array 'own.assignments' has shape {topics.shape}; expected "
+                             f"({n_tokens},), a topic for each token")
+        if len(topics) and not 0 <= topics.min() <= topics.max() < self.n_topics:
+            raise ValueError("array 'own.assignments' holds numbers that are no topics")
+        self.assignments_ = topics
 
 
 # ------------------------------------------------------------------------------ the chain
-
-
-@dataclass
-class _Past:
-    """What a chain needs to go on, beside the topics and the means: the priors of now, and how far
-    it is.
-    """
-
-    alpha: np.ndarray
-    beta: float
-    burn_in: int
-    n_sweeps: int = 0
-    n_samples: int = 0
-    history: list[list[float]] = field(default_factory=list)
-    fingerprint: str = ""
 
 
 class _Chain:
@@ -213,18 +237,15 @@ class _Chain:
 
     def __init__(self, model: GibbsLDA, counts: Counts, topics: np.ndarray, key: int,
                  past: _Past) -> None:
-        from ..kernels import LdaState
+        from ..kernels.lda_sweep import LdaState
 
         self.model, self.key = model, key
         self.offsets, words = counts.tokens_in_order()
         self.lengths = np.diff(self.offsets)
         self.state = LdaState(words, self.offsets, topics, n_topics=model.n_topics,
                               n_words=counts.n_words, device=model.device)
-        self.past = _Past(
-            **{
-                **vars(past), "history": list(past.history), "fingerprint": fingerprint(
-                    *counts.tokens_in_order())
-            })
+        self.past = replace(past, history=list(past.history),
+                            fingerprint=fingerprint(*counts.tokens_in_order()))
         self.means: tuple[Any, ...] = ()
         if past.n_samples:
             self.means = (np.ascontiguousarray(model.components_.T), model.doc_topic_.copy(),
@@ -236,7 +257,7 @@ class _Chain:
 
     def sweep(self) -> None:
         """Draw every token once; then learn the priors and take a sample where it is time."""
-        from ..kernels import lda_sweep
+        from ..kernels.lda_sweep import lda_sweep
 
         past = self.past
         lda_sweep(self.state, alpha=past.alpha, beta=past.beta, seed=self.key, sweep=past.n_sweeps,
@@ -322,7 +343,6 @@ def _streams(offsets: np.ndarray, words: np.ndarray) -> np.ndarray:
     # the mixing of SplitMix64
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-    up_to = np.concatenate(
-        [np.zeros(1, dtype=np.uint64),
-         np.cumsum(x ^ (x >> np.uint64(31)), dtype=np.uint64)])
+    up_to = np.concatenate([np.zeros(1, dtype=np.uint64),
+                            np.cumsum(x ^ (x >> np.uint64(31)), dtype=np.uint64)])
     return ((up_to[offsets[1:]] - up_to[offsets[:-1]]) >> np.uint64(1)).astype(np.int64)

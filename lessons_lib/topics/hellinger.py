@@ -23,12 +23,23 @@ class Hellinger(Estimator):
     name = "Hellinger"
 
     def __init__(self) -> None:
-        pass
+        """There are no settings."""
 
     def transform(self, vectors: np.ndarray) -> np.ndarray:
-        """Square roots of (n, dim) numbers >= 0, in their float type.
+        """Square root of each number.
 
-        Raises ValueError with row for a number below 0 and as `core.check_array`.
+        Parameters
+        ----------
+        vectors : (n, dim) floats >= 0
+
+        Returns
+        -------
+        (n, dim) of the same type
+
+        Raises
+        ------
+        TypeError, ValueError
+            A number below 0, by row; as `core.check_array`.
         """
         vectors = check_array("vectors", vectors)
         bad = np.flatnonzero((vectors < 0).any(axis=1))

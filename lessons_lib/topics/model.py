@@ -5,60 +5,62 @@ A model is a table p(word | topic) and a way to find p(topic | document) for a d
 seen. Everything else, from held-out perplexity to the `Encoder` of the leaderboard, follows from
 these two and is written here once. Taught in lesson ``03_topic_models``.
 
-How to add a model: subclass `TopicModel` and write three methods (``_check_settings``, ``_fit``,
-``_infer``; their docstrings are the contract), and ``_state`` / ``_restore`` where it learns more
-than the base keeps.
+How to add a model: subclass `TopicModel`, declare its settings and what it learns beyond the base,
+and write ``_fit`` and ``_infer`` (their docstrings are the contract).
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from ..core import (DamagedFile, Estimator, check_float, check_int, check_seed, checked_texts,
-                    load_model, save_model, shown, track)
-from ..counts.encoding import loaded_array
-from ..text import Corpus, Tokenizer
-from ..text.string_table import Strings
+from ..core import check_float, check_int, checked_texts, shown, track, warn_data
+from ..core.estimator import SavedEstimator
+from ..core.learned import Array, Strings
+from ..core.parameters import Int, Seed
+from ..text.token_corpus import TokenCorpus
+from ..text.tokenise import Tokenizer
+from .coherence import coherence_of
 from .counts_input import Counts, as_counts
-from .settings import MAX_TOPICS, checked_topics
+from .evaluate import completion_perplexity
 
-__all__ = ["TopicModel"]
+__all__ = ["LARGEST_PRIOR", "SMALLEST_PRIOR", "TopicModel", "checked_prior"]
+
+MAX_TOPICS = 32_767                              # a topic number fits into 16 bits with sign
+# float32 can multiply two of the one, and still sees a token beside the other
+SMALLEST_PRIOR, LARGEST_PRIOR = 1e-12, 1e6
 
 
-class TopicModel(Estimator):
+class TopicModel(SavedEstimator):
     """Base of `PLSA`, `GibbsLDA` and `OnlineLDA`.
 
-    Learned by every model: ``components_`` (K, V) float64, p(word | topic), rows sum to 1;
-    ``doc_topic_`` (D, K) float64, p(topic | document) of the fitted documents, rows sum to 1;
-    ``alpha_`` (K,), concentration of the prior on p(topic | document) (ones where a model has
-    none); ``topic_share_`` (K,), share of all tokens that each topic explains; ``word_counts_``
-    (V,) int64, how often each word occurred in training; ``tokens_``, the words of the columns,
-    None where the model was fitted on a matrix without ``vocabulary``. ``tokenizer``: what cuts
-    texts in `encode`, None for ``Tokenizer()``; set it on the object when the corpus was cut by
-    another one.
+    ``tokenizer`` is what cuts texts in `encode`, None for ``Tokenizer()``; set it on the object
+    when the corpus was cut by another one.
     """
+
+    n_topics = Int(20, "K", high=MAX_TOPICS, positional=1)
+    seed = Seed()
+
+    components_ = Array("n_topics", "words", dtype="f", file="components",
+                        doc="p(word | topic), rows sum to 1")
+    doc_topic_ = Array("documents", "n_topics", dtype="f", file="doc_topic",
+                       doc="p(topic | document) of the fitted documents, rows sum to 1")
+    alpha_ = Array("n_topics", dtype="f", file="alpha", doc="concentration of the prior on p(topic "
+                   "| document); ones where a model has none")
+    topic_share_ = Array("n_topics", dtype="f", file="topic_share",
+                         doc="share of all tokens that each topic explains")
+    word_counts_ = Array("words", dtype="i", file="word_counts",
+                         doc="how often each word occurred in training")
+    tokens_ = Strings("words", optional=True, doc="the words of the columns; None where the model "
+                                                  "was fitted on a matrix without ``vocabulary``")
 
     name = "topics"
     tokenizer: Any = None
-    n_topics: int
-    seed: int
 
     # ----------------------------------------------------------------------- written by each model
-
-    def _check_settings(self) -> None:
-        """Raise TypeError or ValueError for a setting that does not depend on the data; `fit` calls
-        it before it reads anything.
-
-        The base checks ``n_topics`` and ``seed``; a model's own version calls
-        ``super()._check_settings()`` and then checks its own.
-        """
-        check_int("n_topics", self.n_topics, high=MAX_TOPICS)
-        check_seed(self.seed)
 
     def _check_machine(self) -> None:
         """Raise BackendUnavailable where a device that the settings name is not here; `load` does
@@ -66,12 +68,11 @@ class TopicModel(Estimator):
         """
 
     def _fit(self, counts: Counts) -> None:
-        """Learn from checked counts and set ``components_``, ``doc_topic_``, ``alpha_`` (see the
-        class) and attributes of the model's own.
+        """Learn from checked counts and set ``components_``, ``doc_topic_``, ``alpha_`` and
+        attributes of the model's own.
 
         Attributes are set when all work is done, so that a `fit` that fails leaves a former one as
         it was. Documents without tokens get the mean of the prior, ``alpha_ / alpha_.sum()``.
-        Priors of shape (K,) are checked here, by `settings.checked_prior`, before work begins.
         ``tokens_``, ``word_counts_`` and ``topic_share_`` are set by the base afterwards; a
         ``partial_fit`` calls ``self._note_corpus(counts, add=True)`` itself.
         """
@@ -87,42 +88,61 @@ class TopicModel(Estimator):
         """
         raise NotImplementedError(f"{type(self).__name__} does not implement _infer")
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Further arrays and JSON that `save` keeps (assignments, generator state, history), beyond
-        what the base keeps.
-        """
-        return {}, {}
-
-    def _restore(self, arrays: dict[str, np.ndarray], extra: dict[str, Any],
-                 path: str | os.PathLike) -> None:
-        """Set from a loaded file what `_state` gave.
-
-        Raises DamagedFile for arrays that do not fit (`counts.encoding.loaded_array` does).
-        """
-
     # -------------------------------------------------------------------------- learning
 
-    def fit(self, data: Any, *, vocabulary: Any = None) -> TopicModel:
-        """Learn topics from a matrix of counts (D, V), sparse or dense, or from a `text.Corpus`.
+    def fit(self, data: Any, *, vocabulary: Any = None) -> Self:
+        """Learn topics.
 
-        Parameters: data; vocabulary, the words of the columns (list, `Vocabulary`, or the
-        ``vocabulary_`` of a bag of words); of a corpus, tokens outside of it are dropped. Returns
-        self. Raises TypeError or ValueError for wrong settings and for what is no count (see
-        `as_counts`), and BackendUnavailable for a device that is not here.
+        Parameters
+        ----------
+        data : (D, V) counts, sparse or dense, or text.Corpus
+        vocabulary : list of str, Vocabulary or mapping token -> column, optional
+            The words of the columns; of a corpus, tokens outside of it are dropped.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            Settings; what is no count (see `as_counts`).
+        BackendUnavailable
+            A device that is not here.
         """
         self._check_settings()
         self._check_machine()
         counts = as_counts(data, vocabulary=vocabulary)
-        checked_topics(self.n_topics, n_documents=counts.n_documents, n_words=counts.n_words)
+        self._compare_sizes(counts.n_documents, counts.n_words)
         self._fit(counts)
         self._note_corpus(counts)
         return self
 
     def fit_transform(self, data: Any, *, vocabulary: Any = None) -> np.ndarray:
-        """Learn topics and return p(topic | document) of the same documents as the fit found it:
-        (D, K) float64, rows sum to 1.
+        """Learn topics and return those of the same documents as the fit found them.
+
+        Parameters
+        ----------
+        data, vocabulary
+            As in `fit`.
+
+        Returns
+        -------
+        (D, K) float64
+            p(topic | document), rows sum to 1.
+
+        Raises
+        ------
+        TypeError, ValueError, BackendUnavailable
+            As `fit`.
         """
         return self.fit(data, vocabulary=vocabulary).doc_topic_
+
+    def _compare_sizes(self, n_documents: int, n_words: int) -> None:
+        """Warn of more topics than the documents or the words there are."""
+        if self.n_topics > min(n_documents, n_words):
+            warn_data(f"n_topics={self.n_topics} is more than the {n_documents} documents or the "
+                      f"{n_words} words; some topics will be alike or hold chance", stacklevel=3)
 
     def _note_corpus(self, counts: Counts, *, add: bool = False) -> None:
         """Keep the words and counts of the corpus; with ``add`` (partial fits) counts are added to
@@ -132,8 +152,8 @@ class TopicModel(Estimator):
         none, and topics weigh as ``alpha_`` says.
         """
         self.tokens_ = counts.tokens
-        self.word_counts_ = (counts.word_counts +
-                             (self.word_counts_ if add and hasattr(self, "word_counts_") else 0))
+        former = self.word_counts_ if add and hasattr(self, "word_counts_") else 0
+        self.word_counts_ = counts.word_counts + former
         shares = self.alpha_
         if not add and len(getattr(self, "doc_topic_", ())) == counts.n_documents:
             shares = counts.document_lengths @ self.doc_topic_
@@ -148,16 +168,45 @@ class TopicModel(Estimator):
                              f"n_topics={len(self.alpha_)}; {what} needs the number of the "
                              f"fit. Call set_params(n_topics={len(self.alpha_)}), or fit again")
 
+    def _ready_to_resume(self, data: Any) -> Counts:
+        """The counts of data that a fit is to go on with, after a look at the settings."""
+        self._check_fitted("components_")
+        self._check_same_topics("resume")
+        self._check_settings()
+        self._check_machine()
+        return self._known_counts(data)
+
+    def _check_same_data(self, same: bool, counts: Counts) -> None:
+        """Raise ValueError unless data are those of the fit."""
+        if not same:
+            raise ValueError(f"data has {counts.n_documents} documents and {counts.n_tokens:,} "
+                             f"tokens, the fit had {len(self.doc_topic_)} and "
+                             f"{self.word_counts_.sum():,}, or other words or another order; "
+                             "resume needs the data of the fit")
+
     # -------------------------------------------------------------------------- using
 
     def transform(self, data: Any) -> np.ndarray:
-        """Topics of new documents with the words frozen (fold-in): (D, K) float64, rows sum to 1;
-        the same each time.
+        """Topics of new documents with the words frozen (fold-in); the same each time.
 
-        Parameters: data as in `fit`; tokens of a corpus that the model does not know are dropped. A
-        document without known tokens gets the mean of the prior, with one DataWarning. Raises
-        NotFittedError, and ValueError for another number of columns, and for a corpus where the
-        model was fitted on a matrix without ``vocabulary``: it cannot tell which column a word is.
+        A document without known tokens gets the mean of the prior, with one DataWarning.
+
+        Parameters
+        ----------
+        data
+            As in `fit`; tokens of a corpus that the model does not know are dropped.
+
+        Returns
+        -------
+        (D, K) float64
+            p(topic | document), rows sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+        TypeError, ValueError
+            Another number of columns; a corpus where the model was fitted on a matrix without
+            ``vocabulary``, so that it cannot tell which column a word is.
         """
         self._check_fitted("components_")
         return self._infer(self._known_counts(data), self.seed)
@@ -177,53 +226,94 @@ class TopicModel(Estimator):
         return counts if named or self.tokens_ is None else replace(counts, tokens=self.tokens_)
 
     def perplexity(self, data: Any, *, seed: int = 0) -> float:
-        """How many words the model hesitates between, on average, at each held-out token; lower is
-        better, V for uniform words.
+        """How many words the model hesitates between, on average, at each held-out token.
 
+        Lower is better; V for uniform words; infinite when the model gives a scored word
+        probability 0, as pLSA does to words it has not seen.
+
+        Parameters
+        ----------
+        data
+            As in `transform`.
+        seed : int >= 0, default 0
+            Of the split of documents.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        NotFittedError
+        ValueError
+            No document has two tokens; a wrong seed.
+
+        Notes
+        -----
         Document completion: a random half of each document's tokens (one more when their number is
         odd) finds p(topic | document), the other half is scored: exp(-sum log p(w) / number of
-        scored tokens). Tokens are never scored with topics that they helped to find. Infinite when
-        the model gives a scored word probability 0, as pLSA does to words it has not seen. Raises
-        NotFittedError, ValueError when no document has two tokens or for a wrong seed.
+        scored tokens). Tokens are never scored with topics that they helped to find.
         [wallach2009evaluation]
         """
-        from .evaluate import completion_perplexity
-
         self._check_fitted("components_")
         return completion_perplexity(self, self._known_counts(data), seed=seed)
 
     def coherence(self, data: Any, *, measure: str = "u_mass", n_words: int = 10,
                   per_topic: bool = False, window: int | None = None) -> float | np.ndarray:
-        """Do the top words of a topic occur together in real text? The mean over topics, or one
-        number per topic.
+        """Do the top words of a topic occur together in real text? The formulas: `coherence_of`.
 
-        Parameters: data, the reference: a `Corpus` (any vocabulary, for a model with words), or for
-        ``"u_mass"`` also a count matrix with the model's columns; measure, ``"u_mass"`` (documents;
-        nearer 0 is better), ``"npmi"`` (windows of 10 tokens; -1 to 1) or ``"c_v"`` (windows of
-        110; about 0 to 1); n_words, top words per topic, >= 2; window, another window size. The
-        formulas are at `coherence_of`. Raises as `coherence_of` and `transform`.
+        Parameters
+        ----------
+        data : text.Corpus, or for "u_mass" also (D, V) counts with the model's columns
+            The reference; any vocabulary, for a model with words.
+        measure : {'u_mass', 'npmi', 'c_v'}, default 'u_mass'
+            Documents (nearer 0 is better), windows of 10 tokens (-1 to 1), windows of 110 (about 0
+            to 1).
+        n_words : int >= 2, default 10
+            Top words per topic.
+        per_topic : bool, default False
+            One number per topic instead of their mean.
+        window : int >= 1, optional
+            Another window size.
+
+        Returns
+        -------
+        float, or (K,) float64
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+            As `coherence_of` and `transform`.
         """
-        from .coherence import coherence_of
-
         self._check_fitted("components_")
-        reference = (data
-                     if self.tokens_ is not None and _has_words(data)
+        reference = (data if self.tokens_ is not None and _has_words(data)
                      else self._known_counts(data))
         tops = self.top_columns(n_words)
-        scores = coherence_of(
-            tops if self.tokens_ is None else [[self.tokens_[w]
-                                                for w in row]
-                                               for row in tops.tolist()], reference,
-            measure=measure, window=window)
+        words = tops if self.tokens_ is None else self._spelled(tops)
+        scores = coherence_of(words, reference, measure=measure, window=window)
         return scores if per_topic else float(scores.mean())
 
     def top_columns(self, n: int = 10, *, relevance: float = 1.0) -> np.ndarray:
-        """Columns of the ``n`` most relevant words of each topic, best first: (K, min(n, V)) int64;
-        ties by column.
+        """Columns of the most relevant words of each topic, best first; ties by column.
 
-        relevance: the weight l in [0, 1] of ``l log p(w | topic) + (1 - l) log(p(w | topic) /
-        p(w))``; 1 ranks by probability, 0 by lift. Words that never occurred in training come last.
-        Raises NotFittedError, TypeError, ValueError. [sievert2014ldavis, Eq. 1]
+        Parameters
+        ----------
+        n : int >= 1, default 10
+        relevance : float in [0, 1], default 1.0
+            The weight l below; 1 ranks by probability, 0 by lift.
+
+        Returns
+        -------
+        (K, min(n, V)) int64
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+
+        Notes
+        -----
+        l log p(w | topic) + (1 - l) log(p(w | topic) / p(w)). Words that never occurred in training
+        come last. [sievert2014ldavis, Eq. 1]
         """
         self._check_fitted("components_")
         n, weight = check_int("n", n), check_float("relevance", relevance, low=0.0, high=1.0)
@@ -236,19 +326,34 @@ class TopicModel(Estimator):
         return np.argsort(-score, axis=1, kind="stable")[:, :n]
 
     def top_words(self, n: int = 10, *, relevance: float = 1.0) -> list[list[str]]:
-        """The ``n`` most relevant words of each topic, best first; parameters and errors as
-        `top_columns`, ValueError where words have no names.
+        """The most relevant words of each topic, best first.
+
+        Parameters
+        ----------
+        n, relevance
+            As in `top_columns`.
+
+        Returns
+        -------
+        list of lists of str
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+            As `top_columns`; words have no names.
         """
         columns = self.top_columns(n, relevance=relevance)
-        tokens = self._named_tokens("top_words")
-        return [[tokens[w] for w in row] for row in columns.tolist()]
+        self._check_named("top_words")
+        return self._spelled(columns)
 
-    def _named_tokens(self, what: str) -> list[str]:
+    def _spelled(self, columns: np.ndarray) -> list[list[str]]:
+        return [[self.tokens_[w] for w in row] for row in columns.tolist()]
+
+    def _check_named(self, what: str) -> None:
         if self.tokens_ is None:
             raise ValueError(f"{what} needs the words of the columns, but this "
                              f"{type(self).__name__} was fitted on a matrix without them. "
                              "Fit it on a Corpus, or pass fit(data, vocabulary=words)")
-        return self.tokens_
 
     # -------------------------------------------------------------------------- encoder
 
@@ -260,132 +365,92 @@ class TopicModel(Estimator):
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 256,
                progress: bool = False) -> np.ndarray:
-        """p(topic | text) of texts, (n, K) float32; the `Encoder` contract.
+        """p(topic | text) of texts, cut by ``tokenizer``; unknown words are dropped.
 
-        Texts are cut by ``tokenizer``; words the model does not know are dropped. The cosine of two
-        mixtures is ruled by their largest topics; ``model | Hellinger()`` takes square roots first,
-        and the cosine becomes the overlap of the two distributions. Parameters: texts; batch_size,
-        texts inferred at a time; progress, show a bar. Raises as `transform`, and as
-        `core.checked_texts`.
+        The cosine of two mixtures is ruled by their largest topics; ``model | Hellinger()`` takes
+        square roots first, and the cosine becomes the overlap of the two distributions.
+
+        Parameters
+        ----------
+        texts : sequence of str
+        batch_size : int >= 1, default 256
+            Texts inferred at a time.
+        progress : bool, default False
+
+        Returns
+        -------
+        (n, K) float32
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
+            As `transform`; not texts.
         """
         self._check_fitted("components_")
         check_int("batch_size", batch_size)
-        tokens = self._named_tokens("encode")
+        self._check_named("encode")
         cut = self.tokenizer or Tokenizer()
-        column = {token: i for i, token in enumerate(tokens)}
-        ids = ([[column[t]
-                 for t in cut(text)
-                 if t in column]
-                for text in checked_texts(texts, name="texts", allow_empty=True)])
-        counts = _counted(ids, tokens)
+        column = {token: i for i, token in enumerate(self.tokens_)}
+        ids = [[column[token] for token in cut(text) if token in column]
+               for text in checked_texts(texts, name="texts", allow_empty=True)]
+        offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
+        word_ids = np.fromiter((i for row in ids for i in row), dtype=np.int32,
+                               count=int(offsets[-1]))
+        counts = as_counts(Counts.from_reading(offsets, word_ids, self.tokens_), fitting=False,
+                           name="texts")
         vectors = np.empty((len(ids), self.dim), dtype=np.float32)
         for start in track(range(0, len(ids), batch_size), label=self.name, show=progress):
-            vectors[start:start + batch_size] = self._infer(
-                counts.rows(slice(start, start + batch_size)), self.seed)
+            rows = slice(start, start + batch_size)
+            vectors[rows] = self._infer(counts.rows(rows), self.seed)
         return vectors
 
     # -------------------------------------------------------------------------- files
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write the model into a folder (numbers as safetensors, settings as JSON), atomically.
-
-        Raises NotFittedError, OSError, and TypeError or ValueError for settings with which `load`
-        could not read the folder; then nothing is written.
-        """
-        self._check_fitted("components_")
+    def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Arrays among the settings become lists; the tokenizer is noted beside them."""
         self._check_same_topics("save")
         self._check_settings()
-        arrays, extra = self._state()
-        own = {
-            "components": self.components_, "doc_topic": getattr(self, "doc_topic_",
-                                                                 np.empty((0, self.dim))),
-            "alpha": self.alpha_, "topic_share": self.topic_share_, "word_counts": self.word_counts_
-        }
-        if self.tokens_ is not None:
-            strings = Strings.of(self.tokens_)
-            own |= {"token_bytes": strings.arena, "token_offsets": strings.offsets}
-        settings = {name: _plain(value) for name, value in self.get_params().items()}
-        save_model(
-            path,
-            type(self).__name__, settings=settings,
-            arrays=own | {f"own.{n}": a for n, a in arrays.items()}, extra={
-                "tokenizer": _tokenizer_card(self.tokenizer), "has_documents": hasattr(
-                    self, "doc_topic_"), "own": extra
-            })
+        if self.tokenizer is not None and not isinstance(self.tokenizer, Tokenizer):
+            raise TypeError(f"tokenizer={shown(self.tokenizer)} cannot be saved; expected a "
+                            "Tokenizer. Set model.tokenizer = None, and again after load")
+        card = None if self.tokenizer is None else self.tokenizer.get_params()
+        settings = {name: np.asarray(value).tolist() if hasattr(value, "__array__")
+                    or isinstance(value, (tuple, list)) else value
+                    for name, value in self.get_params().items()}
+        return settings, {"tokenizer": card, "has_documents": True}
 
-    @classmethod
-    def load(cls, path: str | os.PathLike) -> Any:
-        """Read a model that `save` wrote.
-
-        Raises FileNotFoundError, DamagedFile, ValueError (a newer format).
-        """
-        settings, arrays, extra = load_model(path, cls.__name__)
-        try:
-            model = cls(**settings)
-            model._check_settings()
-            if extra["tokenizer"] is not None:
-                model.tokenizer = Tokenizer(**extra["tokenizer"])
-                model.tokenizer("")  # refuses wrong settings now, not at the first text
-            model._take(arrays, bool(extra["has_documents"]), path)
-            model._restore(
-                {n.removeprefix("own."): a for n, a in arrays.items() if n.startswith("own.")},
-                extra["own"], path)
-        except DamagedFile:
-            raise
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise DamagedFile(f"{path} is a {cls.__name__} that this version cannot read "
-                              f"({error}). Save the model again") from error
-        return model
-
-    def _take(self, arrays: dict[str, np.ndarray], has_documents: bool,
-              path: str | os.PathLike) -> None:
-        n_topics, n_words = (*getattr(arrays.get("components"), "shape", ()), 0, 0)[:2]
-        if n_topics != self.n_topics:
-            raise ValueError(f"components has {n_topics} rows, n_topics is {self.n_topics}")
-        n_documents = len(arrays.get("doc_topic", ()))
-        shapes = {
-            "components": (n_topics, n_words), "doc_topic": (n_documents, n_topics),
-            "alpha": (n_topics, ), "topic_share": (n_topics, )
-        }
-        loaded = {
-            name: loaded_array(path, arrays, name, shape=shape) for name, shape in shapes.items()
-        }
-        self.components_, self.alpha_, self.topic_share_ = loaded["components"], loaded[
-            "alpha"], loaded["topic_share"]
-        self.word_counts_ = loaded_array(path, arrays, "word_counts", shape=(n_words,), kind="i")
-        if has_documents:
-            self.doc_topic_ = loaded["doc_topic"]
-        self.tokens_ = None
-        if "token_bytes" in arrays:
-            self.tokens_ = Strings.checked(arrays["token_bytes"], arrays["token_offsets"],
-                                           name="token_offsets").to_list()
-            if len(self.tokens_) != n_words:
-                raise ValueError(f"it holds {len(self.tokens_)} tokens for {n_words} columns")
+    def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
+        if extra["tokenizer"] is not None:
+            self.tokenizer = Tokenizer(**extra["tokenizer"])
+            self.tokenizer("")                   # refuses wrong settings now, not at the first text
 
 
 def _has_words(data: Any) -> bool:
     """Whether data say themselves which word a column stands for."""
-    return isinstance(data, Corpus) or (isinstance(data, Counts) and data.tokens is not None)
+    return isinstance(data, TokenCorpus) or (isinstance(data, Counts) and data.tokens is not None)
 
 
-def _counted(documents: list[list[int]], tokens: list[str]) -> Counts:
-    """Counts of documents given as column ids."""
-    offsets = np.zeros(len(documents) + 1, dtype=np.int64)
-    np.cumsum([len(ids) for ids in documents], out=offsets[1:])
-    word_ids = np.fromiter((i for ids in documents for i in ids), dtype=np.int32,
-                           count=int(offsets[-1]))
-    return as_counts(Counts.from_reading(offsets, word_ids, tokens), fitting=False, name="texts")
+def checked_prior(name: str, value: Any, size: int, *, default: float | None = None,
+                  whose: str = "topics") -> np.ndarray:
+    """A Dirichlet concentration per topic (or word), (size,) float64; one number stands for all.
 
-
-def _plain(value: Any) -> Any:
-    """A setting as JSON has it."""
-    if isinstance(value, (tuple, list, np.ndarray)):
-        return np.asarray(value).tolist()
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _tokenizer_card(tokenizer: Any) -> dict[str, Any] | None:
-    if tokenizer is None or isinstance(tokenizer, Tokenizer):
-        return None if tokenizer is None else tokenizer.get_params()
-    raise TypeError(f"tokenizer={tokenizer!r:.60} cannot be saved; expected a Tokenizer. Set "
-                    "model.tokenizer = None, and again after load")
+    None stands for ``default``, where there is one; ``whose`` says what there are ``size`` of.
+    Raises TypeError or ValueError outside [SMALLEST_PRIOR, LARGEST_PRIOR] or for another shape.
+    """
+    expected = (f"one number in [{SMALLEST_PRIOR:g}, {LARGEST_PRIOR:g}], or {size} of them (one "
+                f"for each of the {whose})")
+    if value is None and default is not None:
+        return np.full(size, float(default))
+    if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) == 0:
+        number = value.item() if isinstance(value, np.ndarray) else value
+        return np.full(size, check_float(name, number, low=SMALLEST_PRIOR, high=LARGEST_PRIOR))
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} has dtype {array.dtype}; expected {expected}")
+    if array.shape != (size,):
+        raise ValueError(f"{name} has shape {array.shape}; expected {expected}")
+    bad = np.flatnonzero(~((array >= SMALLEST_PRIOR) & (array <= LARGEST_PRIOR)))
+    if len(bad):
+        raise ValueError(f"{name}[{bad[0]}]={shown(array[bad[0]].item())} is out of range; "
+                         f"expected {expected}")
+    return array.astype(np.float64)

@@ -8,23 +8,22 @@ learn from a stream that never fits into memory. Taught in lesson ``03_topic_mod
 
 from __future__ import annotations
 
-import os
 import warnings
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
-from ..core import (DamagedFile, DataWarning, check_choice, check_float, check_int, children,
-                    fingerprint)
-from ..counts.encoding import loaded_array
+from ..core import DataWarning, check_int, children, fingerprint
+from ..core.learned import Array, Learned, checked_array
+from ..core.parameters import Choice, Flag, Float, Given, Int
 from .clustered_start import clustered_counts
 from .counts_input import Counts, as_counts
-from .model import TopicModel
+from .model import TopicModel, checked_prior
 from .online_lda_kernel import LEAST, add_expected, infer_documents
 from .online_lda_state import (BLOCK, Batch, Each, TopicWords, lower_bound, mixtures, runs,
                                thread_map, uniform_gamma)
-from .settings import checked_prior, checked_topics
 
 __all__ = ["OnlineLDA"]
 
@@ -32,7 +31,7 @@ __all__ = ["OnlineLDA"]
 @dataclass
 class _Progress:
     """Where learning stands beside the topics: the prior and posterior of mixtures, the bounds so
-    far, and whether documents start anew.
+    far, whether documents start anew, and what was seen.
     """
 
     alpha: np.ndarray
@@ -40,125 +39,178 @@ class _Progress:
     bounds: list[float] = field(default_factory=list)
     n_steps: int = 0
     afresh: bool = True
+    n_documents_seen: int = 0
+    fingerprint: str = ""
+
+
+class _ProgressState(Learned):
+    """The `_Progress` of a model in its files, so that it can go on."""
+
+    def pack(self, value: _Progress) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Gamma and bounds as arrays, the rest as JSON; alpha is the model's own."""
+        noted = {name: getattr(value, name)
+                 for name in ("n_steps", "n_documents_seen", "afresh", "fingerprint")}
+        return {"own.gamma": value.gamma, "own.bound": np.array(value.bounds, dtype=np.float64)}, \
+            {"own": noted}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> _Progress:
+        """The progress from what `pack` gave."""
+        own = extra["own"]
+        return _Progress(
+            checked_array(arrays, "alpha", "n_topics", sizes=sizes),
+            checked_array(arrays, "own.gamma", "documents", "n_topics", dtype="float32",
+                          sizes=sizes),
+            checked_array(arrays, "own.bound", "epochs").tolist(),
+            check_int("n_steps", own["n_steps"]), bool(own["afresh"]),
+            check_int("n_documents_seen", own["n_documents_seen"]), str(own["fingerprint"]))
+
+
+class _Words(Learned):
+    """`TopicWords` in the files of a model."""
+
+    def pack(self, value: TopicWords) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Its arrays; the scale is one of them."""
+        return {"own.excess": value.excess, "own.totals": value.totals, "own.beta": value.beta,
+                "own.scale": np.array([value.scale])}, {}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> TopicWords:
+        """The topics, after a look at shapes, types and the scale."""
+        excess = checked_array(arrays, "own.excess", "words", "n_topics", dtype="float32",
+                               sizes=sizes)
+        scale = float(checked_array(arrays, "own.scale", 1)[0])
+        if scale <= 0:
+            raise ValueError(f"array 'own.scale' holds {scale}; expected a number > 0")
+        return TopicWords(np.array(excess),
+                          checked_array(arrays, "own.totals", "n_topics", sizes=sizes),
+                          checked_array(arrays, "own.beta", "words", sizes=sizes), scale)
 
 
 class OnlineLDA(TopicModel):
     """LDA by variational Bayes, online (batches) or in batch mode (the whole corpus for each step).
 
-    Parameters: n_topics, K; alpha, prior of p(topic | document), one number or K of them, None for
-    1/K; beta, prior of p(word | topic), one number or V of them, None for 1/K; learning,
-    ``"online"`` or ``"batch"``; n_epochs, passes over the corpus in `fit`; batch_size, documents
-    per step; decay, kappa in (0.5, 1], and offset, tau >= 0: step t = 1, 2, … weighs (tau +
-    t)^-kappa; shuffle, read the documents of `fit` in a new order in each epoch; start, what `fit`
-    begins with: ``"clusters"``, the word counts of clusters of documents, which ends in far better
-    topics, or ``"random"``, lambda near 1 everywhere as in the paper (and always in `partial_fit`);
-    max_inner and tol, a document's E step ends after so many steps or when gamma moves less than
-    ``tol`` on average; seed, of the start and the order; threads, any number gives the same result.
-    The four from batch_size to shuffle matter online only. Learned, beside what every `TopicModel`
-    has: ``lambda_`` (K, V), the Dirichlet parameters of topics; ``gamma_`` (D, K) float32, those of
-    the documents last learned from; ``bound_``, the evidence lower bound in nats after each epoch
-    of `fit`, which never falls in batch mode; ``n_steps_``, M steps done. The E step computes in
+    Notes
+    -----
+    Step t = 1, 2, … weighs (offset + t)^-decay. ``batch_size``, ``decay``, ``offset`` and
+    ``shuffle`` matter online only; `partial_fit` always starts at random. The E step computes in
     float32: a step of gamma agrees with float64 to 3e-6 of a document's length.
     [hoffman2010online]
     """
 
+    alpha = Given(None, "prior of p(topic | document); None: 1/K",
+                  kind="float > 0, or n_topics of them")
+    beta = Given(None, "prior of p(word | topic), one number or V of them; None: 1/K",
+                 kind="float > 0, or one for each word")
+    learning = Choice("online", "batch")
+    n_epochs = Int(10, "passes over the corpus in `fit`")
+    batch_size = Int(256, "documents per step")
+    decay = Float(0.7, "kappa: how soon steps shrink", above=0.5, high=1)
+    offset = Float(10.0, "tau: how little the first steps weigh", low=0)
+    shuffle = Flag(True, "read the documents of `fit` in a new order in each epoch")
+    start = Choice("clusters", "random", doc="what `fit` begins with: 'clusters', the word counts "
+                   "of clusters of documents, which ends in far better topics, or 'random', lambda "
+                   "near 1 everywhere as in the paper")
+    max_inner = Int(100, "a document's E step ends after so many steps")
+    tol = Float(1e-3, "or when gamma moves less than this on average", low=0)
+    threads = Int(1, "any number gives the same result")
+
+    _components = Array("n_topics", "words", dtype="f", file="components")
+    _words = _Words(file="own.excess")
+    _reached = _ProgressState(file="own.gamma")
+
     name = "LDA"
-
-    def __init__(self, n_topics: int = 20, *, alpha: Any = None, beta: Any = None,
-                 learning: str = "online", n_epochs: int = 10, batch_size: int = 256,
-                 decay: float = 0.7, offset: float = 10.0, shuffle: bool = True,
-                 start: str = "clusters", max_inner: int = 100, tol: float = 1e-3, seed: int = 0,
-                 threads: int = 1):
-        self.n_topics, self.alpha, self.beta, self.learning, self.n_epochs = n_topics, alpha, beta, learning, n_epochs
-        self.batch_size, self.decay, self.offset, self.shuffle, self.start = batch_size, decay, offset, shuffle, start
-        self.max_inner, self.tol, self.seed, self.threads = max_inner, tol, seed, threads
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_choice("learning", self.learning, ("online", "batch"))
-        check_choice("start", self.start, ("clusters", "random"))
-        for name in ("n_epochs", "batch_size", "max_inner", "threads"):
-            check_int(name, getattr(self, name))
-        check_float("decay", self.decay, low=0.5, high=1.0, open_low=True)
-        check_float("offset", self.offset, low=0.0)
-        check_float("tol", self.tol, low=0.0)
-        if not isinstance(self.shuffle, (bool, np.bool_)):
-            raise TypeError(f"shuffle={self.shuffle!r:.60} is {type(self.shuffle).__name__}; "
-                            "expected True or False")
 
     # -------------------------------------------------------------------------- learning
 
     def _fit(self, counts: Counts) -> None:
         alpha, words = self._start(counts)
-        self._run(counts, words, _Progress(alpha, uniform_gamma(counts, alpha)),
-                  n_epochs=self.n_epochs)
-        self.n_documents_seen_ = counts.n_documents
+        self._run(counts, words, _Progress(alpha, uniform_gamma(counts, alpha),
+                                           n_documents_seen=counts.n_documents), self.n_epochs)
 
-    def resume(self, data: Any, *, n_epochs: int = 10) -> OnlineLDA:
-        """Go on with `fit` on the same data for ``n_epochs`` more; bitwise what one longer `fit`
-        gives, also after `load`.
+    def resume(self, data: Any, *, n_epochs: int = 10) -> Self:
+        """Go on with `fit` on the same data; bitwise what one longer `fit` gives, also after
+        `load`.
 
-        Returns self. Raises NotFittedError, and ValueError when the data are not those of the fit
-        or ``n_topics`` was changed.
+        Parameters
+        ----------
+        data
+            That of the fit.
+        n_epochs : int >= 1, default 10
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+        ValueError
+            Other data; ``n_topics`` was changed.
         """
-        self._check_fitted("components_")
-        self._check_same_topics("resume")
-        self._check_settings()
+        counts = self._ready_to_resume(data)
         n_epochs = check_int("n_epochs", n_epochs)
-        counts = self._known_counts(data)
-        found = fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)
         # the last part of a stream is not all of it
-        if found != self._fingerprint or not np.array_equal(counts.word_counts, self.word_counts_):
-            raise ValueError(f"data has {counts.n_documents} documents and {counts.n_tokens:,} "
-                             f"tokens, the fit had {len(self.gamma_)} and "
-                             f"{self.word_counts_.sum():,}, or other words or another order; "
-                             "resume needs the data of the fit")
-        self._run(counts, self._words.copy(), self._progress(self.gamma_.copy()), n_epochs=n_epochs)
+        self._check_same_data(_fingerprint(counts) == self._reached.fingerprint
+                              and np.array_equal(counts.word_counts, self.word_counts_), counts)
+        self._run(counts, self._words.copy(), self._further(self.gamma_.copy()), n_epochs)
         self._note_corpus(counts)
         return self
 
-    def partial_fit(self, data: Any, *, vocabulary: Any = None,
-                    total: int | None = None) -> OnlineLDA:
+    def partial_fit(self, data: Any, *, vocabulary: Any = None, total: int | None = None) -> Self:
         """Learn from the next documents of a stream, in their order, ``batch_size`` for each step.
 
-        Parameters: data as in `fit`; vocabulary, the words of the columns at the first call (later,
-        words that the model lacks are dropped); total, how many documents the stream is taken to
-        have, None for as many as were seen so far. Calls that cut a stream at multiples of
-        batch_size give bitwise what one call gives, when ``total`` is the same. A stream that is
-        begun by `fit` on its first part starts better. ``doc_topic_`` and ``gamma_`` hold these
-        documents as they were met. Documents without a known token are counted, and nothing is
-        learned where there are no others. Returns self. Raises as `fit` and `transform`, and
-        ValueError for learning="batch", a total below the documents seen, or an ``n_topics`` that
-        was changed since the stream began.
+        Calls that cut a stream at multiples of batch_size give bitwise what one call gives, when
+        ``total`` is the same. A stream that is begun by `fit` on its first part starts better.
+        ``doc_topic_`` and ``gamma_`` hold these documents as they were met. Documents without a
+        known token are counted, and nothing is learned where there are no others.
+
+        Parameters
+        ----------
+        data
+            As in `fit`.
+        vocabulary : list of str, Vocabulary or mapping, optional
+            The words of the columns at the first call; later, words that the model lacks are
+            dropped.
+        total : int, optional
+            How many documents the stream is taken to have; None: as many as were seen so far.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `fit` and `transform`; learning="batch"; a total below the documents seen; an
+            ``n_topics`` that was changed since the stream began.
         """
         self._check_settings()
         if self.learning != "online":
             raise ValueError(f'learning={self.learning!r} has no stream; partial_fit needs '
                              'learning="online"')
-        first = not hasattr(self, "_words")
+        first = "_words" not in vars(self)
         if first:
             counts = as_counts(data, vocabulary=vocabulary)
         else:
             self._check_same_topics("partial_fit")
-            counts = (self._known_counts(data)
-                      if vocabulary is None
+            counts = (self._known_counts(data) if vocabulary is None
                       else self._named_counts(data, vocabulary))
         seen = (0 if first else self.n_documents_seen_) + counts.n_documents
         total = seen if total is None else check_int("total", total, low=seen)
         if first:
-            checked_topics(self.n_topics, n_documents=total, n_words=counts.n_words)
+            self._compare_sizes(total, counts.n_words)
+            alpha, words = self._start(counts, at_random=True)
+            progress = _Progress(alpha, uniform_gamma(counts, alpha), n_documents_seen=seen)
         elif counts.n_tokens == 0:
-            self.n_documents_seen_ = seen
+            self._reached = replace(self._reached, n_documents_seen=seen)
             return self
-        alpha, words = (self._start(counts, at_random=True)
-                        if first
-                        else (self.alpha_, self._words.copy()))
-        gamma = uniform_gamma(counts, alpha)
-        progress = _Progress(alpha, gamma) if first else self._progress(gamma)
+        else:
+            words = self._words.copy()
+            progress = self._further(uniform_gamma(counts, self.alpha_), n_documents_seen=seen)
         with thread_map(self.threads) as each:
             self._stream(counts, words, progress, (None, total), each)
         self._keep(words, counts, progress)
-        self.n_documents_seen_ = seen
         self._note_corpus(counts, add=not first)
         return self
 
@@ -180,29 +232,27 @@ class OnlineLDA(TopicModel):
         alpha = checked_prior("alpha", self.alpha, self.n_topics, default=1.0 / self.n_topics)
         beta = checked_prior("beta", self.beta, counts.n_words, default=1.0 / self.n_topics,
                              whose="words")
-        clustered = (None
-                     if at_random or self.start == "random"
+        clustered = (None if at_random or self.start == "random"
                      else clustered_counts(counts, self.n_topics, self.seed))
         return alpha, TopicWords.at_random(beta, self.n_topics, self.seed, counts=clustered)
 
-    def _progress(self, gamma: np.ndarray) -> _Progress:
+    def _further(self, gamma: np.ndarray, **changed: Any) -> _Progress:
         """Where learning stands, with documents of their own."""
-        return _Progress(self.alpha_, gamma, list(self.bound_), self.n_steps_, self._afresh)
+        return replace(self._reached, alpha=self.alpha_, gamma=gamma,
+                       bounds=list(self.bound_), **changed)
 
-    def _run(self, counts: Counts, words: TopicWords, progress: _Progress, *,
-             n_epochs: int) -> None:
-        """Epochs of either kind of learning; keeps what was found."""
+    def _run(self, counts: Counts, words: TopicWords, progress: _Progress, n_epochs: int) -> None:
+        """Epochs of either kind of learning; keeps the result."""
         whole = Batch.of(counts)
         with thread_map(self.threads) as each:
             for _ in range(n_epochs):
                 if self.learning == "batch":
-                    found = self._rising_e_step(whole, counts, words, progress, each)
-                    self._m_step(whole, words, found, (1.0, 1.0), each)
+                    result = self._rising_e_step(whole, counts, words, progress, each)
+                    self._m_step(whole, words, result, (1.0, 1.0), each)
                     progress.n_steps += 1
                 else:
-                    order = (children(self.seed,
-                                      len(progress.bounds) + 1)[-1].permutation(counts.n_documents)
-                             if self.shuffle else None)
+                    rng = children(self.seed, len(progress.bounds) + 1)[-1]
+                    order = rng.permutation(counts.n_documents) if self.shuffle else None
                     progress.gamma = uniform_gamma(counts, progress.alpha)
                     self._stream(counts, words, progress, (order, counts.n_documents), each)
                     progress.bounds.append(
@@ -219,14 +269,13 @@ class OnlineLDA(TopicModel):
         """
         order, total = reading
         for start in range(0, counts.n_documents, self.batch_size):
-            rows = (slice(start, start + self.batch_size)
-                    if order is None
-                    else order[start : start + self.batch_size])
+            rows = slice(start, start + self.batch_size)
+            rows = rows if order is None else order[rows]
             batch = Batch.of(counts.rows(rows))
             gamma = np.ascontiguousarray(progress.gamma[rows])
-            found = self._e_step(batch, words, progress.alpha, gamma, each)
+            result = self._e_step(batch, words, progress.alpha, gamma, each)
             progress.n_steps += 1
-            self._m_step(batch, words, found,
+            self._m_step(batch, words, result,
                          ((self.offset + progress.n_steps)**-self.decay, total / len(gamma)), each)
             progress.gamma[rows] = gamma
 
@@ -241,15 +290,15 @@ class OnlineLDA(TopicModel):
         former = progress.gamma
         if progress.afresh:
             progress.gamma = uniform_gamma(counts, progress.alpha)
-            found = self._e_step(whole, words, progress.alpha, progress.gamma, each)
+            result = self._e_step(whole, words, progress.alpha, progress.gamma, each)
             bound = lower_bound(whole, words, progress.alpha, progress.gamma, each)
             if not progress.bounds or bound >= progress.bounds[-1]:
                 progress.bounds.append(bound)
-                return found
+                return result
             progress.gamma, progress.afresh = former, False
-        found = self._e_step(whole, words, progress.alpha, progress.gamma, each)
+        result = self._e_step(whole, words, progress.alpha, progress.gamma, each)
         progress.bounds.append(lower_bound(whole, words, progress.alpha, progress.gamma, each))
-        return found
+        return result
 
     def _e_step(self, batch: Batch, words: TopicWords, alpha: np.ndarray, gamma: np.ndarray,
                 each: Each) -> tuple[np.ndarray, ...]:
@@ -258,20 +307,19 @@ class OnlineLDA(TopicModel):
         Returns (weight, ratio, table) for the M step.
         """
         table = words.table(batch.used, each)
-        found = gamma, np.empty_like(gamma), np.empty(len(batch.slots), dtype=np.float32)
+        result = gamma, np.empty_like(gamma), np.empty(len(batch.slots), dtype=np.float32)
         priors = np.maximum(alpha, LEAST).astype(np.float32), self.max_inner, float(self.tol)
-        blocks = runs(batch.offsets,
-                      min(BLOCK // self.n_topics,
-                          len(batch.slots) // (4 * self.threads)))
-        each(lambda block: infer_documents(batch.cells, table, priors, found, *block), blocks)
-        return found[1], found[2], table
+        size = min(BLOCK // self.n_topics, len(batch.slots) // (4 * self.threads))
+        each(lambda block: infer_documents(batch.cells, table, priors, result, *block),
+             runs(batch.offsets, size))
+        return result[1], result[2], table
 
-    def _m_step(self, batch: Batch, words: TopicWords, found: tuple[np.ndarray, ...],
+    def _m_step(self, batch: Batch, words: TopicWords, result: tuple[np.ndarray, ...],
                 step: tuple[float, float], each: Each) -> None:
         """lambda = (1 - rho) lambda + rho (beta + copies * expected counts), with step = (rho,
-        copies) and ``found`` by the E step.
+        copies) and ``result`` by the E step.
         """
-        (weight, ratio, table), (rho, copies) = found, step
+        (weight, ratio, table), (rho, copies) = result, step
         words.shrink(1.0 - rho)
         goal = batch.used, words.excess, rho * copies / words.scale
         parts = each(
@@ -281,11 +329,10 @@ class OnlineLDA(TopicModel):
             words.totals += part
 
     def _keep(self, words: TopicWords, counts: Counts, progress: _Progress) -> None:
-        found = fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)
-        self._words, self.alpha_, self.gamma_, self.bound_ = words, progress.alpha, progress.gamma, progress.bounds
-        self.n_steps_, self._afresh = progress.n_steps, progress.afresh
-        self.doc_topic_, self._fingerprint = mixtures(progress.gamma, counts, progress.alpha), found
-        self._components = None
+        """Set the learned attributes; the components are made when they are first asked for."""
+        self.doc_topic_ = mixtures(progress.gamma, counts, progress.alpha)
+        self._reached = replace(progress, fingerprint=_fingerprint(counts))
+        self._words, self.alpha_, self._components = words, progress.alpha, None
 
     # -------------------------------------------------------------------------- what was learned
 
@@ -297,11 +344,7 @@ class OnlineLDA(TopicModel):
 
     @property
     def components_(self) -> np.ndarray:
-        """Mean of p(word | topic) under the posterior: (K, V) float64, rows sum to 1; made when it
-        is first asked for.
-        """
-        if not hasattr(self, "_components"):
-            raise AttributeError("components_ comes with fit")
+        """Mean of p(word | topic) under the posterior: (K, V) float64, rows sum to 1."""
         if self._components is None:
             dense = self._words.dense()
             self._components = dense / dense.sum(axis=1, keepdims=True)
@@ -309,8 +352,27 @@ class OnlineLDA(TopicModel):
 
     @components_.setter
     def components_(self, value: np.ndarray) -> None:
-        """A loaded model brings its own."""
         self._components = value
+
+    @property
+    def gamma_(self) -> np.ndarray:
+        """Dirichlet parameters of the documents last learned from: (D, K) float32."""
+        return self._reached.gamma
+
+    @property
+    def bound_(self) -> list[float]:
+        """Evidence lower bound in nats after each epoch of `fit`; never falls in batch mode."""
+        return self._reached.bounds
+
+    @property
+    def n_steps_(self) -> int:
+        """M steps done."""
+        return self._reached.n_steps
+
+    @property
+    def n_documents_seen_(self) -> int:
+        """Documents of the fit and of all parts of a stream."""
+        return self._reached.n_documents_seen
 
     def _infer(self, counts: Counts, seed: int) -> np.ndarray:
         gamma, batch = uniform_gamma(counts, self.alpha_), Batch.of(counts)
@@ -318,36 +380,14 @@ class OnlineLDA(TopicModel):
             self._e_step(batch, self._words, self.alpha_, gamma, each)
         return mixtures(gamma, counts, self.alpha_)
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        words = self._words
-        arrays = {
-            "excess": words.excess, "totals": words.totals, "beta": words.beta,
-            "scale": np.array([words.scale]), "gamma": self.gamma_, "bound": np.asarray(
-                self.bound_, dtype=np.float64)
-        }
-        return arrays, {
-            "n_steps": self.n_steps_, "n_documents_seen": self.n_documents_seen_,
-            "afresh": self._afresh, "fingerprint": self._fingerprint
-        }
+    def _check_together(self, settings: Mapping[str, Any]) -> None:
+        checked_prior("alpha", settings["alpha"], settings["n_topics"], default=1.0)
 
-    def _restore(self, arrays: dict[str, np.ndarray], extra: dict[str, Any],
-                 path: str | os.PathLike) -> None:
-        n_topics, n_words = self.components_.shape
-        shapes = {
-            "excess": (n_words, n_topics), "totals": (n_topics, ), "beta": (n_words, ),
-            "scale": (1, ), "gamma": (len(self.doc_topic_), n_topics), "bound": (len(
-                arrays.get("bound", ())), )
-        }
-        own = {
-            name: loaded_array(path, arrays, name, shape=shape) for name, shape in shapes.items()
-        }
-        if own["excess"].dtype != np.float32 or own["gamma"].dtype != np.float32 or own["scale"][
-                0] <= 0:
-            raise DamagedFile(f"{path}: the topics of this OnlineLDA are not in float32, or their "
-                              "scale is not > 0. Save the model again")
-        self._words = TopicWords(np.array(own["excess"]), own["totals"], own["beta"],
-                                 float(own["scale"][0]))
-        self.gamma_, self.bound_ = own["gamma"], own["bound"].tolist()
-        self.n_steps_, self.n_documents_seen_ = check_int("n_steps", extra["n_steps"]), check_int(
-            "n_documents_seen", extra["n_documents_seen"])
-        self._afresh, self._fingerprint = bool(extra["afresh"]), str(extra["fingerprint"])
+    def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Makes the components if nobody asked for them before."""
+        self._components = self.components_
+        return super()._saved_settings()
+
+
+def _fingerprint(counts: Counts) -> str:
+    return fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)

@@ -147,27 +147,29 @@ def _step(alpha: np.ndarray, weight: np.ndarray, collected: np.ndarray, gamma: n
 @compiled
 def infer_documents(cells: tuple[np.ndarray, np.ndarray, np.ndarray], table: np.ndarray,
                     priors: tuple[np.ndarray, int, float],
-                    found: tuple[np.ndarray, np.ndarray, np.ndarray], first: int, last: int) -> int:
+                    result: tuple[np.ndarray, np.ndarray, np.ndarray], first: int,
+                    last: int) -> int:
     """The E step on documents ``first`` to ``last``: gamma = alpha + weight * sum_w ratio_w table_w
     until it stands still. Returns all steps made.
 
     Parameters: cells, CSR as (offsets, slots, counts), a slot being a row of ``table`` (words, K)
     from `expected_words`; priors, (alpha (K,), most steps per document, tolerance of the mean
-    change); found, written here: gamma (D, K), which holds the start; weight (D, K), scaled exp(E
+    change); result, written here: gamma (D, K), which holds the start; weight (D, K), scaled exp(E
     log theta); ratio (nnz,), n / sum_k weight table. Floats are float32.
     """
     offsets, slots, counts = cells
     alpha, most, tolerance = priors
-    gamma, weights, ratios = found
+    gamma, weights, ratios = result
     n_topics, steps, longest = len(alpha), 0, 0
     for d in range(first, last):
         longest = max(longest, offsets[d + 1] - offsets[d])
-    room, padded = -(-longest // LANES) * LANES, -(-n_topics // LANES) * LANES
-    mixed, ratio, count = np.empty(room, dtype=np.float32), np.empty(room,
-                                                                     dtype=np.float32), np.empty(
-                                                                         room, dtype=np.float32)
-    own, weight, collected = np.empty(padded, dtype=np.float32), np.empty(
-        padded, dtype=np.float32), np.empty(padded, dtype=np.float32)
+    width, padded = -(-longest // LANES) * LANES, -(-n_topics // LANES) * LANES
+    mixed = np.empty(width, dtype=np.float32)
+    ratio = np.empty(width, dtype=np.float32)
+    count = np.empty(width, dtype=np.float32)
+    own = np.empty(padded, dtype=np.float32)
+    weight = np.empty(padded, dtype=np.float32)
+    collected = np.empty(padded, dtype=np.float32)
     for d in range(first, last):
         begin, end = offsets[d], offsets[d + 1]
         if begin == end:
@@ -250,16 +252,16 @@ def order_by_word(offsets: np.ndarray, slots: np.ndarray,
 
 @compiled(reorder=True)
 def add_expected(by_word: tuple[np.ndarray, np.ndarray, np.ndarray],
-                 found: tuple[np.ndarray, np.ndarray], table: np.ndarray,
+                 result: tuple[np.ndarray, np.ndarray], table: np.ndarray,
                  goal: tuple[np.ndarray, np.ndarray, float], first: int, last: int) -> np.ndarray:
     """The M step on rows ``first`` to ``last`` of ``table``: add ``step`` times the expected counts
     of each word in each topic.
 
-    Parameters: by_word, from `order_by_word`; found, (weight, ratio) as `infer_documents` left
+    Parameters: by_word, from `order_by_word`; result, (weight, ratio) as `infer_documents` left
     them; goal, (used words, excess (V, K), step). Returns what was added per topic: (K,) float64.
     """
     starts, entries, documents = by_word
-    weights, ratios = found
+    weights, ratios = result
     used, excess, step = goal
     n_topics = table.shape[1]
     total, row = np.zeros(n_topics), np.empty(n_topics)

@@ -146,17 +146,15 @@ def lower_bound(batch: Batch, words: TopicWords, alpha: np.ndarray, gamma: np.nd
     step = max(1, BLOCK // (8 * n_topics))
     blocks = [(a, min(a + step, len(words.beta))) for a in range(0, len(words.beta), step)]
     below = digamma(totals)
-    bound = sum(
-        each(
-            lambda block: topic_bounds(words.excess,
-                                       (words.beta, words.scale), below, mean_logs, *block),
-            blocks))
-    bound += sum(
-        log_gamma_digamma(prior_total)[0] - log_gamma_digamma(float(total))[0] for total in totals)
+    prior = words.beta, words.scale
+    bound = sum(each(lambda block: topic_bounds(words.excess, prior, below, mean_logs, *block),
+                     blocks))
+    bound += sum(log_gamma_digamma(prior_total)[0] - log_gamma_digamma(float(total))[0]
+                 for total in totals)
     topics = mean_logs[batch.used], np.exp(mean_logs[batch.used])
-    return float(bound + sum(
-        each(lambda block: document_bounds(batch.cells, gamma, alpha, topics, *block),
-             runs(batch.offsets, BLOCK // n_topics))))
+    bound += sum(each(lambda block: document_bounds(batch.cells, gamma, alpha, topics, *block),
+                      runs(batch.offsets, BLOCK // n_topics)))
+    return float(bound)
 
 
 def runs(offsets: np.ndarray, size: int) -> list[tuple[int, int]]:

@@ -9,20 +9,19 @@ corpus. That is why it overfits, and what the priors of LDA are for. Taught in l
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from ..core import DamagedFile, check_float, check_int, fingerprint, generator
-from ..counts.encoding import loaded_array
+from ..core import check_int, fingerprint, generator
+from ..core.learned import Array, Learned
+from ..core.parameters import Float, Int
 from .counts_input import Counts
 from .evaluate import log_likelihood
-from .model import TopicModel
+from .model import LARGEST_PRIOR, TopicModel
 from .plsa_kernel import TINY, expect_documents, expect_words, fold_in
-from .settings import LARGEST_PRIOR
 
 __all__ = ["PLSA"]
 
@@ -30,36 +29,46 @@ _BLOCK = 1 << 22  # numbers (entries times topics) that one compiled call works 
 FOLD_IN_STEPS, FOLD_IN_TOLERANCE = 500, 1e-6
 
 
+class _Fingerprint(Learned):
+    """Of the data of the fit, in the JSON of a saved model."""
+
+    def pack(self, value: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Among what is the model's own."""
+        return {}, {"own": {self.file: value}}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> str:
+        """The fingerprint."""
+        return str(extra["own"][self.file])
+
+
 class PLSA(TopicModel):
     """pLSA by EM: maximises L = sum n(d, w) log sum_k p(k | d) p(w | k).
 
-    Parameters: n_topics, K; n_iter, EM iterations at most; tempering, power in (0, 1] to which the
-    E step raises p(k | d, w) before it is made to sum to 1 again: below 1 it blurs, and overfits
-    less; smoothing, a count >= 0 added to each word of each topic in the M step: the MAP estimate
-    under a Dirichlet prior of concentration 1 + smoothing, and the only way in which a word that
-    training never saw keeps a probability; tol, stop when the objective changes by less than this
-    share of itself, 0 never; seed, of the random start; threads, any number gives the same result.
-    Learned, beside what every `TopicModel` has: ``history_``, the objective (L, plus smoothing *
-    sum log p(w | k)) at the start and after each iteration, which never falls when tempering is 1;
-    ``n_iter_``, iterations done. ``alpha_`` is ones: pLSA is the MAP estimate of LDA whose priors
-    are flat. New documents are folded in: EM on their p(k | d) alone, from 1/K each.
-    [hofmann1999probabilistic]
+    Notes
+    -----
+    ``smoothing`` makes it the MAP estimate under a Dirichlet prior of concentration 1 + smoothing,
+    and is the only way in which a word that training never saw keeps a probability. ``alpha_`` is
+    ones: pLSA is the MAP estimate of LDA whose priors are flat. New documents are folded in: EM on
+    their p(k | d) alone, from 1/K each. [hofmann1999probabilistic]
     """
 
+    n_iter = Int(100, "EM iterations at most")
+    tempering = Float(1.0, "power to which the E step raises p(k | d, w) before it is made to sum "
+                           "to 1 again: below 1 it blurs, and overfits less", above=0, high=1)
+    smoothing = Float(0.0, "count added to each word of each topic in the M step", low=0,
+                      high=LARGEST_PRIOR)
+    tol = Float(1e-6, "stop when the objective changes by less than this share of itself; 0: never",
+                low=0)
+    threads = Int(1, "any number gives the same result")
+
+    history_ = Array("steps", dtype="f", file="own.history", doc="the objective (L, plus smoothing "
+                     "* sum log p(w | k)) at the start and after each iteration, as a list; it "
+                     "never falls when tempering is 1")
+    n_iter_ = Learned("int", "iterations done")
+    _fingerprint = _Fingerprint(file="fingerprint")
+
     name = "pLSA"
-
-    def __init__(self, n_topics: int = 20, *, n_iter: int = 100, tempering: float = 1.0,
-                 smoothing: float = 0.0, tol: float = 1e-6, seed: int = 0, threads: int = 1):
-        self.n_topics, self.n_iter, self.tempering, self.smoothing = n_topics, n_iter, tempering, smoothing
-        self.tol, self.seed, self.threads = tol, seed, threads
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_int("n_iter", self.n_iter)
-        check_float("tempering", self.tempering, low=0.0, high=1.0, open_low=True)
-        check_float("smoothing", self.smoothing, low=0.0, high=LARGEST_PRIOR)
-        check_float("tol", self.tol, low=0.0)
-        check_int("threads", self.threads)
 
     # -------------------------------------------------------------------------- learning
 
@@ -71,24 +80,29 @@ class PLSA(TopicModel):
         doc_topic = np.full((counts.n_documents, self.n_topics), 1.0 / self.n_topics)
         self._iterate(counts, doc_topic, word_topic, history=[], n_iter=self.n_iter)
 
-    def resume(self, data: Any, *, n_iter: int = 100) -> PLSA:
-        """Go on with EM on the same data for up to ``n_iter`` iterations; bitwise what one longer
-        `fit` gives. Works after `load`.
+    def resume(self, data: Any, *, n_iter: int = 100) -> Self:
+        """Go on with EM on the same data; bitwise what one longer `fit` gives, also after `load`.
 
-        Returns self. Raises NotFittedError, and ValueError when the data are not those of the fit
-        or ``n_topics`` was changed.
+        Parameters
+        ----------
+        data
+            That of the fit.
+        n_iter : int >= 1, default 100
+            Iterations at most.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+        ValueError
+            Other data; ``n_topics`` was changed.
         """
-        self._check_fitted("components_")
-        self._check_same_topics("resume")
-        self._check_settings()
+        counts = self._ready_to_resume(data)
         n_iter = check_int("n_iter", n_iter)
-        counts = self._known_counts(data)
-        if fingerprint(counts.matrix.indptr, counts.matrix.indices,
-                       counts.matrix.data) != self._fingerprint:
-            raise ValueError(f"data has {counts.n_documents} documents and {counts.n_tokens:,} "
-                             f"tokens, the fit had {len(self.doc_topic_)} and "
-                             f"{self.word_counts_.sum():,}, or other words or another order; "
-                             "resume needs the data of the fit")
+        self._check_same_data(_fingerprint(counts) == self._fingerprint, counts)
         self._iterate(counts, self.doc_topic_.copy(), np.ascontiguousarray(self.components_.T),
                       history=self.history_[:-1], n_iter=n_iter)
         self._note_corpus(counts)
@@ -99,50 +113,47 @@ class PLSA(TopicModel):
         history = list(history)
         with _Expectations(counts, self.n_topics, self.threads) as expectations:
             for step in range(n_iter + 1):
-                likelihood, of_documents = expectations.by_document(doc_topic**self.tempering,
-                                                                    word_topic**self.tempering)
+                tempered = doc_topic**self.tempering, word_topic**self.tempering
+                likelihood, of_documents = expectations.by_document(*tempered)
                 history.append(self._objective(likelihood, counts, doc_topic, word_topic))
                 if step == n_iter or (step > 0 and abs(history[-1] - history[-2])
                                       < self.tol * abs(history[-2])):
                     break
-                of_words = expectations.by_word(doc_topic**self.tempering,
-                                                word_topic**self.tempering)
+                of_words = expectations.by_word(*tempered)
                 doc_topic = _normalised(of_documents, doc_topic, axis=1)
                 word_topic = _normalised(of_words + self.smoothing, word_topic, axis=0)
-        found = fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)
         self.components_, self.doc_topic_ = np.ascontiguousarray(word_topic.T), doc_topic
         self.alpha_, self.history_, self.n_iter_ = np.ones(self.n_topics), history, len(history) - 1
-        self._fingerprint = found
+        self._fingerprint = _fingerprint(counts)
 
     def _objective(self, likelihood: float, counts: Counts, doc_topic: np.ndarray,
                    word_topic: np.ndarray) -> float:
         if self.tempering != 1.0:                     # then the E step did not see the likelihood
             likelihood = log_likelihood(counts, doc_topic, word_topic.T)
-        return (likelihood +
-                (self.smoothing * float(np.log(word_topic).sum()) if self.smoothing else 0.0))
+        if self.smoothing:
+            likelihood += self.smoothing * float(np.log(word_topic).sum())
+        return likelihood
 
     # -------------------------------------------------------------------------- using
 
     def _infer(self, counts: Counts, seed: int) -> np.ndarray:
-        matrix, word_topic = counts.matrix, np.ascontiguousarray(self.components_.T)**self.tempering
-        doc_topic = np.full((counts.n_documents, len(self.components_)),
-                            1.0 / len(self.components_))
+        matrix, n_topics = counts.matrix, len(self.components_)
+        word_topic = np.ascontiguousarray(self.components_.T) ** self.tempering
+        doc_topic = np.full((counts.n_documents, n_topics), 1.0 / n_topics)
         for first, last in _blocks(matrix.indptr, self.n_topics * 50):
             fold_in(matrix.indptr, matrix.indices, matrix.data, word_topic, doc_topic,
                     float(self.tempering), FOLD_IN_STEPS, FOLD_IN_TOLERANCE, first, last)
         return doc_topic / doc_topic.sum(axis=1, keepdims=True)
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return {"history": np.asarray(self.history_)}, {"fingerprint": self._fingerprint}
+    def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
+        super()._after_load(arrays, extra)
+        self.history_, self.n_iter_ = self.history_.tolist(), len(self.history_) - 1
+        if self.n_iter_ < 1:
+            raise ValueError(f"it holds a history of {len(self.history_)} numbers; expected >= 2")
 
-    def _restore(self, arrays: dict[str, np.ndarray], extra: dict[str, Any],
-                 path: str | os.PathLike) -> None:
-        history = loaded_array(path, arrays, "history", shape=(len(arrays.get("history", ())),))
-        if len(history) < 2:
-            raise DamagedFile(f"{path} holds a history of {len(history)} numbers; expected >= 2. "
-                              "Save the model again")
-        self.history_, self.n_iter_, self._fingerprint = history.tolist(), len(history) - 1, str(
-            extra["fingerprint"])
+
+def _fingerprint(counts: Counts) -> str:
+    return fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)
 
 
 class _Expectations:
@@ -156,13 +167,11 @@ class _Expectations:
         self.entries = np.argsort(self.rows.indices, kind="stable")
         self.documents = np.repeat(np.arange(counts.n_documents, dtype=np.int32),
                                    np.diff(self.rows.indptr))[self.entries]
-        self.word_offsets = np.concatenate([[0],
-                                            np.cumsum(
-                                                np.bincount(self.rows.indices,
-                                                            minlength=counts.n_words))])
+        in_words = np.bincount(self.rows.indices, minlength=counts.n_words)
+        self.word_offsets = np.concatenate([[0], np.cumsum(in_words)])
         self.ratio = np.empty(self.rows.nnz)
-        self.document_blocks, self.word_blocks = _blocks(self.rows.indptr, n_topics), _blocks(
-            self.word_offsets, n_topics)
+        self.document_blocks = _blocks(self.rows.indptr, n_topics)
+        self.word_blocks = _blocks(self.word_offsets, n_topics)
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def __enter__(self) -> _Expectations:
@@ -172,8 +181,8 @@ class _Expectations:
         if self.pool is not None:
             self.pool.shutdown(wait=True, cancel_futures=True)
 
-    def _each(self, work: Callable[[tuple[int, int]], Any], blocks: list[tuple[int,
-                                                                               int]]) -> list[Any]:
+    def _each(self, work: Callable[[tuple[int, int]], Any],
+              blocks: list[tuple[int, int]]) -> list[Any]:
         return list(map(work, blocks) if self.pool is None else self.pool.map(work, blocks))
 
     def by_document(self, a: np.ndarray, b: np.ndarray) -> tuple[float, np.ndarray]:

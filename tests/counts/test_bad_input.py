@@ -1,180 +1,272 @@
-"""Rows T and P of the reliability tables, on every counting method that reads texts."""
+"""Bad input of the room: a row says what is called, which error comes, and what its message holds.
+
+``Each`` stands for every counting method that reads texts, one after the other.
+"""
+
+from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from lessons_lib.core import DataWarning, Encoder, NotFittedError
-from lessons_lib.counts import BM25, BagOfWords, OneHot, TfIdf
+from lessons_lib.core import DamagedFile, NotFittedError, UnknownWord, load_model, save_model
+from lessons_lib.counts import BM25, LSA, BagOfWords, Cooccurrences, OneHot, TfIdf
+from lessons_lib.counts import cooccurrence, ngrams, ppmi
+from lessons_lib.text import Corpus, Vocabulary
 
 METHODS = [OneHot, BagOfWords, TfIdf, BM25]
+WITH_NGRAMS = METHODS[1:]
 DOCUMENTS = ["the cat sat", "the dog sat down", "a bird"]
-every_method = pytest.mark.parametrize("method", METHODS)
-readers = pytest.mark.parametrize("read", ["fit", "fit_transform"])
+PAIR = Corpus.from_tokens([["a", "b"]])
+TABLE = np.random.default_rng(0).random((9, 5))
 
 
-@every_method
-def test_every_method_is_an_encoder_with_one_float32_row_per_text(method):
-    encoder = method().fit(DOCUMENTS)
-    assert isinstance(encoder, Encoder) and isinstance(encoder.name, str)
-    vectors = encoder.encode(DOCUMENTS)
-    assert vectors.shape == (3, encoder.dim) and vectors.dtype == np.float32
-    assert np.allclose(vectors, encoder.transform(DOCUMENTS).toarray())
+def ids(*documents: list[int], dtype: type = np.int32) -> Corpus:
+    """A corpus of three words with any ids in it."""
+    corpus = Corpus(Vocabulary(["a", "b", "c"], [1, 1, 1]), np.zeros(0, np.int32), np.array([0]))
+    corpus.token_ids = np.array([i for row in documents for i in row], dtype=dtype)
+    corpus.offsets = np.cumsum([0, *map(len, documents)])
+    return corpus
 
 
-@every_method
-def test_fit_then_transform_is_fit_transform(method):
-    assert np.allclose(method().fit_transform(DOCUMENTS).toarray(), method().fit(DOCUMENTS).transform(DOCUMENTS).toarray(), rtol=1e-15)
+def with_cell(value: float) -> np.ndarray:
+    table = np.ones((4, 5))
+    table[2, 1] = value
+    return table
 
 
-@every_method
-def test_fitting_twice_is_fitting_once(method):
-    once, twice = method().fit(DOCUMENTS), method().fit(["other words"]).fit(DOCUMENTS)
-    assert np.array_equal(once.encode(DOCUMENTS), twice.encode(DOCUMENTS)) and once.vocabulary_ == twice.vocabulary_
-
-
-@every_method
-def test_saving_and_loading_gives_the_same_vectors_bit_by_bit(method, tmp_path):
-    fitted = method(min_df=1, stop_words=["sat"]).fit(DOCUMENTS)
-    fitted.save(tmp_path / "m")
-    loaded = method.load(tmp_path / "m")
-    assert np.array_equal(loaded.encode(DOCUMENTS), fitted.encode(DOCUMENTS))
-    assert loaded.get_params() == fitted.get_params()
-
-
-@every_method
-@readers
-def test_T01_one_text_is_refused(method, read):
-    with pytest.raises(TypeError, match=r"documents='a string' is one str; expected a sequence of str\. Pass a list: \[text\]"):
-        getattr(method(), read)("a string")
-
-
-@every_method
-@readers
-def test_T02_no_documents_are_refused(method, read):
-    for nothing in ([], iter([])):
-        with pytest.raises(ValueError, match=r"documents holds 0 documents; expected >= 1"):
-            getattr(method(), read)(nothing)
-
-
-@every_method
-@readers
-def test_T03_documents_without_a_token_are_refused(method, read):
-    with pytest.raises(ValueError, match="3 documents hold 0 tokens"):
-        getattr(method(), read)(["", " ", "\n"])
-
-
-@every_method
-def test_T04_an_empty_document_keeps_its_row_of_zeros_with_a_warning(method):
-    with pytest.warns(DataWarning, match=r"^2 of 4 documents have no token \(first: documents\[1\]\); their rows are zeros$") as caught:
-        matrix = method().fit_transform(["the cat", "", "the dog", "?"])
-    assert len(caught) == 1
-    assert np.diff(matrix.indptr).tolist() == [2, 0, 2, 0]
-
-
-@every_method
-@pytest.mark.parametrize("item, message", [
-    (None, r"documents\[1\]=None is NoneType"), (float("nan"), r"documents\[1\] is nan \(a missing value\?\)"), (5, r"documents\[1\]=5 is int"),
-    (1.5, r"documents\[1\]=1.5 is float"), (True, r"documents\[1\]=True is bool"), (b"x", r'documents\[1\] is bytes.*\.decode\("utf-8"\)'),
-    (["a", "b"], r"documents\[1\].*Corpus\.from_tokens")])
-def test_T05_T06_T07_T08_T09_anything_but_text_is_refused_with_its_index(method, item, message):
-    with pytest.raises(TypeError, match=message):
-        method().fit(["fine", item])
-    with pytest.raises(TypeError, match=message):
-        method().fit(DOCUMENTS).transform(["the cat", item])
-
-
-@every_method
-def test_T13_T21_generators_and_series_are_read_in_order(method):
-    pandas = pytest.importorskip("pandas")
-    expected = method().fit_transform(DOCUMENTS).toarray()
-    assert np.array_equal(method().fit_transform(text for text in DOCUMENTS).toarray(), expected)
-    assert np.array_equal(method().fit_transform(pandas.Series(DOCUMENTS, index=[9, 9, 2])).toarray(), expected)
-
-
-@every_method
-def test_T14_a_lone_surrogate_is_refused_with_its_place(method):
-    with pytest.raises(ValueError, match=r'documents\[1\] has a lone surrogate U\+D83D at character 4.*errors="replace"'):
-        method().fit(["fine", "abc \ud83d"])
-
-
-@every_method
-def test_T19_documents_of_unknown_words_give_zero_rows_with_a_warning(method):
-    fitted = method().fit(DOCUMENTS)
-    with pytest.warns(DataWarning, match=r"^2 of 3 documents have no known token \(first: documents\[0\]\); their rows are zeros$") as caught:
-        vectors = fitted.encode(["unknown words", "the cat", ""])
-    assert len(caught) == 1
-    assert (vectors[0] == 0).all() and (vectors[2] == 0).all() and vectors[1].any()
-
-
-@every_method
-@pytest.mark.parametrize("documents, message", [({"a"}, "has no order"), ({"a": 1}, "is a dict"), (np.array([["a"]]), "2-D ndarray"),
-                                                (5, "expected a sequence")])
-def test_T20_containers_without_order_are_refused(method, documents, message):
-    with pytest.raises(TypeError, match=message):
-        method().fit(documents)
-
-
-@every_method
-@pytest.mark.parametrize("settings, error, message", [
-    ({"token_pattern": "("}, ValueError, r"token_pattern='\(' is no regular expression: .* at position 0"),
-    ({"token_pattern": None}, TypeError, "token_pattern=None is NoneType"),
-    ({"stop_words": "klingon"}, ValueError, "stop_words='klingon' is unknown.*'english'"),
-    ({"max_features": 0}, ValueError, "max_features=0"), ({"max_features": 1.5}, TypeError, "max_features=1.5"),
-    ({"min_df": 0}, ValueError, "min_df=0 is out of range"), ({"min_df": 1.5}, ValueError, "min_df=1.5"),
+# settings that every method refuses at the beginning of its fit
+SETTINGS = [
+    ({"token_pattern": "("}, ValueError, "token_pattern='(' position 0"),
+    ({"token_pattern": None}, TypeError, "token_pattern=None"),
+    ({"stop_words": "klingon"}, ValueError, "stop_words='klingon' 'english'"),
+    ({"stop_words": iter(["a"])}, TypeError, "stop_words list"),
+    ({"stop_words": ["\ud83d"]}, ValueError, "stop_words[0] surrogate"),
+    ({"max_features": 0}, ValueError, "max_features=0"),
+    ({"max_features": 1.5}, TypeError, "max_features=1.5"),
+    ({"min_df": 0}, ValueError, "min_df=0"),
+    ({"min_df": 1.5}, ValueError, "min_df=1.5"),
     ({"min_df": True}, TypeError, "min_df=True"),
-    ({"max_df": -0.1}, ValueError, "max_df=-0.1"), ({"max_df": float("nan")}, ValueError, "max_df=nan"), ({"threads": 0}, ValueError, "threads=0"),
-    ({"lowercase": "yes"}, TypeError, "lowercase='yes' is str"), ({"normalise": "NFX"}, ValueError, "normalise='NFX' is unknown")])
-def test_T22_P17_P25_wrong_settings_are_refused(method, settings, error, message):
-    with pytest.raises(error, match=message):
-        method(**settings).fit(DOCUMENTS)
+    ({"max_df": -0.1}, ValueError, "max_df=-0.1"),
+    ({"max_df": math.nan}, ValueError, "max_df=nan"),
+    ({"min_df": 3, "max_df": 2}, ValueError, "min_df=3 max_df=2 lower"),
+    ({"min_df": 3}, ValueError, "min_df=3 max_df=1.0 lower"),
+    ({"threads": 0}, ValueError, "threads=0"),
+    ({"lowercase": "yes"}, TypeError, "lowercase='yes' True"),
+    ({"normalise": "NFX"}, ValueError, "normalise='NFX'"),
+    ({"min_freq": 2}, TypeError, "'min_freq' mean"),
+    ({"vocabulary": iter(["a"])}, TypeError, "vocabulary list"),
+    ({"vocabulary": {"a": 0, "b": "x"}}, TypeError, "vocabulary['b']='x'"),
+    ({"vocabulary": [None]}, TypeError, "vocabulary None"),
+    ({"vocabulary": [["a"]]}, TypeError, "vocabulary ['a']"),
+    ({"vocabulary": ["\ud83d"]}, ValueError, "vocabulary surrogate"),
+    ({"vocabulary": []}, ValueError, "vocabulary empty"),
+    ({"vocabulary": ["a", "a"]}, ValueError, "vocabulary 'a' twice"),
+    ({"vocabulary": {"a": 1}}, ValueError, "vocabulary each once"),
+    ({"vocabulary": {"a": 0, "b": 0}}, ValueError, "vocabulary each once"),
+    ({"vocabulary": "cat"}, TypeError, "vocabulary='cat' list"),
+    ({"vocabulary": 5}, TypeError, "vocabulary=5 int"),
+]
+NGRAMS = [
+    ({"ngram_range": (3, 1)}, ValueError, "ngram_range=(3, 1)"),
+    ({"ngram_range": (0, 1)}, ValueError, "ngram_range=(0, 1)"),
+    ({"ngram_range": 2}, TypeError, "ngram_range=2"),
+    ({"ngram_range": (1, 1.5)}, TypeError, "ngram_range[1]=1.5"),
+    ({"analyzer": "words"}, ValueError, "analyzer='words' 'word'"),
+]
+OWN = [
+    (BagOfWords, {"binary": "yes"}, TypeError, "binary='yes'"),
+    (TfIdf, {"binary": "yes"}, TypeError, "binary='yes'"),
+    (TfIdf, {"norm": "l3"}, ValueError, "norm='l3'"),
+    (TfIdf, {"use_idf": 1}, TypeError, "use_idf=1"),
+    (TfIdf, {"vocabulary": ["cat", "dog", "bird", "zebra"], "smooth_idf": False}, ValueError,
+     "'zebra' smooth_idf=True"),
+    (BM25, {"k1": -1}, ValueError, "k1=-1"),
+    (BM25, {"k1": math.nan}, ValueError, "k1=nan"),
+    (BM25, {"b": 1.5}, ValueError, "b=1.5"),
+    (LSA, {"dim": 6}, ValueError, "dim=6"),
+    *[(LSA, {"dim": dim}, TypeError, "dim= int") for dim in (1.5, "8", True, None)],
+    *[(LSA, {"dim": dim}, ValueError, "dim= int") for dim in (0, -1)],
+    *[(LSA, {"dim": 2, "seed": seed}, (TypeError, ValueError), "seed= int")
+      for seed in (-1, 1.5, None)],
+    (LSA, {"n_iter": -1}, ValueError, "n_iter=-1"),
+    (LSA, {"oversamples": -1}, ValueError, "oversamples=-1"),
+    (LSA, {"scale": "singulr"}, ValueError, "scale='singulr' 'singular'"),
+    (LSA, {"vectorizer": "tfidf"}, TypeError, "vectorizer='tfidf' TfIdf()"),
+    (LSA, {"size": 10}, TypeError, "'size' 'dim'"),
+    (LSA, {"n_components": 10}, TypeError, "'n_components' 'dim'"),
+]
+# texts that every method refuses, in its fit
+TEXTS = [
+    ("a string", TypeError, "documents='a string' [text]"),
+    ([], ValueError, "documents 0"),
+    (["", " ", "\n"], ValueError, "documents 0 tokens"),
+    ({"a"}, TypeError, "documents order"),
+    ({"a": 1}, TypeError, "documents dict"),
+    (np.array([["a"]]), TypeError, "documents 2-D"),
+    (5, TypeError, "documents sequence"),
+]
+# items that every method refuses in its fit and in transform
+ITEMS = [
+    (None, TypeError, "documents[1]=None"),
+    (math.nan, TypeError, "documents[1] nan missing"),
+    (5, TypeError, "documents[1]=5 int"),
+    (1.5, TypeError, "documents[1]=1.5 float"),
+    (True, TypeError, "documents[1]=True bool"),
+    (b"x", TypeError, 'documents[1] bytes .decode("utf-8")'),
+    (["a", "b"], TypeError, "documents[1] Corpus.from_tokens"),
+    ("abc \ud83d", ValueError, 'documents[1] U+D83D 4 errors="replace"'),
+]
+CALLS = [
+    (lambda: OneHot().fit(["the cat", "the dog"]).vectors(["cats"]), UnknownWord, "'cats' 'cat'"),
+    (lambda: OneHot().fit(["the cat"]).vectors("cat"), TypeError, "tokens='cat' [token]"),
+    (lambda: OneHot().fit(["the cat"]).vectors([5]), TypeError, "tokens[0]=5"),
+    (lambda: BM25().fit(DOCUMENTS).scores("cat"), TypeError, "documents='cat' str"),
+    (lambda: BM25().fit(DOCUMENTS).search(["cat"]), TypeError, "query=['cat'] scores"),
+    (lambda: BM25().fit(DOCUMENTS).search("cat", k=0), ValueError, "k=0"),
+    (lambda: BM25().search("cat"), NotFittedError, "BM25 fit"),
+    (lambda: LSA(2).fit(TABLE).encode(DOCUMENTS), ValueError, "texts TfIdf().fit(texts)"),
+    (lambda: LSA(2).fit(TABLE).transform(DOCUMENTS), ValueError, "texts TfIdf().fit(texts)"),
+    (lambda: LSA(2).fit(TABLE).transform(np.ones((3, 4))), ValueError, "(3, 4) 5 columns"),
+    (lambda: LSA(2).fit(TABLE).transform(sparse.csr_matrix((3, 4))), ValueError, "(3, 4) 5"),
+    (lambda: LSA(2).fit(TABLE).transform(np.ones(5)), ValueError, "2 axes"),
+    (lambda: LSA(2).fit(TABLE).transform(sparse.csr_matrix(TABLE * 1j)), TypeError, "complex128"),
+    *[(lambda bad=bad: LSA(2).fit(with_cell(bad)), ValueError, "data[2]")
+      for bad in (math.nan, math.inf)],
+    *[(lambda bad=bad: LSA(2).fit(sparse.csr_matrix(with_cell(bad))), ValueError, "data[2, 1]")
+      for bad in (math.nan, math.inf)],
+    *[(lambda use=use: use(LSA(2)), NotFittedError, "LSA fit") for use in (
+        lambda m: m.transform(TABLE), lambda m: m.encode(DOCUMENTS), LSA.term_vectors)],
+    *[(lambda n=n, tokens=tokens: ngrams.ngrams(tokens, n), error, words)
+      for tokens, n, error, words in [
+          ("text", 2, TypeError, "tokens='text' list(text)"), (["a"], 0, ValueError, "n=0"),
+          (["a", 5], 1, TypeError, "tokens[1]=5"), (["a"], 1.5, TypeError, "n=1.5"),
+          *[(x, 1, TypeError, "tokens= list") for x in ({"a"}, {"a": 1}, None, 5)]]],
+    *[(lambda form=form, bad=bad: ppmi(form(with_cell(bad))), ValueError, "counts[2, 1] 1 entries")
+      for form in (np.asarray, sparse.csr_matrix) for bad in (-1.0, math.nan, math.inf)],
+    *[(lambda bad=bad: ppmi(bad), TypeError, "counts matrix")
+      for bad in (np.ones(3), np.array([["a"]]), [[1, 2]], None, np.ones((2, 2)) * 1j)],
+    *[(lambda name=name, value=value: ppmi(np.ones((2, 2)), **{name: value}), ValueError, name)
+      for name, value in [("shift", -0.1), ("shift", math.nan), ("smoothing", 0.0),
+                          ("smoothing", 1.5), ("smoothing", math.inf)]],
+    *[(lambda count=count, name=name, value=value: count(PAIR, **{name: value}), error, f"{name}=")
+      for count in (cooccurrence, Cooccurrences.from_corpus) for name, value, error in [
+          ("window", 0, ValueError), ("window", -1, ValueError), ("window", 1.5, TypeError),
+          ("window", True, TypeError), ("window", None, TypeError), ("threads", 0, ValueError),
+          ("threads", -1, ValueError), ("symmetric", "no", TypeError), ("symmetric", 1, TypeError),
+          ("weighting", "harmonical", ValueError)]],
+    (lambda: Cooccurrences.from_corpus(PAIR, memory=0), ValueError, "memory=0"),
+    (lambda: Cooccurrences.from_corpus(PAIR, memory=1e9), TypeError, "memory="),
+    *[(lambda bad=bad: cooccurrence(ids([0, 1], [], [2, bad], [1])), ValueError,
+       f"document 2 id {bad} [0, 2] texts") for bad in (-1, 3, 2_000_000)],
+    (lambda: cooccurrence(ids([0, 0], dtype=float)), TypeError, "corpus.token_ids float64"),
+    *[(lambda bad=bad: cooccurrence(bad), TypeError, "corpus= Corpus.from_texts")
+      for bad in ("a string", ["some", "texts"], [["a", "b"]], None)],
+]
 
 
-@pytest.mark.parametrize("method", [BagOfWords, TfIdf, BM25])
-@pytest.mark.parametrize("ngram_range, error, message", [((3, 1), ValueError, r"ngram_range=\(3, 1\)"), ((0, 1), ValueError, r"ngram_range=\(0, 1\)"),
-                                                         (2, TypeError, "ngram_range=2"), ((1, 1.5), TypeError, r"ngram_range\[1\]=1.5")])
-def test_P16_an_ngram_range_names_both_ends(method, ngram_range, error, message):
-    with pytest.raises(error, match=message):
-        method(ngram_range=ngram_range).fit(DOCUMENTS)
+def refused(call, error, words: str) -> None:
+    """The call raises the error, and its message holds each of the words."""
+    with pytest.raises(error) as caught:
+        call()
+    missing = [word for word in words.split() if word not in str(caught.value)]
+    assert not missing, f"{caught.value} lacks {missing}"
 
 
-@pytest.mark.parametrize("method", [BagOfWords, TfIdf, BM25])
-def test_an_unknown_analyzer_is_refused_with_the_nearest(method):
-    with pytest.raises(ValueError, match="analyzer='words' is unknown. Did you mean 'word'"):
-        method(analyzer="words").fit(DOCUMENTS)
+@pytest.mark.parametrize(("method", "settings", "error", "words"), [
+    *[(method, *row) for method in METHODS for row in SETTINGS],
+    *[(method, *row) for method in WITH_NGRAMS for row in NGRAMS], *OWN])
+def test_P01_to_P27_a_wrong_setting_is_refused_in_fit(method, settings, error, words):
+    settings = {name: iter(["a"]) if hasattr(value, "__next__") else value
+                for name, value in settings.items()}           # an iterator is read once
+    refused(lambda: method(**settings).fit(TABLE if method is LSA and "vectorizer" not in settings
+                                           else DOCUMENTS), error, words)
 
 
-@every_method
-def test_P18_bounds_that_cross_or_leave_nothing_name_both(method):
-    with pytest.raises(ValueError, match=r"min_df=3 lies above max_df=2 for 3 documents"):
-        method(min_df=3, max_df=2).fit(DOCUMENTS)
-    with pytest.raises(ValueError, match=r"min_df=3 and max_df=1.0 leave no column of 6 for 3 documents"):
-        method(min_df=3).fit(DOCUMENTS)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("texts", "error", "words"), TEXTS)
+def test_T01_T02_T03_T20_what_holds_no_texts_is_refused(method, texts, error, words):
+    refused(lambda: method().fit(texts), error, words)
+    again = iter(texts) if isinstance(texts, list) else texts
+    refused(lambda: method().fit_transform(again), error, words)
 
 
-@every_method
-@pytest.mark.parametrize("batch_size", [0, -1])
-def test_P25_a_batch_has_at_least_one_text(method, batch_size):
-    with pytest.raises(ValueError, match="batch_size"):
-        method().fit(DOCUMENTS).encode(DOCUMENTS, batch_size=batch_size)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("item", "error", "words"), ITEMS)
+def test_T05_to_T14_what_is_no_text_is_refused_with_its_place(method, item, error, words):
+    refused(lambda: method().fit(["fine", item]), error, words)
+    refused(lambda: method().fit(DOCUMENTS).transform(["the cat", item]), error, words)
 
 
-@every_method
-def test_P26_an_unknown_keyword_is_answered_with_the_nearest(method):
-    with pytest.raises(TypeError, match=r"has no argument 'min_freq'; did you mean 'min_df'|did you mean 'max_features'"):
-        method(min_freq=2)
+@pytest.mark.parametrize(("call", "error", "words"), CALLS)
+def test_wrong_calls_are_refused(call, error, words):
+    refused(call, error, words)
 
 
-@every_method
-def test_P28_use_before_fit_says_so(method, tmp_path):
-    unfitted = method()
-    for use in (lambda: unfitted.transform(["a"]), lambda: unfitted.encode(["a"]), lambda: unfitted.dim, lambda: unfitted.save(tmp_path / "m")):
-        with pytest.raises(NotFittedError, match=f"this {method.__name__} is not fitted yet; call fit first"):
-            use()
+@pytest.mark.parametrize("method", METHODS)
+def test_P25_P28_wrong_batches_and_use_before_fit_are_refused(method, tmp_path):
+    for size in (0, -1):
+        refused(lambda size=size: method().fit(DOCUMENTS).encode(DOCUMENTS, batch_size=size),
+                ValueError, "batch_size=")
+    for use in (lambda m: m.transform(["a"]), lambda m: m.encode(["a"]), lambda m: m.dim,
+                lambda m: m.save(tmp_path / "m")):
+        refused(lambda use=use: use(method()), NotFittedError, f"{method.__name__} fit")
     assert not (tmp_path / "m").exists()
 
 
-@every_method
-def test_V21_no_texts_give_no_rows(method):
-    fitted = method().fit(DOCUMENTS)
-    assert fitted.transform([]).shape == (0, fitted.dim) == fitted.encode([]).shape
-    assert fitted.encode([]).dtype == np.float32
+@pytest.mark.parametrize(("pattern", "text"), [(r"(a+)+b", "a" * 10_000),
+                                               (r"(?:a|aa)+$", "a" * 60 + "!")])
+def test_T22_a_catastrophic_pattern_is_stopped(pattern, text):
+    refused(lambda: BagOfWords(token_pattern=pattern).fit(["word ab " * 2000, text]), ValueError,
+            "token_pattern= stopped")
+    fitted = BagOfWords(token_pattern=r"(?:a+)+b").fit(["ab"])
+    refused(lambda: fitted.transform(["A" * 60 + "!"]), ValueError, "stopped")
+
+
+@pytest.mark.parametrize("low", [30, 10**19])
+def test_P16_n_grams_longer_than_every_text_are_no_tokens_and_the_error_says_so(low):
+    for analyzer, words in (("char", "0 tokens analyzer='char', ngram_range"),
+                            ("word", "0 tokens token_pattern ngram_range")):
+        refused(lambda analyzer=analyzer: BagOfWords((low, 10**19), analyzer=analyzer)
+                .fit(DOCUMENTS), ValueError, words)
+
+
+# ------------------------------------------------------------------------------ files
+
+
+@pytest.mark.parametrize(("method", "name", "array"), [
+    *[(method, "token_offsets", np.array(offsets, dtype=np.int64)) for method in METHODS
+      for offsets in ([0, 5, 10**12], [3, 1, 0], [0], [])],
+    (TfIdf, "idf", np.ones(2)), (TfIdf, "idf", np.full(6, np.nan)), (BM25, "idf", np.ones(7)),
+    (BM25, "weight_columns", np.full(8, 10**6, np.int32)), (BM25, "weights", np.ones(3)),
+    (BM25, "weight_ends", np.array([0, 9, 3, 8], np.int32)),
+    (BM25, "weight_ends", np.array([], np.int32)), (LSA, "components", np.ones(3)),
+    (LSA, "singular_values", np.ones(9)), (LSA, "explained", None)])
+def test_F04_forged_arrays_are_a_damaged_file_that_names_them(method, name, array, tmp_path):
+    model = (LSA(dim=2) if method is LSA else method()).fit(DOCUMENTS)
+    model.save(tmp_path / "m")
+    settings, arrays, extra = load_model(tmp_path / "m", method.__name__)
+    arrays.pop(name)
+    if array is not None:
+        arrays[name] = array
+    save_model(tmp_path / "m", method.__name__, settings=settings, arrays=arrays, extra=extra)
+    refused(lambda: method.load(tmp_path / "m"), DamagedFile, name.removesuffix("s"))
+
+
+@pytest.mark.parametrize("method", [*METHODS, LSA])
+@pytest.mark.parametrize("part", ["*.safetensors", "model.json"])
+def test_F02_a_changed_byte_in_any_part_is_noticed(method, part, tmp_path):
+    (LSA(2) if method is LSA else method()).fit(DOCUMENTS).save(tmp_path / "m")
+    (file,) = (tmp_path / "m").glob(part)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(DamagedFile):
+        method.load(tmp_path / "m")
+
+
+def test_F04_another_kind_of_model_is_named(tmp_path):
+    BagOfWords().fit(DOCUMENTS).save(tmp_path / "bag")
+    refused(lambda: LSA.load(tmp_path / "bag"), DamagedFile, "BagOfWords LSA")

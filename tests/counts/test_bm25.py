@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from lessons_lib.core import DataWarning, NotFittedError
+from lessons_lib.core import DataWarning
 from lessons_lib.counts import BM25, BagOfWords
 
-DOCUMENTS = ["the cat sat on the mat", "the dog sat", "birds sing", "the cat and the dog and the cat"]
+DOCUMENTS = ["the cat sat on the mat", "the dog sat", "birds sing",
+             "the cat and the dog and the cat"]
 
 
 def by_hand(documents, query_words, k1, b):
@@ -50,7 +51,8 @@ def test_k1_zero_asks_only_whether_a_word_is_there():
 def test_further_occurrences_add_less_and_less_below_a_limit():
     ranking = BM25(b=0).fit(["cat " * n for n in (1, 2, 4, 400)] + ["dog"])
     weights = ranking.weights_[:, ranking.vocabulary_["cat"]].toarray().ravel()[:4]
-    assert (np.diff(weights) > 0).all() and weights[-1] < ranking.idf_[ranking.vocabulary_["cat"]] * 2.5
+    assert (np.diff(weights) > 0).all()
+    assert weights[-1] < ranking.idf_[ranking.vocabulary_["cat"]] * 2.5
 
 
 def test_search_gives_the_best_first_and_keeps_the_order_of_ties():
@@ -66,33 +68,14 @@ def test_T19_a_query_of_unknown_words_scores_zero_with_a_warning():
         assert ranking.search("quantum", k=1) == [(0, 0.0)]
 
 
-def test_T01_many_queries_and_one_query_are_not_mixed_up():
-    ranking = BM25().fit(DOCUMENTS)
-    with pytest.raises(TypeError, match=r"documents='cat' is one str"):
-        ranking.scores("cat")
-    with pytest.raises(TypeError, match=r"query=\['cat'\] is list; expected one str\. For many queries use scores"):
-        ranking.search(["cat"])
-
-
-@pytest.mark.parametrize("settings, message", [({"k1": -1}, "k1=-1 is out of range"), ({"b": 1.5}, "b=1.5 is out of range"),
-                                               ({"k1": math.nan}, "k1=nan")])
-def test_wrong_settings_are_refused(settings, message):
-    with pytest.raises(ValueError, match=message):
-        BM25(**settings).fit(DOCUMENTS)
-
-
-def test_P28_search_before_fit_says_so():
-    with pytest.raises(NotFittedError, match="this BM25 is not fitted yet"):
-        BM25().search("cat")
-
-
-def test_k_is_at_least_one():
-    with pytest.raises(ValueError, match="k=0"):
-        BM25().fit(DOCUMENTS).search("cat", k=0)
-
-
 def test_saving_keeps_the_texts_that_are_searched(tmp_path):
     ranking = BM25(k1=1.2).fit(DOCUMENTS)
     ranking.save(tmp_path / "m")
     loaded = BM25.load(tmp_path / "m")
     assert loaded.search("cat dog") == ranking.search("cat dog") and loaded.k1 == 1.2
+
+
+def test_the_matrix_that_fit_transform_returns_is_not_the_one_it_keeps():
+    model = BM25()
+    model.fit_transform(DOCUMENTS).data[:] = 0
+    assert model.search("dog", k=1)[0][1] > 0

@@ -1,4 +1,6 @@
-"""LSA: the best approximation of its rank, the same signs every time, and an encoder when it was fitted on texts."""
+"""LSA: the best approximation of its rank, the same signs every time, and an encoder when it was
+fitted on texts.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from lessons_lib.core import DamagedFile, Encoder, NotFittedError
+from lessons_lib.core import Encoder
 from lessons_lib.counts import BagOfWords, TfIdf
 from lessons_lib.counts.lsa import LSA
 
-TEXTS = ["the cat sat on the mat", "a cat and a dog", "the dog chased the cat", "stocks fell on monday", "the market fell",
-         "stocks and the market rose"]
+TEXTS = ["the cat sat on the mat", "a cat and a dog", "the dog chased the cat",
+         "stocks fell on monday", "the market fell", "stocks and the market rose"]
 
 
 def sparse_table(rows: int, columns: int, seed: int = 0, density: float = 0.3) -> sparse.csr_matrix:
-    return sparse.random(rows, columns, density=density, format="csr", random_state=np.random.default_rng(seed))
+    return sparse.random(rows, columns, density=density, format="csr",
+                         random_state=np.random.default_rng(seed))
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 10**6), st.data())
@@ -54,7 +57,8 @@ def test_directions_are_orthonormal_and_their_largest_entry_is_positive():
 
 def test_signs_and_numbers_do_not_depend_on_the_seed_where_the_decomposition_is_exact():
     table = sparse_table(30, 12)
-    assert_allclose(LSA(4, seed=1).fit_transform(table), LSA(4, seed=2**40).fit_transform(table), atol=1e-9)
+    assert_allclose(LSA(4, seed=1).fit_transform(table), LSA(4, seed=2**40).fit_transform(table),
+                    atol=1e-9)
 
 
 def test_the_same_seed_gives_the_same_bits_and_leaves_the_global_generator_alone():
@@ -74,7 +78,8 @@ def test_document_products_are_those_of_the_table_at_full_rank():
 
 def test_term_vectors_are_those_of_the_transposed_table():
     table = sparse_table(25, 15)
-    assert_allclose(np.abs(LSA(4).fit(table).term_vectors()), np.abs(LSA(4).fit_transform(table.T)), atol=1e-9)
+    assert_allclose(np.abs(LSA(4).fit(table).term_vectors()), np.abs(LSA(4).fit_transform(table.T)),
+                    atol=1e-9)
 
 
 @pytest.mark.parametrize(("scale", "power"), [("singular", 1.0), ("root", 0.5), ("none", 0.0)])
@@ -82,7 +87,8 @@ def test_scale_sets_the_length_of_each_direction(scale, power):
     lsa = LSA(5, scale=scale)
     vectors = lsa.fit_transform(sparse_table(40, 20))
     assert_allclose(np.linalg.norm(vectors, axis=0), lsa.singular_values_**power, rtol=1e-9)
-    assert_allclose(np.linalg.norm(lsa.term_vectors(), axis=0), lsa.singular_values_**power, rtol=1e-9)
+    assert_allclose(np.linalg.norm(lsa.term_vectors(), axis=0), lsa.singular_values_**power,
+                    rtol=1e-9)
 
 
 def test_explained_shares_add_up_to_one_at_full_rank_and_fall():
@@ -101,7 +107,8 @@ def test_directions_beyond_the_rank_are_zero_and_new_rows_stay_finite():
 
 
 def test_texts_that_share_no_word_come_close_through_others():
-    texts = ["car engine", "engine motor", "motor vehicle", "poem verse", "verse rhyme", "rhyme sonnet"]
+    texts = ["car engine", "engine motor", "motor vehicle", "poem verse", "verse rhyme",
+             "rhyme sonnet"]
     vectors = LSA(2, vectorizer=BagOfWords()).fit(texts).encode(["car", "vehicle", "sonnet"])
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     assert unit[0] @ unit[1] > 0.99 > 0.01 > abs(unit[0] @ unit[2])
@@ -129,7 +136,8 @@ def test_it_composes_as_a_step_after_another_encoder():
     lsa = LSA(2).fit(counts.transform(TEXTS))
     composed = counts | lsa
     assert composed.dim == 2
-    assert_allclose(composed.encode(TEXTS), lsa.transform(counts.transform(TEXTS)), rtol=1e-5, atol=1e-6)
+    assert_allclose(composed.encode(TEXTS), lsa.transform(counts.transform(TEXTS)), rtol=1e-5,
+                    atol=1e-6)
 
 
 def test_V21_no_texts_give_no_rows():
@@ -150,7 +158,8 @@ def test_V09_tables_in_any_layout_give_the_same_bits_and_are_not_written():
     expected = LSA(3).fit_transform(table)
     frozen = table.copy()
     frozen.setflags(write=False)
-    for layout in (np.asfortranarray(table), frozen, np.repeat(table, 2, axis=0)[::2], table[::-1].copy()[::-1], table.astype(">f8")):
+    for layout in (np.asfortranarray(table), frozen, np.repeat(table, 2, axis=0)[::2],
+                   table[::-1].copy()[::-1], table.astype(">f8")):
         before = layout.copy()
         assert_array_equal(LSA(3).fit_transform(layout), expected)
         assert_array_equal(layout, before)
@@ -165,46 +174,9 @@ def test_V09_a_sparse_table_with_split_entries_is_read_right_and_left_as_it_was(
 
 @pytest.mark.parametrize("dim", [6, 100])
 def test_V12_more_directions_than_rows_or_columns_names_the_limit(dim):
-    with pytest.raises(ValueError, match=rf"dim={dim} must be in \[1, 5\] for a matrix of shape \(9, 5\)"):
+    with pytest.raises(ValueError,
+                       match=rf"dim={dim} must be in \[1, 5\] for a matrix of shape \(9, 5\)"):
         LSA(dim).fit(sparse_table(9, 5))
-
-
-@pytest.mark.parametrize(("dim", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("8", TypeError), (True, TypeError),
-                                            (None, TypeError)])
-def test_P01_a_wrong_dim_is_named(dim, error):
-    with pytest.raises(error, match=r"dim=.*expected int >= 1"):
-        LSA(dim).fit(sparse_table(9, 5))
-
-
-@pytest.mark.parametrize("seed", [-1, 1.5, None])
-def test_P24_a_wrong_seed_is_named(seed):
-    with pytest.raises((TypeError, ValueError), match=r"seed=.*int >= 0"):
-        LSA(2, seed=seed).fit(sparse_table(9, 5))
-
-
-@pytest.mark.parametrize("setting", [{"n_iter": -1}, {"oversamples": -1}, {"scale": "singulr"}])
-def test_P03_other_wrong_settings_are_named(setting):
-    with pytest.raises(ValueError, match=next(iter(setting))):
-        LSA(2, **setting).fit(sparse_table(9, 5))
-
-
-@pytest.mark.parametrize("old", ["size", "n_components"])
-def test_P26_an_unknown_keyword_gets_the_name_used_here(old):
-    with pytest.raises(TypeError, match=f"no argument '{old}'; did you mean 'dim'"):
-        LSA(**{old: 10})
-
-
-def test_P28_use_before_fit_says_so(tmp_path):
-    for use in (lambda m: m.transform(TEXTS), lambda m: m.encode(TEXTS), lambda m: m.term_vectors(), lambda m: m.save(tmp_path / "m")):
-        with pytest.raises(NotFittedError, match="LSA is not fitted yet; call fit first"):
-            use(LSA(2))
-
-
-def test_texts_after_a_matrix_are_refused_with_the_way_out():
-    lsa = LSA(2).fit(sparse_table(9, 5))
-    for use in (lsa.encode, lsa.transform):
-        with pytest.raises(ValueError, match="fitted on a matrix and knows no words"):
-            use(TEXTS)
 
 
 def test_a_failed_fit_keeps_the_former_one():
@@ -213,30 +185,6 @@ def test_a_failed_fit_keeps_the_former_one():
     with pytest.raises(ValueError, match="must be in"):
         lsa.fit(np.ones((1, 4)))
     assert_array_equal(lsa.encode(TEXTS), before)
-
-
-def test_V01_V05_V06_V07_wrong_tables_are_refused():
-    lsa = LSA(2).fit(sparse_table(9, 5))
-    with pytest.raises(ValueError, match=r"shape \(3, 4\); expected 5 columns"):
-        lsa.transform(np.ones((3, 4)))
-    with pytest.raises(ValueError, match=r"shape \(3, 4\); expected 5 columns"):
-        lsa.transform(sparse.csr_matrix(np.ones((3, 4))))
-    with pytest.raises(ValueError, match="expected 2 axes"):
-        lsa.transform(np.ones(5))
-    with pytest.raises(TypeError, match="dtype complex128"):
-        lsa.transform(sparse.csr_matrix(np.ones((3, 5)) * 1j))
-    for bad in (np.nan, np.inf):
-        table = np.ones((3, 5))
-        table[1, 2] = bad
-        with pytest.raises(ValueError, match=r"data\[1\]"):
-            LSA(2).fit(table)
-        with pytest.raises(ValueError, match=r"data\[1, 2\]"):
-            LSA(2).fit(sparse.csr_matrix(table))
-
-
-def test_a_vectorizer_that_cannot_be_fitted_is_refused():
-    with pytest.raises(TypeError, match="vectorizer='tfidf' is str"):
-        LSA(2, vectorizer="tfidf").fit(TEXTS)
 
 
 @pytest.mark.parametrize("vectorizer", [None, BagOfWords(ngram_range=(1, 2))])
@@ -259,26 +207,17 @@ def test_a_model_of_a_matrix_is_saved_without_a_vectorizer(tmp_path):
     assert again.vectorizer_ is None
 
 
-@pytest.mark.parametrize("part", ["*.safetensors", "model.json"])
-def test_F02_a_changed_byte_in_any_part_is_noticed(tmp_path, part):
-    LSA(3).fit(TEXTS).save(tmp_path / "model")
-    (file,) = (tmp_path / "model").glob(part)
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
-    file.write_bytes(content)
-    with pytest.raises(DamagedFile):
-        LSA.load(tmp_path / "model")
-
-
 def test_a_vectorizer_from_elsewhere_works_but_is_not_saved(tmp_path):
     lsa = LSA(3, vectorizer=CountVectorizer()).fit(TEXTS)
     assert lsa.encode(TEXTS).shape == (6, 3)
-    with pytest.raises(TypeError, match=r"CountVectorizer, which cannot be saved here; use TfIdf\(\)"):
+    with pytest.raises(TypeError,
+                       match=r"CountVectorizer, which cannot be saved here; use TfIdf\(\)"):
         lsa.save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
 
 
-def test_F04_another_kind_of_model_is_named(tmp_path):
-    BagOfWords().fit(TEXTS).save(tmp_path / "bow")
-    with pytest.raises(DamagedFile, match="holds a BagOfWords, not a LSA"):
-        LSA.load(tmp_path / "bow")
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_V04_the_shares_do_not_depend_on_the_scale(factor):
+    matrix = np.random.default_rng(0).random((8, 6))
+    assert_allclose(LSA(3).fit(matrix * factor).explained_, LSA(3).fit(matrix).explained_,
+                    rtol=1e-9)

@@ -1,6 +1,5 @@
 """n-grams of one text."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,12 +14,6 @@ def test_there_are_length_minus_n_plus_one_runs_of_neighbours(tokens, n):
 
 
 def test_the_bigrams_of_the_worked_example():
-    assert [" ".join(gram) for gram in ngrams(["I", "love", "machine", "learning"], 2)] == ["I love", "love machine", "machine learning"]
-
-
-@pytest.mark.parametrize("tokens, n, error, message", [("text", 2, TypeError, r"tokens='text' is one str.*list\(text\)"),
-                                                       (["a"], 0, ValueError, "n=0"),
-                                                       (["a", 5], 1, TypeError, r"tokens\[1\]=5"), (["a"], 1.5, TypeError, "n=1.5")])
-def test_wrong_arguments_are_refused(tokens, n, error, message):
-    with pytest.raises(error, match=message):
-        ngrams(tokens, n)
+    assert [" ".join(gram) for gram in ngrams(["I", "love", "machine", "learning"], 2)] == [
+        "I love", "love machine", "machine learning"
+    ]

@@ -20,18 +20,23 @@ def test_every_public_name_is_there_and_an_unknown_one_gets_the_list():
     assert all(getattr(ll.counts, name) is not None for name in ll.counts.__all__)
     assert all(getattr(ll.text, name) is not None for name in ll.text.__all__)
     for room in (ll.counts, ll.text):
-        with pytest.raises(AttributeError, match=f"lessons_lib.{room.__name__.rsplit('.', 1)[1]} has no 'Bag'; it has "):
+        with pytest.raises(AttributeError, match=f"lessons_lib.{room.__name__.rsplit('.', 1)[1]} "
+                                                 "has no 'Bag'; it has "):
             room.Bag
 
 
 def test_opening_the_rooms_loads_nothing_heavy():
-    code = "import sys, lessons_lib as ll; ll.counts, ll.text; print([m for m in ('numba', 'scipy', 'sklearn', 'jieba') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    code = ("import sys, lessons_lib as ll; ll.counts, ll.text; print([m for m in ('numba', "
+            "'scipy', 'sklearn', 'jieba') if m in sys.modules])")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.stdout.strip() == "[]", done.stderr
 
 
 def test_no_method_imports_scikit_learn():
-    code = ("import sys, lessons_lib as ll\nfor m in (ll.counts.OneHot, ll.counts.BagOfWords, ll.counts.TfIdf, ll.counts.BM25): m().fit(['a cat'])\n"
+    code = ("import sys, lessons_lib as ll\nfor m in (ll.counts.OneHot, ll.counts.BagOfWords, "
+            "ll.counts.TfIdf, ll.counts.BM25): m().fit(['a cat'])\n"
             "print('sklearn' in sys.modules)")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.stdout.strip() == "False", done.stderr

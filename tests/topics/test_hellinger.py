@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 
 from lessons_lib.core import Encoder
@@ -16,11 +15,6 @@ def test_roots_of_distributions_have_length_one_and_their_cosine_is_the_overlap(
     roots = Hellinger().transform(np.stack([p, q]))
     assert_allclose(np.linalg.norm(roots, axis=1), 1.0)
     assert_allclose(roots[0] @ roots[1], np.sqrt(p * q).sum())
-
-
-def test_numbers_below_zero_are_refused_with_their_row():
-    with pytest.raises(ValueError, match=r"vectors\[1\] holds a number below 0 \(1 rows do\)"):
-        Hellinger().transform(np.array([[1.0, 0.0], [-0.1, 1.1]]))
 
 
 def test_a_model_and_the_roots_are_one_encoder():

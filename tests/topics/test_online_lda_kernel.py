@@ -13,7 +13,8 @@ from scipy.special import digamma, gammaln
 
 from lessons_lib.topics import as_counts
 from lessons_lib.topics.online_lda_bound import log_gamma_digamma
-from lessons_lib.topics.online_lda_kernel import FLOOR, HEADROOM, LEAST, add_expected, exp_digamma, infer_documents, order_by_word
+from lessons_lib.topics.online_lda_kernel import (FLOOR, HEADROOM, LEAST, add_expected, exp_digamma,
+                                                  infer_documents, order_by_word)
 from lessons_lib.topics.online_lda_state import Batch, TopicWords, runs, thread_map, uniform_gamma
 
 
@@ -23,7 +24,8 @@ def corpus(seed: int, n_documents: int = 12, n_words: int = 37, *, rate: float =
     return counts
 
 
-def topics(seed: int, n_topics: int, n_words: int = 37, *, spread: float = 0.5) -> tuple[TopicWords, np.ndarray]:
+def topics(seed: int, n_topics: int, n_words: int = 37, *,
+           spread: float = 0.5) -> tuple[TopicWords, np.ndarray]:
     """Topics and their lambda (K, V)."""
     beta = np.full(n_words, 0.05)
     excess = np.random.default_rng(seed).gamma(spread, 20.0, (n_words, n_topics)).astype(np.float32)
@@ -31,18 +33,22 @@ def topics(seed: int, n_topics: int, n_words: int = 37, *, spread: float = 0.5) 
     return words, words.dense()
 
 
-def e_step(counts: np.ndarray, words: TopicWords, alpha: np.ndarray, start: np.ndarray, *, most: int = 100, tol: float = 1e-3):
+def e_step(counts: np.ndarray, words: TopicWords, alpha: np.ndarray, start: np.ndarray, *,
+           most: int = 100, tol: float = 1e-3):
     """gamma, weight, ratio, table, batch and steps of the compiled E step."""
     batch, gamma = Batch.of(as_counts(counts)), start.astype(np.float32)
     with thread_map(1) as each:
         table = words.table(batch.used, each)
     weight, ratio = np.empty_like(gamma), np.empty(len(batch.slots), dtype=np.float32)
-    steps = infer_documents(batch.cells, table, (alpha.astype(np.float32), most, tol), (gamma, weight, ratio), 0, len(counts))
+    steps = infer_documents(batch.cells, table, (alpha.astype(np.float32), most, tol),
+                            (gamma, weight, ratio), 0, len(counts))
     return gamma, weight, ratio, table, batch, steps
 
 
-def textbook_e_step(counts: np.ndarray, lam: np.ndarray, alpha: np.ndarray, start: np.ndarray, *, most: int = 100, tol: float = 1e-3):
-    """gamma (D, K) and the expected counts (K, V), in float64, with responsibilities written out."""
+def textbook_e_step(counts: np.ndarray, lam: np.ndarray, alpha: np.ndarray, start: np.ndarray, *,
+                    most: int = 100, tol: float = 1e-3):
+    """gamma (D, K) and the expected counts (K, V), in float64, with responsibilities written out.
+    """
     mean_log_words = digamma(lam) - digamma(lam.sum(axis=1, keepdims=True))
     found, expected = start.copy(), np.zeros_like(lam)
 
@@ -63,7 +69,7 @@ def textbook_e_step(counts: np.ndarray, lam: np.ndarray, alpha: np.ndarray, star
     return found, expected
 
 
-# ------------------------------------------------------------------------------------------------ exp(digamma)
+# ------------------------------------------------------------------------------ exp(digamma)
 
 
 def test_exp_digamma_has_the_stated_error():
@@ -75,7 +81,7 @@ def test_exp_digamma_has_the_stated_error():
 
 
 def test_exp_digamma_is_scaled_before_it_is_cut():
-    x = np.array([0.01, 0.02, 3.0], dtype=np.float32)                          # exp(-100) is no float32, 2^100 exp(-100) is
+    x = np.array([0.01, 0.02, 3.0], dtype=np.float32)  # exp(-100) is no float32, 2^100 exp(-100) is
     found = np.empty_like(x)
     exp_digamma(x, 56.0, found)
     exact = np.exp(digamma(x.astype(np.float64)) + 56 * np.log(2))
@@ -101,26 +107,33 @@ def test_log_gamma_of_what_is_not_positive_is_nan_and_comes_back(x):
     assert np.isnan(log_gamma_digamma(x)).all()
 
 
-# ------------------------------------------------------------------------------------------------ documents
+# ------------------------------------------------------------------------------ documents
 
 
 @given(st.integers(0, 10_000), st.integers(1, 37), st.floats(0.05, 2.0))
 def test_a_step_in_float32_agrees_with_float64(seed, k, prior):
-    """One step from anywhere is as exact as float32 can be; many steps may carry a difference along where two fixed points are near."""
+    """One step from anywhere is as exact as float32 can be; many steps may carry a difference along
+    where two fixed points are near.
+    """
     counts, alpha = corpus(seed), np.full(k, prior)
     words, lam = topics(seed + 1, k)
-    start = (alpha + np.random.default_rng(seed).dirichlet(np.ones(k), len(counts)) * counts.sum(axis=1, keepdims=True)).astype(np.float32)
+    start = (alpha + np.random.default_rng(seed).dirichlet(np.ones(k), len(counts)) *
+             counts.sum(axis=1, keepdims=True)).astype(np.float32)
     for most, tolerance in ((1, 3e-6), (30, 1e-3)):
         gamma, *_ = e_step(counts, words, alpha, start, most=most, tol=0.0)
-        expected, _ = textbook_e_step(counts, lam, alpha, start.astype(np.float64), most=most, tol=0.0)
+        expected, _ = textbook_e_step(counts, lam, alpha, start.astype(np.float64), most=most,
+                                      tol=0.0)
         assert (np.abs(gamma - expected).max(axis=1) <= tolerance * counts.sum(axis=1)).all()
 
 
 def test_vanishing_weights_keep_their_order_in_float32():
-    """With priors of 1/100 weights of e^-100 decide between topics; float32 alone would make all of them 0."""
+    """With priors of 1/100 weights of e^-100 decide between topics; float32 alone would make all of
+    them 0.
+    """
     k, counts = 100, corpus(5, 40, 60, rate=0.6)
     rng = np.random.default_rng(6)
-    excess = np.where(rng.random((60, k)) < 0.05, rng.gamma(1.0, 50.0, (60, k)), 0.0).astype(np.float32)
+    excess = np.where(rng.random((60, k)) < 0.05, rng.gamma(1.0, 50.0, (60, k)),
+                      0.0).astype(np.float32)
     words = TopicWords(excess, excess.sum(axis=0, dtype=np.float64), np.full(60, 0.01))
     alpha = np.full(k, 0.01)
     start = alpha + counts.sum(axis=1, keepdims=True) / k
@@ -134,9 +147,11 @@ def test_one_batch_is_that_of_scikit_learn():
 
     counts, k = corpus(3, 30), 7
     words, lam = topics(4, k)
-    peer = LatentDirichletAllocation(k, max_iter=1, mean_change_tol=1e-6, max_doc_update_iter=200, random_state=0).fit(counts)
-    peer.components_, peer.exp_dirichlet_component_ = lam, np.exp(digamma(lam) - digamma(lam.sum(axis=1, keepdims=True)))
-    expected = peer.transform(counts, normalize=False)                         # starts from gamma = 1
+    peer = LatentDirichletAllocation(k, max_iter=1, mean_change_tol=1e-6, max_doc_update_iter=200,
+                                     random_state=0).fit(counts)
+    peer.components_, peer.exp_dirichlet_component_ = lam, np.exp(
+        digamma(lam) - digamma(lam.sum(axis=1, keepdims=True)))
+    expected = peer.transform(counts, normalize=False)  # starts from gamma = 1
     gamma, *_ = e_step(counts, words, np.full(k, 1 / k), np.ones((30, k)), most=200, tol=1e-6)
     np.testing.assert_allclose(gamma, expected, atol=1e-4)
 
@@ -146,7 +161,7 @@ def test_documents_stop_on_their_own_and_at_the_limit():
     alpha = np.full(6, 0.1)
     start = alpha + counts.sum(axis=1, keepdims=True) / 6
     assert e_step(counts, words, alpha, start, most=3, tol=0.0)[-1] == 3 * len(counts)
-    each = [e_step(counts[d : d + 1], words, alpha, start[d : d + 1])[-1] for d in range(len(counts))]
+    each = [e_step(counts[d:d + 1], words, alpha, start[d:d + 1])[-1] for d in range(len(counts))]
     assert e_step(counts, words, alpha, start)[-1] == sum(each) and len(set(each)) > 1
 
 
@@ -161,7 +176,8 @@ def test_a_document_does_not_depend_on_its_block():
         gamma = uniform_gamma(as_counts(counts), alpha)
         found = gamma, np.empty_like(gamma), np.empty(len(batch.slots), dtype=np.float32)
         for first, last in itertools.pairwise(cuts):
-            infer_documents(batch.cells, table, (alpha.astype(np.float32), 50, 1e-4), found, first, last)
+            infer_documents(batch.cells, table, (alpha.astype(np.float32), 50, 1e-4), found, first,
+                            last)
         results.append(found)
     assert all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
 
@@ -172,8 +188,10 @@ def test_T04_an_empty_document_gets_the_prior():
     words, _ = topics(13, 3)
     alpha = np.array([0.1, 0.2, 0.3])
     with pytest.warns(UserWarning, match="1 of 4 documents"):
-        gamma, weight, ratio, *_ = e_step(counts, words, alpha, alpha + counts.sum(axis=1, keepdims=True) / 3)
-    assert np.array_equal(gamma[2], alpha.astype(np.float32)) and np.isfinite(weight).all() and np.isfinite(ratio).all()
+        gamma, weight, ratio, *_ = e_step(counts, words, alpha,
+                                          alpha + counts.sum(axis=1, keepdims=True) / 3)
+    assert np.array_equal(gamma[2], alpha.astype(
+        np.float32)) and np.isfinite(weight).all() and np.isfinite(ratio).all()
 
 
 @pytest.mark.parametrize("prior", [1e-12, 1e-35, 1e6])
@@ -183,12 +201,13 @@ def test_extreme_priors_stay_finite(prior):
     excess[:5] = 1e4
     words = TopicWords(excess, excess.sum(axis=0, dtype=np.float64), np.full(37, max(prior, 1e-12)))
     alpha = np.maximum(np.full(k, prior), LEAST)
-    gamma, weight, ratio, *_ = e_step(counts, words, alpha, alpha + counts.sum(axis=1, keepdims=True) / k)
+    gamma, weight, ratio, *_ = e_step(counts, words, alpha,
+                                      alpha + counts.sum(axis=1, keepdims=True) / k)
     assert np.isfinite(gamma).all() and np.isfinite(weight).all() and np.isfinite(ratio).all()
     np.testing.assert_allclose(gamma.sum(axis=1), counts.sum(axis=1) + alpha.sum(), rtol=1e-3)
 
 
-# ------------------------------------------------------------------------------------------------ words
+# ------------------------------------------------------------------------------ words
 
 
 def test_rows_of_the_table_are_the_expected_words_up_to_a_factor():
@@ -197,7 +216,8 @@ def test_rows_of_the_table_are_the_expected_words_up_to_a_factor():
         table = words.table(np.arange(37), each).astype(np.float64)
     exact = np.exp(digamma(lam) - digamma(lam.sum(axis=1, keepdims=True))).T
     share = table / table.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(share, exact / exact.sum(axis=1, keepdims=True), rtol=2e-4, atol=1e-12)
+    np.testing.assert_allclose(share, exact / exact.sum(axis=1, keepdims=True), rtol=2e-4,
+                               atol=1e-12)
     assert (np.log2(table.max(axis=1)) <= HEADROOM + 2).all()
 
 
@@ -207,7 +227,8 @@ def test_ordering_by_word_is_the_transposed_matrix(seed):
     batch = Batch.of(as_counts(counts))
     starts, entries, documents = batch.by_word
     transposed = sparse.csr_matrix(counts[:, batch.used]).tocsc()
-    assert np.array_equal(starts, transposed.indptr) and np.array_equal(documents, transposed.indices)
+    assert np.array_equal(starts, transposed.indptr) and np.array_equal(
+        documents, transposed.indices)
     assert np.array_equal(batch.counts[entries], transposed.data)
     assert np.array_equal(order_by_word(batch.offsets, batch.slots, len(batch.used))[1], entries)
 
@@ -219,8 +240,13 @@ def test_expected_counts_are_those_of_the_textbook():
     start = alpha + counts.sum(axis=1, keepdims=True) / k
     _, weight, ratio, table, batch, _ = e_step(counts, words, alpha, start, most=40, tol=0.0)
     excess = np.zeros_like(words.excess)
-    parts = [add_expected(batch.by_word, (weight, ratio), table, (batch.used, excess, 2.0), *block) for block in runs(batch.by_word[0], 50)]
+    parts = [
+        add_expected(batch.by_word, (weight, ratio), table, (batch.used, excess, 2.0), *block)
+        for block in runs(batch.by_word[0], 50)
+    ]
     _, expected = textbook_e_step(counts, lam, alpha, start, most=40, tol=0.0)
     np.testing.assert_allclose(excess.T, 2 * expected, rtol=1e-3, atol=1e-4)
-    np.testing.assert_allclose(np.sum(parts, axis=0), excess.sum(axis=0, dtype=np.float64), rtol=1e-12)
-    np.testing.assert_allclose(excess.sum(axis=1, dtype=np.float64), 2 * counts.sum(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(np.sum(parts, axis=0), excess.sum(axis=0, dtype=np.float64),
+                               rtol=1e-12)
+    np.testing.assert_allclose(excess.sum(axis=1, dtype=np.float64), 2 * counts.sum(axis=0),
+                               rtol=1e-5)

@@ -11,8 +11,10 @@ from lessons_lib import topics
 
 
 def test_the_room_loads_its_modules_on_first_use():
-    code = "import sys, lessons_lib.topics; print(sorted(m for m in sys.modules if m.startswith('lessons_lib.topics.') or m in ('numba', 'scipy')))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+    code = ("import sys, lessons_lib.topics; print(sorted(m for m in sys.modules if "
+            "m.startswith('lessons_lib.topics.') or m in ('numba', 'scipy')))")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True,
+                          text=True).stdout.strip() == "[]"
 
 
 def test_every_public_name_is_there_and_no_other():
