@@ -73,15 +73,32 @@ class Estimator:
     # ------------------------------------------------------------------------------ settings
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings this object was made with, by name.
+        """The settings this object was made with.
 
-        ``deep`` exists for scikit-learn's ``clone`` and changes nothing.
+        Parameters
+        ----------
+        deep : bool, default True
+            Exists for scikit-learn's ``clone`` and changes nothing.
+
+        Returns
+        -------
+        dict
+            Settings by name.
         """
         names = inspect.signature(type(self).__init__).parameters
         return {name: getattr(self, name) for name in names if name != "self"}
 
     def set_params(self, **settings: Any) -> Estimator:
         """Change settings by name; takes effect at the next `fit`.
+
+        Parameters
+        ----------
+        **settings
+            New values by name.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
@@ -142,6 +159,10 @@ class SavedEstimator(Estimator):
     def save(self, path: str | os.PathLike) -> None:
         """Write the model into a folder: settings as JSON, numbers as safetensors, atomically.
 
+        Parameters
+        ----------
+        path : str or path
+
         Raises
         ------
         NotFittedError, OSError
@@ -154,6 +175,14 @@ class SavedEstimator(Estimator):
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
         """Read a folder that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        The model
 
         Raises
         ------

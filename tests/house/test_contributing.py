@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
+import lessons_lib
 from lessons_lib.core import PROJECT
 from lessons_lib.house import BEGINS, ENDS, drawing, write_drawing
+
+from .docstrings import wrong
 
 PAGE = (PROJECT / "CONTRIBUTING.md").read_text("utf-8")
 ROW = re.compile(r"│ (\w+) .*?(?:  on (.*))?$")
@@ -24,14 +28,18 @@ def test_the_drawing_is_that_of_the_imports():
 
 
 def test_the_worked_example_does_what_its_test_says(tmp_path):
-    code, test = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    code, = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names: dict = {}
     exec(code, names)
-    exec(test, names)
-    names["test_what_is_centred_has_mean_zero_and_comes_back_from_a_file"](tmp_path)
-    assert "share : float >= 0 and <= 1, default 1.0" in names["Centring"].__doc__
+    centring, x = names["Centring"], np.random.default_rng(0).normal(3.0, 1.0, size=(50, 4))
+    step = centring().fit(x)
+    assert np.abs(step.transform(x).mean(axis=0)).max() < 1e-6
+    step.save(tmp_path / "step")
+    assert np.array_equal(centring.load(tmp_path / "step").transform(x), step.transform(x))
+    assert "share : float >= 0 and <= 1, default 1.0" in centring.__doc__
+    assert [wrong(thing) for thing in (centring, centring.fit, centring.transform)] == [[], [], []]
     with pytest.raises(ValueError, match="share=2"):
-        names["Centring"](share=2).fit([[1.0]])
+        centring(share=2).fit(x)
 
 
 def test_the_page_is_short_and_names_files_that_are_there():
@@ -41,6 +49,9 @@ def test_the_page_is_short_and_names_files_that_are_there():
                and name not in ("lessons_lib/exercises/LESSON.py",
                                 "lessons_lib/isotropy/centring.py")]
     assert len(named) >= 6 and missing == []
+    chart = PAGE.partition("## From texts")[2].partition("## Add")[0]
+    for room, name in re.findall(rf"({'|'.join(lessons_lib.ROOMS)})\.(\w+)", chart):
+        assert hasattr(getattr(lessons_lib, room), name), f"{room}.{name}"
 
 
 def test_a_page_without_the_marks_is_refused(tmp_path):
