@@ -17,7 +17,7 @@ import numpy as np
 from .checks import keyword_guard, shown, unknown_keyword
 from .errors import DamagedFile, NotFittedError
 from .learned import Learned
-from .parameters import Parameter, make_init, numpydoc_table, with_sections
+from .parameters import Packed, Parameter, make_init, numpydoc_table, with_sections
 from .store import load_model, save_model
 
 __all__ = ["Composed", "Encoder", "Estimator", "SavedEstimator"]
@@ -75,13 +75,29 @@ class Estimator:
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings this object was made with, by name.
 
-        ``deep`` exists for scikit-learn's ``clone`` and changes nothing.
+        Parameters
+        ----------
+        deep : bool, default True
+            Exists for scikit-learn's ``clone`` and changes nothing.
+
+        Returns
+        -------
+        dict
         """
         names = inspect.signature(type(self).__init__).parameters
         return {name: getattr(self, name) for name in names if name != "self"}
 
     def set_params(self, **settings: Any) -> Estimator:
         """Change settings by name; takes effect at the next `fit`.
+
+        Parameters
+        ----------
+        **settings
+            As in the constructor.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
@@ -142,6 +158,10 @@ class SavedEstimator(Estimator):
     def save(self, path: str | os.PathLike) -> None:
         """Write the model into a folder: settings as JSON, numbers as safetensors, atomically.
 
+        Parameters
+        ----------
+        path : str or path
+
         Raises
         ------
         NotFittedError, OSError
@@ -149,13 +169,17 @@ class SavedEstimator(Estimator):
             Settings with which `load` could not read the folder; nothing is written then.
         """
         stored = {name: learned for name, learned in self._LEARNED.items() if learned.file}
-        for name in stored:
-            self._check_fitted(name)
+        for name, learned in stored.items():
+            if not getattr(learned, "optional", False):
+                self._check_fitted(name)
         settings, extra = self._saved_settings()
         self._check_consistent()
+        values = [(parameter, settings.pop(name)) for name, parameter in self._PARAMETERS.items()
+                  if isinstance(parameter, Packed)]
+        values += [(learned, getattr(self, name, None)) for name, learned in stored.items()]
         arrays: dict[str, np.ndarray] = {}
-        for name, learned in stored.items():
-            packed, noted = learned.pack(getattr(self, name))
+        for declared, value in values:
+            packed, noted = declared.pack(value)
             arrays |= packed
             extra |= noted
         save_model(path, type(self).__name__, settings=settings, arrays=arrays, extra=extra)
@@ -163,6 +187,14 @@ class SavedEstimator(Estimator):
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
         """Read a folder that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        the model
 
         Raises
         ------
@@ -174,10 +206,14 @@ class SavedEstimator(Estimator):
         """
         settings, arrays, extra = load_model(path, cls.__name__)
         try:
+            sizes: dict[str, int] = {}
+            for name, parameter in cls._PARAMETERS.items():
+                if isinstance(parameter, Packed):
+                    settings[name] = parameter.unpack(arrays, extra, sizes)
             model = cls(**cls._loaded_settings(settings, extra))
             checked = model._check_settings()
-            sizes = {name: value for name, value in checked.items()
-                     if isinstance(value, int) and not isinstance(value, bool)}
+            sizes |= {name: value for name, value in checked.items()
+                      if isinstance(value, int) and not isinstance(value, bool)}
             for name, learned in cls._LEARNED.items():
                 if learned.file:
                     setattr(model, name, learned.unpack(arrays, extra, sizes))

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .rows import BLOCK, as_rows, blocks, power_of_two
+from .rows import BLOCK, as_rows, blocks, power_of_two, stable_signs
 
 __all__ = [
     "effective_rank", "participation_ratio", "right_singular_vectors", "share_of_first",
-    "singular_spectrum", "singular_values", "stable_signs", "top_share", "values_of"
+    "singular_spectrum", "singular_values", "top_share", "values_of"
 ]
 
 
@@ -79,14 +79,6 @@ def right_singular_vectors(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarra
     r, _ = _triangle(x, exponent=power_of_two(x))
     _, values, vectors = np.linalg.svd(r, full_matrices=n > len(r))
     return stable_signs(vectors[:n]), values
-
-
-def stable_signs(axes: np.ndarray) -> np.ndarray:
-    """Directions, (k, d), each turned so that its entry of largest magnitude is positive: a
-    direction has no sign of its own.
-    """
-    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
-    return axes * np.where(largest < 0, -1.0, 1.0)
 
 
 def singular_spectrum(x: Any, *, centred: bool = False) -> np.ndarray:

@@ -16,8 +16,7 @@ from ..core import TrainingDiverged
 from ..text import Corpus
 from ..text.scanner import ScannedBlock, long_tokens
 from ..vectors import WordVectors
-from .averaging import Index, Sums
-from .reading import numbered_documents
+from .averaging import Index, Sums, numbered_documents
 
 if TYPE_CHECKING:
     from ..kernels import DocumentState

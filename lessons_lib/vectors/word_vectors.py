@@ -16,8 +16,9 @@ import numpy as np
 from ..core import (DamagedFile, UnknownWord, check_array, check_choice, check_int, load_model,
                     save_model, shown)
 from ..core.learned import Learned, checked_array, packed_strings, unpacked_strings
+from ..core.parameters import Packed
 
-__all__ = ["LearnedVectors", "WordVectors"]
+__all__ = ["GivenVectors", "LearnedVectors", "WordVectors"]
 
 METHODS = ("3cosadd", "3cosmul")
 EPSILON = 0.001  # keeps the division of 3CosMul finite [levy2014linguistic]
@@ -305,3 +306,31 @@ class LearnedVectors(Learned):
         tokens = unpacked_strings(arrays)
         sizes["tokens"] = len(tokens)
         return WordVectors(tokens, checked_array(arrays, self.file, "tokens", "dim", sizes=sizes))
+
+
+class GivenVectors(Packed):
+    """Word vectors that a method is given, and that are saved with it."""
+
+    def __init__(self, doc: str = "", **options: Any) -> None:
+        super().__init__(doc=doc, kind="WordVectors", **options)
+
+    def checked(self, name: str, value: Any) -> WordVectors:
+        """The vectors. Raises TypeError for anything else, ValueError for none."""
+        if not isinstance(value, WordVectors):
+            raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected "
+                            "WordVectors. Make them: WordVectors(tokens, matrix), "
+                            "vectors.read_text(path) or vectors.from_gensim(model)")
+        if not len(value) or not value.dim:
+            raise ValueError(f"{name}={value!r} is empty; expected >= 1 word with >= 1 dimension")
+        return value
+
+    def pack(self, value: WordVectors) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The matrix, the words and the name."""
+        return {"matrix": value.matrix} | packed_strings(value.tokens), {self.name: value.name}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> WordVectors:
+        """The vectors; notes how many ``tokens`` they have."""
+        vectors = WordVectors(unpacked_strings(arrays), arrays["matrix"], name=extra[self.name])
+        sizes |= {"tokens": len(vectors), "dim": vectors.dim}
+        return vectors
