@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError
-from lessons_lib.isotropy import Whitening, affine, cosine_under, estimated_metric
+from lessons_lib.isotropy import Whitening, cosine_under, estimated_metric
 from lessons_lib.kernels import Moments
 from lessons_lib.kernels.mean_covariance import cpu as products
 
@@ -56,7 +56,7 @@ def x() -> np.ndarray:
 @pytest.fixture
 def few_rows_at_once(monkeypatch):
     """Blocks of seven rows of twelve numbers."""
-    monkeypatch.setattr(affine, "BLOCK", 84)
+    monkeypatch.setattr("lessons_lib.isotropy.whitening.BLOCK", 84)
     monkeypatch.setattr(products, "LONGEST", 7)
 
 
