@@ -77,12 +77,12 @@ class WordReport:
         -------
         dict
         """
-        found = {
+        result = {
             name: {"spearman": round(r.spearman, 4), "coverage": round(r.coverage, 4)}
             for name, r in self.similarity.items()
             if r is not None
         }
-        return found | {
+        return result | {
             f"analogies {method}": {
                 "accuracy": round(a.accuracy, 4), "coverage": round(a.coverage, 4)
             } for method, a in self.analogies.items() if a is not None

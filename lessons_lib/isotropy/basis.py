@@ -99,12 +99,12 @@ def inner_product(x: Any, y: Any, metric: Any) -> np.ndarray:
     x, y = _pair(x, y)
     g = _metric(metric, x.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        found = np.concatenate(
+        result = np.concatenate(
             [np.einsum("ij,ij->i", a @ g, b) for a, b in zip(blocks(x), blocks(y), strict=True)])
-    if not np.isfinite(found).all():
+    if not np.isfinite(result).all():
         raise ValueError(f"x[{int(np.flatnonzero(~np.isfinite(found))[0])}] has an inner product "
                          "beyond float64; divide x or y by a number first")
-    return found
+    return result
 
 
 def cosine_under(x: Any, y: Any, metric: Any) -> np.ndarray:

@@ -214,11 +214,11 @@ def standardise(x: Any) -> np.ndarray:
         sum(((block - mean)**2).sum(axis=0) for block in blocks(x, exponent=exponent)) / len(x))
     # no more than rounding of the mean
     constant = spread <= 4 * np.finfo(np.float64).eps * np.abs(mean)
-    found = np.empty(x.shape,
+    result = np.empty(x.shape,
                      dtype=np.float32 if x.dtype.itemsize < 4 else x.dtype.newbyteorder("="))
     start = 0
     for block in blocks(x, exponent=exponent):
-        found[start:start + len(block)] = np.where(constant, 0.0,
+        result[start:start + len(block)] = np.where(constant, 0.0,
                                                    (block - mean) / np.where(constant, 1.0, spread))
         start += len(block)
-    return found
+    return result

@@ -251,18 +251,18 @@ def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLO
     lengths = np.ldexp(norms(words), exponent)
     inside = [slice(low - asked.start, high - asked.start) for low, high in bounds.tolist()]
     with np.errstate(over="ignore"):
-        found = [
+        result = [
             np.ldexp(np.array([[values[part, :k].mean()
                                 for k in ks]
                                for part in inside]), factor)
             for values, factor in ((distances, exponent), (dots, 2 * exponent))
         ]
-    if not np.isfinite(found[1]).all():
+    if not np.isfinite(result[1]).all():
         raise ValueError(f"table holds numbers up to {np.abs(table).max():.3g}, whose dot products "
                          "are beyond float64; divide it by a number first")
     return FrequencyBins(bounds, ks,
                          np.array([lengths[low:high].mean() for low, high in bounds.tolist()]),
-                         *found)
+                         *result)
 
 
 def _bounds(edges: Sequence[int], n: int) -> np.ndarray:
@@ -292,11 +292,11 @@ def _nearest(words: np.ndarray, asked: slice, k: int, *, metric: str) -> np.ndar
         among = np.column_stack([words, np.sqrt(squares.max() - squares)])
         query = np.column_stack([query, np.zeros(len(query))])
     # k + 1: one of them may be the word itself
-    found = kernels.knn(query, among, k=k + 1, metric="l2", backend="cpu")[1].numpy()
-    own = found == np.arange(asked.start, asked.stop)[:, None]
+    result = kernels.knn(query, among, k=k + 1, metric="l2", backend="cpu")[1].numpy()
+    own = result == np.arange(asked.start, asked.stop)[:, None]
     # not among them (equal rows, short vectors): the last one is too many
     own[~own.any(axis=1), -1] = True
-    others = found[~own].reshape(len(query), k)
+    others = result[~own].reshape(len(query), k)
     step = max(1, BLOCK // (k * words.shape[1]))
     values = []
     for start in range(0, len(others), step):

@@ -158,15 +158,15 @@ def maximum_explainable_variance(vectors: Any, groups: Groups, *,
     together; memory: a block of rows, for larger groups d x d. [ethayarajh2019contextual, Sec. 3]
     """
     vectors = _checked(vectors, groups)
-    found, exponent = np.zeros(len(groups)), power_of_two(vectors)
+    result, exponent = np.zeros(len(groups)), power_of_two(vectors)
     for same in _of_one_size(groups.sizes, vectors.shape[1]):
         rows = groups.rows[groups.offsets[same][:, None] + np.arange(groups.sizes[same[0]])]
         if rows.shape[1] > vectors.shape[1]:
-            found[same[0]] = share_of_first(
+            result[same[0]] = share_of_first(
                 values_of(vectors, index=rows[0], exponent=exponent, centred=centred))
         else:
-            found[same] = _shares(vectors[rows], centred=centred)
-    return found
+            result[same] = _shares(vectors[rows], centred=centred)
+    return result
 
 
 def _of_one_size(sizes: np.ndarray, d: int) -> Iterator[np.ndarray]:

@@ -54,12 +54,12 @@ def published_layers(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """
     check_choice("model", model, PUBLISHED_MODELS)
     space = load("embedding-space").values[model]
-    found = {
+    result = {
         name: (np.arange(len(space[printed])), space[printed]) for name, printed in _SPACE.items()
     }
     table = load("contextual-statistics", model=model)
     for name, printed in _WORDS.items():
         rows = table.statistic == printed
         layers, of_row = np.unique(table.layer[rows], return_inverse=True)
-        found[name] = layers, np.bincount(of_row, table.value[rows]) / np.bincount(of_row)
-    return found
+        result[name] = layers, np.bincount(of_row, table.value[rows]) / np.bincount(of_row)
+    return result

@@ -91,11 +91,11 @@ def unit(block: np.ndarray) -> np.ndarray:
 
 def norms(x: np.ndarray, *, index: np.ndarray | None = None) -> np.ndarray:
     """Length of every row, or of the rows with the numbers ``index``; (n,) float64."""
-    found = [np.zeros(0)]
+    result = [np.zeros(0)]
     for block in blocks(x, index=index):
         scaled, exponents = _scaled(block)
-        found.append(np.ldexp(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)), exponents))
-    return np.concatenate(found)
+        result.append(np.ldexp(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)), exponents))
+    return np.concatenate(result)
 
 
 def stable_signs(axes: np.ndarray) -> np.ndarray:

@@ -179,14 +179,14 @@ def _checked_document(i: int, tags: Any) -> list[Label]:
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Iterable):
         raise TypeError(f"tags[{i}]={shown(tags)} is {type(tags).__name__}; expected a list of "
                         f"tags for each document, such as [{shown(tags)}]")
-    found = [_checked_label(f"tags[{i}][{j}]", tag) for j, tag in enumerate(tags)]
-    if not found:
+    result = [_checked_label(f"tags[{i}][{j}]", tag) for j, tag in enumerate(tags)]
+    if not result:
         raise ValueError(f"tags[{i}]={shown(tags)} is empty; expected a list of tags, at least one "
                          "for each document")
-    if len(set(found)) < len(found):
+    if len(set(result)) < len(result):
         raise ValueError(f"tags[{i}]={shown(tags)} holds a tag twice; expected a list of different "
                          "tags")
-    return found
+    return result
 
 
 def read_tags(tags: Any, n: int, *, known: Sequence[Label] = ()) -> Tagging:

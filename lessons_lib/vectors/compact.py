@@ -130,8 +130,8 @@ def read_compact(path: str | os.PathLike, *, card: str | os.PathLike | None = No
     if size != about["bytes"]:
         raise DamagedFile(f"{file} was cut or extended: {size:,} bytes found, {about['bytes']:,} "
                           "expected. Get it again")
-    if (found := sha256(file)) != about["sha256"]:
-        raise DamagedFile(f"{file} was changed or damaged: checksum {found[:12]}…, its card says "
+    if (result := sha256(file)) != about["sha256"]:
+        raise DamagedFile(f"{file} was changed or damaged: checksum {result[:12]}…, its card says "
                           f"{about['sha256'][:12]}…. Get it again")
     return _checked(file, about)
 

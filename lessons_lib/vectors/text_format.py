@@ -156,15 +156,15 @@ def _count_lines(path: Path) -> int:
 
 def _promise(path: Path, lines: list[bytes], header: bool | None) -> tuple[int, int] | None:
     """Rows and columns from the first line, or None when it is a row itself."""
-    found = header_of(lines[0])
+    result = header_of(lines[0])
     if header is not None:
-        if header and found is None:
+        if header and result is None:
             raise DamagedFile(f"{path}, line 1: {shown(lines[0])} is no header; expected rows and "
                               "columns. Without a header: header=False")
-        return found if header else None
-    if found is None or len(lines) == 1 or any(line.count(b" ") > 1 for line in lines[1:]):
-        return found
-    if found[1] == 1:
+        return result if header else None
+    if result is None or len(lines) == 1 or any(line.count(b" ") > 1 for line in lines[1:]):
+        return result
+    if result[1] == 1:
         raise ValueError(f"{path}, line 1: {shown(lines[0])} may be a header or the word "
                          f"{shown(lines[0].split()[0])} with one number; "
                          "say which: header=True or header=False")
@@ -206,8 +206,8 @@ def _numbers(text: bytes, n: int) -> np.ndarray | None:
 def _parsed_line(path: Path, line: int, text: bytes, out: np.ndarray) -> bytes:
     word, *numbers = text.rsplit(b" ", len(out))
     if len(numbers) < len(out) or not word:
-        found = "no word" if len(numbers) == len(out) else f"{len(numbers)} numbers"
-        raise DamagedFile(f"{path}, line {line}: {shown(text)} has {found}; expected a word and "
+        result = "no word" if len(numbers) == len(out) else f"{len(numbers)} numbers"
+        raise DamagedFile(f"{path}, line {line}: {shown(text)} has {result}; expected a word and "
                           f"{len(out)} numbers, separated by spaces")
     for i, number in enumerate(numbers):
         value = _numbers(number, 1)

@@ -75,7 +75,7 @@ def windows(state: WindowState, *, objective: str = "negative_sampling", window:
     how = Settings(False, tree, width, noise, (1.0, 1.0), False, 0, key, number,
                    (0, state.n_pieces), 1, True)
     for part in slabs(state, how):
-        found = drawn_windows(state, how, part)
-        contexts, bounds, rows, labels, begins, ends = (x.cpu().numpy() for x in found[:6])
+        result = drawn_windows(state, how, part)
+        contexts, bounds, rows, labels, begins, ends = (x.cpu().numpy() for x in result[:6])
         for i, (begin, end) in enumerate(zip(begins, ends, strict=True)):
             yield Window(contexts[bounds[i] : bounds[i + 1]], rows[begin:end], labels[begin:end])

@@ -73,8 +73,8 @@ def test_all_protocols_agree_for_one_subset(pairs_of, angle_pairs):  # identity 
 
 def test_mean_and_wmean_average_the_subsets_by_files_and_by_pairs(pairs_of, angle_pairs):
     encoder, pairs = with_subsets(pairs_of, angle_pairs, ["small"] * 10 + ["large"] * 30)
-    mean, wmean, joined = ((evaluate(encoder, pairs, protocol=p)["toy"]
-                            for p in ("mean", "wmean", "all")))
+    mean, wmean, joined = (evaluate(encoder, pairs, protocol=p)["toy"]
+                            for p in ("mean", "wmean", "all"))
     cosines, gold = by_hand(encoder, pairs), np.asarray(pairs.score)
     small, large = spearman(cosines[:10], gold[:10]), spearman(cosines[10:], gold[10:])
     assert mean.spearman == pytest.approx((small + large) / 2, abs=1e-12)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, generator
+from lessons_lib.core import DamagedFile, DataWarning, Encoder, generator
 from lessons_lib.counts import TfIdf
 from lessons_lib.kernels import mean_covariance
 from lessons_lib.sentences import MeanEncoder
@@ -124,36 +124,6 @@ def test_words_without_a_vector_change_nothing(toy):
     np.testing.assert_array_equal(
         MeanEncoder(toy).encode(["the unheard cat"]),
         MeanEncoder(toy).encode(["the cat"]))
-
-
-@pytest.mark.parametrize(("texts", "error", "said"),
-                         [("the cat", TypeError, "one str"),
-                          (["the", None], TypeError, r"texts\[1\]"),
-                          ([["the", "cat"]], TypeError, "Corpus.from_tokens"),
-                          (["\ud83d"], ValueError, r"U\+D83D")])
-def test_T01_T05_T09_T14_what_is_no_text_is_named(toy, texts, error, said):
-    with pytest.raises(error, match=said):
-        MeanEncoder(toy).encode(texts)
-
-
-def test_T03_texts_that_share_no_word_with_the_vectors_teach_nothing(toy):
-    with pytest.raises(ValueError, match="none of their 2 words has a vector"):
-        MeanEncoder(toy, "idf").fit(["unknown", "words"])
-
-
-@pytest.mark.parametrize(("settings", "error", "said"),
-                         [({"weights": "tf-idf"}, ValueError, "Did you mean 'tfidf'"),
-                          ({"threads": 0}, ValueError, "threads=0"),
-                          ({"tokenizer": 3}, TypeError, "expected a Tokenizer"),
-                          ({"vectors": [1]}, TypeError, "WordVectors")])
-def test_P_settings_are_checked_before_texts_are_read(toy, settings, error, said):
-    with pytest.raises(error, match=said):
-        MeanEncoder(**{"vectors": toy} | settings).encode(["the cat"])
-
-
-def test_weighted_means_ask_for_a_fit(toy):
-    with pytest.raises(NotFittedError, match="call fit"):
-        MeanEncoder(toy, "idf").encode(["the cat"])
 
 
 def test_V01_a_vector_that_was_set_to_nan_is_named(toy):

@@ -199,22 +199,6 @@ def test_T04_T19_texts_without_a_known_word_are_zeros_with_one_warning(language,
     assert len(caught) == 1 and found[0].any() and not found[1:].any()
 
 
-@pytest.mark.parametrize(("settings", "error", "said"),
-                         [({"sentence_length": 0.5}, ValueError, "sentence_length=0.5"),
-                          ({"sentence_length": True}, TypeError, "sentence_length=True"),
-                          ({"normalise": "word"}, ValueError, "Did you mean 'words'"),
-                          ({"n_components": -1}, ValueError, "n_components=-1"),
-                          ({"counts": {"the": -2}}, ValueError, r"counts\['the'\]=-2")])
-def test_V14_P_settings_are_refused_with_their_name(toy, settings, error, said):
-    with pytest.raises(error, match=said):
-        USIF(toy, **settings).fit(["the cat", "dog"])
-
-
-def test_without_texts_the_length_of_sentences_is_missing(toy):
-    with pytest.raises(ValueError, match="texts=None leaves"):
-        USIF(toy, counts={"the": 1}, components="batch").fit()
-
-
 @pytest.mark.parametrize(
     "settings", [{"normalise": "dimensions"}, {"normalise": "words", "components": "batch"},
                  {"counts": {"w0": 97, "w5": 2, **{f"x{i}": 0.1 for i in range(20)}}}])

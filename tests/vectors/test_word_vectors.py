@@ -309,8 +309,8 @@ def test_the_asked_words_are_barred_unless_told_otherwise():
 
 
 def test_3cosmul_is_its_formula():
-    a, b, c = (((cosines(RANDOM, RANDOM[word].astype(np.float64)) + 1) / 2
-                for word in ("w1", "w2", "w3")))
+    a, b, c = ((cosines(RANDOM, RANDOM[word].astype(np.float64)) + 1) / 2
+                for word in ("w1", "w2", "w3"))
     scores = b * c / (a + 0.001)
     found = RANDOM.analogy("w1", "w2", "w3", topn=60, method="3cosmul", exclude=False)
     assert [word for word, _ in found] == [f"w{i}" for i in np.argsort(-scores)]

@@ -109,8 +109,8 @@ def test_rare_words_are_left_out_and_their_neighbours_move_together():
 
 
 def test_equal_settings_give_the_same_bits_on_any_number_of_threads():
-    one, two, three, other = ((fitted(**changed)
-                               for changed in ({}, {}, {"threads": 3}, {"seed": 4})))
+    one, two, three, other = (fitted(**changed)
+                               for changed in ({}, {}, {"threads": 3}, {"seed": 4}))
     assert same(one, two) and same(one, three) and not same(one, other)
 
 
