@@ -102,7 +102,7 @@ def inner_product(x: Any, y: Any, metric: Any) -> np.ndarray:
         result = np.concatenate(
             [np.einsum("ij,ij->i", a @ g, b) for a, b in zip(blocks(x), blocks(y), strict=True)])
     if not np.isfinite(result).all():
-        raise ValueError(f"x[{int(np.flatnonzero(~np.isfinite(found))[0])}] has an inner product "
+        raise ValueError(f"x[{int(np.flatnonzero(~np.isfinite(result))[0])}] has an inner product "
                          "beyond float64; divide x or y by a number first")
     return result
 
