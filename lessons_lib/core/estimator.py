@@ -17,7 +17,7 @@ import numpy as np
 from .checks import keyword_guard, shown, unknown_keyword
 from .errors import DamagedFile, NotFittedError
 from .learned import Learned
-from .parameters import Parameter, make_init, numpydoc_table, with_sections
+from .parameters import Packed, Parameter, make_init, numpydoc_table, with_sections
 from .store import load_model, save_model
 
 __all__ = ["Composed", "Encoder", "Estimator", "SavedEstimator"]
@@ -204,13 +204,17 @@ class SavedEstimator(Estimator):
     def _contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, Any]]:
         """What a file holds: settings, arrays, and what else JSON keeps. Raises as `save`."""
         stored = {name: learned for name, learned in self._LEARNED.items() if learned.file}
-        for name in stored:
-            self._check_fitted(name)
+        for name, learned in stored.items():
+            if not getattr(learned, "optional", False):
+                self._check_fitted(name)
         settings, extra = self._saved_settings()
         self._check_consistent()
+        values = [(parameter, settings.pop(name)) for name, parameter in self._PARAMETERS.items()
+                  if isinstance(parameter, Packed)]
+        values += [(learned, getattr(self, name, None)) for name, learned in stored.items()]
         arrays: dict[str, np.ndarray] = {}
-        for name, learned in stored.items():
-            packed, noted = learned.pack(getattr(self, name))
+        for declared, value in values:
+            packed, noted = declared.pack(value)
             arrays |= packed
             extra |= noted
         return settings, arrays, extra
@@ -219,10 +223,14 @@ class SavedEstimator(Estimator):
     def _from_contents(cls, settings: dict[str, Any], arrays: Mapping[str, np.ndarray],
                        extra: Mapping[str, Any]) -> Self:
         """The model of what `_contents` gave. Raises KeyError, TypeError or ValueError."""
+        settings, sizes = dict(settings), {}
+        for name, parameter in cls._PARAMETERS.items():
+            if isinstance(parameter, Packed):
+                settings[name] = parameter.unpack(arrays, extra, sizes)
         model = cls(**cls._loaded_settings(settings, extra))
         checked = model._check_settings()
-        sizes = {name: value for name, value in checked.items()
-                 if isinstance(value, int) and not isinstance(value, bool)}
+        sizes |= {name: value for name, value in checked.items()
+                  if isinstance(value, int) and not isinstance(value, bool)}
         for name, learned in cls._LEARNED.items():
             if learned.file:
                 setattr(model, name, learned.unpack(arrays, extra, sizes))

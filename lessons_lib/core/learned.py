@@ -54,9 +54,9 @@ class Array(Learned):
     """An array whose axes have names or lengths; equal names have equal lengths in one model.
 
     Parameters: axes, numbers or names, such as "dim" (a parameter: as many as it says) and
-    "dim + 1"; dtype, such as
-    "float32", or "f" for any floats, "i" for any whole numbers; doc; file; finite, whether NaN and
-    infinity are refused; optional, whether None is allowed, which is not written.
+    "dim + 1"; dtype, such as "float32", or "f" for any floats, "i" for any whole numbers; doc;
+    file; finite, whether NaN and infinity are refused; optional, whether it may be None or
+    missing, and is then not written.
     """
 
     def __init__(self, *axes: str | int, dtype: str = "float32", doc: str = "",

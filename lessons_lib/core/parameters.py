@@ -16,7 +16,7 @@ import numpy as np
 
 from .checks import check_choice, check_float, check_int, shown, unknown_keyword
 
-__all__ = ["Choice", "Flag", "Float", "Given", "Int", "Parameter", "Seed", "make_init",
+__all__ = ["Choice", "Flag", "Float", "Given", "Int", "Packed", "Parameter", "Seed", "make_init",
            "numpydoc_table", "with_sections"]
 
 REQUIRED = inspect.Parameter.empty
@@ -179,6 +179,22 @@ class Given(Parameter):
     def allowed(self) -> str:
         """The kind."""
         return self.kind
+
+
+class Packed(Given):
+    """Something else that JSON cannot hold; a saved model has it among its arrays and notes."""
+
+    def pack(self, value: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """What is written for a checked value: arrays, and things that JSON holds."""
+        raise NotImplementedError
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> Any:
+        """The value from what `pack` gave; it may note ``sizes`` of axes that learned arrays have.
+
+        Raises KeyError, TypeError or ValueError for what cannot be used.
+        """
+        raise NotImplementedError
 
 
 # --------------------------------------------------------------------- constructor and docstring

@@ -199,11 +199,11 @@ def _proof(file: RegisteredFile, publisher: Publisher, rows: Sequence[Row]) -> s
         raise DownloadFailed(f"{publisher.name}: no rows came")
     if publisher.sample:
         least = max(part.get("least", 0) for part in publisher.parts)
-        came = f"{publisher.name}: {len(rows):,} rows came; expected"
+        message = f"{publisher.name}: {len(rows):,} rows came; expected"
         if len(rows) < least:
-            raise DownloadFailed(f"{came} {least:,} or more")
+            raise DownloadFailed(f"{message} {least:,} or more")
         if file.rows and not file.exact and len(rows) != file.rows:
-            raise DownloadFailed(f"{came} {file.rows:,}")
+            raise DownloadFailed(f"{message} {file.rows:,}")
         return "sample"
     if lacking := [column for column in file.columns if column not in rows[0]]:
         raise DownloadFailed(f"{publisher.name}: no column {lacking[0]}")

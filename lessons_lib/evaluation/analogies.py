@@ -27,11 +27,18 @@ EPSILON = 0.001  # keeps the division of 3CosMul finite [levy2014linguistic]
 
 @dataclass(frozen=True, repr=False)
 class AnalogyResult:
-    """Share of right answers among the ``n_covered`` of ``n_questions`` whose four words have
-    vectors.
+    """Right answers to analogy questions whose four words have vectors.
 
-    ``by_section`` gives (accuracy, covered, questions) for each section; accuracy is None in a
-    section without a covered question. ``missing`` holds the words without vector, each once.
+    Attributes
+    ----------
+    method : str
+    accuracy : float
+        Share of right answers among the covered questions.
+    n_covered, n_questions : int
+    by_section : dict of str to (accuracy, covered, questions)
+        Accuracy is None in a section without a covered question.
+    missing : tuple of str
+        The words without vector, each once.
     """
 
     method: str
@@ -59,10 +66,28 @@ def analogy_accuracy(vectors: Any, dataset: Any = "analogies", *, method: str = 
                      first: int | None = None) -> AnalogyResult:
     """Ask every analogy question and count right answers, in all and per section.
 
-    Parameters: vectors, as for `word_similarity`; dataset, a name or an object with ``questions``
-    (n, 4) of words and ``section`` (n,); method, "3cosadd" or "3cosmul"; first, use only that many
-    words of the table, for tables sorted by frequency. A word is looked up as written, then in
-    lower case. Raises UnknownWord when no question is covered. References:
+    Parameters
+    ----------
+    vectors
+        As for `word_similarity`.
+    dataset : str or object with ``questions`` (n, 4) of words and ``section`` (n,)
+        A word is looked up as written, then in lower case.
+    method : {"3cosadd", "3cosmul"}
+    first : int >= 1, optional
+        Use only that many words of the table, for tables sorted by frequency.
+
+    Returns
+    -------
+    AnalogyResult
+
+    Raises
+    ------
+    UnknownWord
+        No question is covered.
+    TypeError, ValueError
+
+    Notes
+    -----
     [mikolov2013distributed], [levy2014linguistic]
     """
     check_choice("method", method, METHODS)

@@ -28,8 +28,15 @@ BLOCK = 1 << 18  # numbers per block of draws: 2 MB, which the caches hold
 class PairedDifference:
     """Spearman of encoder a minus Spearman of encoder b on the same pairs.
 
-    ``interval`` is its bootstrap interval; ``share_above_zero`` the share of resamples in which a
-    is better. An interval that holds 0 means: this test set cannot tell the two apart.
+    An interval that holds 0 means: this test set cannot tell the two apart.
+
+    Attributes
+    ----------
+    difference : float
+    interval : (low, high)
+        Its bootstrap interval.
+    share_above_zero : float
+        Share of the resamples in which a is better.
     """
 
     difference: float
@@ -96,13 +103,33 @@ def _number(value: object) -> float:
 def bootstrap_interval(statistic: Callable[[np.ndarray],
                                            float], n_items: int, *, n_resamples: int = 1000,
                        confidence: float = 0.95, seed: int = 0) -> tuple[float, float]:
-    """Percentile interval of any statistic of ``n_items`` items, drawn again with replacement.
+    """Percentile interval of any statistic of items that are drawn again with replacement.
 
-    Parameters: statistic, maps an index array of shape (n_items,) to a finite number; n_resamples,
-    number of draws; confidence in (0, 1]; seed. Returns (low, high). Raises TypeError (no function,
-    or it gives no number), ValueError (it gives NaN or infinity). For Spearman `spearman_interval`
-    gives the same kind of interval faster.
+    Parameters
+    ----------
+    statistic : function of an index array (n_items,) to a finite number
+    n_items : int >= 1
+    n_resamples : int >= 1, default 1000
+    confidence : float in (0, 1], default 0.95
+    seed : int, default 0
 
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    TypeError
+        No function, or it gives no number.
+    ValueError
+        It gives NaN or infinity.
+
+    Notes
+    -----
+    For Spearman `spearman_interval` gives the same kind of interval faster.
+
+    Examples
+    --------
     >>> values = np.arange(10.0)
     >>> low, high = bootstrap_interval(lambda index: values[index].mean(), 10)
     >>> low < 4.5 < high
@@ -124,7 +151,23 @@ def spearman_interval(predictions: Sequence[float] | np.ndarray, gold: Sequence[
                       seed: int = 0) -> tuple[float, float]:
     """Percentile bootstrap interval of Spearman over pairs.
 
-    Columns of shape (n,). Returns (low, high). Raises as `spearman` does.
+    Parameters
+    ----------
+    predictions, gold : (n,) real
+    n_resamples : int >= 1, default 1000
+    confidence : float in (0, 1], default 0.95
+    seed : int, default 0
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    TypeError
+        Text.
+    ValueError
+        Lengths differ, < 2 pairs, NaN, a constant side.
     """
     x, y = checked_pairs(predictions, gold, exact=True)
     samples = spearman_resamples([x], y, n_resamples=check_int("n_resamples", n_resamples),
@@ -135,12 +178,31 @@ def spearman_interval(predictions: Sequence[float] | np.ndarray, gold: Sequence[
 def paired_difference(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray,
                       gold: Sequence[float] | np.ndarray, *, n_resamples: int = 1000,
                       confidence: float = 0.95, seed: int = 0) -> PairedDifference:
-    """Is encoder a better than encoder b? The bootstrap interval of the difference of their
-    Spearman, both on the same resamples.
+    """Is encoder a better than encoder b? The interval of the difference of their Spearman.
 
-    Parameters: a, b, predictions of two encoders for the same pairs, shape (n,); gold (n,). Sharing
-    the resamples removes what the two have in common, so this interval is narrower than two
-    separate ones suggest. Raises as `spearman` does.
+    Both are scored on the same resamples, which removes what the two have in common: this interval
+    is
+    narrower than two separate ones suggest.
+
+    Parameters
+    ----------
+    a, b : (n,) real
+        Predictions of two encoders for the same pairs.
+    gold : (n,) real
+    n_resamples : int >= 1, default 1000
+    confidence : float in (0, 1], default 0.95
+    seed : int, default 0
+
+    Returns
+    -------
+    PairedDifference
+
+    Raises
+    ------
+    TypeError
+        Text.
+    ValueError
+        Lengths differ, < 2 pairs, NaN, a constant side.
     """
     x, y = checked_pairs(a, gold, names=("a", "gold"), exact=True)
     z, _ = checked_pairs(b, gold, names=("b", "gold"), exact=True)

@@ -62,10 +62,16 @@ def _row_dots(x: Any, y: Any) -> np.ndarray:
 
 
 def unit_rows(x: Any) -> Any:
-    """Every row at length 1; a zero row stays zero.
+    """Every row at norm 1; a zero row stays zero.
 
-    Parameters: x, (n, dim) dense or CSR; half precision becomes float32, integers float64. Returns
-    the same kind and shape.
+    Parameters
+    ----------
+    x : (n, dim) array or CSR matrix
+
+    Returns
+    -------
+    (n, dim) of the same kind
+        Half precision becomes float32, integers float64.
     """
     x = _scaled_rows(_checked("x", x))
     length = np.sqrt(_row_dots(x, x))
@@ -95,9 +101,21 @@ def _row_numbers(name: str, rows: Any, n: int) -> np.ndarray:
 def pair_cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Cosine of ``vectors[left[k]]`` and ``vectors[right[k]]`` for every k, summed in float64.
 
-    Parameters: vectors, (n, dim) dense or CSR; left, right, row numbers of shape (pairs,). Returns
-    (pairs,) float64 in [-1, 1]: 0 where a vector is zero, exactly 1 for a non-zero vector with
-    itself. Raises ValueError for row numbers that do not pair up or are out of range.
+    Parameters
+    ----------
+    vectors : (n, dim) array or CSR matrix
+    left, right : (pairs,) int
+        Row numbers.
+
+    Returns
+    -------
+    (pairs,) float64 in [-1, 1]
+        0 where a vector is zero, exactly 1 for a non-zero vector with itself.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Row numbers that do not pair up or are out of range.
     """
     vectors = _scaled_rows(_checked("vectors", vectors))
     left, right = _row_numbers("left", left, vectors.shape[0]), _row_numbers(
@@ -119,13 +137,29 @@ def pair_cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarra
 
 
 def alignment(x: Any, y: Any, *, alpha: float = 2.0) -> float:
-    """Mean distance, to the power alpha, between the two vectors of each true pair, on the unit
-    sphere; 0 is best.
+    """Mean distance, to the power alpha, between the unit vectors of each true pair; 0 is best.
 
-    Parameters: x, y, (n, dim) dense or CSR, row i of x belongs to row i of y; alpha in (0, 100].
-    Returns mean ||x_i - y_i||^alpha, which for alpha = 2 and no zero vector is 2 - 2 mean cos.
-    Raises ValueError for other shapes or no pair. [wang2020understanding]
+    Parameters
+    ----------
+    x, y : (n, dim) array or CSR matrix
+        Row i of x belongs to row i of y.
+    alpha : float in (0, 100], default 2.0
 
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Other shapes, no pair.
+
+    Notes
+    -----
+    mean ‖x_i - y_i‖^alpha, for alpha = 2 and no zero vector 2 - 2 mean cos. [wang2020understanding]
+
+    Examples
+    --------
     >>> alignment([[1.0, 0.0]], [[0.0, 5.0]])
     2.0
     """
@@ -164,14 +198,31 @@ def _grams(x: Any) -> Iterator[tuple[slice, slice, Any]]:
 
 
 def uniformity(x: Any, *, t: float = 2.0) -> float:
-    """Log of the mean of exp(-t ||x_i - x_j||^2) over all pairs i < j, on the unit sphere; lower is
-    more evenly spread.
+    """How evenly unit vectors spread; lower is more evenly.
 
-    Parameters: x, (n, dim) dense or CSR, n >= 2; t in (0, 100]. Returns a float <= 0: 0 when all
-    vectors are equal, about -2t when they fill a sphere of high dimension. Works in blocks: memory
-    beyond x is O(n) and never n x n. Raises ValueError for fewer than 2 rows.
-    [wang2020understanding]
+    Parameters
+    ----------
+    x : (n, dim) array or CSR matrix, n >= 2
+    t : float in (0, 100], default 2.0
 
+    Returns
+    -------
+    float <= 0
+        0 when all vectors are equal, about -2t when they fill a sphere of high dimension.
+
+    Raises
+    ------
+    ValueError
+        Fewer than 2 rows.
+
+    Notes
+    -----
+    Log of the mean of exp(-t ‖x_i - x_j‖²) over all pairs i < j. Works in blocks: memory beyond x
+    is
+    O(n) and never n x n. [wang2020understanding]
+
+    Examples
+    --------
     >>> uniformity([[1.0, 0.0], [-1.0, 0.0]])
     -8.0
     """

@@ -37,9 +37,19 @@ SCORE_FIELDS = ("spearman", "pearson", "interval", "alignment", "uniformity", "p
 class LeaderboardRow:
     """One encoder of one lesson.
 
-    ``scores``: set name -> its figures (spearman, pearson, interval, alignment, uniformity,
-    protocol, split, n_pairs, seconds), correlations in [-1, 1]. ``seconds``: sum over the sets.
-    ``versions``: packages that were installed.
+    Attributes
+    ----------
+    encoder, lesson : str
+    scores : dict of str to dict
+        Figures of each set (spearman, pearson, interval, alignment, uniformity, protocol, split,
+        n_pairs, seconds); correlations in [-1, 1].
+    dim : int
+    seconds : float
+        Sum over the sets.
+    seed : int
+    scale : {"smoke", "laptop", "paper"}
+    versions : dict of str to str
+        Packages that were installed.
     """
 
     encoder: str
@@ -52,15 +62,29 @@ class LeaderboardRow:
     versions: dict[str, str]
 
     def spearman(self, dataset: str) -> float | None:
-        """Spearman on one set, or None where this encoder was not measured on it."""
+        """Spearman on one set.
+
+        Parameters
+        ----------
+        dataset : str
+
+        Returns
+        -------
+        float or None
+            None where this encoder was not measured on it.
+        """
         return self.scores[dataset]["spearman"] if dataset in self.scores else None
 
 
 class Leaderboard:
     """Rows kept in a file: one per (encoder, lesson), in the order in which they were first added.
 
-    Parameters: path, the file; by default ``leaderboard.json`` in the user's cache folder
-    (``LESSONS_CACHE`` moves it). A path that is no file (a folder) is a ValueError in every method.
+    Parameters
+    ----------
+    path : str or path, optional
+        The file; None: ``leaderboard.json`` in the user's cache folder (``LESSONS_CACHE`` moves
+        it). A
+        path that is no file (a folder) is a ValueError in every method.
     """
 
     _read_only = False
@@ -70,8 +94,12 @@ class Leaderboard:
 
     @classmethod
     def reference(cls) -> Leaderboard:
-        """The rows this course measured itself, as committed with it, to be read only; empty where
-        the file is not there.
+        """The rows this course measured itself, as committed with it, to be read only.
+
+        Returns
+        -------
+        Leaderboard
+            Empty where the file is not there.
         """
         board = cls(PROJECT / "data" / "leaderboard.json")
         board._read_only = True
@@ -81,11 +109,31 @@ class Leaderboard:
             scale: str | None = None) -> LeaderboardRow:
         """Write one row; it takes the place of the row of the same encoder and lesson.
 
-        Parameters: encoder, its name; lesson, the lesson's id; results, what `evaluate` returned;
-        seed of the encoder; scale, "smoke", "laptop" or "paper" (default: ``LESSONS_SCALE``, else
-        "laptop"). Returns the row. Raises ValueError for empty results or names and for the
-        reference board, TypeError for other results, TimeoutError when another process keeps the
-        file for 60 s.
+        Parameters
+        ----------
+        encoder : str
+            Its name.
+        lesson : str
+            The lesson's id.
+        results : mapping
+            What `evaluate` returned.
+        seed : int, default 0
+            Of the encoder.
+        scale : {"smoke", "laptop", "paper"}, optional
+            None: ``LESSONS_SCALE``, else "laptop".
+
+        Returns
+        -------
+        LeaderboardRow
+
+        Raises
+        ------
+        ValueError
+            Empty results or names; the reference board.
+        TypeError
+            Other results.
+        TimeoutError
+            Another process keeps the file for 60 s.
         """
         self._check_writable("add")
         row = _row(encoder, lesson, results, seed=seed, scale=scale
@@ -97,7 +145,13 @@ class Leaderboard:
         return row
 
     def rows(self) -> list[LeaderboardRow]:
-        """All rows, oldest first; empty when nothing was added yet."""
+        """All rows, oldest first.
+
+        Returns
+        -------
+        list of LeaderboardRow
+            Empty when nothing was added yet.
+        """
         if not self._present():
             return []
         try:
@@ -116,7 +170,12 @@ class Leaderboard:
             self.path.unlink(missing_ok=True)
 
     def datasets(self) -> list[str]:
-        """Names of all sets that some row was measured on, in the order of the rows."""
+        """Names of all sets that some row was measured on, in the order of the rows.
+
+        Returns
+        -------
+        list of str
+        """
         return list(dict.fromkeys(name for row in self.rows() for name in row.scores))
 
     def to_text(self, *, lessons: Sequence[str] = ()) -> str:
@@ -124,15 +183,26 @@ class Leaderboard:
 
         Parameters
         ----------
-        lessons : ids, in the order in which their rows are to stand, because lessons that run side
-            by side add theirs in any; rows of others come last, oldest first.
+        lessons : sequence of str, default ()
+            Ids, in the order in which their rows are to stand, because lessons that run side by
+            side add
+            theirs in any; rows of others are last, oldest first.
+
+        Returns
+        -------
+        str
         """
         place = {lesson: i for i, lesson in enumerate(lessons)}
         rows = sorted(self.rows(), key=lambda row: place.get(row.lesson, len(place)))
         return text_table(_table(rows), left=2)
 
     def to_html(self) -> str:
-        """The table as HTML; the best value of each set is bold."""
+        """The table as HTML; the best value of each set is bold.
+
+        Returns
+        -------
+        str
+        """
         table = _table(self.rows())
         bold = set()
         for k in range(2, len(table[0]) - 2):

@@ -54,21 +54,21 @@ def pair_sets(datasets: Any, *, split: str | None) -> list[PairSet]:
     a repeated name or bad grades.
     """
     if isinstance(datasets, Mapping):
-        found = [(str(name), pairs) for name, pairs in datasets.items()]
+        result = [(str(name), pairs) for name, pairs in datasets.items()]
     else:
         single = isinstance(datasets, str) or hasattr(datasets, "sentence1")
         if not single and not isinstance(datasets, Iterable):
             raise TypeError(f"datasets={shown(datasets)} is {type(datasets).__name__}; expected "
                             "names, SentencePairs or a dict of them")
-        found = [_named(item, split) for item in ([datasets] if single else datasets)]
-    if not found:
+        result = [_named(item, split) for item in ([datasets] if single else datasets)]
+    if not result:
         raise ValueError('datasets holds 0 sets; expected >= 1, for example ["course-sts"]')
-    names = [name for name, _ in found]
+    names = [name for name, _ in result]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise ValueError(f"datasets holds {repeated!r} {names.count(repeated)} times; pass a dict "
                          f"to name each: {{'a': pairs, 'b': pairs}}")
-    return [_checked_set(name, pairs) for name, pairs in found]
+    return [_checked_set(name, pairs) for name, pairs in result]
 
 
 def _named(item: Any, split: str | None) -> tuple[str, Any]:
@@ -135,4 +135,4 @@ def _subsets(name: str, pairs: Any, n: int) -> dict[str, np.ndarray]:
     numbers: dict[str, list[int]] = {}
     for i, label in enumerate(labels):
         numbers.setdefault(str(label), []).append(i)
-    return {label: np.array(found) for label, found in numbers.items()}
+    return {label: np.array(result) for label, result in numbers.items()}

@@ -19,12 +19,29 @@ __all__ = ["linear_probe"]
 
 def linear_probe(train: Any, train_labels: Sequence[Any], test: Any, test_labels: Sequence[Any], *,
                  alpha: float = 300.0) -> float:
-    """The share of test vectors whose label a linear classifier tells, in [0, 1].
+    """The share of test vectors whose label a linear classifier tells.
 
-    Parameters: train (n, dim) and test (m, dim), arrays, or sparse matrices such as counts; their
-    labels, of two or more kinds; alpha, how strongly weights are held back: larger for more
-    vectors, about 1 for rows of length 1 as TF-IDF makes them. Columns of arrays are brought to
-    mean 0 and spread 1 on ``train``; sparse ones stay as they are. Raises TypeError, ValueError.
+    Parameters
+    ----------
+    train : (n, dim) array or sparse matrix such as counts
+    train_labels : sequence of n labels, of two or more kinds
+    test : (m, dim) array or sparse matrix
+    test_labels : sequence of m labels
+    alpha : float > 0, default 300.0
+        How strongly weights are held back: larger for more vectors, about 1 for rows of norm 1 as
+        TF-IDF makes them.
+
+    Returns
+    -------
+    float in [0, 1]
+
+    Raises
+    ------
+    TypeError, ValueError
+
+    Notes
+    -----
+    Columns of arrays are brought to mean 0 and spread 1 on ``train``; sparse ones stay as they are.
     """
     from scipy.sparse import issparse
     from sklearn.linear_model import RidgeClassifier

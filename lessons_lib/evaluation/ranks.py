@@ -63,9 +63,17 @@ def average_ranks(values: Sequence[float] | np.ndarray) -> np.ndarray:
     """Rank 1 for the smallest value up to n for the largest; equal values share the mean of their
     ranks.
 
-    Parameters: values, shape (n,), finite. Returns float64 of shape (n,), multiples of 1/2 that add
-    up to n(n+1)/2.
+    Parameters
+    ----------
+    values : (n,) real, finite
 
+    Returns
+    -------
+    (n,) float64
+        Multiples of 1/2 that add up to n(n+1)/2.
+
+    Examples
+    --------
     >>> average_ranks([10, 30, 20, 20]).tolist()
     [1.0, 4.0, 2.5, 2.5]
     """
@@ -93,22 +101,48 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def pearson(predictions: Sequence[float] | np.ndarray, gold: Sequence[float] | np.ndarray) -> float:
-    """Linear correlation of two columns of shape (n,), in [-1, 1]; unchanged when a column is
-    shifted or multiplied by c > 0.
+    """Linear correlation of two columns; unchanged when one is shifted or multiplied by c > 0.
 
-    Raises ValueError (lengths differ, < 2 pairs, NaN, a constant side) or TypeError (text).
+    Parameters
+    ----------
+    predictions, gold : (n,) real
+
+    Returns
+    -------
+    float in [-1, 1]
+
+    Raises
+    ------
+    TypeError
+        Text.
+    ValueError
+        Lengths differ, < 2 pairs, NaN, a constant side.
     """
     return _correlation(*checked_pairs(predictions, gold))
 
 
 def spearman(predictions: Sequence[float] | np.ndarray,
              gold: Sequence[float] | np.ndarray) -> float:
-    """Correlation of the ranks of two columns of shape (n,), in [-1, 1]; unchanged by any
-    increasing function of a column.
+    """Correlation of the ranks of two columns; unchanged by any increasing function of a column.
 
-    Ties share their average rank (methods 21, identity 73). Raises ValueError (lengths differ, < 2
-    pairs, NaN, a constant side) or TypeError (text).
+    Parameters
+    ----------
+    predictions, gold : (n,) real
 
+    Returns
+    -------
+    float in [-1, 1]
+        Ties share their average rank.
+
+    Raises
+    ------
+    TypeError
+        Text.
+    ValueError
+        Lengths differ, < 2 pairs, NaN, a constant side.
+
+    Examples
+    --------
     >>> spearman([0.1, 0.2, 0.9], [1, 4, 5])
     1.0
     """

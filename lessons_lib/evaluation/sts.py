@@ -36,9 +36,21 @@ SPARSE_BELOW = 0.1  # share of non-zeros below which vectors are kept as CSR
 class STSResult:
     """One encoder on one set. Correlations lie in [-1, 1] and are printed x 100.
 
-    ``interval``: 95 % bootstrap interval of ``spearman`` over pairs (None when switched off).
-    ``alignment``: None when no pair is graded above four fifths of the scale. ``seconds``: wall
-    time to encode and score. ``by_subset``: Spearman of each file that has one.
+    Attributes
+    ----------
+    name, split, protocol : str
+    spearman, pearson : float
+    interval : (low, high) or None
+        95 % bootstrap interval of ``spearman`` over pairs; None when switched off.
+    alignment : float or None
+        None when no pair is graded above four fifths of the scale.
+    uniformity : float
+    seconds : float
+        Wall time to encode and score.
+    n_pairs, n_subsets, dim : int
+    encoder : str
+    by_subset : dict of str to float
+        Spearman of each file that has one.
     """
 
     name: str
@@ -108,16 +120,42 @@ def evaluate(encoder: Encoder, datasets: Any, *, protocol: str = "all", split: s
              seed: int = 0) -> Results:
     """Score an encoder on sets of graded sentence pairs.
 
-    Parameters: encoder, anything with ``encode``, ``dim`` and ``name``; datasets, a name, a list of
-    names or of `SentencePairs`, or a dict name -> `SentencePairs`; protocol, for sets of several
-    files: "all" joins them before one Spearman, "mean" averages the files' scores, "wmean" weighs
-    them by pairs (methods 21; the three agree for one file); split, for names (default: the set's
-    own); batch_size, passed to the encoder; bootstrap, resamples of the 95 % interval (0: none;
-    "mean" and "wmean" resample inside each file); seed. Returns a dict name -> `STSResult`. Each
-    distinct sentence is encoded once, in blocks of at most 64 MB; vectors with less than 10 %
-    non-zeros are kept sparse. A zero vector has cosine 0 with every other. Raises TypeError (no
-    encoder, no pairs), NotFittedError, ValueError (grades or cosines without a correlation),
-    DataMissing (a set is not here).
+    Parameters
+    ----------
+    encoder : Encoder
+        Anything with ``encode``, ``dim`` and ``name``.
+    datasets : str, list of str or SentencePairs, or dict of str to SentencePairs
+    protocol : {"all", "mean", "wmean"}
+        For sets of several files: "all" joins them before one Spearman, "mean" averages the files'
+        scores, "wmean" weighs them by pairs. The three agree for one file.
+    split : str, optional
+        For names; None: the set's own.
+    batch_size : int >= 1, default 256
+        Passed to the encoder.
+    progress : bool, default False
+        Show a bar.
+    bootstrap : int >= 0, default 1000
+        Resamples of the 95 % interval, 0: none; "mean" and "wmean" resample inside each file.
+    seed : int, default 0
+
+    Returns
+    -------
+    dict of str to STSResult
+
+    Raises
+    ------
+    TypeError
+        No encoder, no pairs.
+    NotFittedError
+    ValueError
+        Grades or cosines without a correlation.
+    DataMissing
+        A set is not here.
+
+    Notes
+    -----
+    Each distinct sentence is encoded once, in blocks of at most 64 MB; vectors with less than 10 %
+    non-zeros are kept sparse. A zero vector has cosine 0 with every other.
     """
     _check_encoder(encoder)
     check_choice("protocol", protocol, PROTOCOLS)

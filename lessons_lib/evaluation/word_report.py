@@ -25,10 +25,17 @@ SETS = ("wordsim353", "simlex999")               # these two are on every machin
 
 @dataclass(frozen=True, repr=False)
 class WordReport:
-    """Results by name: ``similarity`` of each set of word pairs, ``analogies`` of each rule; None
-    where too few questions can be asked.
+    """Results by name; None where too few questions can be asked (fewer than two word pairs, no
+    analogy).
 
-    Those are fewer than two pairs of words, which have no correlation, or no analogy.
+    Attributes
+    ----------
+    name : str
+    n_words, dim : int
+    similarity : dict of str to WordSimilarityResult or None
+        Of each set of word pairs.
+    analogies : dict of str to AnalogyResult or None
+        Of each rule.
     """
 
     name: str
@@ -40,8 +47,12 @@ class WordReport:
     HEADER = ("measure", "score", "95 % interval", "covered", "questions")
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The table's cells: Spearman x 100 or percent of right answers, the interval, the share of
-        questions asked, and their number.
+        """The table's cells: measure, score, interval, share of questions asked, and their number.
+
+        Returns
+        -------
+        list of tuple of str
+            Scores are Spearman x 100 or percent of right answers.
         """
         cells = []
         for name, r in self.similarity.items():
@@ -61,13 +72,17 @@ class WordReport:
 
     def summary(self) -> dict[str, dict[str, float]]:
         """Scores and coverage by measure, as JSON for a card; what could not be asked is left out.
+
+        Returns
+        -------
+        dict
         """
-        found = {
+        result = {
             name: {"spearman": round(r.spearman, 4), "coverage": round(r.coverage, 4)}
             for name, r in self.similarity.items()
             if r is not None
         }
-        return found | {
+        return result | {
             f"analogies {method}": {
                 "accuracy": round(a.accuracy, 4), "coverage": round(a.coverage, 4)
             } for method, a in self.analogies.items() if a is not None
@@ -87,10 +102,28 @@ def word_report(vectors: Any, *, sets: Iterable[Any] = SETS, methods: Iterable[s
                 questions: Any = "analogies", bootstrap: int = 1000, seed: int = 0) -> WordReport:
     """Score word vectors on sets of graded word pairs and on analogy questions.
 
-    Parameters: vectors, `WordVectors` or whatever `word_similarity` takes; sets, names or records
-    of word pairs; methods, of analogies, () for none; questions, a name or record of analogies;
-    bootstrap, resamples of the intervals (0: none); seed. Raises TypeError or ValueError (an
-    argument), DataMissing (a set is not here). What cannot be asked is noted as not covered.
+    Parameters
+    ----------
+    vectors : WordVectors, or whatever `word_similarity` takes
+    sets : iterable of names or records of word pairs
+    methods : iterable of str
+        Rules of analogies; () for none.
+    questions : str or record of analogies, default "analogies"
+    bootstrap : int >= 0, default 1000
+        Resamples of the intervals; 0: none.
+    seed : int, default 0
+
+    Returns
+    -------
+    WordReport
+        What cannot be asked is noted as not covered.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument.
+    DataMissing
+        A set is not here.
     """
     if isinstance(sets, str) or isinstance(methods, str):
         raise TypeError(f"sets={shown(sets)}, methods={shown(methods)}: expected lists of names. "

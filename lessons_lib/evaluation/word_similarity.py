@@ -25,11 +25,20 @@ __all__ = ["WordSimilarityResult", "loaded_pairs", "word_similarity"]
 
 @dataclass(frozen=True, repr=False)
 class WordSimilarityResult:
-    """Agreement with human grades over the ``n_pairs`` covered pairs; ``coverage`` is their share,
-    ``missing`` the words without vector.
+    """Agreement with human grades over the covered pairs; correlations are printed x 100.
 
-    Correlations lie in [-1, 1] and are printed x 100. ``interval`` is the 95 % bootstrap interval
-    of ``spearman`` (None when switched off).
+    Attributes
+    ----------
+    name : str
+    spearman, pearson : float in [-1, 1]
+    interval : (low, high) or None
+        95 % bootstrap interval of ``spearman``; None when switched off.
+    coverage : float
+        Share of the pairs that are covered.
+    n_pairs : int
+        Covered pairs.
+    missing : tuple of str
+        The words without vector.
     """
 
     name: str
@@ -56,11 +65,28 @@ def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000,
                     seed: int = 0) -> WordSimilarityResult:
     """Score word vectors on a set of graded word pairs.
 
-    Parameters: vectors, a dict word -> vector, (words, matrix), or an object with words and matrix
-    (gensim's too); dataset, a name such as "wordsim353" or an object with ``word1``, ``word2``,
-    ``score``; bootstrap, resamples of the interval (0: none); seed. A word is looked up as written,
-    then in lower case. A zero vector has cosine 0. Raises UnknownWord when no pair is covered,
-    ValueError when what is covered has no correlation, DataMissing for an absent set.
+    Parameters
+    ----------
+    vectors : dict of word to vector, (words, matrix), or object with words and matrix (gensim's
+    too)
+    dataset : str such as "wordsim353", or object with ``word1``, ``word2``, ``score``
+        A word is looked up as written, then in lower case.
+    bootstrap : int >= 0, default 1000
+        Resamples of the interval; 0: none.
+    seed : int, default 0
+
+    Returns
+    -------
+    WordSimilarityResult
+        A zero vector has cosine 0.
+
+    Raises
+    ------
+    UnknownWord
+        No pair is covered.
+    TypeError, ValueError
+        Other data; what is covered has no correlation.
+    DataMissing
     """
     table = WordTable(vectors)
     check_int("bootstrap", bootstrap, low=0)

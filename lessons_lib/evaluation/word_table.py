@@ -41,8 +41,8 @@ class WordTable:
 
     def row(self, word: str) -> int | None:
         """Row of a word as written, else in lower case, else None."""
-        found = self._rows.get(word)
-        return self._rows.get(word.lower()) if found is None else found
+        result = self._rows.get(word)
+        return self._rows.get(word.lower()) if result is None else result
 
     def rows(self, columns: list[list[str]]) -> tuple[np.ndarray, list[str]]:
         """Rows of whole questions, and the words that have none.
@@ -51,12 +51,12 @@ class WordTable:
         word, and the missing words, each once. Raises UnknownWord when no question is complete:
         then there is nothing to score.
         """
-        found = [[self.row(str(word)) for word in column] for column in columns]
-        table = np.array([[-1 if r is None else r for r in column] for column in found]).T
+        result = [[self.row(str(word)) for word in column] for column in columns]
+        table = np.array([[-1 if r is None else r for r in column] for column in result]).T
         missing = list(
             dict.fromkeys(
                 str(w)
-                for words, rows in zip(columns, found, strict=True)
+                for words, rows in zip(columns, result, strict=True)
                 for w, r in zip(words, rows, strict=True)
                 if r is None))
         if not (table >= 0).all(axis=1).any():

@@ -26,9 +26,23 @@ __all__ = [
 def gram(basis: Any) -> np.ndarray:
     """Inner products of the basis vectors, G = B Bᵀ.
 
-    Parameters: basis (k, d) real, one vector per row, linearly independent. Returns (k, k) float64,
-    exactly symmetric. Raises TypeError, ValueError (shape, NaN, dependent rows).
+    Parameters
+    ----------
+    basis : (k, d) real
+        One vector per row, linearly independent.
 
+    Returns
+    -------
+    (k, k) float64
+        Exactly symmetric.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN, dependent rows.
+
+    Examples
+    --------
     >>> gram([[1.0, 0.0], [1.0, 1.0]]).tolist()
     [[1.0, 1.0], [1.0, 2.0]]
     """
@@ -65,27 +79,55 @@ def _metric(metric: Any, k: int) -> np.ndarray:
 def inner_product(x: Any, y: Any, metric: Any) -> np.ndarray:
     """⟨x, y⟩_G = x G yᵀ of each row of x with the same row of y.
 
-    Parameters: x, y (n, k), coordinates; metric (k, k), of `gram`. Returns (n,) float64: the inner
-    product of the vectors themselves, whatever their basis is. Raises TypeError, ValueError
-    (shapes, NaN, a matrix that is no metric).
+    Parameters
+    ----------
+    x, y : (n, k) real
+        Coordinates.
+    metric : (k, k) real
+        Of `gram`.
+
+    Returns
+    -------
+    (n,) float64
+        The inner products of the vectors themselves, whatever their basis is.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shapes, NaN, a matrix that is no metric.
     """
     x, y = _pair(x, y)
     g = _metric(metric, x.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        found = np.concatenate(
+        result = np.concatenate(
             [np.einsum("ij,ij->i", a @ g, b) for a, b in zip(blocks(x), blocks(y), strict=True)])
-    if not np.isfinite(found).all():
-        raise ValueError(f"x[{int(np.flatnonzero(~np.isfinite(found))[0])}] has an inner product "
+    if not np.isfinite(result).all():
+        raise ValueError(f"x[{int(np.flatnonzero(~np.isfinite(result))[0])}] has an inner product "
                          "beyond float64; divide x or y by a number first")
-    return found
+    return result
 
 
 def cosine_under(x: Any, y: Any, metric: Any) -> np.ndarray:
     """⟨x, y⟩_G / (‖x‖_G ‖y‖_G) of each row of x with the same row of y.
 
-    Parameters and errors as in `inner_product`. Returns (n,) float64 in [-1, 1]; 0 with a zero row.
     With ``np.eye(k)`` it is the usual formula, with the metric of `estimated_metric` the cosine
-    after whitening.
+    after
+    whitening.
+
+    Parameters
+    ----------
+    x, y, metric
+        As in `inner_product`.
+
+    Returns
+    -------
+    (n,) float64 in [-1, 1]
+        0 with a zero row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `inner_product`.
     """
     x, y = _pair(x, y)
     # G = L Lᵀ: xL has the usual inner products
@@ -97,10 +139,25 @@ def cosine_under(x: Any, y: Any, metric: Any) -> np.ndarray:
 def cosine_in_basis(x: Any, y: Any, basis: Any) -> np.ndarray:
     """The true cosine of the vectors that have the coordinates x and y in a basis.
 
-    Parameters: x, y (n, k), coordinates, row by row; basis (k, d), its vectors as rows. Returns
-    (n,) float64 in [-1, 1]; 0 with a zero row. Raises TypeError, ValueError (shapes, NaN, dependent
-    rows).
+    Parameters
+    ----------
+    x, y : (n, k) real
+        Coordinates, row by row.
+    basis : (k, d) real
+        Its vectors as rows.
 
+    Returns
+    -------
+    (n,) float64 in [-1, 1]
+        0 with a zero row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shapes, NaN, dependent rows.
+
+    Examples
+    --------
     >>> cosine_in_basis([[1.0, 0.0]], [[0.0, 1.0]], [[1.0, 0.0], [1.0, 1.0]]).round(4).tolist()
     [0.7071]
     """
@@ -108,13 +165,29 @@ def cosine_in_basis(x: Any, y: Any, basis: Any) -> np.ndarray:
 
 
 def worst_cosine(basis: Any) -> float:
-    """How wrong the formula by coordinates can be: the largest true cosine of two vectors whose
-    coordinates are orthogonal.
+    """The largest true cosine of two vectors whose coordinates are orthogonal: how wrong the
+    formula by
+    coordinates can be.
 
-        (κ - 1) / (κ + 1),      κ = largest / smallest eigenvalue of G      (Wielandt's inequality)
+    Parameters
+    ----------
+    basis : (k, d) real
+        One vector per row, linearly independent.
 
-    Parameters and errors as in `gram`. Returns a float in [0, 1): 0 exactly for orthogonal basis
-    vectors of one length. [horn2012matrix, Sec. 7.4]
+    Returns
+    -------
+    float in [0, 1)
+        0 exactly for orthogonal basis vectors of one norm.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `gram`.
+
+    Notes
+    -----
+    (κ - 1) / (κ + 1), κ = largest / smallest eigenvalue of G (Wielandt's inequality).
+    [horn2012matrix, Sec. 7.4]
     """
     values = np.linalg.eigvalsh(gram(basis))
     return float(max(0.0, (values[-1] - values[0]) / (values[-1] + values[0])))
@@ -124,9 +197,21 @@ def estimated_metric(x: Any) -> tuple[np.ndarray, np.ndarray]:
     """The metric under which a cloud is even in all directions: the inverse of its covariance.
 
     Cosines of centred rows under it are those after whitening (Mahalanobis cosines). That the space
-    of meanings *is* even is an assumption, not a theorem. Parameters: x (n, d) real. Returns mean
-    (d,) and metric (d, d), float64. Raises TypeError, ValueError (shape, NaN, rows that span fewer
-    than d dimensions around their mean). [su2021whitening]
+    of meanings *is* even is an assumption, not a theorem. [su2021whitening]
+
+    Parameters
+    ----------
+    x : (n, d) real
+
+    Returns
+    -------
+    mean : (d,) float64
+    metric : (d, d) float64
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN, rows that span fewer than d dimensions around their mean.
     """
     x = as_rows("x", x, min_rows=2)
     moments = moments_of(x)

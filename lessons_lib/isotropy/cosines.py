@@ -25,12 +25,29 @@ __all__ = [
 def mean_cosine(x: Any) -> float:
     """Mean of cos(x_i, x_j) over all pairs i ≠ j, in O(n d).
 
-        (‖Σ u_i‖² - M) / (n (n - 1)),      u_i = x_i / ‖x_i‖,   M rows that are not zero
+    Parameters
+    ----------
+    x : (n, d) real, n >= 2
+        A zero row has cosine 0 with all.
 
-    Parameters: x, (n, d) real, n >= 2; a zero row has cosine 0 with all. Returns a float in [-1 /
-    (n - 1), 1]. For x = m + noise it is about ‖m‖² / (‖m‖² + E‖noise‖²): a common mean is enough
-    for high cosines. Raises TypeError, ValueError (shape, NaN). [ethayarajh2019contextual]
+    Returns
+    -------
+    float in [-1 / (n - 1), 1]
 
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN.
+
+    Notes
+    -----
+    (‖Σ u_i‖² - M) / (n (n - 1)), u_i = x_i / ‖x_i‖, M rows that are not zero. For x = m + noise it
+    is
+    about ‖m‖² / (‖m‖² + E‖noise‖²): a common mean is enough for high cosines.
+    [ethayarajh2019contextual]
+
+    Examples
+    --------
     >>> mean_cosine([[1.0, 0.0], [0.0, 3.0], [-2.0, 0.0]])
     -0.3333333333333333
     """
@@ -40,10 +57,25 @@ def mean_cosine(x: Any) -> float:
 
 
 def cosine_regulariser(x: Any) -> float:
-    """What Gao et al. add to a language model's loss so that its word vectors keep apart: 1/n²
-    Σ_{i≠j} cos(x_i, x_j), in O(n d).
+    """What Gao et al. add to a language model's loss so that its word vectors keep apart.
 
-    Parameters and errors as in `mean_cosine`, of which it is (n - 1) / n. [gao2019representation]
+    Parameters
+    ----------
+    x : (n, d) real, n >= 2
+
+    Returns
+    -------
+    float
+        (n - 1) / n times `mean_cosine`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN.
+
+    Notes
+    -----
+    1/n² Σ_{i≠j} cos(x_i, x_j), in O(n d). [gao2019representation]
     """
     return mean_cosine(x) * (len(x) - 1) / len(x)
 
@@ -51,8 +83,20 @@ def cosine_regulariser(x: Any) -> float:
 def random_cosines(x: Any, n: int = 10_000, *, seed: int = 0) -> np.ndarray:
     """Cosines of n random pairs of different rows, for a histogram.
 
-    Parameters: x, (rows, d) real, rows >= 2; n >= 1; seed. Returns (n,) float64 in [-1, 1]; 0 with
-    a zero row. Raises TypeError, ValueError.
+    Parameters
+    ----------
+    x : (rows, d) real, rows >= 2
+    n : int >= 1, default 10_000
+    seed : int, default 0
+
+    Returns
+    -------
+    (n,) float64 in [-1, 1]
+        0 with a zero row.
+
+    Raises
+    ------
+    TypeError, ValueError
     """
     x, rng = as_rows("x", x, min_rows=2), generator(seed)
     left = rng.integers(len(x), size=check_int("n", n))
@@ -67,13 +111,26 @@ def random_cosines(x: Any, n: int = 10_000, *, seed: int = 0) -> np.ndarray:
 
 
 def cosine_contributions(x: Any) -> np.ndarray:
-    """What each dimension adds to the mean cosine: the mean of u_ik u_jk over all pairs i ≠ j, in
-    O(n d).
+    """What each dimension adds to the mean cosine, in O(n d).
 
-        ((Σ_i u_ik)² - Σ_i u_ik²) / (n (n - 1)),      u_i = x_i / ‖x_i‖
+    Parameters
+    ----------
+    x : (n, d) real, n >= 2
 
-    Parameters: x, (n, d) real, n >= 2. Returns (d,) float64; the sum is the mean cosine. Raises
-    TypeError, ValueError (shape, NaN). [timkey2021all]
+    Returns
+    -------
+    (d,) float64
+        The sum is the mean cosine.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN.
+
+    Notes
+    -----
+    The mean of u_ik u_jk over all pairs i ≠ j, ((Σ_i u_ik)² - Σ_i u_ik²) / (n (n - 1)), with
+    u_i = x_i / ‖x_i‖. [timkey2021all]
     """
     x = as_rows("x", x, min_rows=2)
     sums, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
@@ -86,9 +143,17 @@ def cosine_contributions(x: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class RogueDimensions:
-    """The dimensions that make most of the mean cosine: ``dimensions`` (k,) their numbers, the
-    strongest first; ``shares`` (k,) of ``mean_cosine``, 0 where that is no more than rounding;
-    ``standardised``, the mean cosine once every dimension has mean 0 and variance 1.
+    """The dimensions that make most of the mean cosine.
+
+    Attributes
+    ----------
+    dimensions : (k,) int
+        Their numbers, the strongest first.
+    shares : (k,) float
+        Of ``mean_cosine``; 0 where that is no more than rounding.
+    mean_cosine : float
+    standardised : float
+        The mean cosine once every dimension has mean 0 and variance 1.
     """
 
     dimensions: np.ndarray
@@ -101,8 +166,21 @@ def rogue_dimensions(x: Any, k: int = 3) -> RogueDimensions:
     """The k dimensions with the largest contribution to the mean cosine.
 
     A few of them can make nearly all of it; then cosine looks at these and at nothing else, and
-    standardising takes most of the anisotropy away. Parameters: x, (n, d) real, n >= 2; k in [1,
-    d]. Raises TypeError, ValueError (shape, NaN, k). [timkey2021all]
+    standardising takes most of the anisotropy away. [timkey2021all]
+
+    Parameters
+    ----------
+    x : (n, d) real, n >= 2
+    k : int in [1, d], default 3
+
+    Returns
+    -------
+    RogueDimensions
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN, k.
     """
     x = as_rows("x", x, min_rows=2)
     contributions = cosine_contributions(x)
@@ -115,8 +193,19 @@ def rogue_dimensions(x: Any, k: int = 3) -> RogueDimensions:
 def standardise(x: Any) -> np.ndarray:
     """Every dimension with mean 0 and variance 1; a constant one becomes 0.
 
-    Parameters: x, (n, d) real, n >= 2. Returns (n, d), float32 for half precision, else x's
-    floating type. Raises TypeError, ValueError (shape, NaN).
+    Parameters
+    ----------
+    x : (n, d) real, n >= 2
+
+    Returns
+    -------
+    (n, d)
+        float32 for half precision, else x's floating type.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN.
     """
     x = as_rows("x", x, min_rows=2)
     exponent = power_of_two(x)
@@ -125,11 +214,11 @@ def standardise(x: Any) -> np.ndarray:
         sum(((block - mean)**2).sum(axis=0) for block in blocks(x, exponent=exponent)) / len(x))
     # no more than rounding of the mean
     constant = spread <= 4 * np.finfo(np.float64).eps * np.abs(mean)
-    found = np.empty(x.shape,
+    result = np.empty(x.shape,
                      dtype=np.float32 if x.dtype.itemsize < 4 else x.dtype.newbyteorder("="))
     start = 0
     for block in blocks(x, exponent=exponent):
-        found[start:start + len(block)] = np.where(constant, 0.0,
+        result[start:start + len(block)] = np.where(constant, 0.0,
                                                    (block - mean) / np.where(constant, 1.0, spread))
         start += len(block)
-    return found
+    return result

@@ -70,9 +70,21 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float:
 def binned_means(x: Any, y: Any, *, bins: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Means of y over bins that are equally wide in log x: a line through a cloud of points.
 
-    Parameters: x (n,), > 0; y (n,); bins >= 1. Returns middle of x (geometric mean), mean of y and
-    number of points of each bin that has any, by rising x. Raises TypeError, ValueError (lengths, x
-    <= 0, NaN).
+    Parameters
+    ----------
+    x : (n,) real, > 0
+    y : (n,) real
+    bins : int >= 1, default 12
+
+    Returns
+    -------
+    middle, mean, size : arrays, one value for each bin that has points, by rising x
+        Geometric mean of x, mean of y, number of points.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Lengths, x <= 0, NaN.
     """
     x, y = check_array("x", x, ndim=1, min_rows=1).astype(np.float64), check_array(
         "y", y, ndim=1).astype(np.float64)
@@ -93,9 +105,16 @@ def binned_means(x: Any, y: Any, *, bins: int = 12) -> tuple[np.ndarray, np.ndar
 
 @dataclass(frozen=True)
 class NormByFrequency:
-    """Length of each vector beside its count, the most frequent first: ``rows`` of the table,
-    ``counts`` and ``norms``, (n,) each, so that place i has frequency rank i + 1. ``pearson``
-    compares length and log count, ``spearman`` their ranks; 0 where all lengths are equal.
+    """Norm of each vector beside its count, the most frequent first.
+
+    Attributes
+    ----------
+    rows, counts, norms : (n,)
+        Rows of the table, their counts and norms; place i has frequency rank i + 1.
+    pearson : float
+        Correlation of norm and log count; 0 where all norms are equal.
+    spearman : float
+        Of their ranks.
     """
 
     rows: np.ndarray = field(repr=False)
@@ -105,22 +124,47 @@ class NormByFrequency:
     spearman: float
 
     def by_count(self, *, bins: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Count, mean length and number of words of bins that are equally wide in log count."""
+        """Count, mean norm and number of words of bins that are equally wide in log count.
+
+        Parameters
+        ----------
+        bins : int >= 1, default 12
+
+        Returns
+        -------
+        counts, norms, sizes : arrays
+        """
         return binned_means(self.counts, self.norms, bins=bins)
 
 
 def norm_by_frequency(table: Any, counts: Any, *, exclude: Sequence[int] = (),
                       least: int = 1) -> NormByFrequency:
-    """The length of each word's vector, ordered by how frequent the word is.
+    """The norm of each word's vector, ordered by how frequent the word is.
 
     Measure the raw table: what leaves the embedding layer of a BERT went through LayerNorm, which
-    gives all vectors nearly one length.
+    gives all vectors nearly one norm. [li2020sentence, Tab. 1]
 
-    Parameters: table (n, d), one row per word; counts (n,), of each word in a large text; exclude,
-    numbers of rows that are no words (special and unused pieces); least, the count below which a
-    word is left out: the vector of a word that was never read is still the random one. Raises
-    TypeError, ValueError (shapes, NaN, negative counts, fewer than 2 words left). [li2020sentence,
-    Tab. 1]
+    Parameters
+    ----------
+    table : (n, d) real
+        One row per word.
+    counts : (n,) real
+        Of each word in a large text.
+    exclude : sequence of int, default ()
+        Rows that are no words (special and unused tokens).
+    least : int >= 1, default 1
+        The count below which a word is left out: the vector of a word that was never read is still
+        the
+        random initialisation.
+
+    Returns
+    -------
+    NormByFrequency
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shapes, NaN, negative counts, fewer than 2 words left.
     """
     from .. import kernels                       # here, not above: it loads torch
 
@@ -133,10 +177,19 @@ def norm_by_frequency(table: Any, counts: Any, *, exclude: Sequence[int] = (),
 
 @dataclass(frozen=True)
 class FrequencyBins:
-    """Lengths and neighbours by frequency rank, one row per bin: ``edges`` (bins, 2), the ranks
-    from (included, the most frequent word has 0) and to (excluded); ``norms`` (bins,), mean length;
-    ``distances`` and ``dots`` (bins, len(ks)): mean Euclidean distance of the k nearest neighbours,
-    and mean dot product with the k rows that have the largest.
+    """Norms and neighbours by frequency rank, one row per bin.
+
+    Attributes
+    ----------
+    edges : (bins, 2) int
+        Ranks from (included, the most frequent word has 0) and to (excluded).
+    ks : tuple of int
+    norms : (bins,) float64
+        Mean norm.
+    distances : (bins, len(ks)) float64
+        Mean Euclidean distance of the k nearest neighbours.
+    dots : (bins, len(ks)) float64
+        Mean dot product with the k rows that have the largest.
     """
 
     edges: np.ndarray
@@ -154,18 +207,34 @@ class FrequencyBins:
 def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLOW_EDGES,
                      ks: Sequence[int] = BERT_FLOW_KS, exclude: Sequence[int] = (),
                      least: int = 1) -> FrequencyBins:
-    """Table 1 of BERT-flow: mean length, mean distance to the k nearest words and mean of the k
-    largest dot products, by bins of frequency rank.
+    """Table 1 of BERT-flow: norms, nearest words and largest dot products, by bins of frequency
+    rank.
 
     Neighbours are looked for among all words that are not left out, the word itself excepted. Dot
     products rise for rare words because their vectors are longer, not because they are closer: read
-    them beside the distances.
+    them beside the distances. [li2020sentence, Tab. 1]
 
-    Parameters: table, counts, exclude, least as in `norm_by_frequency`; edges, rising ranks: bin i
-    holds edges[i] <= rank < edges[i + 1], counted from 0, and is cut where the words end; ks,
-    numbers of neighbours. Memory: two float64 copies of the table and blocks. Raises TypeError,
-    ValueError as there, for edges that do not rise or a k that is more than there are other words.
-    [li2020sentence, Tab. 1]
+    Parameters
+    ----------
+    table, counts, exclude, least
+        As in `norm_by_frequency`.
+    edges : sequence of rising int, default BERT_FLOW_EDGES
+        Bin i holds edges[i] <= rank < edges[i + 1], counted from 0, and is cut where the words end.
+    ks : sequence of int, default BERT_FLOW_KS
+        Numbers of neighbours.
+
+    Returns
+    -------
+    FrequencyBins
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `norm_by_frequency`; edges that do not rise, a k that is more than there are other words.
+
+    Notes
+    -----
+    Memory: two float64 copies of the table and blocks.
     """
     table, counts, rows = _ranked(table, counts, exclude, least)
     bounds = _bounds(edges, len(rows))
@@ -182,18 +251,18 @@ def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLO
     lengths = np.ldexp(norms(words), exponent)
     inside = [slice(low - asked.start, high - asked.start) for low, high in bounds.tolist()]
     with np.errstate(over="ignore"):
-        found = [
+        result = [
             np.ldexp(np.array([[values[part, :k].mean()
                                 for k in ks]
                                for part in inside]), factor)
             for values, factor in ((distances, exponent), (dots, 2 * exponent))
         ]
-    if not np.isfinite(found[1]).all():
+    if not np.isfinite(result[1]).all():
         raise ValueError(f"table holds numbers up to {np.abs(table).max():.3g}, whose dot products "
                          "are beyond float64; divide it by a number first")
     return FrequencyBins(bounds, ks,
                          np.array([lengths[low:high].mean() for low, high in bounds.tolist()]),
-                         *found)
+                         *result)
 
 
 def _bounds(edges: Sequence[int], n: int) -> np.ndarray:
@@ -223,11 +292,11 @@ def _nearest(words: np.ndarray, asked: slice, k: int, *, metric: str) -> np.ndar
         among = np.column_stack([words, np.sqrt(squares.max() - squares)])
         query = np.column_stack([query, np.zeros(len(query))])
     # k + 1: one of them may be the word itself
-    found = kernels.knn(query, among, k=k + 1, metric="l2", backend="cpu")[1].numpy()
-    own = found == np.arange(asked.start, asked.stop)[:, None]
+    result = kernels.knn(query, among, k=k + 1, metric="l2", backend="cpu")[1].numpy()
+    own = result == np.arange(asked.start, asked.stop)[:, None]
     # not among them (equal rows, short vectors): the last one is too many
     own[~own.any(axis=1), -1] = True
-    others = found[~own].reshape(len(query), k)
+    others = result[~own].reshape(len(query), k)
     step = max(1, BLOCK // (k * words.shape[1]))
     values = []
     for start in range(0, len(others), step):

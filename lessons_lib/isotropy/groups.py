@@ -21,9 +21,17 @@ __all__ = ["Groups", "group_rows"]
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of rows of a table of ``n_rows`` rows: group i, of ``labels[i]``, has the rows
-    ``rows[offsets[i]:offsets[i + 1]]``. ``pool`` are all rows that carry a label, those of groups
-    that were left out included: from them `random` draws.
+    """Groups of rows of a table: group i, of ``labels[i]``, has ``rows[offsets[i]:offsets[i +
+    1]]``.
+
+    Attributes
+    ----------
+    rows, offsets, labels : arrays
+    pool : (any,) int
+        All rows that carry a label, those of groups that were left out included: from them `random`
+        draws.
+    n_rows : int
+        Rows of the table.
     """
 
     rows: np.ndarray = field(repr=False)
@@ -42,7 +50,16 @@ class Groups:
 
     def random(self, *, seed: int = 0) -> Groups:
         """Groups of the same sizes, of rows drawn from the pool, none twice: the baseline with as
-        many vectors.
+        many
+        vectors.
+
+        Parameters
+        ----------
+        seed : int, default 0
+
+        Returns
+        -------
+        Groups
         """
         drawn = generator(seed).permutation(self.pool)[: len(self.rows)]
         return Groups(drawn, self.offsets, self.labels, self.pool, self.n_rows)
@@ -50,15 +67,39 @@ class Groups:
 
 def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int | None = None,
                seed: int = 0) -> Groups:
-    """Group row numbers by label.
+    """Group row numbers by label, in the order of the labels.
 
-    Parameters: labels (n,), the word or the sentence of each row: ints, where a negative one leaves
-    the row out (special tokens), or str, where ``""`` does; contexts (n,) ints, the sentence of
-    each row; least, how many rows a group needs, or how many different contexts where these are
-    given (5 for words in the paper); most, rows of a group from which some are drawn by chance,
-    None for no limit; seed of that. Groups come in the order of their labels. Raises TypeError,
-    ValueError (lengths, no group left). [ethayarajh2019contextual]
+    Parameters
+    ----------
+    labels : (n,) int or str
+        The word or the sentence of each row; a negative one, or ``""``, leaves the row out (special
+        tokens).
+    contexts : (n,) int, optional
+        The sentence of each row.
+    least : int >= 1, default 1
+        How many rows a group needs, or how many different contexts where these are given (5 for
+        words
+        in the paper).
+    most : int >= 1, optional
+        Rows of a group, drawn by chance where there are more; None for no limit.
+    seed : int, default 0
+        Of that.
 
+    Returns
+    -------
+    Groups
+
+    Raises
+    ------
+    TypeError, ValueError
+        Lengths, no group left.
+
+    Notes
+    -----
+    [ethayarajh2019contextual]
+
+    Examples
+    --------
     >>> group_rows(["a", "b", "a", ""]).rows.tolist()
     [0, 2, 1]
     """

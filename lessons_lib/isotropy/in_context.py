@@ -64,14 +64,28 @@ def _moments(vectors: np.ndarray, groups: Groups) -> Any:
 
 
 def self_similarity(vectors: Any, groups: Groups) -> np.ndarray:
-    """How alike the occurrences of each word are: the mean cosine over pairs of different rows of a
-    group, in one pass.
+    """How alike the occurrences of each word are: the mean cosine over pairs of different rows.
 
-        (‖Σ u‖² - Σ ‖u‖²) / (n (n - 1)),      u = x / ‖x‖
+    Parameters
+    ----------
+    vectors : (rows, d) real
+        One layer.
+    groups : Groups
+        Of `group_rows`.
 
-    Parameters: vectors (rows, d) real, one layer; groups, of `group_rows`. Returns (groups,)
-    float64 in [-1, 1]; 0 for a group of one row. Raises TypeError, ValueError (shape, NaN, another
-    number of rows). [ethayarajh2019contextual, Sec. 3]
+    Returns
+    -------
+    (groups,) float64 in [-1, 1]
+        0 for a group of one row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN, another number of rows.
+
+    Notes
+    -----
+    (‖Σ u‖² - Σ ‖u‖²) / (n (n - 1)), u = x / ‖x‖, in one pass. [ethayarajh2019contextual, Sec. 3]
     """
     from .. import kernels
 
@@ -83,8 +97,24 @@ def intra_sentence_similarity(vectors: Any, groups: Groups) -> np.ndarray:
     """How much the tokens of each sentence agree with their mean: the mean of cos(mean, x).
 
     The mean contains every token, so about 1/√n is left even where n tokens have nothing in common;
-    `against_chance` takes that away, too. Parameters and errors as in `self_similarity`. Returns
-    (groups,) float64 in [-1, 1]; 0 where the rows sum to zero. [ethayarajh2019contextual, Sec. 3]
+    `against_chance` takes that away, too. [ethayarajh2019contextual, Sec. 3]
+
+    Parameters
+    ----------
+    vectors : (rows, d) real
+        One layer.
+    groups : Groups
+        Of `group_rows`.
+
+    Returns
+    -------
+    (groups,) float64 in [-1, 1]
+        0 where the rows sum to zero.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN, another number of rows.
     """
     from .. import kernels
 
@@ -97,27 +127,46 @@ def intra_sentence_similarity(vectors: Any, groups: Groups) -> np.ndarray:
 
 def maximum_explainable_variance(vectors: Any, groups: Groups, *,
                                  centred: bool = False) -> np.ndarray:
-    """How well one static vector could stand for all occurrences of a word: σ₁² / Σ σ² of each
-    group.
+    """How well one static vector could stand for all occurrences of a word.
 
-    The paper takes the occurrences as they are; its code takes their mean away first
-    (``centred=True``). The figure falls with the number of rows (1/n for n orthogonal ones), so
-    words with few occurrences look static: compare with as many random rows only.
+    Parameters
+    ----------
+    vectors : (rows, d) real
+        One layer.
+    groups : Groups
+        Of `group_rows`.
+    centred : bool, default False
+        Take the mean of the occurrences away first, as the code of the paper does; the paper takes
+        them
+        as they are.
 
-    Parameters and errors as in `self_similarity`. Returns (groups,) float64 in [0, 1]; 0 for a
-    group of zeros, and for a single row when centred. Groups of one size are done together; memory:
-    a block of rows, for larger groups d x d. [ethayarajh2019contextual, Sec. 3]
+    Returns
+    -------
+    (groups,) float64 in [0, 1]
+        0 for a group of zeros, and for a single row when centred.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN, another number of rows.
+
+    Notes
+    -----
+    σ₁² / Σ σ² of each group. It falls with the number of rows (1/n for n orthogonal ones), so words
+    with few occurrences look static: compare with as many random rows only. Groups of one size are
+    done
+    together; memory: a block of rows, for larger groups d x d. [ethayarajh2019contextual, Sec. 3]
     """
     vectors = _checked(vectors, groups)
-    found, exponent = np.zeros(len(groups)), power_of_two(vectors)
+    result, exponent = np.zeros(len(groups)), power_of_two(vectors)
     for same in _of_one_size(groups.sizes, vectors.shape[1]):
         rows = groups.rows[groups.offsets[same][:, None] + np.arange(groups.sizes[same[0]])]
         if rows.shape[1] > vectors.shape[1]:
-            found[same[0]] = share_of_first(
+            result[same[0]] = share_of_first(
                 values_of(vectors, index=rows[0], exponent=exponent, centred=centred))
         else:
-            found[same] = _shares(vectors[rows], centred=centred)
-    return found
+            result[same] = _shares(vectors[rows], centred=centred)
+    return result
 
 
 def _of_one_size(sizes: np.ndarray, d: int) -> Iterator[np.ndarray]:
@@ -150,9 +199,12 @@ def _shares(x: np.ndarray, *, centred: bool) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Adjusted:
-    """A measure of every group, ``raw``, and of as many random rows, ``chance``; (groups,) each.
+    """A measure of every group and of as many random rows.
 
-    ``adjusted`` is the difference.
+    Attributes
+    ----------
+    raw : (groups,) float64
+    chance : (groups,) float64
     """
 
     raw: np.ndarray = field(repr=False)
@@ -174,16 +226,31 @@ class Adjusted:
 
 def against_chance(measure: Callable[[Any, Groups], np.ndarray], vectors: Any, groups: Groups, *,
                    seed: int = 0) -> Adjusted:
-    """Measure groups, and with the same formula groups of as many rows drawn by chance from the
-    whole table.
+    """Measure groups, and with the same formula groups of as many random rows from the whole table.
 
     A baseline of another formula or another number of vectors is none: Ethayarajh's released
-    figures subtract the share of one vector in 1000 random occurrences from that in a handful of
-    them, which for GPT-2 goes far below zero.
+    figures
+    subtract the share of one vector in 1000 random occurrences from that in a handful of them,
+    which
+    for GPT-2 falls far below zero.
 
-    Parameters: measure, `self_similarity`, `intra_sentence_similarity`,
-    `maximum_explainable_variance` or any function of vectors and groups; vectors, groups as there;
-    seed of the draw. Returns `Adjusted`. Raises as the measure does.
+    Parameters
+    ----------
+    measure : function of vectors and groups
+        Such as `self_similarity`, `intra_sentence_similarity`, `maximum_explainable_variance`.
+    vectors, groups
+        As there.
+    seed : int, default 0
+        Of the draw.
+
+    Returns
+    -------
+    Adjusted
+
+    Raises
+    ------
+    TypeError, ValueError
+        As the measure does.
     """
     if not callable(measure):
         raise TypeError(f"measure={shown(measure)} is {type(measure).__name__}; expected a "
@@ -193,8 +260,18 @@ def against_chance(measure: Callable[[Any, Groups], np.ndarray], vectors: Any, g
 
 @dataclass(frozen=True)
 class Contextuality:
-    """One layer: ``mean_cosine`` of all pairs of rows, ``self_similarity`` and ``explained`` of
-    words, ``intra_similarity`` of sentences.
+    """One layer, each measure but the first against chance.
+
+    Attributes
+    ----------
+    mean_cosine : float
+        Of all pairs of rows.
+    self_similarity : Adjusted
+        Of words.
+    intra_similarity : Adjusted
+        Of sentences.
+    explained : Adjusted
+        Of words.
     """
 
     mean_cosine: float
@@ -207,12 +284,30 @@ def contextuality(vectors: Any, words: Any, sentences: Any, *, least: int = 5,
                   most: int | None = 200, seed: int = 0) -> Contextuality:
     """All measures of Ethayarajh for one layer, each against chance.
 
-    Parameters: vectors (rows, d) real, a row per token; words (rows,), what stands there: ints or
-    str, negative or ``""`` for what is left out, such as [CLS] and [SEP]; sentences (rows,) ints >=
-    0, where; least, the number of different sentences a word needs; most, occurrences of a word
-    that are looked at, None for all; seed. Call it for every layer with the same words, so that the
-    layers compare. Raises TypeError, ValueError (shapes, NaN, no word that is frequent enough).
+    Call it for every layer with the same words, so that the layers compare.
     [ethayarajh2019contextual]
+
+    Parameters
+    ----------
+    vectors : (rows, d) real
+        A row per token.
+    words : (rows,) int or str
+        The word of each row; negative or ``""`` for what is left out, such as [CLS] and [SEP].
+    sentences : (rows,) int >= 0
+    least : int >= 1, default 5
+        The number of different sentences a word needs.
+    most : int >= 1 or None, default 200
+        Occurrences of a word that are looked at; None for all.
+    seed : int, default 0
+
+    Returns
+    -------
+    Contextuality
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shapes, NaN, no word that is frequent enough.
     """
     of_word = group_rows(words, contexts=sentences, least=least, most=most, seed=seed)
     inside = np.full(of_word.n_rows, -1)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .rows import as_rows
-from .spectrum import stable_signs
+from .rows import as_rows, stable_signs
 
 if TYPE_CHECKING:
     from ..kernels import Moments

@@ -24,9 +24,16 @@ __all__ = ["Cone", "cone", "cone_angle", "narrowest_sector"]
 class Cone:
     """A table of vectors seen along its strongest directions.
 
-    ``points`` (n, dim) are the rows' coordinates; ``axes`` (dim, d) the directions, orthonormal;
-    ``shares`` (dim,) of the squared singular values in their sum; ``angle`` in degrees: 95 % of the
-    rows, with all their dimensions, lie within it of the mean direction.
+    Attributes
+    ----------
+    points : (n, dim) float64
+        The rows' coordinates.
+    axes : (dim, d) float64
+        The directions, orthonormal.
+    shares : (dim,) float64
+        Of the squared singular values in their sum.
+    angle : float
+        Degrees: 95 % of the rows, with all their dimensions, lie within it of the mean direction.
     """
 
     points: np.ndarray = field(repr=False)
@@ -36,14 +43,29 @@ class Cone:
 
 
 def cone(x: Any, *, dim: int = 2) -> Cone:
-    """Project a table on its strongest directions without centring it: `Cone`.
+    """Project a table on its strongest directions without centring it.
 
-    The first axis points to where most of the rows are; of every other axis the entry of largest
-    magnitude is positive.
+    Parameters
+    ----------
+    x : (n, d) real
+    dim : {2, 3}, default 2
+        2 for print or 3 to turn around, at most n and d.
 
-    Parameters: x, (n, d) real; dim, 2 for print or 3 to turn around, at most n and d. Memory beyond
-    x: the points, a block of rows and d x d. Raises TypeError, ValueError (shape, NaN, dim).
-    [gao2019representation, Fig. 1]
+    Returns
+    -------
+    Cone
+        The first axis points to where most of the rows are; of every other axis the entry of
+        largest
+        magnitude is positive.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN, dim.
+
+    Notes
+    -----
+    Memory beyond x: the points, a block of rows and d x d. [gao2019representation, Fig. 1]
     """
     x = as_rows("x", x, min_rows=2)
     dim = check_int("dim", dim, low=2, high=3)
@@ -59,15 +81,29 @@ def cone(x: Any, *, dim: int = 2) -> Cone:
 
 
 def cone_angle(x: Any, *, share: float = 0.95) -> float:
-    """The half-angle of the cone around the mean direction that holds a share of the rows, in
-    degrees.
+    """The half-angle of the cone around the mean direction that holds a share of the rows.
 
-    The mean direction is Σ u_i with u_i = x_i / ‖x_i‖. About 90 for many dimensions without a
-    common direction, 0 for rows that all point one way, 180 where the directions cancel and there
-    is no mean one. Rows of zeros have no direction and do not count.
+    Parameters
+    ----------
+    x : (n, d) real
+        Rows of zeros have no direction and do not count.
+    share : float in (0, 1], default 0.95
 
-    Parameters: x, (n, d) real; share in (0, 1]. Raises TypeError, ValueError (shape, NaN, only
-    zeros).
+    Returns
+    -------
+    float
+        Degrees: about 90 for many dimensions without a common direction, 0 for rows that all point
+        one
+        way, 180 where the directions cancel and there is no mean one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN, only zeros.
+
+    Notes
+    -----
+    The mean direction is Σ u_i with u_i = x_i / ‖x_i‖.
     """
     x, share = as_rows("x", x), check_float("share", share, low=0, high=1, open_low=True)
     total = sum(unit(block).sum(axis=0) for block in blocks(x))
@@ -85,10 +121,25 @@ def cone_angle(x: Any, *, share: float = 0.95) -> float:
 def narrowest_sector(points: Any, *, share: float = 0.95) -> tuple[float, float]:
     """The narrowest sector around the origin that holds a share of the points of a plane.
 
-    Parameters: points (n, 2); those at the origin have no direction and do not count; share in (0,
-    1]. Returns where it begins, in degrees against the clock from the first axis, in [-180, 180),
-    and its width in [0, 360). Raises TypeError, ValueError (shape, NaN, no point off the origin).
+    Parameters
+    ----------
+    points : (n, 2) real
+        Those at the origin have no direction and do not count.
+    share : float in (0, 1], default 0.95
 
+    Returns
+    -------
+    begin : float in [-180, 180)
+        Degrees against the clock from the first axis.
+    width : float in [0, 360)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN, no point off the origin.
+
+    Examples
+    --------
     >>> narrowest_sector([[1.0, 0.0], [0.0, 2.0]])
     (0.0, 90.0)
     """

@@ -25,25 +25,41 @@ _WORDS = {"self_similarity": "self_similarity", "explained": "variance_explained
 
 
 def published_layers(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The released statistics of one model: name -> (layers, values), layer 0 being the input.
+    """The released statistics of one model, layer by layer, layer 0 being the input.
 
-    Names: ``mean_cosine`` of random words, ``intra_similarity`` of words and their sentence,
-    ``norm``, ``self_similarity`` and ``explained`` (maximum explainable variance; not measured for
-    layer 0), both means over words and unadjusted, and ``explained_by_chance``, of 1000 random
-    words, which is no baseline for ``explained``.
+    Parameters
+    ----------
+    model : {"bert", "gpt2", "elmo"}
+        "bert" is base, cased.
 
-    Parameters: model, "bert" (base, cased), "gpt2" or "elmo". Raises ValueError (another name),
-    DataMissing where the data are not there.
+    Returns
+    -------
+    dict of str to (layers, values)
+        ``mean_cosine`` of random words, ``intra_similarity`` of words and their sentence, ``norm``,
+        ``self_similarity`` and ``explained`` (maximum explainable variance; not measured for layer
+        0),
+        both means over words and unadjusted, and ``explained_by_chance``, of 1000 random words,
+        which
+        is no baseline for ``explained``.
+
+    Raises
+    ------
+    ValueError
+        Another name.
+    DataMissing
+
+    Notes
+    -----
     [ethayarajh2019contextual]
     """
     check_choice("model", model, PUBLISHED_MODELS)
     space = load("embedding-space").values[model]
-    found = {
+    result = {
         name: (np.arange(len(space[printed])), space[printed]) for name, printed in _SPACE.items()
     }
     table = load("contextual-statistics", model=model)
     for name, printed in _WORDS.items():
         rows = table.statistic == printed
         layers, of_row = np.unique(table.layer[rows], return_inverse=True)
-        found[name] = layers, np.bincount(of_row, table.value[rows]) / np.bincount(of_row)
-    return found
+        result[name] = layers, np.bincount(of_row, table.value[rows]) / np.bincount(of_row)
+    return result

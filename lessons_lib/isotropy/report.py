@@ -24,15 +24,32 @@ __all__ = ["Anisotropy", "anisotropy"]
 
 @dataclass(frozen=True)
 class Anisotropy:
-    """Figures of a table of ``n`` vectors of ``dim`` numbers. What an isotropic cloud of many
-    vectors would have stands in brackets.
+    """Figures of a table of vectors; what an isotropic cloud of many vectors would have is in
+    brackets.
 
-    ``mean_cosine`` of all pairs (0) and ``standardised``, the same once every dimension has mean 0
-    and variance 1; ``top_share`` σ₁²/Σσ² (1/dim); ``angle`` in degrees of the cone around the mean
-    direction that holds 95 % (a little above 90); ``effective_rank`` (dim); ``isoscore`` (1);
-    ``partition`` isotropy (near 1 for short vectors); ``rogue_share``, of the three strongest
-    dimensions in the mean cosine; ``mean_norm``; and ``norm_frequency``, the correlation of length
-    and log count, None without counts.
+    Attributes
+    ----------
+    n, dim : int
+        Rows and columns.
+    mean_cosine : float
+        Of all pairs (0).
+    standardised : float
+        The same once every dimension has mean 0 and variance 1.
+    top_share : float
+        σ₁²/Σσ² (1/dim).
+    angle : float
+        Degrees of the cone around the mean direction that holds 95 % (a little above 90).
+    effective_rank : float
+        (dim).
+    isoscore : float
+        (1).
+    partition : float
+        `partition_isotropy` (near 1 for short vectors).
+    rogue_share : float
+        Of the three strongest dimensions in the mean cosine.
+    mean_norm : float
+    norm_frequency : float or None
+        Correlation of norm and log count; None without counts.
     """
 
     n: int
@@ -51,12 +68,26 @@ class Anisotropy:
 
 def anisotropy(x: Any, *, counts: Any = None, exclude: Sequence[int] = (),
                least: int = 1) -> Anisotropy:
-    """All figures that need no more than the vectors, for word tables also how length goes with
+    """All figures that need no more than the vectors, for word tables also how the norm follows
     frequency.
 
-    Parameters: x (n, d) real, n >= 2 different rows, d >= 2; counts (n,) of each word, None for
-    vectors of no words; exclude and least, as in `norm_by_frequency`: they choose the rows of every
-    figure, so that words that were never read do not look isotropic. Raises TypeError, ValueError.
+    Parameters
+    ----------
+    x : (n, d) real, n >= 2 different rows, d >= 2
+    counts : (n,) real, optional
+        Of each word; None for vectors of no words.
+    exclude, least
+        As in `norm_by_frequency`: they choose the rows of every figure, so that words that were
+        never
+        read do not look isotropic.
+
+    Returns
+    -------
+    Anisotropy
+
+    Raises
+    ------
+    TypeError, ValueError
     """
     x = as_rows("x", x, min_rows=2)
     known = None

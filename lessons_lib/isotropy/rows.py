@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core import check_array
 
-__all__ = ["as_rows", "blocks", "norms", "power_of_two", "unit"]
+__all__ = ["as_rows", "blocks", "norms", "power_of_two", "stable_signs", "unit"]
 
 BLOCK = 1 << 20                                   # numbers per block: 8 MB in float64
 MODERATE = 100  # numbers between 2^-100 and 2^100 can be squared and summed as they are
@@ -91,8 +91,16 @@ def unit(block: np.ndarray) -> np.ndarray:
 
 def norms(x: np.ndarray, *, index: np.ndarray | None = None) -> np.ndarray:
     """Length of every row, or of the rows with the numbers ``index``; (n,) float64."""
-    found = [np.zeros(0)]
+    result = [np.zeros(0)]
     for block in blocks(x, index=index):
         scaled, exponents = _scaled(block)
-        found.append(np.ldexp(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)), exponents))
-    return np.concatenate(found)
+        result.append(np.ldexp(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)), exponents))
+    return np.concatenate(result)
+
+
+def stable_signs(axes: np.ndarray) -> np.ndarray:
+    """Directions, (k, d), each turned so that its entry of largest magnitude is positive: a
+    direction has no sign of its own.
+    """
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
+    return axes * np.where(largest < 0, -1.0, 1.0)

@@ -20,20 +20,35 @@ __all__ = ["isoscore", "partition_isotropy"]
 
 
 def isoscore(x: Any) -> float:
-    """The share of dimensions that a cloud uses evenly: 1 for an isotropic cloud, 0 for a line, (k
-    - 1) / (d - 1) for k of d dimensions.
+    """The share of dimensions that a cloud uses evenly.
 
-        λ̂ = √d λ / ‖λ‖,   δ = ‖λ̂ - 1‖ / √(2 (d - √d)),   ι = ((d - δ² (d - √d))² - d) / (d (d -
-        1)) = (r - 1) / (d - 1)
+    Parameters
+    ----------
+    x : (n, d) real, n >= 2 different rows, d >= 2
 
-    λ are the variances along the principal components; the printed steps come down to their
-    participation ratio r = (Σ λ)² / Σ λ². A shift, a rotation and a change of unit leave it as it
-    is; few rows lower it (n rows span at most n - 1 dimensions).
+    Returns
+    -------
+    float in [0, 1]
+        1 for an isotropic cloud, 0 for a line, (k - 1) / (d - 1) for k of d dimensions.
 
-    Parameters: x, (n, d) real, n >= 2 different rows, d >= 2. Returns a float in [0, 1]. Raises
-    TypeError, ValueError (shape, NaN, all rows equal).
-    [rudman2022isoscore]
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN, all rows equal.
 
+    Notes
+    -----
+    λ̂ = √d λ / ‖λ‖,   δ = ‖λ̂ - 1‖ / √(2 (d - √d)),
+    ι = ((d - δ² (d - √d))² - d) / (d (d - 1)) = (r - 1) / (d - 1)
+
+    λ are the variances along the principal components; the printed steps reduce to their
+    participation
+    ratio r = (Σ λ)² / Σ λ². A shift, a rotation and a change of unit leave it as it is; few rows
+    lower
+    it (n rows span at most n - 1 dimensions). [rudman2022isoscore]
+
+    Examples
+    --------
     >>> round(isoscore([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), 12)
     1.0
     """
@@ -52,16 +67,31 @@ def partition_isotropy(x: Any) -> float:
     """How far the partition function depends on the direction: its least value over its largest
     one.
 
-        I = min Z(c) / max Z(c),      Z(c) = Σ_w exp(c·w),      c in ± the eigenvectors of XᵀX
+    Parameters
+    ----------
+    x : (n, d) real, n >= 1
 
-    Both signs of each direction are asked: the sign of an eigenvector means nothing, and a cone
-    shows in the difference. Z is large for long vectors, so compare tables of like lengths only.
-    Where eigenvalues coincide the directions, and so the figure, are not unique.
+    Returns
+    -------
+    float in [0, 1]
+        It may underflow to 0.
 
-    Parameters: x, (n, d) real, n >= 1. Returns a float in [0, 1]; it may underflow to 0. Memory
-    beyond x: a block of rows and d x d. Raises TypeError, ValueError (shape, NaN).
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN.
+
+    Notes
+    -----
+    I = min Z(c) / max Z(c), Z(c) = Σ_w exp(c·w), c in ± the eigenvectors of XᵀX. Both signs of each
+    direction are asked: the sign of an eigenvector means nothing, and a cone shows in the
+    difference. Z
+    is large for long vectors, so compare tables of like norms only. Where eigenvalues coincide the
+    directions, and so the figure, are not unique. Memory beyond x: a block of rows and d x d.
     [mu2018allbutthetop]
 
+    Examples
+    --------
     >>> round(partition_isotropy([[1.0]]), 6) == round(float(np.exp(-2)), 6)
     True
     """

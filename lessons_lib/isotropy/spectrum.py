@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .rows import BLOCK, as_rows, blocks, power_of_two
+from .rows import BLOCK, as_rows, blocks, power_of_two, stable_signs
 
 __all__ = [
     "effective_rank", "participation_ratio", "right_singular_vectors", "share_of_first",
-    "singular_spectrum", "singular_values", "stable_signs", "top_share", "values_of"
+    "singular_spectrum", "singular_values", "top_share", "values_of"
 ]
 
 
@@ -57,10 +57,27 @@ def values_of(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int =
 def singular_values(x: Any, *, centred: bool = False) -> np.ndarray:
     """Singular values of a table of vectors, falling.
 
-    Parameters: x, (n, d) real, n >= 1; centred, whether the mean of the rows is taken away first.
-    Returns (min(n, d),) float64. Memory beyond x: a block of rows and d x d. Raises TypeError,
-    ValueError (shape, NaN).
+    Parameters
+    ----------
+    x : (n, d) real, n >= 1
+    centred : bool, default False
+        Take the mean of the rows away first.
 
+    Returns
+    -------
+    (min(n, d),) float64
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN.
+
+    Notes
+    -----
+    Memory beyond x: a block of rows and d x d.
+
+    Examples
+    --------
     >>> singular_values([[3.0, 0.0], [0.0, -4.0]]).tolist()
     [4.0, 3.0]
     """
@@ -81,20 +98,28 @@ def right_singular_vectors(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarra
     return stable_signs(vectors[:n]), values
 
 
-def stable_signs(axes: np.ndarray) -> np.ndarray:
-    """Directions, (k, d), each turned so that its entry of largest magnitude is positive: a
-    direction has no sign of its own.
-    """
-    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
-    return axes * np.where(largest < 0, -1.0, 1.0)
-
-
 def singular_spectrum(x: Any, *, centred: bool = False) -> np.ndarray:
-    """Singular values divided by the largest one, (min(n, d),): flat where no direction is
-    preferred; zeros for a table of zeros.
+    """Singular values divided by the largest one: flat where no direction is preferred.
 
-    Parameters and errors as in `singular_values`. [gao2019representation, Fig. 1;
-    wang2020improving]
+    Parameters
+    ----------
+    x : (n, d) real, n >= 1
+    centred : bool, default False
+        Take the mean of the rows away first.
+
+    Returns
+    -------
+    (min(n, d),) float64
+        Zeros for a table of zeros.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN.
+
+    Notes
+    -----
+    [gao2019representation, Fig. 1; wang2020improving]
     """
     values = singular_values(x, centred=centred)
     return values / values[0] if values[0] > 0 else values
@@ -106,17 +131,34 @@ def share_of_first(values: np.ndarray) -> float:
 
 
 def top_share(x: Any, *, centred: bool = False) -> float:
-    """How much one direction explains: the square of the largest singular value over the sum of all
-    squares.
+    """How much one direction explains: the share of the largest squared singular value.
 
-        σ₁² / Σ σ_k²,      uncentred by default: the mean counts, and in a cone it is most of what
-        there is
+    Parameters
+    ----------
+    x : (n, d) real, n >= 1
+    centred : bool, default False
+        Take the mean of the rows away first.
 
-    For the occurrences of one word this is Ethayarajh's maximum explainable variance. It is not
+    Returns
+    -------
+    float in (0, 1]
+        0 for a table of zeros.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN.
+
+    Notes
+    -----
+    σ₁² / Σ σ_k², uncentred by default: the mean counts, and in a cone it is most of what there is.
+    For
+    the occurrences of one word this is Ethayarajh's maximum explainable variance. It is not
     scikit-learn's ``TruncatedSVD`` ratio, which divides the *variance* of the projections, without
-    their mean. Parameters and errors as in `singular_values`. Returns a float in (0, 1], 0 for a
-    table of zeros. [ethayarajh2019contextual, Sec. 3]
+    their mean. [ethayarajh2019contextual, Sec. 3]
 
+    Examples
+    --------
     >>> top_share([[1.0, 0.0], [0.0, 1.0]])
     0.5
     """
@@ -124,11 +166,27 @@ def top_share(x: Any, *, centred: bool = False) -> float:
 
 
 def effective_rank(x: Any, *, centred: bool = False) -> float:
-    """How many directions the rows use, by entropy: exp(-Σ p ln p) with p = σ / Σ σ.
+    """How many directions the rows use, by entropy.
 
-    1 for rows on a line through the origin, d for a flat spectrum, 0 for a table of zeros.
-    Parameters and errors as in `singular_values`.
-    [roy2007effective]
+    Parameters
+    ----------
+    x : (n, d) real, n >= 1
+    centred : bool, default False
+        Take the mean of the rows away first.
+
+    Returns
+    -------
+    float in [1, d]
+        1 for rows on a line through the origin, d for a flat spectrum, 0 for a table of zeros.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN.
+
+    Notes
+    -----
+    exp(-Σ p ln p) with p = σ / Σ σ. [roy2007effective]
     """
     values = singular_spectrum(x, centred=centred)
     p = values[values > 0] / max(values.sum(), 1e-300)
@@ -136,11 +194,27 @@ def effective_rank(x: Any, *, centred: bool = False) -> float:
 
 
 def participation_ratio(x: Any, *, centred: bool = True) -> float:
-    """How many directions the rows use, by squares: (Σ λ)² / Σ λ² with λ = σ², the eigenvalues of
-    the covariance.
+    """How many directions the rows use, by squares.
 
-    1 for rows on a line, d for a flat spectrum, 0 for rows that are all equal. Parameters and
-    errors as in `singular_values`, but centred by default, as the covariance is.
+    Parameters
+    ----------
+    x : (n, d) real, n >= 1
+    centred : bool, default True
+        Take the mean of the rows away first.
+
+    Returns
+    -------
+    float in [1, d]
+        1 for rows on a line, d for a flat spectrum, 0 for rows that are all equal.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Shape, NaN.
+
+    Notes
+    -----
+    (Σ λ)² / Σ λ² with λ = σ², the eigenvalues of the covariance.
     """
     squares = singular_spectrum(x, centred=centred) ** 2
     return float(squares.sum() ** 2 / (squares**2).sum()) if squares[0] > 0 else 0.0

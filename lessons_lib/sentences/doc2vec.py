@@ -8,7 +8,7 @@ its vector learns, everything else stays. The steps are compiled vector code
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,16 +16,15 @@ import numpy as np
 
 from ..core import check_float, check_int, fingerprint, generator, shown, warn_data
 from ..core.learned import Array
-from ..core.parameters import Choice, Flag, Given, Int
-from ..text import Corpus, Tokenizer
+from ..core.parameters import Choice, Flag, Int
+from ..text import Corpus
+from ..text.tokenise import GivenTokenizer
 from ..vectors import WordVectors
 from ..vectors.word_vectors import LearnedVectors
 from ..words.encoded_corpus import EncodedCorpus, encode_corpus, encode_more
 from ..words.window_method import WindowMethod, random_rows
-from .averaging import Index, encode
+from .averaging import Index, as_corpus, encode
 from .document_vectors import DocumentVectors, LearnedDocuments, Tagging, read_tags
-from .reading import as_corpus
-from .saved import plain_tokenizer
 
 if TYPE_CHECKING:
     from .inference import Inference
@@ -71,8 +70,7 @@ class Doc2Vec(WindowMethod):
                      "per document and 1 + 2 · window times the output weights")
     train_words = Flag(False, "DBOW only: train skip-gram beside it; else ``vectors_`` stay random")
     epochs = Int(10)
-    tokenizer = Given(None, "cuts texts; None: ``Tokenizer()``",
-                      kind="text.Tokenizer or function from str to list of str")
+    tokenizer = GivenTokenizer()
 
     vectors_ = LearnedVectors(file="words", doc="one vector for each word")
     document_vectors_ = LearnedDocuments(file="documents", doc="one vector for each tag")
@@ -362,14 +360,3 @@ class Doc2Vec(WindowMethod):
             As `infer`.
         """
         return self.infer(texts, batch_size=batch_size, progress=progress)
-
-    # ------------------------------------------------------------------------------ files
-
-    def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        settings = self._check_settings()
-        return settings, {"tokenizer": plain_tokenizer(settings.pop("tokenizer"))}
-
-    @classmethod
-    def _loaded_settings(cls, settings: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-        tokenizer = extra["tokenizer"]
-        return settings | {"tokenizer": None if tokenizer is None else Tokenizer(**tokenizer)}

@@ -25,9 +25,19 @@ Label = str | int
 class DocumentVectors:
     """One vector per label of documents.
 
-    Parameters: labels, distinct str or int; matrix, (n, dim), row i for ``labels[i]``. Raises
-    TypeError, ValueError (a label twice, other sizes).
+    Parameters
+    ----------
+    labels : sequence of str or int, distinct
+    matrix : (n, dim) real
+        Row i of ``labels[i]``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        A label twice, other sizes.
+
+    Examples
+    --------
     >>> DocumentVectors([7, "news"], [[1.0, 0.0], [1.0, 1.0]]).most_similar(7)
     [('news', 0.7071067811865475)]
     """
@@ -42,7 +52,7 @@ class DocumentVectors:
 
     @property
     def dim(self) -> int:
-        """Numbers per vector."""
+        """Columns of a vector."""
         return self.matrix.shape[1]
 
     def __len__(self) -> int:
@@ -58,9 +68,20 @@ class DocumentVectors:
         return f"DocumentVectors({len(self):,} labels x {self.dim})"
 
     def rows(self, labels: Iterable[Label]) -> np.ndarray:
-        """The rows of labels, int64.
+        """The rows of labels.
 
-        Raises UnknownWord that names the first missing label, with at most 3 near ones.
+        Parameters
+        ----------
+        labels : iterable of str or int
+
+        Returns
+        -------
+        (n,) int64
+
+        Raises
+        ------
+        UnknownWord
+            Names the first missing label, with at most 3 near ones.
         """
         from ..text.vocabulary import near_words
 
@@ -82,16 +103,42 @@ class DocumentVectors:
                 else self.matrix[self.rows([label])[0]])
 
     def similarity(self, a: Label, b: Label) -> float:
-        """The cosine of two documents, within [-1, 1]; 0 with a zero vector. Raises UnknownWord."""
+        """The cosine of two documents; 0 with a zero vector.
+
+        Parameters
+        ----------
+        a, b : str or int
+
+        Returns
+        -------
+        float in [-1, 1]
+
+        Raises
+        ------
+        UnknownWord
+        """
         return self._vectors.similarity(*(str(row) for row in self.rows([a, b])))
 
     def most_similar(self, label: Label | np.ndarray, *,
                      topn: int = 10) -> list[tuple[Label, float]]:
         """The labels with the highest cosine to a label, which is not its own answer, or to a
-        vector (dim,), such as an inferred one.
+        vector.
 
-        Returns (label, cosine) pairs, highest first; of equals the earlier label first. Raises
-        UnknownWord, ValueError (topn < 1, a zero query).
+        Parameters
+        ----------
+        label : str, int or (dim,) real
+            A vector such as an inferred one.
+        topn : int >= 1, default 10
+
+        Returns
+        -------
+        list of (label, cosine)
+            Highest first; of equals the earlier label first.
+
+        Raises
+        ------
+        UnknownWord, ValueError
+            topn < 1, a zero query.
         """
         query: Any = label
         if isinstance(label, (str, int)):
@@ -132,14 +179,14 @@ def _checked_document(i: int, tags: Any) -> list[Label]:
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Iterable):
         raise TypeError(f"tags[{i}]={shown(tags)} is {type(tags).__name__}; expected a list of "
                         f"tags for each document, such as [{shown(tags)}]")
-    found = [_checked_label(f"tags[{i}][{j}]", tag) for j, tag in enumerate(tags)]
-    if not found:
+    result = [_checked_label(f"tags[{i}][{j}]", tag) for j, tag in enumerate(tags)]
+    if not result:
         raise ValueError(f"tags[{i}]={shown(tags)} is empty; expected a list of tags, at least one "
                          "for each document")
-    if len(set(found)) < len(found):
+    if len(set(result)) < len(result):
         raise ValueError(f"tags[{i}]={shown(tags)} holds a tag twice; expected a list of different "
                          "tags")
-    return found
+    return result
 
 
 def read_tags(tags: Any, n: int, *, known: Sequence[Label] = ()) -> Tagging:

@@ -16,8 +16,7 @@ from ..core import TrainingDiverged
 from ..text import Corpus
 from ..text.scanner import ScannedBlock, long_tokens
 from ..vectors import WordVectors
-from .averaging import Index, Sums
-from .reading import numbered_documents
+from .averaging import Index, Sums, numbered_documents
 
 if TYPE_CHECKING:
     from ..kernels import DocumentState
@@ -89,14 +88,14 @@ class Inference:
             rate = self.rate * (1 - epoch / self.epochs)
             document_update(new, learning_rate=(rate, rate), epoch=epoch, frozen=True, loss_every=0,
                             **self.settings)
-        found = new.documents[:, : self.vectors.dim].numpy().copy()
-        found[sizes == 0] = 0.0
-        if not np.abs(found).max(initial=0.0) < LARGEST:                # NaN is not smaller, either
+        result = new.documents[:, : self.vectors.dim].numpy().copy()
+        result[sizes == 0] = 0.0
+        if not np.abs(result).max(initial=0.0) < LARGEST:  # NaN is not smaller, either
             raise TrainingDiverged("inference diverged: a coordinate reached "
-                                   f"{np.abs(found).max():g}. The model is as it was. Use a "
+                                   f"{np.abs(result).max():g}. The model is as it was. Use a "
                                    "smaller rate: "
                                    f"learning_rate={self.rate / 10:.3g}, or 0.025")
-        return found, sizes
+        return result, sizes
 
     def of_block(self, block: ScannedBlock) -> Sums:
         """The same for texts that were just scanned."""
@@ -107,7 +106,7 @@ class Inference:
     def of_corpus(self, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
         """Vectors and numbers of known words of a corpus' documents."""
         row_of = self.index.rows_of(corpus.vocabulary.tokens)
-        found = [self.of(row_of, ids, ends) for ids, ends in numbered_documents(corpus)]
-        vectors = [np.empty((0, self.vectors.dim), np.float32), *(x for x, _ in found)]
+        result = [self.of(row_of, ids, ends) for ids, ends in numbered_documents(corpus)]
+        vectors = [np.empty((0, self.vectors.dim), np.float32), *(x for x, _ in result)]
         return np.concatenate(vectors), np.concatenate(
-            [np.empty(0, np.int64), *(n for _, n in found)])
+            [np.empty(0, np.int64), *(n for _, n in result)])

@@ -8,41 +8,31 @@ Taught in lesson ``06_sif_and_usif``; a row of the leaderboard from lesson 04 on
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 
-from ..core import Estimator, NotFittedError, check_choice
-from ..text import Corpus
-from ..vectors import WordVectors
-from .averaging import Averaging, Index, checked_vectors, encode
-from .reading import as_corpus, numbered_documents
-from .saved import load_sentences, loaded_numbers, save_sentences
+from ..core.errors import NotFittedError
+from ..core.learned import Array
+from ..core.parameters import Choice
+from ..text.corpus import Corpus
+from .averaging import Averaging, Index, WordMeans, encode, numbered_documents
 from .sums import add_documents_per_word
 
-__all__ = ["WEIGHTS", "MeanEncoder"]
-
-WEIGHTS = ("uniform", "idf", "tfidf")
+__all__ = ["MeanEncoder"]
 
 
-class MeanEncoder(Estimator):
-    """Mean of the word vectors of each text: Σ_w g(w) v_w / Σ_w g(w).
+class MeanEncoder(WordMeans):
+    """Mean of the word vectors of each text.
 
-    Parameters
-        vectors: `WordVectors`; words without one are left out. weights: "uniform", g = 1 for every
-        token, which needs no `fit`; "tfidf", g = idf for every token, so that a word counts as
-        often as it occurs; "idf", g = idf and every distinct word once. tokenizer: a
-        `text.Tokenizer` that cuts texts as the vectors' own corpus was cut, default `Tokenizer()`,
-        or a function from str to a list of str. threads: default all cores; the result is the same.
-    Attributes
-        idf_: (V,) float64, ln((1 + N) / (1 + df)) + 1 per word of ``vectors`` over the N texts of
-        `fit`, as in `counts.TfIdf`.
     Notes
-        A text without a known word is a zero vector, whose cosine counts as 0, with one
-        DataWarning.
+    -----
+    Σ_w g(w) v_w / Σ_w g(w). A text without a known word is a zero vector, whose cosine counts as
+    0, with one DataWarning. "uniform" needs no `fit`.
 
+    Examples
+    --------
     >>> vectors = WordVectors(["good", "film"], [[2.0, 0.0], [0.0, 4.0]])
     >>> MeanEncoder(vectors).encode(["A good film!", "good, good"]).tolist()
     [[1.0, 2.0], [2.0, 0.0]]
@@ -50,95 +40,113 @@ class MeanEncoder(Estimator):
 
     name = "mean of word vectors"
 
-    def __init__(self, vectors: WordVectors, weights: str = "uniform", *, tokenizer: Any = None,
-                 threads: int | None = None):
-        self.vectors, self.weights, self.tokenizer, self.threads = vectors, weights, tokenizer, threads
+    weights = Choice("uniform", "idf", "tfidf", positional=2, doc="'uniform', g = 1 for every "
+                     "token; 'tfidf', g = idf for every token, so that a word counts as often as it "
+                     "occurs; 'idf', g = idf and every distinct word once")
 
-    def fit(self, texts: Iterable[str] | Corpus) -> MeanEncoder:
-        """Count in how many texts each word occurs. Parameters: texts, any iterable of str, read
-        once, or a `Corpus`. Returns self.
+    idf_ = Array("tokens", dtype="float64", file="idf", optional=True, doc="of each word of "
+                 "``vectors``, ln((1 + N) / (1 + df)) + 1 over the N texts of `fit`")
 
-        Raises TypeError or ValueError (settings, texts that are none, no texts, no known word in
-        any).
+    def fit(self, texts: Iterable[str] | Corpus) -> Self:
+        """Count in how many texts each word occurs.
+
+        Parameters
+        ----------
+        texts : iterable of str, read once, or text.Corpus
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            Settings, texts that are none, no texts, no known word in any.
         """
-        vectors = checked_vectors(self.vectors)
-        check_choice("weights", self.weights, WEIGHTS)
-        index = Index(vectors.tokens)
-        corpus = as_corpus(texts, tokenizer=self.tokenizer, threads=self.threads)
-        row_of = index.rows_of(corpus.vocabulary.tokens)
-        known = row_of >= 0
-        if not known.any():
-            raise ValueError(f"texts: none of their {len(known):,} words has a vector in "
-                             f"{vectors!r}; expected >= 1 known word")
+        settings = self._check_settings()
+        index = Index(settings["vectors"].tokens)
+        corpus, row_of = self._checked_corpus(texts, settings, index)
         in_texts = np.zeros(len(row_of), dtype=np.int64)
         for ids, ends in numbered_documents(corpus):
             add_documents_per_word(ids, ends, in_texts)
-        frequency = np.zeros(len(vectors))
-        frequency[row_of[known]] = in_texts[known]
-        self._learned(vectors, index, np.log((1 + len(corpus)) / (1 + frequency)) + 1)
+        frequency = np.zeros(len(index.tokens))
+        frequency[row_of[row_of >= 0]] = in_texts[row_of >= 0]
+        self.idf_ = np.log((1 + len(corpus)) / (1 + frequency)) + 1
+        self._weigh(settings, index)
         return self
 
-    def _learned(self, vectors: WordVectors, index: Index, idf: np.ndarray | None) -> None:
-        weights = (np.ones(len(vectors), dtype=np.float32)
-                   if idf is None or self.weights == "uniform"
-                   else idf.astype(np.float32))
-        self._averaging = Averaging(vectors, index, weights, once=self.weights == "idf",
+    def _weigh(self, settings: dict[str, Any], index: Index) -> None:
+        """Make what encodes, from idf where that is wanted."""
+        kind, vectors = settings["weights"], settings["vectors"]
+        weights = np.ones(len(vectors)) if kind == "uniform" else self.idf_
+        self._averaging = Averaging(vectors, index, weights.astype(np.float32), once=kind == "idf",
                                     per_weight=True)
-        self._fitted_settings = self.get_params()
-        vars(self).pop("idf_", None)
-        if idf is not None:
-            self.idf_ = idf
+        self._fit_settings = settings
 
-    def _fitted(self) -> Averaging:
-        """What `fit` made; for uniform weights it is made here, and again when the vectors were
-        replaced or got more words.
+    def _ready(self) -> dict[str, Any]:
+        """The settings, when there is something to encode with; for uniform weights it is made
+        here, and again when the vectors were replaced or got more words.
         """
-        check_choice("weights", self.weights, WEIGHTS)
-        made = getattr(self, "_averaging", None)
-        if self.weights != "uniform" and made is None:
+        settings, made = self._check_settings(), vars(self).get("_averaging")
+        fitted = hasattr(self, "idf_")
+        if settings["weights"] != "uniform" and not fitted:
             raise NotFittedError(f"this MeanEncoder with weights={self.weights!r} is not fitted "
                                  "yet; call fit(texts) first")
-        if made is None or (not hasattr(self, "idf_") and
-                            (made.vectors is not self.vectors
-                             or made.index.tokens is not self.vectors.tokens)):
-            vectors = checked_vectors(self.vectors)
-            self._learned(vectors, Index(vectors.tokens), None)
-        return self._averaging
+        vectors = settings["vectors"]
+        if made is None or (not fitted and (made.vectors is not vectors
+                                            or made.index.tokens is not vectors.tokens)):
+            self._weigh(settings, Index(vectors.tokens))
+        return settings
 
     @property
     def dim(self) -> int:
-        """Numbers per vector: those of the word vectors."""
-        return self._fitted().vectors.dim
+        """Columns of a vector: those of the word vectors."""
+        self._ready()
+        return self._averaging.vectors.dim
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 256,
                progress: bool = False) -> np.ndarray:
-        """Vectors of texts, (n, dim) float32; the `Encoder` contract.
+        """Vectors of texts; the `Encoder` contract.
 
-        Parameters: texts; batch_size, texts taken at a time; progress, show a bar. Raises
-        NotFittedError (idf and tfidf before `fit`), TypeError (not texts), ValueError (a word
-        vector that is not finite), MemoryError.
+        Parameters
+        ----------
+        texts : sequence of str
+        batch_size : int >= 1, default 256
+            Texts taken at a time.
+        progress : bool, default False
+            Show a bar.
+
+        Returns
+        -------
+        (n, dim) float32
+
+        Raises
+        ------
+        NotFittedError
+            "idf" and "tfidf" before `fit`.
+        TypeError, ValueError
+            Texts that are none, a word vector that is not finite.
+        MemoryError
+
+        Warns
+        -----
+        DataWarning
+            Texts without a known word; their vectors are zeros.
         """
-        return encode(texts, self._fitted(), tokenizer=self.tokenizer, threads=self.threads,
-                      batch_size=batch_size, progress=progress, label=self.name)
+        settings = self._ready()
+        return encode(texts, self._averaging, tokenizer=settings["tokenizer"],
+                      threads=settings["threads"], batch_size=batch_size, progress=progress,
+                      label=self.name)
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write settings, word vectors and idf into a folder.
+    def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        self._ready()
+        return super()._saved_settings()
 
-        Raises NotFittedError, OSError, TypeError (a tokenizer that is a function).
-        """
-        averaging = self._fitted()
-        save_sentences(path, self, averaging, {"idf": self.idf_} if hasattr(self, "idf_") else {},
-                       settings=self._fitted_settings)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike) -> MeanEncoder:
-        """Read a folder that `save` wrote.
-
-        Raises FileNotFoundError, DamagedFile, ValueError (a newer format).
-        """
-        method, arrays = load_sentences(path, cls)
-        idf = (loaded_numbers(path, arrays, "idf", shape=(len(method.vectors),))
-               if "idf" in arrays
-               else None)
-        method._learned(method.vectors, Index(method.vectors.tokens), idf)
-        return method
+    def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
+        super()._after_load(arrays, extra)
+        settings = self._check_settings()
+        if self.idf_ is None:
+            del self.idf_
+            if settings["weights"] != "uniform":
+                raise ValueError("the array 'idf' is missing")
+        self._weigh(settings, Index(settings["vectors"].tokens))

@@ -29,9 +29,23 @@ NAMED = tuple(f"{method}-{vectors}" for vectors in VECTORS for method in METHODS
 def named_encoder(name: str, texts: Sequence[str] | None = None) -> Encoder:
     """A fitted encoder.
 
-    Parameters: name, one of ``NAMED``; texts to fit on, None for the sentences of the Wikipedia
-    sample. Returns an `Encoder` with that name. Raises ValueError for an unknown name, DataMissing
-    where the vectors are not on this machine.
+    Parameters
+    ----------
+    name : str, one of ``NAMED``
+    texts : sequence of str, optional
+        To fit on; None for the sentences of the Wikipedia sample.
+
+    Returns
+    -------
+    Encoder
+        With that name.
+
+    Raises
+    ------
+    ValueError
+        An unknown name.
+    DataMissing
+        The vectors are not on this machine.
     """
     from ..datasets import load
 

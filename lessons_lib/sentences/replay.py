@@ -27,15 +27,30 @@ def document_windows(state: DocumentState, *, model: str = "dm", combine: str = 
                      train_words: bool = False, objective: str = "negative_sampling",
                      window: int = 5, negatives: int = 5, seed: int = 0,
                      epoch: int = 0) -> Iterator[Window]:
-    """Every window of one epoch of `kernels.document_update`, in order, as `words.Window`; nothing
-    is trained.
+    """Every window of one epoch of `kernels.document_update`, in order; nothing is trained.
 
-    Parameters: as there. The contexts of a window are rows of ``state.inputs``: words, the text's
-    edge, and last the document's tags, whose rows follow those of the words and the edge. Raises
-    TypeError or ValueError when the first window is asked for.
+    Parameters
+    ----------
+    state : kernels.DocumentState
+    model, combine, train_words, objective, window, negatives, seed, epoch
+        As in `kernels.document_update`.
 
+    Yields
+    ------
+    words.Window
+        Its contexts are rows of ``state.inputs``: words, the text's edge, and last the document's
+        tags, whose rows follow those of the words and the edge.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When the first window is asked for.
+
+    Examples
+    --------
     >>> from lessons_lib.kernels import DocumentState
-    >>> state = DocumentState([0, 1], [0, 2], np.zeros((4, 1)), np.zeros((2, 1)), [1, 1], sample=0, tags=[0], tag_offsets=[0, 1])
+    >>> rows = np.zeros((4, 1)), np.zeros((2, 1))
+    >>> state = DocumentState([0, 1], [0, 2], *rows, [1, 1], sample=0, tags=[0], tag_offsets=[0, 1])
     >>> [(w.contexts.tolist(), w.outputs[0].item()) for w in document_windows(state)]
     [([1, 3], 0), ([0, 3], 1)]
     """

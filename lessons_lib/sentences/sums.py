@@ -12,7 +12,7 @@ import numpy as np
 from ..core.compiled import compiled
 from .row_sums import LINE, fetch, weighted_sum
 
-__all__ = ["add_documents_per_word", "divide_by_lengths", "first_not_finite", "sum_rows"]
+__all__ = ["add_documents_per_word", "divide_by_norms", "first_not_finite", "sum_rows"]
 
 _AT_ONCE = 256  # rows summed in float32; the parts of a longer text join in float64
 
@@ -82,7 +82,7 @@ def sum_rows(matrix: np.ndarray, weight_of: np.ndarray, row_of: np.ndarray, ids:
 
 
 @compiled
-def divide_by_lengths(matrix: np.ndarray, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray,
+def divide_by_norms(matrix: np.ndarray, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray,
                       out: np.ndarray) -> None:
     """Divide number k of each sentence by the length of the k-th numbers of its words, √Σ v_k²;
     where they are all 0 it stays 0.

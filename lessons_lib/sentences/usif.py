@@ -10,115 +10,112 @@ are removed, each by its share of their squared singular values. Taught in lesso
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..core import check_choice, check_float, warn_data
-from ..text import Corpus
-from ..vectors import WordVectors
+from ..core.checks import warn_data
+from ..core.learned import Array
+from ..core.parameters import Choice, Float, Int
+from ..text.corpus import Corpus
 from .averaging import Averaging, Index
-from .frequencies import Frequencies
-from .saved import loaded_numbers
-from .weighted import WeightedSentences
+from .weighted import Frequencies, WeightedSentences
 
-__all__ = ["NORMALISATIONS", "USIF", "usif_a"]
+__all__ = ["USIF", "usif_a"]
 
-NORMALISATIONS = ("none", "words", "dimensions")
-_ABOVE = 1 + 1e-12  # equal numbers that were rounded apart are not above one another
+ABOVE = 1 + 1e-12  # equal numbers that were rounded apart are not above one another
 
 
 def usif_a(shares: np.ndarray, sentence_length: float) -> float:
-    """a = (1 - α)/(α V/2), α the share of words with p(w) > 1 - (1 - 1/V)^n: those likelier than to
-    be seen at all in n uniform draws.
+    """The a of uSIF, from the frequencies of words and the length of sentences.
 
-    Parameters: shares, p of all V words; sentence_length, n >= 1. Returns infinity where no word is
-    so frequent; all weights are then 2.
+    a = (1 - α)/(α V/2), α the share of words with p(w) > 1 - (1 - 1/V)^n: those likelier than to be
+    seen at all in n uniform draws.
 
+    Parameters
+    ----------
+    shares : (V,) float
+        p(w) of all words.
+    sentence_length : float >= 1
+        n.
+
+    Returns
+    -------
+    float
+        Infinity where no word is so frequent; all weights are then 2.
+
+    Examples
+    --------
     >>> round(usif_a(np.array([0.5, 0.3, 0.1, 0.05, 0.05]), 2), 12)
     1.6
     """
     n_words = len(shares)
     threshold = 1.0 if n_words == 1 else -math.expm1(sentence_length * math.log1p(-1 / n_words))
-    alpha = float(np.mean(shares > threshold * _ABOVE))
+    alpha = float(np.mean(shares > threshold * ABOVE))
     return (1 - alpha) / (alpha * n_words / 2) if alpha > 0 else math.inf
 
 
 class USIF(WeightedSentences):
-    """Unsupervised SIF: v_s = 1/|s| Σ_w a/(a/2 + p(w)) v_w, then v_s ← v_s - Σ_i λ_i ⟨v_s, c_i⟩ c_i
-    with λ_i = σ_i²/Σ_j σ_j².
+    """Unsupervised SIF: weights without a number to tune, directions removed by their strength.
 
-    Parameters
-        vectors, counts, components, tokenizer, threads: as in `SIF`; a word that is not counted is
-        taken to be as rare as the rarest that is. n_components: how many directions.
-        sentence_length: n, average number of words of a sentence, >= 1; None takes that of the
-        texts of `fit` (the authors set 11 for the STS sets). normalise: "none"; "words", every word
-        vector has length 1; "dimensions", each number of a sentence is divided by its length over
-        the sentence's words, as the authors' program does, so that a sentence of one word has the
-        numbers 1 and -1.
-    Attributes
-        a_: as in `usif_a`. sentence_length_: n. weights_: (V,) float64, at most 2. probabilities_:
-        (V,) float64. components_, singular_values_ and shares_, the λ_i, with components="corpus".
     Notes
-        A text without a known word is zeros; the authors' program gives it a in each dimension.
-    References: [ethayarajh2018unsupervised, Sec. 3]
+    -----
+    v_s = 1/|s| Σ_w a/(a/2 + p(w)) v_w, then v_s ← v_s - Σ_i λ_i ⟨v_s, c_i⟩ c_i with
+    λ_i = σ_i²/Σ_j σ_j². A word that is not counted is taken to be as rare as the rarest that is. A
+    text without a known word is zeros; the authors' program gives it a in each dimension.
+    [ethayarajh2018unsupervised, Sec. 3]
     """
 
     name = "uSIF"
 
-    def __init__(self, vectors: WordVectors, n_components: int = 5, *,
-                 sentence_length: float | None = None, normalise: str = "none", counts: Any = None,
-                 components: str = "corpus", tokenizer: Any = None, threads: int | None = None):
-        self.vectors, self.n_components, self.sentence_length, self.normalise = vectors, n_components, sentence_length, normalise
-        self.counts, self.components, self.tokenizer, self.threads = counts, components, tokenizer, threads
+    n_components = Int(5, "how many directions c_i are removed; 0 removes none", low=0,
+                       positional=2)
+    sentence_length = Float(None, "n, words of an average sentence; None takes that of the texts "
+                                  "of `fit` (the authors set 11 for the STS sets)", low=1)
+    normalise = Choice("none", "words", "dimensions", doc="'words', every word vector has norm 1; "
+                       "'dimensions', each dimension of a sentence is divided by its norm over the "
+                       "sentence's words, as in the authors' program, so that a sentence of one "
+                       "word has the entries 1 and -1")
 
-    def _check_settings(self) -> None:
-        check_choice("normalise", self.normalise, NORMALISATIONS)
-        if self.sentence_length is not None:
-            check_float("sentence_length", self.sentence_length, low=1)
+    _numbers = Array(2, dtype="float64", file="numbers")     # a, 0 for infinity, and n
 
-    def _needs_texts(self) -> bool:
-        return self.sentence_length is None or super()._needs_texts()
+    @property
+    def a_(self) -> float:
+        """As `usif_a` gives it."""
+        return float(self._numbers[0]) or math.inf
 
-    def _learn_weights(self, frequencies: Frequencies, index: Index,
-                       corpus: Corpus | None) -> np.ndarray:
+    @property
+    def sentence_length_(self) -> float:
+        """n, the length of sentences that was used."""
+        return float(self._numbers[1])
+
+    def _needs_texts(self, settings: Mapping[str, Any]) -> bool:
+        return settings["sentence_length"] is None or super()._needs_texts(settings)
+
+    def _learn_weights(self, settings: Mapping[str, Any], frequencies: Frequencies, index: Index,
+                       corpus: Corpus | None) -> None:
         self.probabilities_ = frequencies.of_rows(index, unseen=frequencies.shares.min())
-        self.sentence_length_ = (_mean_length(corpus)
-                                 if self.sentence_length is None
-                                 else float(self.sentence_length))
-        self.a_ = usif_a(frequencies.shares, self.sentence_length_)
-        if math.isinf(self.a_):
-            warn_data(f"none of {len(frequencies.words)} words is frequent enough for sentences of "
-                      f"{self.sentence_length_:.3g} words to "
-                      "give uSIF's a; all words weigh the same", stacklevel=3)
-            return np.full(len(index.tokens), 2.0)
-        return self.a_ / (self.a_ / 2 + self.probabilities_)
+        length = settings["sentence_length"]
+        if length is None:                       # words per text that has any
+            length = corpus.n_tokens / int(np.count_nonzero(np.diff(corpus.offsets)))
+        a = usif_a(frequencies.shares, length)
+        self._numbers = np.array([a if math.isfinite(a) else 0.0, length])
+        if math.isfinite(a):
+            self.weights_ = a / (a / 2 + self.probabilities_)
+            return
+        warn_data(f"none of {len(frequencies.words)} words is frequent enough for sentences of "
+                  f"{length:.3g} words to give uSIF's a; all words weigh the same", stacklevel=3)
+        self.weights_ = np.full(len(index.tokens), 2.0)
 
-    def _averaging(self, index: Index) -> Averaging:
+    def _averaged(self, settings: Mapping[str, Any], index: Index) -> Averaging:
         weights = self.weights_
-        if self.normalise == "words":
-            lengths = np.linalg.norm(self._fitted_vectors.matrix.astype(np.float64), axis=1)
-            weights = np.divide(weights, lengths, out=np.zeros_like(weights), where=lengths > 0)
-        return Averaging(self._fitted_vectors, index, weights.astype(np.float32),
-                         per_dimension=self.normalise == "dimensions")
+        if settings["normalise"] == "words":
+            norms = np.linalg.norm(settings["vectors"].matrix.astype(np.float64), axis=1)
+            weights = np.divide(weights, norms, out=np.zeros_like(weights), where=norms > 0)
+        return Averaging(settings["vectors"], index, weights.astype(np.float32),
+                         per_dimension=settings["normalise"] == "dimensions")
 
     def _shares(self, singular_values: np.ndarray) -> np.ndarray:
         squares = (singular_values / singular_values.max(initial=1e-300)) ** 2
         return squares / max(squares.sum(), 1e-300)
-
-    def _learned_arrays(self) -> dict[str, np.ndarray]:
-        return {
-            "probabilities": self.probabilities_,
-            "numbers": np.array([self.a_ if math.isfinite(self.a_) else 0.0, self.sentence_length_])
-        }
-
-    def _restore(self, path: Any, arrays: dict[str, np.ndarray]) -> None:
-        self.probabilities_ = loaded_numbers(path, arrays, "probabilities",
-                                             shape=(len(self.vectors), ))
-        a, self.sentence_length_ = loaded_numbers(path, arrays, "numbers", shape=(2,)).tolist()
-        self.a_ = a or math.inf                  # infinity was saved as 0
-
-
-def _mean_length(corpus: Corpus) -> float:
-    """Words per text that has any."""
-    return corpus.n_tokens / int(np.count_nonzero(np.diff(corpus.offsets)))

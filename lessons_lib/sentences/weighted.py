@@ -1,218 +1,286 @@
 """What SIF and uSIF share: words weighted by their frequency, and common directions taken away from
 the sums.
 
-A method says what a word's weight is and how much of each direction goes; reading, averaging,
-removal and files are here. Taught in lesson ``06_sif_and_usif``.
+A method says what a word's weight is and how much of each direction is removed; frequencies,
+averaging, removal and files are here. Taught in lesson ``06_sif_and_usif``.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from ..core import Estimator, NotFittedError, check_choice, check_int, warn_data
-from ..text import Corpus
-from ..vectors import WordVectors
-from .averaging import Averaging, Index, checked_vectors, encode
+from ..core.checks import shown, warn_data
+from ..core.errors import NotFittedError
+from ..core.learned import Array, packed_strings, unpacked_strings
+from ..core.parameters import Choice, Int, Packed
+from ..text.corpus import Corpus
+from ..text.token_corpus import TokenCorpus
+from ..text.vocabulary import Vocabulary
+from .averaging import Averaging, Index, WordMeans, encode
 from .directions import Directions, SecondMoment, common_directions, remove
-from .frequencies import Frequencies
-from .reading import as_corpus
-from .saved import load_sentences, loaded_numbers, save_sentences
 
-__all__ = ["WeightedSentences"]
+__all__ = ["Frequencies", "WeightedSentences"]
 
-SOURCES = ("corpus", "batch")
-_ROWS_AT_ONCE = 4096
+ROWS_AT_ONCE = 4096
 
 
-class WeightedSentences(Estimator):
-    """Base of `SIF` and `USIF`, which set ``vectors``, ``n_components``, ``components``,
-    ``counts``, ``tokenizer`` and ``threads``.
+class Frequencies:
+    """Distinct words and the share of all tokens that each has; counts and probabilities are the
+    same to it.
+
+    ``words``; ``counts``, float64, divided by the largest; ``shares``, (n,) float64, which sum
+    to 1. Raises TypeError or ValueError with the word (twice there, or a count that is no number
+    above 0).
     """
 
-    vectors: WordVectors
-    n_components: int
-    components: str
-    counts: Any
-    tokenizer: Any
-    threads: int | None
-    name: str
+    def __init__(self, words: list[str], counts: Any):
+        self.words, self.counts = list(words), _checked_counts(words, counts)
+        if len(set(self.words)) < len(self.words):
+            twice = Counter(self.words).most_common(1)[0][0]
+            raise ValueError(f"counts holds {shown(twice)} twice; expected distinct words, so add "
+                             "up its counts")
+        self.shares = self.counts / self.counts.sum()
 
-    def _check_settings(self) -> None:
-        """Raise for a setting of the method's own."""
-        raise NotImplementedError
+    @classmethod
+    def of(cls, counts: Any) -> Self:
+        """From a mapping word -> count, a `Vocabulary`, a `Corpus` or `datasets.WordCounts`."""
+        if isinstance(counts, TokenCorpus):
+            counts = counts.vocabulary
+        if isinstance(counts, Mapping):
+            return cls(list(counts), list(counts.values()))
+        if isinstance(counts, Vocabulary):
+            return cls(counts.tokens, counts.counts)
+        if hasattr(counts, "words") and hasattr(counts, "counts"):      # datasets.WordCounts
+            return cls(counts.words, counts.counts)
+        raise TypeError(f"counts={shown(counts)} is {type(counts).__name__}; expected a mapping "
+                        "from word to count, a text.Vocabulary or "
+                        'datasets.load("enwiki-frequencies")')
 
-    def _learn_weights(self, frequencies: Frequencies, index: Index,
-                       corpus: Corpus | None) -> np.ndarray:
-        """Set the method's attributes and return one weight per word vector, float64."""
+    def of_rows(self, index: Index, unseen: float) -> np.ndarray:
+        """The share of each word of an index, float64; ``unseen`` for those not counted here."""
+        rows = index.rows_of(self.words)
+        shares = np.full(len(index.tokens), float(unseen))
+        shares[rows[rows >= 0]] = self.shares[rows >= 0]
+        return shares
+
+
+def _checked_counts(words: list[str], counts: Any) -> np.ndarray:
+    wrong = next((word for word in words if not isinstance(word, str) or not word), None)
+    if wrong is not None:
+        raise TypeError(f"counts holds the word {shown(wrong)}; expected words that are str of >= "
+                        "1 character")
+    array = np.asarray(counts)
+    if not len(words) or array.shape != (len(words),):
+        raise ValueError(f"counts has shape {array.shape} for {len(words)} words; expected >= 1 "
+                         "word with one count each")
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"counts has dtype {array.dtype}; expected numbers")
+    array = array.astype(np.float64)
+    bad = np.flatnonzero(~((array > 0) & np.isfinite(array)))
+    if len(bad):
+        raise ValueError(f"counts[{shown(words[bad[0]])}]={array[bad[0]]:g} is out of range; "
+                         f"expected a finite number > 0 ({len(bad)} words have another). Leave "
+                         "such words out")
+    return array / array.max()                   # so that their sum is finite
+
+
+class GivenCounts(Packed):
+    """Word counts that a method is given, as `Frequencies`; None for those of the texts."""
+
+    def checked(self, name: str, value: Any) -> Frequencies:
+        """The frequencies."""
+        return Frequencies.of(value)
+
+    def pack(self, value: Frequencies | None) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Words and counts, where there are any."""
+        if value is None:
+            return {}, {}
+        return packed_strings(value.words, "counted") | {"counts": value.counts}, {}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> dict[str, float] | None:
+        """A count for each word."""
+        if "counts" not in arrays:
+            return None
+        words = unpacked_strings(arrays, "counted")
+        return dict(zip(words, arrays["counts"].tolist(), strict=True))
+
+
+class WeightedSentences(WordMeans):
+    """Base of `SIF` and `USIF`."""
+
+    n_components = Int(1, "how many directions c_i are removed; 0 removes none", low=0)
+    counts = GivenCounts(None, "how frequent words are; None counts the texts of `fit`",
+                         kind="mapping from word to count, text.Vocabulary or datasets.WordCounts")
+    components = Choice("corpus", "batch", doc="'corpus' finds the directions in the texts of `fit` "
+                        "and keeps them, so that a text has one vector whatever its company; "
+                        "'batch' finds them anew in the texts of each `encode`, as the authors do "
+                        "with the very sentences they evaluate: two texts of a batch end as one "
+                        "line, with cosine -1 or 1")
+
+    weights_ = Array("tokens", dtype="float64", file="weights", doc="of each word of ``vectors``")
+    probabilities_ = Array("tokens", dtype="float64", file="probabilities",
+                           doc="p(w) of each word of ``vectors``")
+    components_ = Array("components", "dim", dtype="float64", file="components", optional=True,
+                        doc="orthonormal; fewer than ``n_components`` where the texts are too "
+                            "alike, and none with components='batch'")
+    singular_values_ = Array("components", dtype="float64", file="singular_values", optional=True,
+                             doc="of these directions")
+
+    @property
+    def shares_(self) -> np.ndarray:
+        """λ_i, how much of each direction is removed."""
+        return self._shares(self.singular_values_)
+
+    def _learn_weights(self, settings: Mapping[str, Any], frequencies: Frequencies, index: Index,
+                       corpus: Corpus | None) -> None:
+        """Set ``probabilities_``, ``weights_`` and what else is the method's own."""
         raise NotImplementedError
 
     def _shares(self, singular_values: np.ndarray) -> np.ndarray:
         """How much of each direction is removed, in [0, 1]."""
         raise NotImplementedError
 
-    def _averaging(self, index: Index) -> Averaging:
-        """How the words of a sentence are added."""
-        return Averaging(self._fitted_vectors, index, self.weights_.astype(np.float32))
+    def _needs_texts(self, settings: Mapping[str, Any]) -> bool:
+        return settings["counts"] is None or settings["components"] == "corpus"
 
-    def _needs_texts(self) -> bool:
-        return self.counts is None or self.components == "corpus"
-
-    # -------------------------------------------------------------------------- fit
+    # ------------------------------------------------------------------------------ fit
 
     def fit(self, texts: Iterable[str] | Corpus | None = None) -> Self:
         """Learn word weights and common directions.
 
-        Parameters: texts, any iterable of str, read once, or a `Corpus`; None is enough where
-        ``counts`` are given and components="batch". Returns self. Raises TypeError or ValueError
-        (settings, texts that are none, no texts, no known word in any, ``counts`` that are not
-        above 0). One DataWarning where the texts are too alike for so many components: one sentence
-        loses nothing.
-        """
-        vectors = checked_vectors(self.vectors)
-        check_int("n_components", self.n_components, low=0)
-        check_choice("components", self.components, SOURCES)
-        self._check_settings()
-        given = None if self.counts is None else Frequencies.of(self.counts)
-        corpus = self._corpus(texts)
-        index = Index(vectors.tokens)
-        if corpus is not None and not (index.rows_of(corpus.vocabulary.tokens) >= 0).any():
-            raise ValueError(f"texts: none of their {len(corpus.vocabulary):,} words has a vector "
-                             f"in {vectors!r}; expected >= 1 known word")
-        self._fitted_vectors = vectors
-        self.weights_ = self._learn_weights(given or Frequencies.of(corpus), index, corpus)
-        self._summing = self._averaging(index)
-        self._size = self._summing.size()
-        self._learn_directions(corpus)
-        self._given, self._fitted_settings = given, self.get_params()
-        return self
+        Parameters
+        ----------
+        texts : iterable of str, read once, or text.Corpus, optional
+            None is enough where ``counts`` are given and components="batch".
 
-    def _corpus(self, texts: Any) -> Corpus | None:
-        if texts is not None:
-            return as_corpus(texts, tokenizer=self.tokenizer, threads=self.threads)
-        if self._needs_texts():
-            missing = ("word frequencies"
-                       if self.counts is None
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            Settings, texts that are none, no texts, no known word in any.
+
+        Warns
+        -----
+        DataWarning
+            The texts are too alike for so many components: one sentence loses nothing.
+        """
+        settings = self._check_settings()
+        if texts is None and self._needs_texts(settings):
+            missing = ("word frequencies" if settings["counts"] is None
                        else 'the directions of components="corpus"')
             raise ValueError(f'texts=None leaves {missing} unknown; pass texts, or both counts=… '
                              'and components="batch"')
-        return None
+        index, corpus = Index(settings["vectors"].tokens), None
+        if texts is not None:
+            corpus, _ = self._checked_corpus(texts, settings, index)
+        frequencies = settings["counts"] or Frequencies.of(corpus)
+        self._learn_weights(settings, frequencies, index, corpus)
+        self._weigh(settings, index)
+        if settings["components"] == "batch":
+            vars(self).pop("components_", None)
+            vars(self).pop("singular_values_", None)
+            return self
+        averaging, n = self._averaging, settings["n_components"]
+        moment = SecondMoment(averaging.vectors.dim, self._size)
+        for block in averaging.of_corpus(corpus) if n else ():
+            moment.add(block)
+        directions = common_directions(moment, n, lambda: averaging.of_corpus(corpus))
+        _warn_if_alike(directions, n, len(corpus))
+        self.components_ = directions.components
+        self.singular_values_ = directions.singular_values
+        return self
 
-    def _second_moment(self) -> SecondMoment:
-        return SecondMoment(self._fitted_vectors.dim, self._size)
+    def _weigh(self, settings: dict[str, Any], index: Index) -> None:
+        """Make what adds up the words of a sentence."""
+        self._fit_settings = settings
+        self._averaging = self._averaged(settings, index)
+        self._size = self._averaging.size()
 
-    def _learn_directions(self, corpus: Corpus | None) -> None:
-        for name in ("components_", "singular_values_", "shares_"):
-            vars(self).pop(name, None)
-        if self.components == "corpus":
-            assert corpus is not None
-            summing = self._summing
-            moment = self._second_moment()
-            for block in summing.of_corpus(corpus) if self.n_components else ():
-                moment.add(block)
-            found = common_directions(moment, self.n_components, lambda: summing.of_corpus(corpus))
-            _warn_if_alike(found, self.n_components, len(corpus))
-            self.components_, self.singular_values_ = found.components, found.singular_values
-            self.shares_ = self._shares(found.singular_values)
+    def _averaged(self, settings: Mapping[str, Any], index: Index) -> Averaging:
+        return Averaging(settings["vectors"], index, self.weights_.astype(np.float32))
 
-    # -------------------------------------------------------------------------- encode
+    # ------------------------------------------------------------------------------ encode
 
     @property
     def dim(self) -> int:
-        """Numbers per vector: those of the word vectors."""
-        return self._checked_vectors().dim
+        """Columns of a vector: those of the word vectors."""
+        return self._ready().vectors.dim
 
-    def _checked_vectors(self) -> WordVectors:
-        if not hasattr(self, "_summing"):
+    def _ready(self) -> Averaging:
+        if not hasattr(self, "_averaging"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(texts) "
                                  "first")
-        return self._fitted_vectors
+        return self._averaging
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 256,
                progress: bool = False) -> np.ndarray:
-        """Vectors of texts, (n, dim) float32; the `Encoder` contract. With components="batch" all
-        these texts are one batch, whatever ``batch_size``.
+        """Vectors of texts; the `Encoder` contract.
 
-        Parameters: texts; batch_size, texts taken at a time; progress, show a bar. Raises
-        NotFittedError, TypeError (not texts), ValueError (a word vector that is not finite),
-        MemoryError.
+        Parameters
+        ----------
+        texts : sequence of str
+            With components="batch" all of them are one batch.
+        batch_size : int >= 1, default 256
+            Texts taken at a time.
+        progress : bool, default False
+            Show a bar.
+
+        Returns
+        -------
+        (n, dim) float32
+
+        Raises
+        ------
+        NotFittedError
+        TypeError, ValueError
+            Texts that are none, a word vector that is not finite.
+        MemoryError
+
+        Warns
+        -----
+        DataWarning
+            Texts without a known word; their vectors are zeros.
         """
-        self._checked_vectors()
-        fitted = self._fitted_settings
-        settings = ({name: fitted[name] for name in ("tokenizer", "threads")}
-                    | {"batch_size": batch_size, "progress": progress, "label": self.name})
+        averaging, fitted = self._ready(), self._fit_settings
+        options = {name: fitted[name] for name in ("tokenizer", "threads")}
+        options |= {"batch_size": batch_size, "progress": progress, "label": self.name}
         if fitted["components"] == "corpus":
-            return encode(texts, self._summing,
-                          finish=lambda vectors: remove(vectors, self.components_, self.shares_),
-                          **settings)
-        moment = self._second_moment()
-        found = encode(texts, self._summing, look=moment.add if fitted["n_components"] else None,
-                       **settings)
-        if len(found):
-            self._remove_from_batch(found, moment, fitted["n_components"])
-        return found
-
-    def _remove_from_batch(self, vectors: np.ndarray, moment: SecondMoment,
-                           n_components: int) -> None:
-        parts = [
-            vectors[first:first + _ROWS_AT_ONCE] for first in range(0, len(vectors), _ROWS_AT_ONCE)
-        ]
-        found = common_directions(moment, n_components, lambda: parts)
-        _warn_if_alike(found, n_components, len(vectors))
-        shares = self._shares(found.singular_values)
+            components, shares = self.components_, self.shares_
+            return encode(texts, averaging, **options,
+                          finish=lambda vectors: remove(vectors, components, shares))
+        n, moment = fitted["n_components"], SecondMoment(averaging.vectors.dim, self._size)
+        result = encode(texts, averaging, look=moment.add if n else None, **options)
+        if not len(result):
+            return result
+        parts = [result[i : i + ROWS_AT_ONCE] for i in range(0, len(result), ROWS_AT_ONCE)]
+        directions = common_directions(moment, n, lambda: parts)
+        _warn_if_alike(directions, n, len(result))
+        shares = self._shares(directions.singular_values)
         for part in parts:
-            remove(part, found.components, shares)
+            remove(part, directions.components, shares)
+        return result
 
-    # -------------------------------------------------------------------------- files
-
-    def _learned_arrays(self) -> dict[str, np.ndarray]:
-        """What the method learned beside weights and directions, to be saved."""
-        return {}
-
-    def _restore(self, path: str | os.PathLike, arrays: dict[str, np.ndarray]) -> None:
-        """Take back what `_learned_arrays` gave."""
-
-    def save(self, path: str | os.PathLike) -> None:
-        """Write settings, word vectors, frequencies that were given, weights and directions into a
-        folder.
-
-        Raises NotFittedError, OSError, TypeError (a tokenizer that is a function).
-        """
-        self._checked_vectors()
-        arrays = {"weights": self.weights_} | self._learned_arrays()
-        if hasattr(self, "components_"):
-            arrays |= {"components": self.components_, "singular_values": self.singular_values_}
-        save_sentences(path, self, self._summing, arrays, settings=self._fitted_settings,
-                       frequencies=self._given)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
-        """Read a folder that `save` wrote.
-
-        Raises FileNotFoundError, DamagedFile, ValueError (a newer format).
-        """
-        method, arrays = load_sentences(path, cls)
-        vectors = method._fitted_vectors = method.vectors
-        method.weights_ = loaded_numbers(path, arrays, "weights", shape=(len(vectors),))
-        method._restore(path, arrays)
-        method._summing = method._averaging(Index(vectors.tokens))
-        method._size = method._summing.size()
-        if method.components == "corpus":
-            method.components_ = loaded_numbers(path, arrays, "components",
-                                                shape=(None, vectors.dim))
-            method.singular_values_ = loaded_numbers(path, arrays, "singular_values",
-                                                     shape=(len(method.components_), ))
-            method.shares_ = method._shares(method.singular_values_)
-        method._given = None if method.counts is None else Frequencies.of(method.counts)
-        method._fitted_settings = method.get_params()
-        return method
+    def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
+        super()._after_load(arrays, extra)
+        settings = self._check_settings()
+        if settings["components"] == "batch":
+            del self.components_, self.singular_values_
+        elif self.components_ is None or self.singular_values_ is None:
+            raise ValueError("the arrays 'components' and 'singular_values' are missing")
+        self._weigh(settings, Index(settings["vectors"].tokens))
 
 
-def _warn_if_alike(found: Directions, n_components: int, n_texts: int) -> None:
-    if len(found.components) < n_components:
-        warn_data(f"the vectors of {n_texts} text(s) span {found.rank} direction(s), so "
-                  f"n_components={n_components} would leave nothing of some of "
-                  f"them; {len(found.components)} are removed", stacklevel=4)
+def _warn_if_alike(directions: Directions, n_components: int, n_texts: int) -> None:
+    """Say that there are fewer directions than were asked for, to whom calls `fit` or `encode`."""
+    if len(directions.components) < n_components:
+        warn_data(f"the vectors of {n_texts} text(s) span {directions.rank} direction(s), so "
+                  f"n_components={n_components} would leave nothing of some of them; "
+                  f"{len(directions.components)} are removed", stacklevel=3)

@@ -10,14 +10,18 @@ from __future__ import annotations
 import functools
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
 
 from ..core import BackendUnavailable, Estimator, check_choice, checked_texts, shown
+from ..core.parameters import Packed
 from .normalise import checked_form, normalise
 from .patterns import TokenPattern
 from .scanner import FAST_PATTERNS, TokenScan, WordScan
 
-__all__ = ["LANGUAGES", "WORD_PATTERN", "Tokenizer", "tokenize"]
+__all__ = ["LANGUAGES", "WORD_PATTERN", "GivenTokenizer", "Tokenizer", "tokenize"]
 
 WORD_PATTERN = r"(?u)\b\w+\b"
 LANGUAGES = ("any", "zh")
@@ -116,6 +120,25 @@ class Tokenizer(Estimator):
         if self.language == "any":
             return pattern.findall(text)
         return [word for word in _chinese_cutter()(text) if pattern.findall(word)]
+
+
+class GivenTokenizer(Packed):
+    """What a method cuts texts with; of a model that is saved it must be a `Tokenizer`, or None."""
+
+    def __init__(self, doc: str = "cuts texts; None: ``Tokenizer()``") -> None:
+        super().__init__(None, doc, kind="Tokenizer or function from str to list of str")
+
+    def pack(self, value: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The settings of the tokenizer. Raises TypeError for a function."""
+        if value is not None and type(value) is not Tokenizer:
+            raise TypeError(f"{self.name}={shown(value)} is a {type(value).__name__}, which cannot "
+                            "be saved; use a text.Tokenizer with a pattern")
+        return {}, {self.name: None if value is None else value.get_params()}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> Tokenizer | None:
+        """The tokenizer with these settings."""
+        return None if extra[self.name] is None else Tokenizer(**extra[self.name])
 
 
 def tokenize(text: str, pattern: str = WORD_PATTERN, *, lowercase: bool = True,

@@ -98,8 +98,8 @@ class GibbsLDA(TopicModel):
     learn_alpha = Flag(True, "fit one number per topic to the chain, every ten sweeps")
     learn_beta = Flag(True, "fit beta to the chain, every ten sweeps")
     threads = Int(1, "one is the exact chain; more draw the documents of a batch side by side, "
-                     "each sweep in 16 batches, with the words' counts of when the batch began, and "
-                     "give the same result for any number above one")
+                     "each sweep in 16 batches, with the words' counts of when the batch began, "
+                     "and give the same result for any number above one")
     device = Choice("cpu", "cuda", doc="on 'cuda' batches, too")
     progress = Flag(False, "show a bar")
 

@@ -29,10 +29,30 @@ def read_binary(path: str | os.PathLike, *, first: int | None = None,
                 encoding: str = "utf-8") -> WordVectors:
     """Read word2vec's binary format.
 
-    Parameters: path; first, read only that many words; encoding of the words. A repeated word keeps
-    its first row, with a DataWarning. Raises FileNotFoundError; DamagedFile (cut, extended, a
-    promise that the file does not hold, NaN or infinity, no file of vectors); ValueError (a pickle,
-    a compressed file, a byte that is not in the encoding).
+    Parameters
+    ----------
+    path : str or path
+    first : int >= 1, optional
+        Read only that many words.
+    encoding : str, default "utf-8"
+        Of the words.
+
+    Returns
+    -------
+    WordVectors
+
+    Raises
+    ------
+    FileNotFoundError
+    DamagedFile
+        Cut, extended, a promise that the file does not hold, NaN or infinity, no file of vectors.
+    ValueError
+        A pickle, a compressed file, a byte that is not in the encoding.
+
+    Warns
+    -----
+    DataWarning
+        A repeated word, which keeps its first row.
     """
     limit = None if first is None else check_int("first", first)
     file = regular_file(path)
@@ -97,8 +117,17 @@ def _check_finite(file: Path, tokens: list[str], matrix: np.ndarray) -> None:
 def write_binary(vectors: WordVectors, path: str | os.PathLike) -> None:
     """Write word2vec's binary format, with a line end after each row as the original program does.
 
-    Raises ValueError for a word with white space, OSError when the file cannot be written; an older
-    file then stays.
+    Parameters
+    ----------
+    vectors : WordVectors
+    path : str or path
+
+    Raises
+    ------
+    ValueError
+        A word with white space.
+    OSError
+        The file cannot be written; an older one then stays.
     """
     check_writable(vectors)
     with atomic_open(path, "wb") as file:

@@ -33,9 +33,18 @@ def write_compact(vectors: WordVectors, path: str | os.PathLike,
                   card: Mapping[str, Any] | None = None) -> None:
     """Write words and float16 numbers, then the card.
 
-    Parameters: vectors; path, ending in ``.safetensors``; card, JSON about how they were made, to
-    which name, sizes and checksum are added. Raises ValueError (another ending, a word with a line
-    end, a number beyond float16's 65 504), OSError when a file cannot be written.
+    Parameters
+    ----------
+    vectors : WordVectors
+    path : str or path, ending in ``.safetensors``
+    card : mapping for JSON, optional
+        How they were made; name, sizes and checksum are added.
+
+    Raises
+    ------
+    ValueError
+        Another ending, a word with a line end, a number beyond float16's 65 504.
+    OSError
     """
     from safetensors.numpy import save
 
@@ -63,9 +72,22 @@ def write_compact(vectors: WordVectors, path: str | os.PathLike,
 
 
 def read_card(path: str | os.PathLike) -> dict[str, Any]:
-    """The card of vectors that `write_compact` wrote, whose path is given.
+    """The card of vectors that `write_compact` wrote.
 
-    Raises FileNotFoundError, DamagedFile, ValueError (a newer format).
+    Parameters
+    ----------
+    path : str or path
+        Of the card.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    FileNotFoundError, DamagedFile
+    ValueError
+        A newer format.
     """
     card = read_json(path)
     kinds = {"format": int, "name": str, "words": int, "dim": int, "bytes": int, "sha256": str}
@@ -82,9 +104,25 @@ def read_card(path: str | os.PathLike) -> dict[str, Any]:
 def read_compact(path: str | os.PathLike, *, card: str | os.PathLike | None = None) -> WordVectors:
     """Read what `write_compact` wrote; the numbers become float32.
 
-    Parameters: path of the safetensors file; card, its path where it does not lie beside. Raises
-    FileNotFoundError (either file), DamagedFile (cut, changed, another file, no card), ValueError
-    (a newer format).
+    Parameters
+    ----------
+    path : str or path
+        Of the safetensors file.
+    card : str or path, optional
+        Where the card does not lie beside.
+
+    Returns
+    -------
+    WordVectors
+
+    Raises
+    ------
+    FileNotFoundError
+        Either file.
+    DamagedFile
+        Cut, changed, another file, no card.
+    ValueError
+        A newer format.
     """
     file = existing_path(path)
     about = read_card(card_path(file) if card is None else card)
@@ -92,8 +130,8 @@ def read_compact(path: str | os.PathLike, *, card: str | os.PathLike | None = No
     if size != about["bytes"]:
         raise DamagedFile(f"{file} was cut or extended: {size:,} bytes found, {about['bytes']:,} "
                           "expected. Get it again")
-    if (found := sha256(file)) != about["sha256"]:
-        raise DamagedFile(f"{file} was changed or damaged: checksum {found[:12]}…, its card says "
+    if (result := sha256(file)) != about["sha256"]:
+        raise DamagedFile(f"{file} was changed or damaged: checksum {result[:12]}…, its card says "
                           f"{about['sha256'][:12]}…. Get it again")
     return _checked(file, about)
 

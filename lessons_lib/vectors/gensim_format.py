@@ -16,11 +16,25 @@ __all__ = ["from_gensim", "to_gensim"]
 
 
 def from_gensim(keyed: Any, *, name: str = "gensim") -> WordVectors:
-    """Copy gensim's ``KeyedVectors``, or those of a model (``model.wv``). Raises TypeError for
-    another object, ValueError for NaN.
+    """Copy gensim's ``KeyedVectors``, or those of a model.
 
-    Parameters: keyed; name, for tables. Of fastText the whole words come along, not the parts from
-    which it makes unknown ones.
+    Parameters
+    ----------
+    keyed : KeyedVectors, or a model that has them as ``.wv``
+        Of fastText only the whole words are taken, not the subwords for unknown ones.
+    name : str, default "gensim"
+        For tables.
+
+    Returns
+    -------
+    WordVectors
+
+    Raises
+    ------
+    TypeError
+        Another object.
+    ValueError
+        NaN.
     """
     keyed = getattr(keyed, "wv", keyed)
     if not (hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors")):
@@ -32,7 +46,18 @@ def from_gensim(keyed: Any, *, name: str = "gensim") -> WordVectors:
 def to_gensim(vectors: WordVectors) -> Any:
     """A gensim ``KeyedVectors`` with copies of the vectors.
 
-    Raises ImportError when gensim is not installed.
+    Parameters
+    ----------
+    vectors : WordVectors
+
+    Returns
+    -------
+    gensim.models.KeyedVectors
+
+    Raises
+    ------
+    ImportError
+        gensim is not installed.
     """
     from gensim.models import KeyedVectors
 

@@ -60,8 +60,8 @@ def regular_file(path: str | os.PathLike) -> Path:
 
 def header_of(line: bytes) -> tuple[int, int] | None:
     """Rows and columns of a first line such as ``b"400000 300\\n"``, else None."""
-    found = _HEADER.fullmatch(line)
-    return (int(found[1]), int(found[2])) if found else None
+    result = _HEADER.fullmatch(line)
+    return (int(result[1]), int(result[2])) if result else None
 
 
 def check_promise(file: Path, rows: int, columns: int, *, row_bytes: int) -> None:

@@ -43,15 +43,39 @@ def read_text(path: str | os.PathLike, *, header: bool | None = None, first: int
               encoding: str = "utf-8") -> WordVectors:
     """Read word2vec, fastText (``.vec``) or GloVe text.
 
-    Parameters: path; header, whether the first line holds rows and columns (None: seen from the
-    lines); first, read only that many words; encoding. Any word is a word: ``nan``, ``"``, ``#``.
-    Windows line ends and a byte order mark are removed. A repeated word keeps its first row, with a
-    DataWarning. Raises FileNotFoundError; DamagedFile (cut, also inside the last line; a promise
-    that the file does not hold; a line with too few values, NaN or infinity; no file of vectors);
-    ValueError (a pickle, a compressed file, a byte that is not in the encoding, a first line that
-    may be a header or not).
+    Parameters
+    ----------
+    path : str or path
+    header : bool, optional
+        Whether the first line holds rows and columns; None: seen from the lines.
+    first : int >= 1, optional
+        Read only that many words.
+    encoding : str, default "utf-8"
 
-    A GloVe file that was cut exactly at a line end cannot be told from a shorter one.
+    Returns
+    -------
+    WordVectors
+
+    Raises
+    ------
+    FileNotFoundError
+    DamagedFile
+        Cut, also inside the last line; a promise that the file does not hold; a line with too few
+        values, NaN or infinity; no file of vectors.
+    ValueError
+        A pickle, a compressed file, a byte that is not in the encoding, a first line that may be a
+        header or not.
+
+    Warns
+    -----
+    DataWarning
+        A repeated word, which keeps its first row.
+
+    Notes
+    -----
+    Any word is a word: ``nan``, ``"``, ``#``. Windows line ends and a byte order mark are removed.
+    A
+    GloVe file that was cut exactly at a line end cannot be told from a shorter one.
     """
     limit = None if first is None else check_int("first", first)
     _check_encoding(encoding)
@@ -132,15 +156,15 @@ def _count_lines(path: Path) -> int:
 
 def _promise(path: Path, lines: list[bytes], header: bool | None) -> tuple[int, int] | None:
     """Rows and columns from the first line, or None when it is a row itself."""
-    found = header_of(lines[0])
+    result = header_of(lines[0])
     if header is not None:
-        if header and found is None:
+        if header and result is None:
             raise DamagedFile(f"{path}, line 1: {shown(lines[0])} is no header; expected rows and "
                               "columns. Without a header: header=False")
-        return found if header else None
-    if found is None or len(lines) == 1 or any(line.count(b" ") > 1 for line in lines[1:]):
-        return found
-    if found[1] == 1:
+        return result if header else None
+    if result is None or len(lines) == 1 or any(line.count(b" ") > 1 for line in lines[1:]):
+        return result
+    if result[1] == 1:
         raise ValueError(f"{path}, line 1: {shown(lines[0])} may be a header or the word "
                          f"{shown(lines[0].split()[0])} with one number; "
                          "say which: header=True or header=False")
@@ -182,8 +206,8 @@ def _numbers(text: bytes, n: int) -> np.ndarray | None:
 def _parsed_line(path: Path, line: int, text: bytes, out: np.ndarray) -> bytes:
     word, *numbers = text.rsplit(b" ", len(out))
     if len(numbers) < len(out) or not word:
-        found = "no word" if len(numbers) == len(out) else f"{len(numbers)} numbers"
-        raise DamagedFile(f"{path}, line {line}: {shown(text)} has {found}; expected a word and "
+        result = "no word" if len(numbers) == len(out) else f"{len(numbers)} numbers"
+        raise DamagedFile(f"{path}, line {line}: {shown(text)} has {result}; expected a word and "
                           f"{len(out)} numbers, separated by spaces")
     for i, number in enumerate(numbers):
         value = _numbers(number, 1)
@@ -225,11 +249,21 @@ def check_writable(vectors: WordVectors) -> None:
 
 
 def write_text(vectors: WordVectors, path: str | os.PathLike, *, header: bool = True) -> None:
-    """Write word2vec text, or GloVe text with ``header=False``; the numbers read back are the same
-    float32, bit for bit.
+    """Write word2vec or GloVe text; the numbers read back are the same float32, bit for bit.
 
-    Raises ValueError for a word with white space, OSError when the file cannot be written; an older
-    file then stays.
+    Parameters
+    ----------
+    vectors : WordVectors
+    path : str or path
+    header : bool, default True
+        False: GloVe's format.
+
+    Raises
+    ------
+    ValueError
+        A word with white space.
+    OSError
+        The file cannot be written; an older one then stays.
     """
     check_writable(vectors)
     if not header and vectors.tokens and vectors.tokens[0].startswith("\ufeff"):

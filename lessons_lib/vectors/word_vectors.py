@@ -16,8 +16,9 @@ import numpy as np
 from ..core import (DamagedFile, UnknownWord, check_array, check_choice, check_int, load_model,
                     save_model, shown)
 from ..core.learned import Learned, checked_array, packed_strings, unpacked_strings
+from ..core.parameters import Packed
 
-__all__ = ["LearnedVectors", "WordVectors"]
+__all__ = ["GivenVectors", "LearnedVectors", "WordVectors"]
 
 METHODS = ("3cosadd", "3cosmul")
 EPSILON = 0.001  # keeps the division of 3CosMul finite [levy2014linguistic]
@@ -64,11 +65,26 @@ def _unit(rows: np.ndarray) -> np.ndarray:
 class WordVectors:
     """Words and one vector each, most frequent words first by convention.
 
-    Parameters: tokens, distinct words; matrix, (V, dim) finite numbers, row i of ``tokens[i]``,
-    kept as it is when float32 and in order, else copied to float32; name, for tables. Attributes:
-    tokens, list of str; matrix, (V, dim) float32; name. Raises TypeError or ValueError (a word
-    twice, rows and words that differ in number, NaN, numbers beyond float32).
+    Parameters
+    ----------
+    tokens : sequence of str, distinct
+    matrix : (V, dim) real, finite
+        Row i of ``tokens[i]``; kept as it is when float32 and in order, else copied to float32.
+    name : str, default "word vectors"
+        For tables.
 
+    Attributes
+    ----------
+    tokens : list of str
+    matrix : (V, dim) float32
+
+    Raises
+    ------
+    TypeError, ValueError
+        A word twice, rows and words that differ in number, NaN, numbers beyond float32.
+
+    Examples
+    --------
     >>> vectors = WordVectors(["cat", "dog", "stone"], [[2.0, 0.0], [1.0, 1.0], [-1.0, 1.0]])
     >>> vectors.most_similar("cat", topn=1)
     [('dog', 0.7071067811865475)]
@@ -87,7 +103,7 @@ class WordVectors:
 
     @property
     def dim(self) -> int:
-        """Numbers per vector."""
+        """Columns of a vector."""
         return self.matrix.shape[1]
 
     def __len__(self) -> int:
@@ -103,13 +119,38 @@ class WordVectors:
         return f"WordVectors({self.name}: {len(self):,} words x {self.dim})"
 
     def id(self, token: str) -> int:
-        """The row of a word. Raises UnknownWord with at most 3 near words."""
+        """The row of a word.
+
+        Parameters
+        ----------
+        token : str
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        UnknownWord
+            With at most 3 near words.
+        """
         return int(self.ids([token])[0])
 
     def ids(self, tokens: Iterable[str]) -> np.ndarray:
-        """The rows of words, int64.
+        """The rows of words.
 
-        Raises UnknownWord that names all missing ones, with at most 3 words near the first.
+        Parameters
+        ----------
+        tokens : iterable of str
+
+        Returns
+        -------
+        (n,) int64
+
+        Raises
+        ------
+        UnknownWord
+            Names all missing words, with at most 3 words near the first.
         """
         tokens = _checked_tokens(tokens)
         missing = list(dict.fromkeys(token for token in tokens if token not in self._ids))
@@ -134,8 +175,16 @@ class WordVectors:
         """Add new words with their vectors behind the others; arrays handed out before keep the old
         rows.
 
-        Parameters: tokens, words not yet here; matrix, (n, dim). Raises ValueError (a word twice,
-        another width); then nothing is added.
+        Parameters
+        ----------
+        tokens : sequence of str
+            Words that are not yet here.
+        matrix : (n, dim) real
+
+        Raises
+        ------
+        ValueError
+            A word twice, another width; then nothing is added.
         """
         tokens = _checked_tokens(tokens)
         twice = [
@@ -155,19 +204,44 @@ class WordVectors:
     # -------------------------------------------------------------------------- questions
 
     def similarity(self, a: str, b: str) -> float:
-        """The cosine of two words, within [-1, 1]; 0 with a zero vector. Raises UnknownWord."""
+        """The cosine of two words; 0 with a zero vector.
+
+        Parameters
+        ----------
+        a, b : str
+
+        Returns
+        -------
+        float in [-1, 1]
+
+        Raises
+        ------
+        UnknownWord
+        """
         first, second = _unit(self.matrix[self.ids([a, b])])
         return float(np.clip(first @ second, -1.0, 1.0))
 
     def most_similar(self, word: str | np.ndarray, *, topn: int = 10,
                      first: int | None = None) -> list[tuple[str, float]]:
-        """The words with the highest cosine to a word or a vector, highest first; of equals the
-        earlier word first.
+        """The words with the highest cosine to a word, which is not its own answer, or to a vector.
 
-        Parameters: word, which is not its own answer, or a vector (dim,); topn, above the words
-        there are: all the others; first, look among that many words only, the most frequent ones.
-        Returns (word, cosine) pairs. Raises UnknownWord, ValueError (topn or first < 1, a zero
-        query).
+        Parameters
+        ----------
+        word : str or (dim,) real
+        topn : int >= 1, default 10
+            Above the words there are: all the others.
+        first : int >= 1, optional
+            Look among that many words only, the most frequent ones.
+
+        Returns
+        -------
+        list of (word, cosine)
+            Highest first; of equals the earlier word first.
+
+        Raises
+        ------
+        UnknownWord, ValueError
+            topn or first < 1, a zero query.
         """
         if isinstance(word, str):
             rows = self.ids([word])
@@ -179,13 +253,31 @@ class WordVectors:
                 exclude: bool = True, first: int | None = None) -> list[tuple[str, float]]:
         """The words that are to c as b is to a, best first; of equals the earlier word first.
 
-            3cosadd:  cos(x, b/‖b‖ - a/‖a‖ + c/‖c‖)          3cosmul:  x·b x·c / (x·a + 0.001),
-            cosines moved to [0, 1]
+        Parameters
+        ----------
+        a, b, c : str
+        topn : int >= 1, default 10
+        method : {"3cosadd", "3cosmul"}
+        exclude : bool, default True
+            Bar the three words asked from the answers; without it the best is mostly b or c.
+        first : int >= 1, optional
+            Look among that many words only, the most frequent ones.
 
-        Parameters: a, b, c; topn; method, "3cosadd" or "3cosmul"; exclude, whether the three words
-        asked are barred from the answers, without which the best is mostly b or c; first, look
-        among that many words only. Returns (word, score) pairs. Raises UnknownWord that names all
-        missing words, ValueError. References: [mikolov2013linguistic], [levy2014linguistic]
+        Returns
+        -------
+        list of (word, score)
+
+        Raises
+        ------
+        UnknownWord
+            Names all missing words.
+        ValueError
+
+        Notes
+        -----
+        3cosadd:  cos(x, b/‖b‖ - a/‖a‖ + c/‖c‖) [mikolov2013linguistic]
+
+        3cosmul:  x·b x·c / (x·a + 0.001), cosines moved to [0, 1] [levy2014linguistic]
         """
         check_choice("method", method, METHODS)
         asked = self.ids([a, b, c])
@@ -199,10 +291,23 @@ class WordVectors:
         return self._best(np.arange(n), to_b * to_c / (to_a + EPSILON), barred, topn)
 
     def odd_one_out(self, words: Sequence[str]) -> str:
-        """The word that is farthest, by cosine, from the mean of the unit vectors of all; of equals
-        the earlier.
+        """The word that is farthest, by cosine, from the mean of the unit vectors of all.
 
-        Raises UnknownWord that names all missing words, ValueError for fewer than 3 words.
+        Parameters
+        ----------
+        words : sequence of str, >= 3
+
+        Returns
+        -------
+        str
+            Of equals the earlier.
+
+        Raises
+        ------
+        UnknownWord
+            Names all missing words.
+        ValueError
+            Fewer than 3 words.
         """
         rows = self.ids(words)
         if len(rows) < 3:
@@ -269,7 +374,13 @@ class WordVectors:
     def save(self, path: str | os.PathLike) -> None:
         """Write a folder that `load` reads: any word, float32 numbers, checksums.
 
-        Raises OSError when it cannot be written.
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        OSError
         """
         arrays = {"matrix": self.matrix} | packed_strings(self.tokens)
         save_model(path, "WordVectors", settings={"name": self.name}, arrays=arrays)
@@ -278,8 +389,21 @@ class WordVectors:
     def load(cls, path: str | os.PathLike) -> Self:
         """Read what `save` wrote.
 
-        Raises FileNotFoundError, DamagedFile (cut, changed, another kind), ValueError (a newer
-        format).
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        WordVectors
+
+        Raises
+        ------
+        FileNotFoundError
+        DamagedFile
+            Cut, changed, another kind.
+        ValueError
+            A newer format.
         """
         settings, arrays, _ = load_model(path, "WordVectors")
         try:
@@ -305,3 +429,31 @@ class LearnedVectors(Learned):
         tokens = unpacked_strings(arrays)
         sizes["tokens"] = len(tokens)
         return WordVectors(tokens, checked_array(arrays, self.file, "tokens", "dim", sizes=sizes))
+
+
+class GivenVectors(Packed):
+    """Word vectors that a method is given, and that are saved with it."""
+
+    def __init__(self, doc: str = "", **options: Any) -> None:
+        super().__init__(doc=doc, kind="WordVectors", **options)
+
+    def checked(self, name: str, value: Any) -> WordVectors:
+        """The vectors. Raises TypeError for anything else, ValueError for none."""
+        if not isinstance(value, WordVectors):
+            raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected "
+                            "WordVectors. Make them: WordVectors(tokens, matrix), "
+                            "vectors.read_text(path) or vectors.from_gensim(model)")
+        if not len(value) or not value.dim:
+            raise ValueError(f"{name}={value!r} is empty; expected >= 1 word with >= 1 dimension")
+        return value
+
+    def pack(self, value: WordVectors) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The matrix, the words and the name."""
+        return {"matrix": value.matrix} | packed_strings(value.tokens), {self.name: value.name}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> WordVectors:
+        """The vectors; notes how many ``tokens`` they have."""
+        vectors = WordVectors(unpacked_strings(arrays), arrays["matrix"], name=extra[self.name])
+        sizes |= {"tokens": len(vectors), "dim": vectors.dim}
+        return vectors

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import fingerprint
-from ..text import Corpus
+from ..text.token_corpus import TokenCorpus
 
 __all__ = ["EncodedCorpus", "encode_corpus", "encode_more"]
 
@@ -76,12 +76,12 @@ def encode_more(corpus: Any, known: Sequence[str], *, min_count: int, grow: bool
     return EncodedCorpus(tokens, counts, words, offsets)
 
 
-def _counted(corpus: Any) -> tuple[Corpus, np.ndarray]:
-    corpus = corpus if isinstance(corpus, Corpus) else Corpus.from_tokens(corpus)
+def _counted(corpus: Any) -> tuple[TokenCorpus, np.ndarray]:
+    corpus = corpus if isinstance(corpus, TokenCorpus) else TokenCorpus.from_tokens(corpus)
     return corpus, np.bincount(corpus.token_ids, minlength=len(corpus.vocabulary))
 
 
-def _renumbered(corpus: Corpus, new_id: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _renumbered(corpus: TokenCorpus, new_id: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Words and offsets under new ids, -1 for words that are left out."""
     words = new_id[corpus.token_ids] if len(new_id) else np.empty(0, dtype=np.int32)
     kept = words >= 0

@@ -185,11 +185,15 @@ class FastText(WindowMethod):
         return vectors
 
     def vector(self, word: str) -> np.ndarray:
-        """The vector of a word, seen or not: (dim,) float32.
+        """The vector of a word, seen or not.
 
         Parameters
         ----------
         word : str
+
+        Returns
+        -------
+        (dim,) float32
 
         Raises
         ------

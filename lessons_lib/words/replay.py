@@ -34,11 +34,26 @@ def windows(state: WindowState, *, objective: str = "negative_sampling", window:
             negatives: int = 5, seed: int = 0, epoch: int = 0) -> Iterator[Window]:
     """Every window of one epoch of `kernels.window_update`, in order; nothing is trained.
 
-    Parameters: state, for its text, counts and sampling; objective, window, negatives, seed, epoch
-    as there. A window's first output is the centre, the others are noise; with
-    "hierarchical_softmax" the outputs are the inner nodes on the centre's path. Raises TypeError or
-    ValueError when the first window is asked for.
+    Parameters
+    ----------
+    state : kernels.WindowState
+        For its text, counts and sampling.
+    objective, window, negatives, seed, epoch
+        As in `kernels.window_update`.
 
+    Yields
+    ------
+    Window
+        Its first output is the centre, the others are negative samples; with "hierarchical_softmax"
+        the outputs are the inner nodes on the centre's path.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When the first window is asked for.
+
+    Examples
+    --------
     >>> from lessons_lib.kernels import WindowState
     >>> state = WindowState([0, 1], [0, 2], np.zeros((2, 1)), np.zeros((2, 1)), [1, 1], sample=0)
     >>> [(w.contexts.tolist(), w.outputs[0].item()) for w in windows(state)]
@@ -60,7 +75,7 @@ def windows(state: WindowState, *, objective: str = "negative_sampling", window:
     how = Settings(False, tree, width, noise, (1.0, 1.0), False, 0, key, number,
                    (0, state.n_pieces), 1, True)
     for part in slabs(state, how):
-        found = drawn_windows(state, how, part)
-        contexts, bounds, rows, labels, begins, ends = (x.cpu().numpy() for x in found[:6])
+        result = drawn_windows(state, how, part)
+        contexts, bounds, rows, labels, begins, ends = (x.cpu().numpy() for x in result[:6])
         for i, (begin, end) in enumerate(zip(begins, ends, strict=True)):
             yield Window(contexts[bounds[i] : bounds[i + 1]], rows[begin:end], labels[begin:end])

@@ -25,8 +25,21 @@ _NUMERIC = frozenset(b"0123456789+-.eE \r")
 def load_method(path: str | os.PathLike) -> Any:
     """Read the folder of a saved `Word2Vec`, `GloVe` or `FastText`, whichever it is.
 
-    Raises FileNotFoundError, DamagedFile (no saved method, damaged, another kind), ValueError (a
-    newer format).
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Word2Vec, GloVe or FastText
+
+    Raises
+    ------
+    FileNotFoundError
+    DamagedFile
+        No saved method, damaged, another kind.
+    ValueError
+        A newer format.
     """
     kind = _kind(existing_path(path))
     if kind not in METHODS:
@@ -35,11 +48,24 @@ def load_method(path: str | os.PathLike) -> Any:
 
 
 def load_vectors(path: str | os.PathLike) -> WordVectors:
-    """Read word vectors: the folder of a saved `WordVectors` or of a method that learned them, or a
+    """Read word vectors: the folder of saved `WordVectors` or of a method that learned them, or a
     file.
 
-    Files: safetensors with a card (`write_compact`), word2vec binary, word2vec, fastText or GloVe
-    text. Raises as their readers do.
+    Parameters
+    ----------
+    path : str or path
+        Files: safetensors with a card (`write_compact`), word2vec binary, word2vec, fastText or
+        GloVe
+        text.
+
+    Returns
+    -------
+    WordVectors
+
+    Raises
+    ------
+    FileNotFoundError, DamagedFile, ValueError
+        As their readers do.
     """
     place = existing_path(path)
     if place.is_dir():

@@ -19,7 +19,8 @@ class TableEncoder:
         self.table, self.dtype, self.asked = table, dtype, []
         self.dim = len(next(iter(table.values())))
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 256, progress: bool = False) -> np.ndarray:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 256,
+               progress: bool = False) -> np.ndarray:
         self.asked.extend(texts)
         return np.array([self.table[text] for text in texts], dtype=self.dtype)
 
@@ -30,14 +31,18 @@ class WordCounter:
     name = "bag of words"
 
     def __init__(self, texts: Sequence[str]):
-        self.columns = {word: k for k, word in enumerate(sorted({w for t in texts for w in re.findall(r"\w+", t.lower())}))}
+        self.columns = ({
+            word: k for k, word in enumerate(
+                sorted({w for t in texts for w in re.findall(r"\w+", t.lower())}))
+        })
         self.rows_per_call: list[int] = []
 
     @property
     def dim(self) -> int:
         return len(self.columns)
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 256, progress: bool = False) -> np.ndarray:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 256,
+               progress: bool = False) -> np.ndarray:
         self.rows_per_call.append(len(texts))
         counts = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in enumerate(texts):
@@ -47,10 +52,12 @@ class WordCounter:
         return counts
 
 
-def make_pairs(sentence1: Sequence[str], sentence2: Sequence[str], score: Sequence[float], **extra: object) -> SimpleNamespace:
+def make_pairs(sentence1: Sequence[str], sentence2: Sequence[str], score: Sequence[float],
+               **extra: object) -> SimpleNamespace:
     """What `evaluate` needs of a set of pairs, without the datasets room."""
     fields = {"name": "toy", "split": "test", "scale": (0.0, 5.0), "subset": None} | extra
-    return SimpleNamespace(sentence1=list(sentence1), sentence2=list(sentence2), score=score, **fields)
+    return SimpleNamespace(sentence1=list(sentence1), sentence2=list(sentence2), score=score,
+                           **fields)
 
 
 @pytest.fixture
@@ -60,9 +67,12 @@ def pairs_of() -> Callable[..., SimpleNamespace]:
 
 @pytest.fixture
 def angle_pairs() -> tuple[TableEncoder, SimpleNamespace]:
-    """Forty pairs whose cosine falls as the grade falls, with some noise; every first sentence is "origin"."""
+    """Forty pairs whose cosine falls as the grade falls, with some noise; every first sentence is
+    "origin".
+    """
     rng = np.random.default_rng(5)
     angles = np.linspace(0.05, 1.5, 40)
     table = {"origin": [1.0, 0.0]} | {f"s{k}": [np.cos(a), np.sin(a)] for k, a in enumerate(angles)}
     grades = np.clip(5 - 3.2 * angles + rng.normal(scale=0.7, size=40), 0, 5)
-    return TableEncoder(table, "float64"), make_pairs(["origin"] * 40, [f"s{k}" for k in range(40)], grades)
+    return TableEncoder(table, "float64"), make_pairs(["origin"] * 40, [f"s{k}" for k in range(40)],
+                                                      grades)

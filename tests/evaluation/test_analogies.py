@@ -1,4 +1,5 @@
-"""Analogies: planted ones are all solved, inputs are never answers, blocks and ties change nothing."""
+"""Analogies: planted ones are all solved, inputs are never answers, blocks and ties change nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +15,19 @@ from lessons_lib.evaluation.analogies import answers
 
 
 def planted() -> tuple[tuple[list[str], np.ndarray], SimpleNamespace]:
-    """v(country r, relation s) = e_r + e_s with orthonormal factors: b - a + c is the answer exactly (identity 22)."""
+    """v(country r, relation s) = e_r + e_s with orthonormal factors: b - a + c is the answer
+    exactly (identity 22).
+    """
     concepts, relations = np.eye(9)[:6], np.eye(9)[6:]
     words = [f"c{r}s{s}" for r in range(6) for s in range(3)]
     matrix = np.array([concepts[r] + relations[s] for r in range(6) for s in range(3)])
-    questions = [(f"c{a}s0", f"c{a}s{s}", f"c{c}s0", f"c{c}s{s}") for s in (1, 2) for a in range(6) for c in range(6) if a != c]
-    return (words, matrix), SimpleNamespace(questions=np.array(questions), section=[q[1][-2:] for q in questions], name="planted")
+    questions = ([(f"c{a}s0", f"c{a}s{s}", f"c{c}s0", f"c{c}s{s}")
+                  for s in (1, 2)
+                  for a in range(6)
+                  for c in range(6)
+                  if a != c])
+    return (words, matrix), SimpleNamespace(questions=np.array(questions),
+                                            section=[q[1][-2:] for q in questions], name="planted")
 
 
 @pytest.mark.parametrize("method", analogies.METHODS)
@@ -68,7 +76,8 @@ def test_coverage_counts_only_complete_questions_and_lower_case_is_found():
     questions.questions = np.char.upper(questions.questions)
     kept = [k for k, w in enumerate(words) if not w.startswith("c5")]
     result = analogy_accuracy(([words[k] for k in kept], matrix[kept]), questions)
-    assert result.n_covered == 40 and result.coverage == pytest.approx(2 / 3) and result.accuracy == 1.0
+    assert result.n_covered == 40 and result.coverage == pytest.approx(
+        2 / 3) and result.accuracy == 1.0
     assert {w[:2] for w in result.missing} == {"C5"}
     assert result.by_section["s1"] == (1.0, 20, 30)
 
@@ -94,7 +103,8 @@ def test_V20_P27_unknown_words_methods_and_kinds():
     with pytest.raises(TypeError, match="expected analogies"):
         analogy_accuracy(vectors, 5)
     with pytest.raises(ValueError, match=r"shape \(2, 3\) for 2 sections"):
-        analogy_accuracy(vectors, SimpleNamespace(questions=np.array([["a"] * 3] * 2), section=["x"] * 2))
+        analogy_accuracy(vectors,
+                         SimpleNamespace(questions=np.array([["a"] * 3] * 2), section=["x"] * 2))
 
 
 def test_the_shipped_questions_load_by_name():
@@ -103,7 +113,8 @@ def test_the_shipped_questions_load_by_name():
     questions = datasets.load("analogies")
     words = list(dict.fromkeys(np.asarray(questions.questions).ravel().tolist()))[:400]
     result = analogy_accuracy((words, np.random.default_rng(0).normal(size=(len(words), 20))))
-    assert result.n_questions == len(questions) > 10_000 and result.accuracy < 0.1 and 0 < result.coverage < 1
+    assert result.n_questions == len(
+        questions) > 10_000 and result.accuracy < 0.1 and 0 < result.coverage < 1
 
 
 @pytest.mark.parametrize("method", analogies.METHODS)
@@ -116,4 +127,5 @@ def test_a_question_that_leaves_no_word_to_answer_is_never_right(method):
 
 def test_0_questions_are_refused():
     with pytest.raises(ValueError, match="0 questions"):
-        analogy_accuracy((["a"], np.eye(1)), SimpleNamespace(questions=np.zeros((0, 4)), section=[]))
+        analogy_accuracy((["a"], np.eye(1)), SimpleNamespace(questions=np.zeros((0, 4)),
+                                                             section=[]))

@@ -1,4 +1,6 @@
-"""The fast bootstrap equals the slow one, resample by resample; its intervals cover; equal seeds give equal bits."""
+"""The fast bootstrap equals the slow one, resample by resample; its intervals cover; equal seeds
+give equal bits.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lessons_lib.evaluation import bootstrap, bootstrap_interval, paired_difference, spearman, spearman_interval
+from lessons_lib.evaluation import (bootstrap, bootstrap_interval, paired_difference, spearman,
+                                    spearman_interval)
 from lessons_lib.evaluation.bootstrap import percentile_interval, spearman_resamples
 
 
-def noisy(n: int, *, seed: int, digits: int = 1, noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def noisy(n: int, *, seed: int, digits: int = 1,
+          noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Correlated columns with many ties."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n).round(digits)
@@ -31,13 +35,15 @@ def test_each_resample_is_the_spearman_of_its_drawn_pairs_ranked_anew(digits):
 def test_the_fast_interval_has_the_width_of_the_plain_one():
     x, y = noisy(80, seed=3)
     fast = spearman_interval(x, y, n_resamples=1500, seed=0)
-    plain = bootstrap_interval(lambda index: spearman(x[index], y[index]), 80, n_resamples=1500, seed=1)
+    plain = bootstrap_interval(lambda index: spearman(x[index], y[index]), 80, n_resamples=1500,
+                               seed=1)
     assert_allclose(fast, plain, atol=0.03)
     assert fast[0] < spearman(x, y) < fast[1]
 
 
 def test_about_95_of_100_intervals_cover_the_true_correlation():
-    truth = 6 / np.pi * np.arcsin(np.sqrt(0.5) / 2)              # Spearman of a normal pair with Pearson sqrt(1/2)
+    # Spearman of a normal pair with Pearson sqrt(1/2)
+    truth = 6 / np.pi * np.arcsin(np.sqrt(0.5) / 2)
     hits = 0
     for seed in range(100):
         x, y = noisy(120, seed=seed, digits=6)
@@ -60,7 +66,8 @@ def test_same_seed_same_bits_other_seed_other_interval():
 
 
 def test_resamples_without_a_correlation_are_left_out():
-    samples = spearman_resamples([np.array([1.0, 2.0])], np.array([1.0, 2.0]), n_resamples=200, rng=np.random.default_rng(0))[0]
+    samples = spearman_resamples([np.array([1.0, 2.0])], np.array([1.0, 2.0]), n_resamples=200,
+                                 rng=np.random.default_rng(0))[0]
     assert np.isnan(samples).any()
     assert_array_equal(samples[~np.isnan(samples)], 1.0)
     assert percentile_interval(samples) == (1.0, 1.0)
@@ -99,10 +106,13 @@ def test_bad_settings_name_argument_and_range():
         paired_difference(x, x[:9], y)
 
 
-@pytest.mark.parametrize("statistic, error, message", [
-    (5, TypeError, "statistic=5 is int; expected a function"), (lambda index: index, TypeError, "statistic gave array.*expected one number"),
-    (lambda index: None, TypeError, "statistic gave None"), (lambda index: np.nan, ValueError, "statistic gave nan"),
-    (lambda index: np.inf if index[0] else 1.0, ValueError, "statistic gave inf")])
+@pytest.mark.parametrize(
+    "statistic, error, message",
+    [(5, TypeError, "statistic=5 is int; expected a function"),
+     (lambda index: index, TypeError, "statistic gave array.*expected one number"),
+     (lambda index: None, TypeError, "statistic gave None"),
+     (lambda index: np.nan, ValueError, "statistic gave nan"),
+     (lambda index: np.inf if index[0] else 1.0, ValueError, "statistic gave inf")])
 def test_a_statistic_that_gives_no_finite_number_is_named(statistic, error, message):
     with pytest.raises(error, match=message):
         bootstrap_interval(statistic, 4, n_resamples=20)

@@ -13,20 +13,23 @@ from scipy.special import hyp0f1
 from lessons_lib.evaluation import alignment, geometry, pair_cosines, uniformity, unit_rows
 from lessons_lib.kernels.uniformity import cpu as kernel_blocks
 
-TABLE_16_2 = {2: -1.575027, 3: -2.079777, 4: -2.414910, 8: -3.082527, 16: -3.513036, 32: -3.751805, 64: -3.875236, 128: -3.937530}
+TABLE_16_2 = {
+    2: -1.575027, 3: -2.079777, 4: -2.414910, 8: -3.082527, 16: -3.513036, 32: -3.751805,
+    64: -3.875236, 128: -3.937530
+}
 
 
 def cloud(n: int, dim: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, dim))
 
 
-# ------------------------------------------------------------------------------------------------ uniformity and alignment
+# ------------------------------------------------------------------------ uniformity and alignment
 
 
 @pytest.mark.parametrize("dim", TABLE_16_2)
 def test_uniformity_of_a_uniform_sphere_is_the_closed_form_of_table_16_2(dim):
     assert TABLE_16_2[dim] == pytest.approx(-4 + np.log(hyp0f1(dim / 2, 4.0)), abs=1e-6)
-    tolerance = 0.01 if dim >= 8 else 0.05                       # few dimensions: the kernel varies more between pairs
+    tolerance = 0.01 if dim >= 8 else 0.05  # few dimensions: the kernel varies more between pairs
     assert uniformity(cloud(2500, dim)) == pytest.approx(TABLE_16_2[dim], abs=tolerance)
 
 
@@ -40,7 +43,9 @@ def test_uniformity_of_equal_points_antipodes_and_simplex():
 def test_uniformity_equals_the_double_loop():
     x = cloud(40, 6)
     unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    kernel = [np.exp(-2 * ((unit[i] - unit[j]) ** 2).sum()) for i in range(40) for j in range(i + 1, 40)]
+    kernel = [
+        np.exp(-2 * ((unit[i] - unit[j])**2).sum()) for i in range(40) for j in range(i + 1, 40)
+    ]
     assert uniformity(x) == pytest.approx(np.log(np.mean(kernel)), abs=1e-12)
 
 
@@ -74,14 +79,16 @@ def test_sparse_and_dense_agree():
     x = sparse.random_array((60, 300), density=0.05, rng=np.random.default_rng(3), format="csr")
     y = sparse.random_array((60, 300), density=0.05, rng=np.random.default_rng(4), format="csr")
     left, right = np.arange(59), np.arange(1, 60)
-    assert_allclose(pair_cosines(x, left, right), pair_cosines(x.toarray(), left, right), atol=1e-14)
+    assert_allclose(pair_cosines(x, left, right), pair_cosines(x.toarray(), left, right),
+                    atol=1e-14)
     assert_allclose(unit_rows(x).toarray(), unit_rows(x.toarray()), atol=1e-15)
     assert uniformity(x) == pytest.approx(uniformity(x.toarray()), abs=1e-12)
     assert alignment(x, y) == pytest.approx(alignment(x.toarray(), y.toarray()), abs=1e-12)
-    assert uniformity(x.astype(np.int64)) == pytest.approx(0, abs=1e-12)          # all entries below 1 became 0: equal points
+    # all entries below 1 became 0: equal points
+    assert uniformity(x.astype(np.int64)) == pytest.approx(0, abs=1e-12)
 
 
-# ------------------------------------------------------------------------------------------------ rows of the reliability page
+# -------------------------------------------------------------------- rows of the reliability page
 
 
 def test_V01_nan_names_the_first_row():
@@ -112,7 +119,8 @@ def test_V04_cosines_of_huge_and_tiny_entries_are_right_to_1e_12(scale):
     x = rows * scale
     exact = (x[0] / x.max()) @ (x[1] / x.max()) / np.sqrt(((x / x.max()) ** 2).sum(axis=1).prod())
     assert pair_cosines(x, np.array([0]), np.array([1]))[0] == pytest.approx(exact, abs=1e-12)
-    assert pair_cosines(sparse.csr_array(x), np.array([0]), np.array([1]))[0] == pytest.approx(exact, abs=1e-12)
+    assert pair_cosines(sparse.csr_array(x), np.array([0]), np.array([1]))[0] == pytest.approx(
+        exact, abs=1e-12)
     assert_allclose(np.linalg.norm(unit_rows(x), axis=1), 1, atol=1e-12)
 
 
@@ -130,14 +138,15 @@ def test_V07_strings_are_refused_and_integers_converted():
 
 
 def test_V08_half_precision_is_summed_in_float32():
-    x = np.full((2, 70_000), 1, dtype=np.float16)                  # the sum of squares is beyond float16
+    x = np.full((2, 70_000), 1, dtype=np.float16)  # the sum of squares is beyond float16
     assert unit_rows(x).dtype == np.float32
     assert pair_cosines(x, np.array([0]), np.array([1]))[0] == 1.0
 
 
 def test_V09_any_memory_layout_gives_the_same_bits():
     x = cloud(20, 6)
-    for view in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1][::-1], x.astype(">f8")):
+    for view in (np.asfortranarray(x), np.repeat(x, 2,
+                                                 axis=0)[::2], x[::-1][::-1], x.astype(">f8")):
         view.setflags(write=False)
         assert uniformity(view) == uniformity(x)
         assert_array_equal(unit_rows(view), unit_rows(x))
@@ -166,9 +175,12 @@ def test_exponents_out_of_range_are_named(bad):
         uniformity([[1.0], [2.0]], t=bad)
 
 
-@pytest.mark.parametrize("left, right, error, message", [
-    ([0, 1], [1], ValueError, "left has 2 and right 1"), ([-1], [0], ValueError, r"left\[0\]=-1 is no row"), ([0], [2], ValueError, r"right\[0\]=2"),
-    ([[0]], [[1]], ValueError, "left has shape"), ([0.5], [1], TypeError, "expected row numbers")])
+@pytest.mark.parametrize("left, right, error, message",
+                         [([0, 1], [1], ValueError, "left has 2 and right 1"),
+                          ([-1], [0], ValueError, r"left\[0\]=-1 is no row"),
+                          ([0], [2], ValueError, r"right\[0\]=2"),
+                          ([[0]], [[1]], ValueError, "left has shape"),
+                          ([0.5], [1], TypeError, "expected row numbers")])
 def test_row_numbers_that_do_not_pair_up_are_named(left, right, error, message):
     with pytest.raises(error, match=message):
         pair_cosines(np.eye(2), left, right)

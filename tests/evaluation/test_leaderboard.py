@@ -15,8 +15,11 @@ from lessons_lib.evaluation import Leaderboard, STSResult
 
 
 def result(name: str = "stsb", value: float = 0.5, **changes: object) -> STSResult:
-    fields = {"name": name, "split": "test", "protocol": "all", "spearman": value, "pearson": value - 0.01, "interval": (value - 0.05, value + 0.05),
-              "alignment": 0.2, "uniformity": -2.5, "seconds": 0.25, "n_pairs": 1379, "n_subsets": 1, "dim": 300, "encoder": "mean"} | changes
+    fields = {
+        "name": name, "split": "test", "protocol": "all", "spearman": value, "pearson": value -
+        0.01, "interval": (value - 0.05, value + 0.05), "alignment": 0.2, "uniformity": -2.5,
+        "seconds": 0.25, "n_pairs": 1379, "n_subsets": 1, "dim": 300, "encoder": "mean"
+    } | changes
     return STSResult(**fields)
 
 
@@ -32,7 +35,10 @@ def test_a_new_leaderboard_is_empty_and_asking_creates_nothing(board):
 
 
 def test_a_row_comes_back_as_it_was_added(board):
-    added = board.add("mean", "06_sif", {"stsb": result(), "sick": result("sick", 0.4, interval=None, alignment=None)}, seed=3, scale="smoke")
+    added = board.add(
+        "mean", "06_sif",
+        {"stsb": result(), "sick": result("sick", 0.4, interval=None, alignment=None)}, seed=3,
+        scale="smoke")
     (row,) = Leaderboard(board.path).rows()
     assert row == added
     assert row.spearman("stsb") == 0.5 and row.spearman("sts12") is None
@@ -57,7 +63,8 @@ def test_reset_removes_every_row(board):
     board.reset()
 
 
-def test_the_default_file_lies_in_the_users_cache_and_the_scale_comes_from_the_environment(monkeypatch):
+def test_the_default_file_lies_in_the_users_cache_and_the_scale_comes_from_the_environment(
+        monkeypatch):
     monkeypatch.setenv("LESSONS_SCALE", "smoke")
     board = Leaderboard()
     assert board.path == cache_folder() / "leaderboard.json"
@@ -70,7 +77,7 @@ def test_reference_reads_the_committed_rows():
     assert isinstance(reference.rows(), list)
 
 
-# ------------------------------------------------------------------------------------------------ several writers, damage
+# ------------------------------------------------------------------------- several writers, damage
 
 ADD = """
 import sys
@@ -82,7 +89,10 @@ for k in range(6):
 
 
 def test_two_processes_that_add_rows_at_once_lose_none(board):
-    processes = [subprocess.Popen([sys.executable, "-c", ADD, str(board.path), name]) for name in ("a", "b")]
+    processes = ([
+        subprocess.Popen([sys.executable, "-c", ADD,
+                          str(board.path), name]) for name in ("a", "b")
+    ])
     assert [p.wait(60) for p in processes] == [0, 0]
     assert {r.encoder for r in board.rows()} == {f"{name}-{k}" for name in "ab" for k in range(6)}
 
@@ -93,13 +103,19 @@ def test_threads_that_add_rows_at_once_lose_none(board):
     assert len(board.rows()) == 12
 
 
-ROW = {"encoder": "e", "lesson": "l", "scores": {"s": {"spearman": 0.5}}, "dim": 1, "seconds": 1.0, "seed": 0, "scale": "laptop", "versions": {}}
+ROW = {
+    "encoder": "e", "lesson": "l", "scores": {"s": {"spearman": 0.5}}, "dim": 1, "seconds": 1.0,
+    "seed": 0, "scale": "laptop", "versions": {}
+}
 
 
 @pytest.mark.parametrize("content", [
-    "", "{", "[]", "null", '{"rows": 5}', '{"rows": [5]}', json.dumps({"rows": [{"encoder": "e"}]}),
-    json.dumps({"rows": [ROW | {"extra": 1}]}), json.dumps({"rows": [ROW | {"scores": {"s": 5}}]}), json.dumps({"rows": [ROW | {"dim": "x"}]}),
-    '{"rows": [' * 5000, "\x00\x01"])
+    "", "{", "[]", "null", '{"rows": 5}', '{"rows": [5]}',
+    json.dumps({"rows": [{"encoder": "e"}]}),
+    json.dumps({"rows": [ROW | {"extra": 1}]}),
+    json.dumps({"rows": [ROW | {"scores": {"s": 5}}]}),
+    json.dumps({"rows": [ROW | {"dim": "x"}]}), '{"rows": [' * 5000, "\x00\x01"
+])
 def test_F01_a_damaged_file_is_set_aside_with_one_warning_and_never_lost(board, content):
     board.path.write_text(content, encoding="utf-8")
     with pytest.warns(DataWarning, match=r"could not be read.*damaged-1.json") as caught:
@@ -129,11 +145,12 @@ def test_fault_6_a_held_lock_is_named_after_the_waiting_time(board, monkeypatch)
     from lessons_lib.evaluation import leaderboard
 
     monkeypatch.setattr(leaderboard, "LOCK_SECONDS", 0.05)
-    with FileLock(f"{board.path}.lock"), pytest.raises(TimeoutError, match=r"leaderboard.json.lock for 0.05 s"):
+    with FileLock(f"{board.path}.lock"), pytest.raises(TimeoutError,
+                                                       match=r"leaderboard.json.lock for 0.05 s"):
         board.add("mean", "06_sif", {"stsb": result()})
 
 
-# ------------------------------------------------------------------------------------------------ tables and errors
+# ------------------------------------------------------------------------------ tables and errors
 
 
 def test_tables_show_a_dash_for_what_was_not_measured_and_stress_the_best(board):
@@ -159,10 +176,13 @@ def test_names_are_escaped_in_html(board):
     assert "<script" not in page and "<i>" not in page and "&lt;script&gt;" in page and "a&amp;b" in page
 
 
-@pytest.mark.parametrize("arguments, settings, message", [
-    (("", "l", {"s": result()}), {}, "encoder=''"), (("e", "  ", {"s": result()}), {}, "lesson='  '"), (("e", "l", {}), {}, "0 sets"),
-    (("e", "l", 5), {}, "results=5"), (("e", "l", {"s": result()}), {"scale": "huge"}, "scale='huge' is unknown"),
-    (("e", "l", {"s": result()}), {"seed": -1}, "seed=-1")])
+@pytest.mark.parametrize(
+    "arguments, settings, message",
+    [(("", "l", {"s": result()}), {}, "encoder=''"),
+     (("e", "  ", {"s": result()}), {}, "lesson='  '"), (("e", "l", {}), {}, "0 sets"),
+     (("e", "l", 5), {}, "results=5"),
+     (("e", "l", {"s": result()}), {"scale": "huge"}, "scale='huge' is unknown"),
+     (("e", "l", {"s": result()}), {"seed": -1}, "seed=-1")])
 def test_P24_P27_bad_rows_are_refused_and_nothing_is_written(board, arguments, settings, message):
     with pytest.raises(ValueError, match=message):
         board.add(*arguments, **settings)
@@ -194,8 +214,10 @@ def test_reference_is_read_only_while_the_same_path_is_not(monkeypatch, tmp_path
     assert board.path.read_text(encoding="utf-8") == "{"
 
 
-@pytest.mark.parametrize("row", [ROW | {"scores": {"s": {"spearman": float("nan")}}}, ROW | {"seconds": float("inf")},
-                                 ROW | {"scores": {"s": {"spearman": 0.5, "interval": [float("nan"), 1.0]}}}])
+@pytest.mark.parametrize("row", [
+    ROW | {"scores": {"s": {"spearman": float("nan")}}}, ROW | {"seconds": float("inf")},
+    ROW | {"scores": {"s": {"spearman": 0.5, "interval": [float("nan"), 1.0]}}}
+])
 def test_F01_a_board_with_nan_is_damaged(board, row):
     board.path.write_text(json.dumps({"rows": [row]}), encoding="utf-8")
     with pytest.warns(DataWarning, match="holds NaN or infinity"):

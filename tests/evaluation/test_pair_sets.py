@@ -35,20 +35,25 @@ def test_a_name_may_come_from_the_object_or_from_a_dict(pairs_of):
 def test_subsets_keep_their_order_and_labelled_pairs_use_their_source(pairs_of):
     toy = pairs_of(list("abc"), list("def"), [1, 2, 3], subset=["news", "forum", "news"])
     (found,) = pair_sets(toy, split=None)
-    assert {name: part.tolist() for name, part in found.subsets.items()} == {"news": [0, 2], "forum": [1]}
-    labelled = SimpleNamespace(sentence1=list("ab"), sentence2=list("cd"), label=["0", "1"], dataset=["LCQMC", "AFQMC"], name="zh")
+    assert {name: part.tolist() for name, part in found.subsets.items()} == {
+        "news": [0, 2], "forum": [1]
+    }
+    labelled = SimpleNamespace(sentence1=list("ab"), sentence2=list("cd"), label=["0", "1"],
+                               dataset=["LCQMC", "AFQMC"], name="zh")
     (found,) = pair_sets(labelled, split=None)
     assert_array_equal(found.gold, [0, 1])
     assert list(found.subsets) == ["LCQMC", "AFQMC"] and found.scale == (0, 1)
 
 
 def test_labels_that_are_no_grades_name_the_first(pairs_of):
-    labelled = SimpleNamespace(sentence1=list("ab"), sentence2=list("cd"), label=["1", "neutral"], dataset=None, name="zh")
+    labelled = SimpleNamespace(sentence1=list("ab"), sentence2=list("cd"), label=["1", "neutral"],
+                               dataset=None, name="zh")
     with pytest.raises(TypeError, match=r"zh.label\[1\]='neutral' is no grade.*select"):
         pair_sets(labelled, split=None)
 
 
-@pytest.mark.parametrize("wrong, message", [(5, r"datasets=5 is int"), ([], "0 sets"), ([5], "int without sentence1, sentence2")])
+@pytest.mark.parametrize("wrong, message", [(5, r"datasets=5 is int"), ([], "0 sets"),
+                                            ([5], "int without sentence1, sentence2")])
 def test_what_is_no_set_of_pairs_is_named(wrong, message):
     with pytest.raises((TypeError, ValueError), match=message):
         pair_sets(wrong, split=None)

@@ -25,13 +25,15 @@ def test_all_is_told_where_lines_separate_and_a_third_where_nothing_does():
 def test_neither_scale_nor_origin_of_a_column_matters():
     x, y = drawn(1.5)
     other = x * [1, 1000, 1, 0.01, 5] + [0, 3, -7, 0, 100]
-    assert linear_probe(x[:200], y[:200], x[200:], y[200:]) == linear_probe(other[:200], y[:200], other[200:], y[200:])
+    assert linear_probe(x[:200], y[:200], x[200:], y[200:]) == linear_probe(
+        other[:200], y[:200], other[200:], y[200:])
 
 
 def test_counts_may_be_sparse_labels_may_be_words_and_a_constant_column_does_no_harm():
     x, y = drawn(30)
     names = np.array(["art", "law", "sea"])[y]
-    assert linear_probe(csr_matrix(x[:200]), names[:200], csr_matrix(x[200:]), names[200:], alpha=1) == 1
+    assert linear_probe(csr_matrix(x[:200]), names[:200], csr_matrix(x[200:]), names[200:],
+                        alpha=1) == 1
     with_constant = np.column_stack([x, np.ones(len(x))])
     assert linear_probe(with_constant[:200], y[:200], with_constant[200:], y[200:], alpha=1) == 1
 
@@ -44,6 +46,8 @@ def test_counts_may_be_sparse_labels_may_be_words_and_a_constant_column_does_no_
     ({"train": np.full((2, 3), np.nan)}, ValueError, "train"),
 ])
 def test_V_what_does_not_fit_is_named(change, error, said):
-    given = {"train": np.eye(3)[:2], "train_labels": [0, 1], "test": np.ones((1, 3)), "test_labels": [1]} | change
+    given = ({
+        "train": np.eye(3)[:2], "train_labels": [0, 1], "test": np.ones((1, 3)), "test_labels": [1]
+    } | change)
     with pytest.raises(error, match=said):
         linear_probe(**given)

@@ -11,8 +11,9 @@ from scipy import stats
 
 from lessons_lib.evaluation import average_ranks, pearson, spearman
 
-columns = st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), min_size=2, max_size=40).filter(
-    lambda rows: len({a for a, _ in rows}) > 1 and len({b for _, b in rows}) > 1)
+columns = st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), min_size=2,
+                   max_size=40).filter(
+                       lambda rows: len({a for a, _ in rows}) > 1 and len({b for _, b in rows}) > 1)
 
 
 @given(columns)
@@ -63,7 +64,8 @@ class TestE16:
             function([1, 2, 3], [1, np.nan, 2])
 
     def test_E16_a_constant_side_is_named_with_length_and_value(self, function):
-        with pytest.raises(ValueError, match=r"predictions is constant: all 3 values from index 0 on are 0.5"):
+        with pytest.raises(ValueError,
+                           match=r"predictions is constant: all 3 values from index 0 on are 0.5"):
             function([0.5, 0.5, 0.5], [1, 2, 3])
         with pytest.raises(ValueError, match=r"gold is constant: all 3 values"):
             function([1, 2, 3], [0, 0, 0])

@@ -1,4 +1,5 @@
-"""`evaluate`: protocols, zero vectors, blocks, sparse storage, intervals, and errors with a remedy."""
+"""`evaluate`: protocols, zero vectors, blocks, sparse storage, intervals, and errors with a remedy.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from .conftest import TableEncoder, WordCounter
 
 def scores(result):
     """All fields but the time."""
-    return {f.name: getattr(result, f.name) for f in dataclasses.fields(result) if f.name != "seconds"}
+    return ({
+        f.name: getattr(result, f.name) for f in dataclasses.fields(result) if f.name != "seconds"
+    })
 
 
 def by_hand(encoder, pairs):
@@ -32,7 +35,8 @@ def test_the_score_is_the_spearman_of_cosines_and_grades(angle_pairs):
     assert result.spearman == pytest.approx(spearman(cosines, pairs.score), abs=1e-12)
     assert result.pearson == pytest.approx(pearson(cosines, pairs.score), abs=1e-9)
     assert result.interval[0] < result.spearman < result.interval[1]
-    assert (result.name, result.split, result.n_pairs, result.n_subsets, result.dim) == ("toy", "test", 40, 1, 2)
+    assert (result.name, result.split, result.n_pairs, result.n_subsets,
+            result.dim) == ("toy", "test", 40, 1, 2)
     assert result.encoder == "table" and result.protocol == "all" and result.seconds > 0
 
 
@@ -48,10 +52,11 @@ def test_alignment_uses_close_pairs_and_uniformity_all_sentences(angle_pairs):
 
 def test_alignment_is_none_without_a_close_pair(pairs_of):
     encoder = TableEncoder({"a": [1, 0], "b": [1, 1], "c": [0, 1]})
-    assert evaluate(encoder, pairs_of(["a", "a"], ["b", "c"], [4.0, 1.0]), bootstrap=0)["toy"].alignment is None
+    assert evaluate(encoder, pairs_of(["a", "a"], ["b", "c"], [4.0, 1.0]),
+                    bootstrap=0)["toy"].alignment is None
 
 
-# ------------------------------------------------------------------------------------------------ protocols
+# ------------------------------------------------------------------------------ protocols
 
 
 def with_subsets(pairs_of, angle_pairs, subset):
@@ -59,22 +64,26 @@ def with_subsets(pairs_of, angle_pairs, subset):
     return encoder, pairs_of(pairs.sentence1, pairs.sentence2, pairs.score, subset=subset)
 
 
-def test_all_protocols_agree_for_one_subset(pairs_of, angle_pairs):                      # identity 74
+def test_all_protocols_agree_for_one_subset(pairs_of, angle_pairs):  # identity 74
     encoder, pairs = with_subsets(pairs_of, angle_pairs, ["one"] * 40)
     found = [scores(evaluate(encoder, pairs, protocol=p)["toy"]) for p in sts.PROTOCOLS]
-    assert found[0] | {"protocol": "mean"} == found[1] and found[1] | {"protocol": "wmean"} == found[2]
+    assert found[0] | {"protocol": "mean"} == found[1] and found[1] | {"protocol": "wmean"
+                                                                       } == found[2]
 
 
 def test_mean_and_wmean_average_the_subsets_by_files_and_by_pairs(pairs_of, angle_pairs):
     encoder, pairs = with_subsets(pairs_of, angle_pairs, ["small"] * 10 + ["large"] * 30)
-    mean, wmean, joined = (evaluate(encoder, pairs, protocol=p)["toy"] for p in ("mean", "wmean", "all"))
+    mean, wmean, joined = (evaluate(encoder, pairs, protocol=p)["toy"]
+                            for p in ("mean", "wmean", "all"))
     cosines, gold = by_hand(encoder, pairs), np.asarray(pairs.score)
     small, large = spearman(cosines[:10], gold[:10]), spearman(cosines[10:], gold[10:])
     assert mean.spearman == pytest.approx((small + large) / 2, abs=1e-12)
     assert wmean.spearman == pytest.approx((10 * small + 30 * large) / 40, abs=1e-12)
     assert joined.spearman == pytest.approx(spearman(cosines, gold), abs=1e-12)
     assert joined.spearman != pytest.approx(wmean.spearman, abs=1e-3)
-    assert mean.by_subset == joined.by_subset == {"small": pytest.approx(small), "large": pytest.approx(large)}
+    assert mean.by_subset == joined.by_subset == {
+        "small": pytest.approx(small), "large": pytest.approx(large)
+    }
     assert mean.interval != wmean.interval and mean.n_subsets == 2
 
 
@@ -85,7 +94,7 @@ def test_a_subset_without_a_correlation_fails_mean_but_not_all(pairs_of, angle_p
         evaluate(encoder, pairs, protocol="mean")
 
 
-# ------------------------------------------------------------------------------------------------ vectors
+# ------------------------------------------------------------------------------ vectors
 
 
 def test_each_distinct_sentence_is_encoded_once(angle_pairs):
@@ -100,11 +109,15 @@ def word_pairs(pairs_of):
     words = np.array([f"w{k}" for k in range(400)])
     first = [" ".join(rng.choice(words, 8)) for _ in range(60)]
     kept = rng.integers(0, 9, size=60)
-    second = [" ".join([*text.split()[:k], *rng.choice(words, 8 - k)]) for text, k in zip(first, kept, strict=True)]
+    second = ([
+        " ".join([*text.split()[:k], *rng.choice(words, 8 - k)])
+        for text, k in zip(first, kept, strict=True)
+    ])
     return pairs_of(first, second, np.clip(kept / 8 * 5 + rng.normal(scale=0.5, size=60), 0, 5))
 
 
-def test_wide_sparse_vectors_are_encoded_in_blocks_and_give_the_same_result(word_pairs, monkeypatch):
+def test_wide_sparse_vectors_are_encoded_in_blocks_and_give_the_same_result(
+        word_pairs, monkeypatch):
     encoder = WordCounter(word_pairs.sentence1 + word_pairs.sentence2)
     whole = evaluate(encoder, word_pairs)["toy"]
     monkeypatch.setattr(sts, "BLOCK", encoder.dim * 16)
@@ -115,12 +128,14 @@ def test_wide_sparse_vectors_are_encoded_in_blocks_and_give_the_same_result(word
     monkeypatch.setattr(sts, "SPARSE_BELOW", 0.0)
     dense = evaluate(encoder, word_pairs)["toy"]
     assert dense.spearman == blocked.spearman
-    assert dense.uniformity == pytest.approx(blocked.uniformity, abs=1e-5)               # float32 sums in another order
+    # float32 sums in another order
+    assert dense.uniformity == pytest.approx(blocked.uniformity, abs=1e-5)
     assert dense.alignment == pytest.approx(blocked.alignment, abs=1e-6)
 
 
 def test_sparse_blocks_hold_what_the_encoder_gave(word_pairs):
-    block = WordCounter(word_pairs.sentence1).encode([*word_pairs.sentence1[:5], "", *word_pairs.sentence1[5:9], ""])
+    block = WordCounter(word_pairs.sentence1).encode(
+        [*word_pairs.sentence1[:5], "", *word_pairs.sentence1[5:9], ""])
     stored = sts._compact(block, like=[])
     assert stored.nnz == np.count_nonzero(block)
     assert (stored.toarray() == block).all()
@@ -128,28 +143,37 @@ def test_sparse_blocks_hold_what_the_encoder_gave(word_pairs):
 
 def test_V02_zero_vectors_count_as_cosine_0_and_keep_their_row(pairs_of):
     encoder = TableEncoder({"nothing": [0, 0], "a": [1, 0], "b": [1, 0.1], "c": [-1, 0.1]})
-    result = evaluate(encoder, pairs_of(["a", "a", "a"], ["b", "nothing", "c"], [5.0, 2.5, 0.0]))["toy"]
+    result = (evaluate(encoder, pairs_of(["a", "a", "a"], ["b", "nothing", "c"],
+                                         [5.0, 2.5, 0.0]))["toy"])
     assert result.spearman == 1.0 and result.n_pairs == 3
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-320])
 def test_V04_huge_and_tiny_vectors_score_like_ordinary_ones(angle_pairs, scale):
     encoder, pairs = angle_pairs
-    extreme = TableEncoder({text: np.array(row) * scale for text, row in encoder.table.items()}, "float64")
-    assert evaluate(extreme, pairs)["toy"].spearman == pytest.approx(evaluate(encoder, pairs)["toy"].spearman, abs=5e-3)
+    extreme = TableEncoder({text: np.array(row) * scale for text, row in encoder.table.items()},
+                           "float64")
+    assert evaluate(extreme, pairs)["toy"].spearman == pytest.approx(
+        evaluate(encoder, pairs)["toy"].spearman, abs=5e-3)
 
 
 def test_cosines_that_tie_on_paper_tie_in_the_score(pairs_of):
-    encoder = TableEncoder({"x": [1, 0, 0], "y": [1, 1, 0], "x3": [3, 0, 0], "y7": [7, 7, 0], "z": [0.3, 0.1, 0.9]}, "float64")
-    tied = evaluate(encoder, pairs_of(["x", "x3", "x", "x"], ["y", "y7", "z", "x3"], [1.0, 2.0, 0.0, 3.0]), bootstrap=0)["toy"]
+    encoder = TableEncoder(
+        {"x": [1, 0, 0], "y": [1, 1, 0], "x3": [3, 0, 0], "y7": [7, 7, 0], "z": [0.3, 0.1, 0.9]},
+        "float64")
+    tied = (evaluate(encoder,
+                     pairs_of(["x", "x3", "x", "x"], ["y", "y7", "z", "x3"], [1.0, 2.0, 0.0, 3.0]),
+                     bootstrap=0)["toy"])
     assert tied.spearman == spearman([0.7, 0.7, 0.1, 1.0], [1, 2, 0, 3])
 
 
 def test_the_spearman_does_not_depend_on_the_order_of_pairs(pairs_of, angle_pairs):
     encoder, pairs = angle_pairs
     order = np.random.default_rng(0).permutation(40)
-    other = pairs_of([pairs.sentence1[k] for k in order], [pairs.sentence2[k] for k in order], np.asarray(pairs.score)[order])
-    assert evaluate(encoder, other)["toy"].spearman == pytest.approx(evaluate(encoder, pairs)["toy"].spearman, abs=1e-12)
+    other = pairs_of([pairs.sentence1[k] for k in order], [pairs.sentence2[k] for k in order],
+                     np.asarray(pairs.score)[order])
+    assert evaluate(encoder, other)["toy"].spearman == pytest.approx(
+        evaluate(encoder, pairs)["toy"].spearman, abs=1e-12)
 
 
 def test_same_seed_same_result_and_the_seed_moves_only_the_interval(angle_pairs):
@@ -159,7 +183,7 @@ def test_same_seed_same_result_and_the_seed_moves_only_the_interval(angle_pairs)
     assert first.pop("interval") != other.pop("interval") and first == other
 
 
-# ------------------------------------------------------------------------------------------------ display
+# ------------------------------------------------------------------------------ display
 
 
 def test_results_print_correlations_times_100_and_escape_names(angle_pairs):
@@ -173,20 +197,24 @@ def test_results_print_correlations_times_100_and_escape_names(angle_pairs):
         assert "<b>mine" not in text and "&lt;b&gt;mine" in text and "a &amp; b" in text and "<script" not in text
 
 
-# ------------------------------------------------------------------------------------------------ errors
+# ------------------------------------------------------------------------------ errors
 
 
 @pytest.mark.parametrize("encoder, message", [
-    (5, "without encode, dim, name"), (WordCounter, "the class WordCounter, not an object"), ("bert", "encoder='bert' is without")])
+    (5, "without encode, dim, name"), (WordCounter, "the class WordCounter, not an "
+                                                    "object"), ("bert", "encoder='bert' is "
+                                                                        "without")])
 def test_what_is_no_encoder_is_named(encoder, message, pairs_of):
     with pytest.raises(TypeError, match=message):
         evaluate(encoder, pairs_of(["a", "b"], ["c", "d"], [1, 2]))
 
 
-@pytest.mark.parametrize("settings, message", [
-    ({"protocol": "weighted"}, "protocol='weighted' is unknown"), ({"batch_size": 0}, "batch_size=0"), ({"bootstrap": -1}, "bootstrap=-1"),
-    ({"seed": None}, "seed=None"), ({"bootstrap": 1.5}, "bootstrap=1.5")])
-def test_P24_P25_P27_settings_are_checked_before_anything_is_encoded(angle_pairs, settings, message):
+@pytest.mark.parametrize("settings, message",
+                         [({"protocol": "weighted"}, "protocol='weighted' is unknown"),
+                          ({"batch_size": 0}, "batch_size=0"), ({"bootstrap": -1}, "bootstrap=-1"),
+                          ({"seed": None}, "seed=None"), ({"bootstrap": 1.5}, "bootstrap=1.5")])
+def test_P24_P25_P27_settings_are_checked_before_anything_is_encoded(angle_pairs, settings,
+                                                                     message):
     encoder, pairs = angle_pairs
     with pytest.raises((TypeError, ValueError), match=message):
         evaluate(encoder, pairs, **settings)
@@ -196,13 +224,16 @@ def test_P24_P25_P27_settings_are_checked_before_anything_is_encoded(angle_pairs
 @pytest.mark.parametrize("row, cosine", [([0, 0], "0"), ([1, 1], "1")])
 def test_E16_equal_cosines_name_encoder_set_and_remedy(pairs_of, row, cosine):
     encoder = TableEncoder({text: row for text in "abcd"})
-    with pytest.raises(ValueError, match=rf"table gives all 2 pairs of toy the cosine {cosine}, .*Was it fitted"):
+    with pytest.raises(
+            ValueError,
+            match=rf"table gives all 2 pairs of toy the cosine {cosine}, .*Was it fitted"):
         evaluate(encoder, pairs_of(["a", "b"], ["c", "d"], [1, 2]))
 
 
 def test_V01_nan_from_the_encoder_is_refused(pairs_of):
     with pytest.raises(ValueError, match=r"encoder.encode\(texts\)\[1\] holds NaN"):
-        evaluate(TableEncoder({"a": [1, 0], "b": [np.nan, 1], "c": [0, 1], "d": [1, 1]}), pairs_of(["a", "b"], ["c", "d"], [1, 2]))
+        evaluate(TableEncoder({"a": [1, 0], "b": [np.nan, 1], "c": [0, 1], "d": [1, 1]}),
+                 pairs_of(["a", "b"], ["c", "d"], [1, 2]))
 
 
 def test_V05_wrong_width_or_number_of_rows_is_named(pairs_of):
@@ -231,7 +262,8 @@ def test_T19_an_encoders_warning_comes_once_per_set_with_its_name(angle_pairs, m
     monkeypatch.setattr(sts, "BLOCK", 2 * 8)
     with pytest.warns(DataWarning) as caught:
         evaluate(encoder, pairs)
-    assert [str(w.message) for w in caught] == ["toy: 8 texts hold no known word (and 5 more such warnings)"]
+    assert [str(w.message) for w in caught] == ["toy: 8 texts hold no known word (and 5 more such "
+                                                "warnings)"]
 
 
 def test_a_failing_set_fails_before_the_first_one_is_encoded(angle_pairs, pairs_of):
@@ -246,7 +278,8 @@ def test_a_word_counter_scores_stsb_in_its_known_range(lessons_data):
     from lessons_lib import datasets
 
     pairs = datasets.load("stsb", split="test")
-    result = evaluate(WordCounter(pairs.sentence1 + pairs.sentence2), ["stsb"], split="test")["stsb"]
+    result = (evaluate(WordCounter(pairs.sentence1 + pairs.sentence2), ["stsb"],
+                       split="test")["stsb"])
     assert result.n_pairs == 1379
     assert_allclose(result.spearman, 0.494, atol=0.01)
     assert result.interval[0] < 0.494 < result.interval[1]
@@ -260,9 +293,11 @@ def test_torch_tensors_are_taken_with_gradient_and_in_half_precision(angle_pairs
 
     class Tensors(TableEncoder):
         def encode(self, texts, **options):
-            return torch.tensor(super().encode(texts, **options), dtype=getattr(torch, kind), requires_grad=True)
+            return torch.tensor(super().encode(texts, **options), dtype=getattr(torch, kind),
+                                requires_grad=True)
 
-    assert evaluate(Tensors(encoder.table), pairs, bootstrap=0)["toy"].spearman == pytest.approx(plain, abs=0.02)
+    assert evaluate(Tensors(encoder.table), pairs, bootstrap=0)["toy"].spearman == pytest.approx(
+        plain, abs=0.02)
 
 
 def test_a_tensor_that_is_no_dense_array_names_the_encoder(angle_pairs):

@@ -13,5 +13,6 @@ def test_text_columns_are_aligned_words_left_and_numbers_right():
 
 def test_html_escapes_cells_and_caption_and_stresses_the_chosen_cells():
     page = html_table(ROWS, caption="x > y", bold=frozenset({(1, 1)}))
-    assert "a&lt;b" in page and "x &gt; y" in page and page.count("<b>") == 1 and "<b>12.0</b>" in page
+    assert "a&lt;b" in page and "x &gt; y" in page and page.count(
+        "<b>") == 1 and "<b>12.0</b>" in page
     assert page.count("<tr>") == 3 and page.count('<th scope="col">') == 2

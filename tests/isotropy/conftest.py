@@ -1,4 +1,6 @@
-"""Clouds of vectors with and without a common mean, on one thread: products this small are slower on several."""
+"""Clouds of vectors with and without a common mean, on one thread: products this small are slower
+on several.
+"""
 
 from __future__ import annotations
 

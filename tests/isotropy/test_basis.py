@@ -1,4 +1,6 @@
-"""Cosine in a basis: coordinates against the vectors themselves, the worst that can happen, and whitening as a choice of metric."""
+"""Cosine in a basis: coordinates against the vectors themselves, the worst that can happen, and
+whitening as a choice of metric.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,14 @@ def cosines(a, b):
 @given(st.integers(0, 1000), st.integers(1, 4), st.integers(0, 3))
 def test_the_metric_gives_what_the_vectors_themselves_give(seed, k, more):
     rng = np.random.default_rng(seed)
-    basis, x, y = rng.normal(size=(k, k + more)) + 0.3, rng.normal(size=(5, k)), rng.normal(size=(5, k))
+    basis, x, y = rng.normal(size=(k, k + more)) + 0.3, rng.normal(size=(5,
+                                                                         k)), rng.normal(size=(5,
+                                                                                               k))
     g = isotropy.gram(basis)
-    assert isotropy.inner_product(x, y, g) == pytest.approx(((x @ basis) * (y @ basis)).sum(axis=1), abs=1e-9)
-    assert isotropy.cosine_in_basis(x, y, basis) == pytest.approx(cosines(x @ basis, y @ basis), abs=1e-6)
+    assert isotropy.inner_product(x, y, g) == pytest.approx(((x @ basis) * (y @ basis)).sum(axis=1),
+                                                            abs=1e-9)
+    assert isotropy.cosine_in_basis(x, y, basis) == pytest.approx(cosines(x @ basis, y @ basis),
+                                                                  abs=1e-6)
 
 
 def test_coordinates_give_the_true_cosine_in_an_orthonormal_basis_of_any_unit(cloud, rotation):
@@ -33,22 +39,26 @@ def test_coordinates_give_the_true_cosine_in_an_orthonormal_basis_of_any_unit(cl
 
 def test_in_a_skewed_basis_orthogonal_coordinates_are_not_orthogonal_vectors():
     skewed = [[1.0, 0.0], [np.cos(np.pi / 3), np.sin(np.pi / 3)]]
-    assert isotropy.cosine_in_basis([[1.0, 0.0]], [[0.0, 1.0]], skewed)[0] == pytest.approx(0.5, abs=1e-12)
-    stretched = [[10.0, 0.0], [0.0, 1.0]]                                    # orthogonal, of different units
-    assert isotropy.cosine_in_basis([[1.0, 1.0]], [[1.0, -1.0]], stretched)[0] == pytest.approx(99 / 101, abs=1e-12)
+    assert isotropy.cosine_in_basis([[1.0, 0.0]], [[0.0, 1.0]], skewed)[0] == pytest.approx(
+        0.5, abs=1e-12)
+    stretched = [[10.0, 0.0], [0.0, 1.0]]  # orthogonal, of different units
+    assert isotropy.cosine_in_basis([[1.0, 1.0]], [[1.0, -1.0]], stretched)[0] == pytest.approx(
+        99 / 101, abs=1e-12)
 
 
 def test_the_worst_cosine_is_reached_and_never_passed(cloud):
     basis = cloud(3, 3, seed=4)
     worst = isotropy.worst_cosine(basis)
     x = np.random.default_rng(0).normal(size=(4000, 3))
-    y = np.cross(x, np.random.default_rng(1).normal(size=(4000, 3)))         # at right angles to x, by coordinates
+    # at right angles to x, by coordinates
+    y = np.cross(x, np.random.default_rng(1).normal(size=(4000, 3)))
     assert np.abs((x * y).sum(axis=1)).max() < 1e-9
     assert np.abs(isotropy.cosine_in_basis(x, y, basis)).max() <= worst + 1e-12
     values, vectors = np.linalg.eigh(isotropy.gram(basis))
     a, b = vectors[:, 0] + vectors[:, -1], vectors[:, -1] - vectors[:, 0]
     assert isotropy.cosine_in_basis(a[None], b[None], basis)[0] == pytest.approx(worst, abs=1e-9)
-    assert worst == pytest.approx((values[-1] / values[0] - 1) / (values[-1] / values[0] + 1), abs=1e-12)
+    assert worst == pytest.approx((values[-1] / values[0] - 1) / (values[-1] / values[0] + 1),
+                                  abs=1e-12)
 
 
 def test_the_estimated_metric_gives_cosines_after_whitening(cloud):
@@ -57,7 +67,8 @@ def test_the_estimated_metric_gives_cosines_after_whitening(cloud):
     values, vectors = np.linalg.eigh(np.cov(x.T))
     white = (x - x.mean(axis=0)) @ vectors / np.sqrt(values)
     assert mean == pytest.approx(x.mean(axis=0), abs=1e-12)
-    assert isotropy.cosine_under(x[:50] - mean, x[50:100] - mean, metric) == pytest.approx(cosines(white[:50], white[50:100]), abs=1e-8)
+    assert isotropy.cosine_under(x[:50] - mean, x[50:100] - mean, metric) == pytest.approx(
+        cosines(white[:50], white[50:100]), abs=1e-8)
 
 
 def test_whitened_cosines_do_not_depend_on_the_basis_that_the_vectors_are_written_in(cloud):
@@ -72,22 +83,30 @@ def test_whitened_cosines_do_not_depend_on_the_basis_that_the_vectors_are_writte
 def test_V02_and_V03_and_V04_zero_equal_huge_and_tiny_coordinates():
     basis, x = [[1.0, 0.5], [0.0, 2.0]], np.array([[0.0, 0.0], [3.0, 4.0]])
     assert isotropy.cosine_in_basis(x, x[::-1], basis).tolist() == [0, 0]
-    assert isotropy.cosine_in_basis(x, x, basis)[1] <= 1 and isotropy.cosine_in_basis(x, x, basis)[1] == pytest.approx(1, abs=1e-12)
+    assert isotropy.cosine_in_basis(x, x, basis)[1] <= 1 and isotropy.cosine_in_basis(
+        x, x, basis)[1] == pytest.approx(1, abs=1e-12)
     y = np.array([[1.0, 1.0], [-1.0, 2.0]])
     for scale in (4e307, 1e200, 1e-300):
-        assert isotropy.cosine_in_basis(scale * x, y, basis) == pytest.approx(isotropy.cosine_in_basis(x, y, basis), abs=1e-12)
+        assert isotropy.cosine_in_basis(scale * x, y, basis) == pytest.approx(
+            isotropy.cosine_in_basis(x, y, basis), abs=1e-12)
 
 
-@pytest.mark.parametrize(("call", "said"), [
-    (lambda: isotropy.gram([[1.0, 2.0], [2.0, 4.0]]), "2 vectors that span 1 dimensions"),
-    (lambda: isotropy.gram(np.ones((3, 2))), "3 vectors that span 1"),
-    (lambda: isotropy.cosine_in_basis(np.ones((2, 3)), np.ones((2, 3)), np.eye(2)), r"metric has shape \(2, 2\) for coordinates of 3 columns"),
-    (lambda: isotropy.inner_product(np.ones((2, 2)), np.ones((3, 2)), np.eye(2)), "expected equal shapes"),
-    (lambda: isotropy.inner_product(np.ones((2, 2)), np.ones((2, 2)), [[1.0, 2.0], [0.0, 1.0]]), "not symmetric or not positive definite"),
-    (lambda: isotropy.inner_product(np.ones((2, 2)), np.ones((2, 2)), [[1.0, 2.0], [2.0, 1.0]]), "smallest eigenvalue -1"),
-    (lambda: isotropy.estimated_metric(np.random.default_rng(0).normal(size=(4, 6))), "4 rows that span 3 of 6 dimensions"),
-    (lambda: isotropy.cosine_in_basis([[np.nan, 1.0]], [[1.0, 1.0]], np.eye(2)), r"x\[0\] holds NaN"),
-])
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [(lambda: isotropy.gram([[1.0, 2.0], [2.0, 4.0]]), "2 vectors that span 1 dimensions"),
+     (lambda: isotropy.gram(np.ones((3, 2))), "3 vectors that span 1"),
+     (lambda: isotropy.cosine_in_basis(np.ones((2, 3)), np.ones(
+         (2, 3)), np.eye(2)), r"metric has shape \(2, 2\) for coordinates of 3 columns"),
+     (lambda: isotropy.inner_product(np.ones((2, 2)), np.ones(
+         (3, 2)), np.eye(2)), "expected equal shapes"),
+     (lambda: isotropy.inner_product(np.ones((2, 2)), np.ones(
+         (2, 2)), [[1.0, 2.0], [0.0, 1.0]]), "not symmetric or not positive definite"),
+     (lambda: isotropy.inner_product(np.ones((2, 2)), np.ones(
+         (2, 2)), [[1.0, 2.0], [2.0, 1.0]]), "smallest eigenvalue -1"),
+     (lambda: isotropy.estimated_metric(np.random.default_rng(0).normal(size=(4, 6))),
+      "4 rows that span 3 of 6 dimensions"),
+     (lambda: isotropy.cosine_in_basis([[np.nan, 1.0]], [[1.0, 1.0]], np.eye(2)),
+      r"x\[0\] holds NaN"), ])
 def test_V_bases_and_metrics_that_are_none_are_named(call, said):
     with pytest.raises(ValueError, match=said):
         call()

@@ -1,4 +1,6 @@
-"""Cosines of random pairs: closed forms against double loops, a Gaussian against theory, and who makes the mean."""
+"""Cosines of random pairs: closed forms against double loops, a Gaussian against theory, and who
+makes the mean.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,15 @@ def test_44_the_regulariser_by_one_sum_equals_the_double_loop(cloud):
     loop = sum(cosine(x[i], x[j]) for i in range(25) for j in range(25) if i != j) / 25**2
     assert isotropy.cosine_regulariser(x) == pytest.approx(loop, abs=1e-12)
     unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    assert isotropy.cosine_regulariser(x) == pytest.approx((np.sum(unit.sum(axis=0) ** 2) - 25) / 25**2, abs=1e-12)
+    assert isotropy.cosine_regulariser(x) == pytest.approx(
+        (np.sum(unit.sum(axis=0)**2) - 25) / 25**2, abs=1e-12)
 
 
 def test_the_mean_cosine_is_that_of_all_pairs(cloud):
     x = cloud(25, 6, mean=0.4)
     assert isotropy.mean_cosine(x) == pytest.approx(pair_mean(x), abs=1e-12)
-    assert isotropy.mean_cosine(x) * 24 / 25 == pytest.approx(isotropy.cosine_regulariser(x), abs=1e-15)
+    assert isotropy.mean_cosine(x) * 24 / 25 == pytest.approx(isotropy.cosine_regulariser(x),
+                                                              abs=1e-15)
 
 
 def test_45_a_gaussian_has_mean_cosine_0_and_mean_squared_cosine_1_over_d(cloud):
@@ -50,8 +54,10 @@ def test_rotation_and_length_change_no_cosine(seed, scale):
     rng = np.random.default_rng(seed)
     x, turn = rng.normal(size=(9, 4)) + 0.5, np.linalg.qr(rng.normal(size=(4, 4)))[0]
     lengths = rng.uniform(0.1, 10, size=(9, 1))
-    assert isotropy.mean_cosine(scale * lengths * x @ turn) == pytest.approx(isotropy.mean_cosine(x), abs=1e-12)
-    assert isotropy.random_cosines(lengths * x @ turn, 30) == pytest.approx(isotropy.random_cosines(x, 30), abs=1e-12)
+    assert isotropy.mean_cosine(scale * lengths * x @ turn) == pytest.approx(
+        isotropy.mean_cosine(x), abs=1e-12)
+    assert isotropy.random_cosines(lengths * x @ turn, 30) == pytest.approx(
+        isotropy.random_cosines(x, 30), abs=1e-12)
 
 
 def test_random_cosines_never_pair_a_row_with_itself():
@@ -96,15 +102,20 @@ def test_standardised_dimensions_have_mean_0_and_variance_1(cloud):
     x = cloud(40, 5) * [1, 10, 1e-3, 1, 1] + [0, 5, 100, 0, 0.1]
     x[:, 4] = 0.1
     z = isotropy.standardise(x)
-    assert z.mean(axis=0) == pytest.approx(0, abs=1e-9) and z.std(axis=0)[:4] == pytest.approx(1, abs=1e-9)
-    assert np.array_equal(z[:, 4], np.zeros(40)) and isotropy.standardise(x.astype(np.float16)).dtype == np.float32
+    assert z.mean(axis=0) == pytest.approx(0, abs=1e-9) and z.std(axis=0)[:4] == pytest.approx(
+        1, abs=1e-9)
+    assert np.array_equal(z[:, 4], np.zeros(40)) and isotropy.standardise(x.astype(
+        np.float16)).dtype == np.float32
 
 
 def test_V23_blocks_give_the_figures_of_the_whole(cloud, request):
     x = cloud(40, 6, mean=0.2)
-    whole = isotropy.random_cosines(x, 70), isotropy.cosine_contributions(x), isotropy.standardise(x)
+    whole = isotropy.random_cosines(x,
+                                    70), isotropy.cosine_contributions(x), isotropy.standardise(x)
     request.getfixturevalue("small_blocks")
-    for again, before in zip((isotropy.random_cosines(x, 70), isotropy.cosine_contributions(x), isotropy.standardise(x)), whole, strict=True):
+    for again, before in zip(
+        (isotropy.random_cosines(x, 70), isotropy.cosine_contributions(x), isotropy.standardise(x)),
+            whole, strict=True):
         assert again == pytest.approx(before, abs=1e-14)
 
 

@@ -1,4 +1,6 @@
-"""Contextualisation: closed forms against double loops, known groups, and that chance has nothing left after the baseline."""
+"""Contextualisation: closed forms against double loops, known groups, and that chance has nothing
+left after the baseline.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,8 @@ import numpy as np
 import pytest
 
 from lessons_lib import isotropy
-from lessons_lib.isotropy import against_chance, group_rows, intra_sentence_similarity, maximum_explainable_variance, self_similarity
+from lessons_lib.isotropy import (against_chance, group_rows, intra_sentence_similarity,
+                                  maximum_explainable_variance, self_similarity)
 
 MEASURES = (self_similarity, intra_sentence_similarity, maximum_explainable_variance)
 
@@ -42,15 +45,18 @@ def test_43_explainable_variance_is_1_over_n_for_orthonormal_and_1_for_collinear
     q = rotation(8)
     x = np.vstack([q[:1], q[:3], q[:8], np.outer([1, -2, 3], q[4]), np.zeros((2, 8))])
     groups = group_rows(np.repeat(range(5), [1, 3, 8, 3, 2]))
-    assert maximum_explainable_variance(x, groups) == pytest.approx([1, 1 / 3, 1 / 8, 1, 0], abs=1e-12)
+    assert maximum_explainable_variance(x, groups) == pytest.approx([1, 1 / 3, 1 / 8, 1, 0],
+                                                                    abs=1e-12)
 
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_explainable_variance_equals_singular_values_of_every_group(tokens, centred):
     x, words, _ = tokens
     groups = group_rows(words, least=2)
-    assert groups.sizes.min() < 6 < groups.sizes.max()                       # groups on both sides of the number of columns
-    for value, word in zip(maximum_explainable_variance(x, groups, centred=centred), groups.labels, strict=True):
+    # groups on both sides of the number of columns
+    assert groups.sizes.min() < 6 < groups.sizes.max()
+    for value, word in zip(maximum_explainable_variance(x, groups, centred=centred), groups.labels,
+                           strict=True):
         rows = x[words == word] - centred * x[words == word].mean(axis=0)
         squares = np.linalg.svd(rows, compute_uv=False) ** 2
         assert value == pytest.approx(squares[0] / squares.sum(), abs=1e-12)
@@ -58,27 +64,33 @@ def test_explainable_variance_equals_singular_values_of_every_group(tokens, cent
 
 def test_a_group_without_spread_explains_nothing_when_centred():
     x = np.full((20, 3), 0.1)
-    assert maximum_explainable_variance(x, group_rows([0] + [1] * 2 + [2] * 17), centred=True).tolist() == [0, 0, 0]
-    assert maximum_explainable_variance(x, group_rows([0] + [1] * 2 + [2] * 17)) == pytest.approx(1, abs=1e-12)
+    assert maximum_explainable_variance(x, group_rows([0] + [1] * 2 + [2] * 17),
+                                        centred=True).tolist() == [0, 0, 0]
+    assert maximum_explainable_variance(x, group_rows([0] + [1] * 2 + [2] * 17)) == pytest.approx(
+        1, abs=1e-12)
 
 
 def test_intra_sentence_similarity_is_the_mean_cosine_with_the_mean(tokens):
     x, _, sentences = tokens
-    for value, s in zip(intra_sentence_similarity(x, group_rows(sentences)), range(30), strict=True):
+    for value, s in zip(intra_sentence_similarity(x, group_rows(sentences)), range(30),
+                        strict=True):
         rows = x[sentences == s]
-        assert value == pytest.approx(np.mean([cosine(rows.mean(axis=0), row) for row in rows]), abs=1e-12)
+        assert value == pytest.approx(np.mean([cosine(rows.mean(axis=0), row) for row in rows]),
+                                      abs=1e-12)
 
 
 def test_orthogonal_tokens_still_agree_with_their_mean_by_one_over_root_n(rotation):
     for n in (1, 4, 8):
-        assert intra_sentence_similarity(rotation(8)[:n], group_rows([0] * n))[0] == pytest.approx(1 / np.sqrt(n), abs=1e-12)
+        assert intra_sentence_similarity(rotation(8)[:n], group_rows([0] * n))[0] == pytest.approx(
+            1 / np.sqrt(n), abs=1e-12)
 
 
 def test_V02_a_zero_vector_has_cosine_0_and_counts():
     x = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
     assert self_similarity(x, group_rows([0, 0, 0]))[0] == pytest.approx(1 / 3, abs=1e-12)
     assert intra_sentence_similarity(x, group_rows([0, 0, 0]))[0] == pytest.approx(2 / 3, abs=1e-12)
-    assert intra_sentence_similarity(np.array([[1.0, 0.0], [-1.0, 0.0]]), group_rows([0, 0]))[0] == 0
+    assert intra_sentence_similarity(np.array([[1.0, 0.0], [-1.0, 0.0]]), group_rows([0,
+                                                                                      0]))[0] == 0
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -92,7 +104,8 @@ def test_rotation_and_unit_change_no_measure(tokens, rotation, measure):
 @pytest.mark.parametrize("scale", [1e200, 1e-320])
 def test_V04_huge_and_tiny_numbers_change_no_measure(tokens, measure, scale):
     x, words, _ = np.round(100 * tokens[0]), *tokens[1:]
-    assert measure(scale * x, group_rows(words)) == pytest.approx(measure(x, group_rows(words)), abs=1e-9 if scale > 1 else 0.01)
+    assert measure(scale * x, group_rows(words)) == pytest.approx(measure(x, group_rows(words)),
+                                                                  abs=1e-9 if scale > 1 else 0.01)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -107,27 +120,32 @@ def test_V23_blocks_that_cut_groups_give_the_figures_of_the_whole(tokens, measur
 def test_V08_sums_of_half_precision_are_taken_in_float64(tokens, measure):
     x, words, _ = tokens
     half = x.astype(np.float16)
-    assert np.array_equal(measure(half, group_rows(words)), measure(half.astype(np.float64), group_rows(words)))
+    assert np.array_equal(measure(half, group_rows(words)),
+                          measure(half.astype(np.float64), group_rows(words)))
 
 
-# ------------------------------------------------------------------------------------------------ against chance
+# ------------------------------------------------------------------------------ against chance
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_46_random_occurrences_have_nothing_left_after_the_baseline(cloud, measure):
     x = cloud(6000, 20, mean=0.5, seed=3)
-    words = np.repeat(np.arange(1000), 6)                                    # "words" of six occurrences that have nothing in common
+    words = np.repeat(np.arange(1000), 6)  # "words" of six occurrences that have nothing in common
     found = against_chance(measure, x, group_rows(words), seed=1)
     raw, chance, adjusted = found.means
     assert raw > 0.15 and abs(adjusted) < 0.004
-    assert abs(adjusted) < 4 * found.adjusted.std() / np.sqrt(1000) and found.adjusted.mean() == pytest.approx(raw - chance, abs=1e-12)
+    assert abs(adjusted) < 4 * found.adjusted.std() / np.sqrt(1000) and found.adjusted.mean(
+    ) == pytest.approx(raw - chance, abs=1e-12)
 
 
-def test_46_a_baseline_of_more_vectors_is_wrong_for_explainable_variance_and_right_for_self_similarity(cloud):
+def test_46_a_baseline_of_more_vectors_is_wrong_for_explainable_variance_and_right_for_self_similarity(
+        cloud):
     x = cloud(6000, 20, mean=0.5, seed=4)
     groups, whole = group_rows(np.repeat(np.arange(1000), 6)), group_rows(np.zeros(6000, int))
-    assert maximum_explainable_variance(x, groups).mean() - maximum_explainable_variance(x, whole)[0] > 0.1
-    assert self_similarity(x, groups).mean() == pytest.approx(self_similarity(x, whole)[0], abs=0.01)
+    assert maximum_explainable_variance(x, groups).mean() - maximum_explainable_variance(
+        x, whole)[0] > 0.1
+    assert self_similarity(x, groups).mean() == pytest.approx(
+        self_similarity(x, whole)[0], abs=0.01)
 
 
 def test_words_that_keep_their_vector_stand_out_from_chance(cloud):
@@ -140,7 +158,8 @@ def test_words_that_keep_their_vector_stand_out_from_chance(cloud):
 
 def test_contextuality_holds_every_measure_of_a_layer(tokens):
     x, words, sentences = tokens
-    words = np.where(np.arange(300) % 10 == 0, -1, words)                    # the first token of every sentence is special
+    # the first token of every sentence is special
+    words = np.where(np.arange(300) % 10 == 0, -1, words)
     found = isotropy.contextuality(x, words, sentences, least=5, seed=7)
     groups = group_rows(words, contexts=sentences, least=5)
     assert found.mean_cosine == pytest.approx(isotropy.mean_cosine(x[words >= 0]), abs=1e-12)
@@ -148,13 +167,16 @@ def test_contextuality_holds_every_measure_of_a_layer(tokens):
     assert np.array_equal(found.self_similarity.chance, self_similarity(x, groups.random(seed=7)))
     assert np.array_equal(found.explained.raw, maximum_explainable_variance(x, groups))
     assert len(found.intra_similarity.raw) == 30
-    assert found.intra_similarity.raw[0] == pytest.approx(intra_sentence_similarity(x[1:10], group_rows([0] * 9))[0], abs=1e-12)
+    assert found.intra_similarity.raw[0] == pytest.approx(
+        intra_sentence_similarity(x[1:10], group_rows([0] * 9))[0], abs=1e-12)
 
 
 def test_contextuality_takes_words_as_text(tokens):
     x, words, sentences = tokens
     names = [f"w{w:02d}" for w in words]
-    assert np.array_equal(isotropy.contextuality(x, names, sentences).explained.raw, isotropy.contextuality(x, words, sentences).explained.raw)
+    assert np.array_equal(
+        isotropy.contextuality(x, names, sentences).explained.raw,
+        isotropy.contextuality(x, words, sentences).explained.raw)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -162,9 +184,11 @@ def test_V05_tables_and_groups_that_do_not_fit_are_named(tokens, measure):
     x, words, _ = tokens
     with pytest.raises(ValueError, match="vectors has 299 rows and groups were made of 300 labels"):
         measure(x[1:], group_rows(words))
-    with pytest.raises(TypeError, match=r"groups is ndarray; expected Groups. Make them: group_rows"):
+    with pytest.raises(TypeError,
+                       match=r"groups is ndarray; expected Groups. Make them: group_rows"):
         measure(x, words)
-    with pytest.raises(ValueError, match=r"vectors\[0\] holds NaN or infinity \(1 of 300 rows do\)"):
+    with pytest.raises(ValueError,
+                       match=r"vectors\[0\] holds NaN or infinity \(1 of 300 rows do\)"):
         measure(np.where(np.arange(300)[:, None] == 0, np.nan, x), group_rows(words))
 
 
@@ -181,7 +205,9 @@ def test_a_measure_is_a_function(tokens):
 
 
 def test_methods_11_3_explained_variance_is_of_singular_values_not_of_centred_projections(cloud):
-    """What scikit-learn's TruncatedSVD calls the ratio of explained variance is another figure: far lower where there is a large mean."""
+    """What scikit-learn's TruncatedSVD calls the ratio of explained variance is another figure: far
+    lower where there is a large mean.
+    """
     from sklearn.decomposition import TruncatedSVD
 
     x = cloud(300, 10, mean=2.0)
@@ -192,7 +218,9 @@ def test_methods_11_3_explained_variance_is_of_singular_values_not_of_centred_pr
 
 
 def test_methods_11_3_explained_variance_falls_with_the_sample(cloud):
-    """Of vectors of one distribution ten look more static than a hundred: the baseline needs as many."""
+    """Of vectors of one distribution ten look more static than a hundred: the baseline needs as
+    many.
+    """
     x = cloud(2000, 20, mean=0.3, seed=2)
     few = maximum_explainable_variance(x, group_rows(np.arange(2000) // 10)).mean()
     many = maximum_explainable_variance(x, group_rows(np.arange(2000) // 100)).mean()
@@ -200,7 +228,9 @@ def test_methods_11_3_explained_variance_falls_with_the_sample(cloud):
 
 
 def test_methods_11_3_the_mean_of_a_sentence_contains_every_token(cloud):
-    """IntraSim = ‖Σ x‖-weighted: for unit rows it is exactly the length of their mean, so that its square is 1/n + (1 - 1/n) SelfSim."""
+    """IntraSim = ‖Σ x‖-weighted: for unit rows it is exactly the length of their mean, so that its
+    square is 1/n + (1 - 1/n) SelfSim.
+    """
     x = cloud(12, 7, mean=0.4)
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     groups = group_rows([0] * 12)

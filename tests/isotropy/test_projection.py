@@ -29,14 +29,16 @@ def test_a_common_mean_makes_a_cone_and_centring_would_hide_it(cloud):
     x = cloud(500, 30, mean=2.0)
     narrow, hidden = isotropy.cone(x), isotropy.cone(x - x.mean(axis=0))
     assert narrow.shares[0] > 0.75 and hidden.shares[0] < 0.1
-    assert isotropy.narrowest_sector(narrow.points)[1] < 40 < 250 < isotropy.narrowest_sector(hidden.points)[1]
+    assert isotropy.narrowest_sector(narrow.points)[1] < 40 < 250 < isotropy.narrowest_sector(
+        hidden.points)[1]
     assert narrow.angle < 40 < 75 < hidden.angle
 
 
 def test_shares_and_angle_do_not_depend_on_the_basis(cloud, rotation):
     x = cloud(mean=0.4)
     turned, before = isotropy.cone(3 * x @ rotation()), isotropy.cone(x)
-    assert turned.shares == pytest.approx(before.shares, abs=1e-12) and turned.angle == pytest.approx(before.angle, abs=1e-8)
+    assert turned.shares == pytest.approx(
+        before.shares, abs=1e-12) and turned.angle == pytest.approx(before.angle, abs=1e-8)
     assert np.abs(turned.points) == pytest.approx(3 * np.abs(before.points), abs=1e-9)
 
 
@@ -53,12 +55,14 @@ def test_the_cone_holds_the_share_it_was_asked_for(cloud):
     mean = unit.sum(axis=0) / np.linalg.norm(unit.sum(axis=0))
     angles = np.degrees(np.arccos(unit @ mean))
     for share in (0.5, 0.95, 1.0):
-        assert (angles <= isotropy.cone_angle(x, share=share) + 1e-9).mean() == pytest.approx(share, abs=0.005)
+        assert (angles <= isotropy.cone_angle(x, share=share) + 1e-9).mean() == pytest.approx(
+            share, abs=0.005)
 
 
 def test_a_sector_may_lie_across_the_half_turn():
     begin, width = isotropy.narrowest_sector([[-1.0, 0.1], [-1.0, -0.1]])
-    assert width == pytest.approx(2 * np.degrees(np.arctan(0.1)), abs=1e-9) and begin == pytest.approx(180 - width / 2, abs=1e-9)
+    assert width == pytest.approx(2 * np.degrees(np.arctan(0.1)),
+                                  abs=1e-9) and begin == pytest.approx(180 - width / 2, abs=1e-9)
 
 
 @given(st.lists(st.integers(-180, 179), min_size=1, max_size=12), st.sampled_from([0.5, 0.9, 1.0]))
@@ -84,7 +88,8 @@ def test_V23_blocks_give_the_cone_of_the_whole(cloud, request):
     whole = isotropy.cone(x, dim=3)
     request.getfixturevalue("small_blocks")
     again = isotropy.cone(x, dim=3)
-    assert again.points == pytest.approx(whole.points, abs=1e-11) and again.angle == pytest.approx(whole.angle, abs=1e-9)
+    assert again.points == pytest.approx(whole.points, abs=1e-11) and again.angle == pytest.approx(
+        whole.angle, abs=1e-9)
 
 
 @pytest.mark.parametrize(("call", "said"), [

@@ -1,4 +1,6 @@
-"""What holds for every measure of the room: how it answers bad tables, and that neither layout nor type of the numbers shows."""
+"""What holds for every measure of the room: how it answers bad tables, and that neither layout nor
+type of the numbers shows.
+"""
 
 from __future__ import annotations
 
@@ -14,31 +16,33 @@ from lessons_lib import isotropy
 COUNTS = np.arange(60, 0, -1)
 LABELS = np.arange(60) % 7
 MEASURES = {
-    "anisotropy": lambda x: list(vars(isotropy.anisotropy(x, counts=COUNTS[: len(x)])).values()),
-    "cone": lambda x: isotropy.cone(x).points,
-    "cone_angle": isotropy.cone_angle,
+    "anisotropy": lambda x: list(vars(isotropy.anisotropy(x, counts=COUNTS[:len(x)])).values()),
+    "cone": lambda x: isotropy.cone(x).points, "cone_angle": isotropy.cone_angle,
     "cosine_contributions": isotropy.cosine_contributions,
-    "cosine_regulariser": isotropy.cosine_regulariser,
-    "effective_rank": isotropy.effective_rank,
+    "cosine_regulariser": isotropy.cosine_regulariser, "effective_rank": isotropy.effective_rank,
     "estimated_metric": lambda x: isotropy.estimated_metric(x)[1],
-    "isoscore": isotropy.isoscore,
-    "knn_by_frequency": lambda x: isotropy.knn_by_frequency(x, COUNTS[: len(x)], edges=(0, 20, 60)).distances,
-    "mean_cosine": isotropy.mean_cosine,
-    "norm_by_frequency": lambda x: isotropy.norm_by_frequency(x, COUNTS[: len(x)]).norms,
+    "isoscore": isotropy.isoscore, "knn_by_frequency": lambda x: isotropy.knn_by_frequency(
+        x, COUNTS[:len(x)], edges=(0, 20, 60)).distances, "mean_cosine": isotropy.mean_cosine,
+    "norm_by_frequency": lambda x: isotropy.norm_by_frequency(x, COUNTS[:len(x)]).norms,
     "partition_isotropy": isotropy.partition_isotropy,
     "participation_ratio": isotropy.participation_ratio,
     "random_cosines": lambda x: isotropy.random_cosines(x, 40),
     "rogue_dimensions": lambda x: isotropy.rogue_dimensions(x).shares,
-    "self_similarity": lambda x: isotropy.self_similarity(x, isotropy.group_rows(LABELS[: len(x)])),
-    "intra_sentence_similarity": lambda x: isotropy.intra_sentence_similarity(x, isotropy.group_rows(LABELS[: len(x)])),
-    "maximum_explainable_variance": lambda x: isotropy.maximum_explainable_variance(x, isotropy.group_rows(LABELS[: len(x)])),
-    "singular_values": isotropy.singular_values,
-    "standardise": isotropy.standardise,
-    "top_share": isotropy.top_share}
-ONE_ROW_IS_ENOUGH = {"cone_angle", "effective_rank", "partition_isotropy", "participation_ratio", "self_similarity", "intra_sentence_similarity",
-                     "maximum_explainable_variance", "singular_values", "top_share"}
-SCALE_FREE = set(MEASURES) - {"anisotropy", "cone", "estimated_metric", "knn_by_frequency", "norm_by_frequency", "partition_isotropy",
-                              "singular_values", "standardise"}
+    "self_similarity": lambda x: isotropy.self_similarity(x, isotropy.group_rows(LABELS[:len(x)])),
+    "intra_sentence_similarity": lambda x: isotropy.intra_sentence_similarity(
+        x, isotropy.group_rows(LABELS[:len(x)])),
+    "maximum_explainable_variance": lambda x: isotropy.maximum_explainable_variance(
+        x, isotropy.group_rows(LABELS[:len(x)])), "singular_values": isotropy.singular_values,
+    "standardise": isotropy.standardise, "top_share": isotropy.top_share
+}
+ONE_ROW_IS_ENOUGH = {
+    "cone_angle", "effective_rank", "partition_isotropy", "participation_ratio", "self_similarity",
+    "intra_sentence_similarity", "maximum_explainable_variance", "singular_values", "top_share"
+}
+SCALE_FREE = set(MEASURES) - {
+    "anisotropy", "cone", "estimated_metric", "knn_by_frequency", "norm_by_frequency",
+    "partition_isotropy", "singular_values", "standardise"
+}
 
 
 @pytest.fixture(params=MEASURES)
@@ -54,12 +58,15 @@ def x(cloud):
 def test_V01_nan_names_the_first_row_and_how_many(measure, x):
     for bad in (np.nan, np.inf):
         x[[3, 50], 2] = bad
-        with pytest.raises(ValueError, match=r"(x|vectors|table)\[3\] holds NaN or infinity \(2 of 60 rows do\)"):
+        with pytest.raises(
+                ValueError,
+                match=r"(x|vectors|table)\[3\] holds NaN or infinity \(2 of 60 rows do\)"):
             measure(x)
 
 
 def test_V06_one_axis_where_two_are_needed(measure, x):
-    with pytest.raises(ValueError, match=r"has shape \(60,\); expected 2 axes. For one row pass \w+\[None\]"):
+    with pytest.raises(ValueError,
+                       match=r"has shape \(60,\); expected 2 axes. For one row pass \w+\[None\]"):
         measure(x[:, 0])
     with pytest.raises(ValueError, match="expected >= 1 column"):
         measure(x[:, :0])
@@ -76,16 +83,24 @@ def test_V07_text_and_objects_are_refused_and_integers_converted(measure, x):
 @pytest.mark.parametrize("name", MEASURES)
 def test_V08_half_precision_is_taken_as_the_numbers_it_holds(name, x):
     half = x.astype(np.float16)
-    rough = {"cosine_regulariser", "mean_cosine", "rogue_dimensions", "standardise", "anisotropy"}         # which hand out float32
-    assert MEASURES[name](half) == pytest.approx(MEASURES[name](half.astype(np.float64)), abs=1e-5 if name in rough else 1e-12)
+    # which hand out float32
+    rough = {"cosine_regulariser", "mean_cosine", "rogue_dimensions", "standardise", "anisotropy"}
+    assert MEASURES[name](half) == pytest.approx(MEASURES[name](half.astype(np.float64)),
+                                                 abs=1e-5 if name in rough else 1e-12)
     brain = torch.from_numpy(x).bfloat16()
-    assert MEASURES[name](brain) == pytest.approx(MEASURES[name](brain.double().numpy()), abs=1e-5 if name in rough else 1e-12)
+    assert MEASURES[name](brain) == pytest.approx(MEASURES[name](brain.double().numpy()),
+                                                  abs=1e-5 if name in rough else 1e-12)
 
 
 def test_V09_no_memory_layout_shows_and_nothing_is_written(measure, x, tmp_path):
     before, expected = x.copy(), measure(x)
     np.save(tmp_path / "x.npy", x)
-    views = [np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1], x.astype(">f8"), np.load(tmp_path / "x.npy", mmap_mode="r")]
+    views = [
+        np.asfortranarray(x),
+        np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1],
+        x.astype(">f8"),
+        np.load(tmp_path / "x.npy", mmap_mode="r")
+    ]
     for view in views:
         view.flags.writeable = False
         assert np.array_equal(measure(view), expected)
@@ -111,7 +126,9 @@ def test_V21_no_vector_is_refused_and_one_is_measured(name, x):
     assert np.isfinite(MEASURES[name](x[:1])).all()
 
 
-@pytest.mark.parametrize("name", sorted(set(MEASURES) - {"cone", "cone_angle", "anisotropy", "isoscore", "estimated_metric"}))
+@pytest.mark.parametrize(
+    "name",
+    sorted(set(MEASURES) - {"cone", "cone_angle", "anisotropy", "isoscore", "estimated_metric"}))
 def test_V02_a_table_of_zeros_gives_finite_figures(name):
     assert np.isfinite(MEASURES[name](np.zeros((60, 4)))).all()
 

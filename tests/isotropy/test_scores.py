@@ -1,4 +1,6 @@
-"""IsoScore against its printed steps and its known values; the partition function against hand calculations."""
+"""IsoScore against its printed steps and its known values; the partition function against hand
+calculations.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ def test_isoscore_is_1_for_an_isotropic_cloud_and_0_for_a_line(rotation, cloud):
     for d in (2, 3, 10):
         axes = rotation(d)
         assert isotropy.isoscore(np.vstack([axes, -axes])) == pytest.approx(1, abs=1e-10)
-        assert isotropy.isoscore(np.outer(np.arange(5.0), axes[0]) + 3) == pytest.approx(0, abs=1e-10)
+        assert isotropy.isoscore(np.outer(np.arange(5.0), axes[0]) + 3) == pytest.approx(
+            0, abs=1e-10)
     assert isotropy.isoscore(cloud(20_000, 5)) > 0.995
 
 
@@ -39,7 +42,8 @@ def test_isoscore_says_how_many_of_the_dimensions_are_used(rotation):
 
 def test_isoscore_does_not_see_shift_rotation_or_unit(cloud, rotation):
     x = cloud() * np.arange(1, 9)
-    assert isotropy.isoscore(7 * x @ rotation() + 50) == pytest.approx(isotropy.isoscore(x), abs=1e-10)
+    assert isotropy.isoscore(7 * x @ rotation() + 50) == pytest.approx(
+        isotropy.isoscore(x), abs=1e-10)
 
 
 def test_isoscore_wants_two_different_rows_and_two_columns():
@@ -59,10 +63,13 @@ def test_partition_isotropy_equals_its_formula(cloud):
 def test_partition_isotropy_of_one_number_and_of_a_symmetric_pair():
     assert isotropy.partition_isotropy([[2.0]]) == pytest.approx(np.exp(-4), rel=1e-12)
     assert isotropy.partition_isotropy([[3.0], [-3.0]]) == pytest.approx(1, abs=1e-12)
-    with_room = isotropy.partition_isotropy([[0.5, 0.0, 0.0]])                 # e^-.5, 1 and 1 (no row there), e^.5
+    # e^-.5, 1 and 1 (no row there), e^.5
+    with_room = isotropy.partition_isotropy([[0.5, 0.0, 0.0]])
     assert with_room == pytest.approx(np.exp(-1), rel=1e-12)
-    assert isotropy.partition_isotropy([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]) == pytest.approx(1 / np.cosh(0.5), rel=1e-12)
-    assert isotropy.partition_isotropy([[1.0, 0.0], [-1.0, 0.0]]) == pytest.approx(2 / (np.e + 1 / np.e), rel=1e-12)
+    assert isotropy.partition_isotropy([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]) == pytest.approx(
+        1 / np.cosh(0.5), rel=1e-12)
+    assert isotropy.partition_isotropy([[1.0, 0.0], [-1.0, 0.0]]) == pytest.approx(
+        2 / (np.e + 1 / np.e), rel=1e-12)
 
 
 def test_partition_isotropy_is_near_1_for_a_gaussian_and_falls_with_a_common_mean(cloud):

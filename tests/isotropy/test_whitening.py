@@ -1,4 +1,6 @@
-"""Whitening: what must hold of any whitening, the authors' program beside it, streams, tables that cannot be whitened, files, and encoders."""
+"""Whitening: what must hold of any whitening, the authors' program beside it, streams, tables that
+cannot be whitened, files, and encoders.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError
-from lessons_lib.isotropy import Whitening, affine, cosine_under, estimated_metric
+from lessons_lib.isotropy import Whitening, cosine_under, estimated_metric
 from lessons_lib.kernels import Moments
 from lessons_lib.kernels.mean_covariance import cpu as products
 
 
-def uneven(n: int, d: int, *, condition: float = 100.0, offset: float = 3.0, seed: int = 0) -> np.ndarray:
-    """Rows whose variances run from 1 to 1 / condition along turned axes, around a mean of size ``offset``."""
+def uneven(n: int, d: int, *, condition: float = 100.0, offset: float = 3.0,
+           seed: int = 0) -> np.ndarray:
+    """Rows whose variances run from 1 to 1 / condition along turned axes, around a mean of size
+    ``offset``.
+    """
     rng = np.random.default_rng(seed)
     turn, mean = np.linalg.qr(rng.normal(size=(d, d)))[0], offset * rng.normal(size=d)
     return (rng.normal(size=(n, d)) * condition ** (-np.linspace(0, 0.5, d))) @ turn + mean
@@ -36,9 +41,11 @@ def cosines(z: np.ndarray) -> np.ndarray:
     return unit(z) @ unit(z).T
 
 
-def close(found: np.ndarray, expected: np.ndarray, tolerance: float = 0.0, *, rel: float = 0.0) -> bool:
+def close(found: np.ndarray, expected: np.ndarray, tolerance: float = 0.0, *,
+          rel: float = 0.0) -> bool:
     """``pytest.approx`` looks at one number at a time; tables are too large for that."""
-    return found.shape == expected.shape and bool((np.abs(found - expected) <= tolerance + rel * np.abs(expected)).all())
+    return (found.shape == expected.shape and bool(
+        (np.abs(found - expected) <= tolerance + rel * np.abs(expected)).all()))
 
 
 @pytest.fixture
@@ -49,14 +56,15 @@ def x() -> np.ndarray:
 @pytest.fixture
 def few_rows_at_once(monkeypatch):
     """Blocks of seven rows of twelve numbers."""
-    monkeypatch.setattr(affine, "BLOCK", 84)
+    monkeypatch.setattr("lessons_lib.isotropy.whitening.BLOCK", 84)
     monkeypatch.setattr(products, "LONGEST", 7)
 
 
-# ------------------------------------------------------------------------------------------------ what whitening is
+# ------------------------------------------------------------------------------ what whitening is
 
 
-@given(n=st.integers(15, 80), d=st.integers(1, 12), kind=st.sampled_from(["pca", "zca"]), ddof=st.integers(0, 1), seed=st.integers(0, 1000))
+@given(n=st.integers(15, 80), d=st.integers(1, 12), kind=st.sampled_from(["pca", "zca"]),
+       ddof=st.integers(0, 1), seed=st.integers(0, 1000))
 def test_the_fitted_vectors_leave_with_mean_0_and_covariance_1(n, d, kind, ddof, seed):
     x = uneven(n, d, seed=seed)
     white = Whitening(kind=kind, ddof=ddof).fit(x)
@@ -76,16 +84,21 @@ def test_float32_vectors_leave_with_covariance_1_too_however_uneven_they_were(co
 
 
 def test_float32_products_are_taken_only_where_they_lose_nothing(x):
-    even, steep = Whitening().fit(uneven(300, 12, condition=10)), Whitening().fit(uneven(300, 12, condition=1e5))
-    assert [w._solve().forward.working(np.dtype(kind)) for w in (even, steep) for kind in ("f2", "f4", "f8")] == [
-        np.float32, np.float32, np.float64, np.float64, np.float64, np.float64]
+    even, steep = Whitening().fit(uneven(300, 12, condition=10)), Whitening().fit(
+        uneven(300, 12, condition=1e5))
+    assert [
+        w._solve().forward.working(np.dtype(kind))
+        for w in (even, steep)
+        for kind in ("f2", "f4", "f8")
+    ] == [np.float32, np.float32, np.float64, np.float64, np.float64, np.float64]
     exact = even.transform(x)
     assert close(even.transform(x.astype(np.float32)), exact, 3e-6 * np.abs(exact).max())
 
 
 def test_the_misprinted_matrix_does_not_whiten(x):
     values, vectors = np.linalg.eigh(covariance(x))
-    wrong = (vectors / np.sqrt(values)[:, None])                 # the article's W = Λ^(-1/2) U; right is U Λ^(-1/2)
+    # the article's W = Λ^(-1/2) U; right is U Λ^(-1/2)
+    wrong = (vectors / np.sqrt(values)[:, None])
     assert np.abs(wrong.T @ covariance(x) @ wrong - np.eye(12)).max() > 0.1
     right = vectors / np.sqrt(values)
     assert close(right.T @ covariance(x) @ right, np.eye(12), 1e-9)
@@ -103,7 +116,8 @@ def test_the_numbers_are_those_of_the_authors_program(x):
 
 
 def test_ddof_changes_lengths_but_no_cosine(x):
-    by_paper, by_program = Whitening(ddof=0).fit(x).transform(x), Whitening(ddof=1).fit(x).transform(x)
+    by_paper, by_program = Whitening(ddof=0).fit(x).transform(x), Whitening(
+        ddof=1).fit(x).transform(x)
     assert close(by_paper, by_program * np.sqrt(300 / 299), 1e-5)
     assert close(cosines(by_paper), cosines(by_program), 1e-6)
 
@@ -130,23 +144,32 @@ def test_zca_is_the_whitening_that_moves_the_vectors_least(x, rotation):
 def test_whitened_cosines_do_not_change_when_the_vectors_are_written_in_another_basis(x):
     change = np.random.default_rng(1).normal(size=(12, 12))
     other = x @ change + 5
-    assert close(cosines(Whitening().fit(other).transform(other)), cosines(Whitening().fit(x).transform(x)), 1e-5)
-    assert np.abs(cosines(Whitening(4).fit(other).transform(other)) - cosines(Whitening(4).fit(x).transform(x))).max() > 0.1
+    assert close(cosines(Whitening().fit(other).transform(other)),
+                 cosines(Whitening().fit(x).transform(x)), 1e-5)
+    assert np.abs(
+        cosines(Whitening(4).fit(other).transform(other)) -
+        cosines(Whitening(4).fit(x).transform(x))).max() > 0.1
 
 
-def test_distances_after_whitening_are_those_of_mahalanobis_and_cosines_those_of_the_estimated_metric(x):
+def test_distances_after_whitening_are_those_of_mahalanobis_and_cosines_those_of_the_estimated_metric(
+        x):
     z, (mean, metric) = Whitening().fit(x).transform(x), estimated_metric(x)
     apart = x[:-1] - x[1:]
-    assert close(np.linalg.norm(z[:-1] - z[1:], axis=1), np.sqrt(np.einsum("ij,jk,ik->i", apart, metric, apart)), rel=1e-5)
+    assert close(np.linalg.norm(z[:-1] - z[1:], axis=1),
+                 np.sqrt(np.einsum("ij,jk,ik->i", apart, metric, apart)), rel=1e-5)
     assert close(np.diag(cosines(z), 1), cosine_under(x[:-1] - mean, x[1:] - mean, metric), 1e-5)
 
 
 def test_fewer_dimensions_are_the_first_columns_the_strongest_directions_first(x):
     whole, part = Whitening().fit(x), Whitening(4).fit(x)
     assert close(part.transform(x), whole.transform(x)[:, :4], 1e-6)
-    assert (np.diff(whole.spectrum_) <= 0).all() and close(whole.spectrum_, np.linalg.eigvalsh(covariance(x))[::-1], rel=1e-9)
-    assert np.array_equal(part.variances_, whole.spectrum_[:4]) and part.components_.shape == (4, 12)
-    assert close(((x - x.mean(axis=0)) @ whole.components_.T).var(axis=0, ddof=1), whole.variances_, rel=1e-9)
+    assert (np.diff(whole.spectrum_) <= 0).all() and close(whole.spectrum_,
+                                                           np.linalg.eigvalsh(covariance(x))[::-1],
+                                                           rel=1e-9)
+    assert np.array_equal(part.variances_,
+                          whole.spectrum_[:4]) and part.components_.shape == (4, 12)
+    assert close(((x - x.mean(axis=0)) @ whole.components_.T).var(axis=0, ddof=1), whole.variances_,
+                 rel=1e-9)
 
 
 def test_the_largest_entry_of_every_axis_is_positive(x):
@@ -155,7 +178,7 @@ def test_the_largest_entry_of_every_axis_is_positive(x):
     assert close(axes @ axes.T, np.eye(12), 1e-12)
 
 
-# ------------------------------------------------------------------------------------------------ beta and gamma
+# ------------------------------------------------------------------------------ beta and gamma
 
 
 def test_beta_and_gamma_0_only_turn(x):
@@ -164,12 +187,14 @@ def test_beta_and_gamma_0_only_turn(x):
     assert close(turn.matrix_.T @ turn.matrix_, np.eye(12), 1e-12)
     assert close(cosines(turn.transform(new)), cosines(new), 1e-6)
     assert close(np.linalg.norm(turn.transform(new), axis=1), np.linalg.norm(new, axis=1), rel=1e-6)
-    assert np.abs(cosines(Whitening(3, beta=0, gamma=0).fit(x).transform(new)) - cosines(new)).max() > 1e-3
+    assert np.abs(cosines(Whitening(3, beta=0, gamma=0).fit(x).transform(new)) -
+                  cosines(new)).max() > 1e-3
 
 
 def test_beta_1_and_gamma_0_only_centre(x):
     for kind in ("pca", "zca"):
-        assert close(cosines(Whitening(kind=kind, gamma=0).fit(x).transform(x)), cosines(x - x.mean(axis=0)), 1e-5)
+        assert close(cosines(Whitening(kind=kind, gamma=0).fit(x).transform(x)),
+                     cosines(x - x.mean(axis=0)), 1e-5)
     assert close(Whitening(kind="zca", gamma=0).fit(x).transform(x), x - x.mean(axis=0), 1e-5)
 
 
@@ -188,20 +213,24 @@ def test_the_covariance_is_taken_about_beta_times_the_mean(x, beta, ddof):
 @pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0, 2.0])
 def test_gamma_says_how_far_the_variances_are_evened_out(x, gamma):
     white = Whitening(gamma=gamma).fit(x)
-    assert close(covariance(white.transform(x)), np.diag(white.variances_ ** (1 - gamma)), 1e-5 * 100 ** max(gamma - 1, 0))
+    assert close(covariance(white.transform(x)), np.diag(white.variances_**(1 - gamma)),
+                 1e-5 * 100**max(gamma - 1, 0))
 
 
 def test_one_look_at_the_vectors_serves_every_choice(x):
     seen = Whitening().fit(x).moments_
     for choice in ({"k": 3}, {"beta": 0.2, "gamma": 0.7}, {"kind": "zca", "ddof": 0}):
-        assert np.array_equal(Whitening(**choice).fit(seen).transform(x), Whitening(**choice).fit(x).transform(x))
+        assert np.array_equal(
+            Whitening(**choice).fit(seen).transform(x),
+            Whitening(**choice).fit(x).transform(x))
     assert seen.n == 300
 
 
-# ------------------------------------------------------------------------------------------------ there and back
+# ------------------------------------------------------------------------------ there and back
 
 
-@pytest.mark.parametrize("choice", [{}, {"kind": "zca"}, {"beta": 0.4, "gamma": 0.6}, {"beta": 0, "gamma": 0}, {"kind": "zca", "gamma": 0.3}])
+@pytest.mark.parametrize("choice", [{}, {"kind": "zca"}, {"beta": 0.4, "gamma": 0.6},
+                                    {"beta": 0, "gamma": 0}, {"kind": "zca", "gamma": 0.3}])
 def test_the_way_back_gives_the_vectors_where_all_directions_were_kept(x, choice):
     white = Whitening(**choice).fit(x)
     back = white.inverse_transform(white.transform(x))
@@ -212,12 +241,13 @@ def test_the_way_back_gives_the_vectors_where_all_directions_were_kept(x, choice
 def test_the_way_back_gives_the_projection_where_some_were_left_out(x, kind):
     white = Whitening(4, kind).fit(x)
     onto = white.components_.T @ white.components_
-    assert close(white.inverse_transform(white.transform(x)), (x - x.mean(axis=0)) @ onto + x.mean(axis=0), 1e-5)
+    assert close(white.inverse_transform(white.transform(x)),
+                 (x - x.mean(axis=0)) @ onto + x.mean(axis=0), 1e-5)
     with pytest.raises(ValueError, match=r"z has shape \(2, 7\); expected (4|12) columns"):
         white.inverse_transform(np.ones((2, 7)))
 
 
-# ------------------------------------------------------------------------------------------------ streams
+# ------------------------------------------------------------------------------ streams
 
 
 @given(cuts=st.lists(st.integers(0, 60), max_size=5), seed=st.integers(0, 100))
@@ -243,7 +273,8 @@ def test_the_recursion_of_the_paper_gives_the_same_mean_and_covariance(x):
     mean, about = np.zeros(12), np.zeros((12, 12))
     for n, row in enumerate(x):
         following = n / (n + 1) * mean + row / (n + 1)
-        about = n / (n + 1) * (about + np.outer(mean, mean)) + np.outer(row, row) / (n + 1) - np.outer(following, following)
+        about = (n / (n + 1) * (about + np.outer(mean, mean)) + np.outer(row, row) / (n + 1) -
+                 np.outer(following, following))
         mean = following
     white = Whitening(ddof=0).fit(x)
     assert close(white.mean_, mean, 1e-10)
@@ -264,7 +295,8 @@ def test_small_blocks_give_the_same_as_one(x, few_rows_at_once, monkeypatch):
     found, ones = few.transform(x), few.transform(x, normalize=True)
     monkeypatch.undo()
     whole = Whitening(5).fit(x)
-    assert close(found, whole.transform(x), 1e-5) and close(ones, whole.transform(x, normalize=True), 1e-6)
+    assert close(found, whole.transform(x), 1e-5) and close(ones, whole.transform(
+        x, normalize=True), 1e-6)
 
 
 def test_moments_that_the_caller_goes_on_with_do_not_change_a_fit(x):
@@ -275,26 +307,34 @@ def test_moments_that_the_caller_goes_on_with_do_not_change_a_fit(x):
     assert white.moments_.n == 300 and np.array_equal(white.transform(x), before)
 
 
-# ------------------------------------------------------------------------------------------------ tables that lack something
+# ---------------------------------------------------------------------- tables that lack something
 
 
 def lacking(what: str) -> np.ndarray:
     x = uneven(200, 12)
     if what == "fewer rows than columns":
         return x[:6]
-    x[:, 3] = {"a constant column": 7.7, "a repeated column": x[:, 8], "a sum of columns": x[:, :3].sum(axis=1)}[what]
+    x[:, 3] = ({
+        "a constant column": 7.7, "a repeated column": x[:, 8], "a sum of "
+        "columns": x[:, :3].sum(axis=1)
+    }[what])
     return x
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("what", "rank"), [("fewer rows than columns", 5), ("a constant column", 11), ("a repeated column", 11),
+@pytest.mark.parametrize(("what", "rank"), [("fewer rows than columns", 5),
+                                            ("a constant column", 11), ("a repeated column", 11),
                                             ("a sum of columns", 11)])
 @pytest.mark.parametrize("kind", ["pca", "zca"])
 def test_V11_only_directions_that_vary_are_kept_and_new_vectors_stay_small(what, rank, kind, dtype):
     x, new = lacking(what).astype(dtype), uneven(700, 12)[200:].astype(dtype)
-    with pytest.warns(DataWarning, match=rf"the {len(x)} rows of x vary in {rank} directions of 12 .*; only these {rank} are kept"):
+    with pytest.warns(
+            DataWarning, match=
+            rf"the {len(x)} rows of x vary in {rank} directions of 12 .*; only these {rank} are kept"
+    ):
         white = Whitening(kind=kind).fit(x)
-    assert white.rank_ == rank and white.dim == (rank if kind == "pca" else 12) and len(white.components_) == rank
+    assert white.rank_ == rank and white.dim == (rank if kind == "pca" else 12) and len(
+        white.components_) == rank
     z = white.transform(x)
     assert np.linalg.matrix_rank(z, tol=1e-3) == rank
     assert close(np.linalg.eigvalsh(covariance(z))[-rank:], np.ones(rank), 1e-5)
@@ -331,7 +371,10 @@ def test_V11_nobody_is_warned_who_asked_for_no_more_or_divides_by_nothing():
 
 
 def test_V12_more_directions_than_there_are_name_k_and_rank():
-    with pytest.raises(ValueError, match=r"k=12 is more than there is: the 200 rows of x vary in 11 directions of 12 .*expected k <= 11"):
+    with pytest.raises(
+            ValueError, match=
+            r"k=12 is more than there is: the 200 rows of x vary in 11 directions of 12 .*expected k <= 11"
+    ):
         Whitening(12).fit(lacking("a repeated column"))
     with pytest.raises(ValueError, match=r"k=6 .*the 6 rows of x vary in 5 directions"):
         Whitening(6).fit(lacking("fewer rows than columns"))
@@ -358,7 +401,9 @@ def test_V13_no_or_one_sentence(rows, x):
 def test_V13_rows_that_are_all_equal(choice, dtype):
     row = np.random.default_rng(0).normal(size=8).astype(dtype)
     for equal in (np.tile(row, (57, 1)), np.tile(1e6 * row, (1001, 1)), np.zeros((5, 8), dtype)):
-        with pytest.raises(ValueError, match=rf"x has {len(equal)} rows that are all equal.*expected >= 2 different rows"):
+        with pytest.raises(
+                ValueError,
+                match=rf"x has {len(equal)} rows that are all equal.*expected >= 2 different rows"):
             Whitening(**choice).fit(equal)
 
 
@@ -376,7 +421,7 @@ def test_V16_a_map_that_leaves_float64_is_refused_and_a_steep_one_is_finite():
         Whitening(beta=1e200).fit(x + 1)
 
 
-# ------------------------------------------------------------------------------------------------ other bad input
+# ------------------------------------------------------------------------------ other bad input
 
 
 def test_V01_a_row_that_is_no_number_is_named_and_changes_nothing(x):
@@ -384,7 +429,8 @@ def test_V01_a_row_that_is_no_number_is_named_and_changes_nothing(x):
     bad[[7, 9], 2] = np.nan
     white = Whitening().fit(x)
     before = white.transform(x)
-    for call in (Whitening().fit, Whitening().partial_fit, white.fit, white.partial_fit, white.transform):
+    for call in (Whitening().fit, Whitening().partial_fit, white.fit, white.partial_fit,
+                 white.transform):
         with pytest.raises(ValueError, match=r"x\[7\] holds NaN or infinity \(2 of 300 rows do\)"):
             call(bad)
     with pytest.raises(ValueError, match=r"z\[7\] holds NaN"):
@@ -411,9 +457,12 @@ def test_V04_huge_and_tiny_vectors(x):
     assert close(Whitening().fit(small).transform(small), expected, 1e-4)
     with pytest.raises(ValueError, match="x holds numbers up to .*whose squares overflow"):
         Whitening().fit(1e200 * x)
-    with pytest.raises(ValueError, match="x varies by .*e-160 only, whose square leaves float64; scale x up"):      # else 2 % wrong, without a word
+    # else 2 % wrong, without a word
+    with pytest.raises(ValueError, match="x varies by .*e-160 only, whose square leaves float64; "
+                                         "scale x up"):
         Whitening().fit(1e-160 * x)
-    with pytest.raises(ValueError, match=r"x\[0\] gives numbers beyond float32 \(300 of 300 rows do\)"):
+    with pytest.raises(ValueError,
+                       match=r"x\[0\] gives numbers beyond float32 \(300 of 300 rows do\)"):
         Whitening().fit(x).transform(1e60 * x)
 
 
@@ -424,13 +473,16 @@ def test_V05_and_V06_another_width_and_one_axis(x):
     with pytest.raises(ValueError, match="x has 5 columns; expected 12, as before"):
         white.partial_fit(x[:, :5])
     for call in (white.fit, white.partial_fit, white.transform, white.inverse_transform):
-        with pytest.raises(ValueError, match=r"[xz] has shape \(12,\); expected 2 axes. For one row pass [xz]\[None\]"):
+        with pytest.raises(
+                ValueError,
+                match=r"[xz] has shape \(12,\); expected 2 axes. For one row pass [xz]\[None\]"):
             call(x[0])
 
 
 def test_V07_text_and_objects_are_refused_and_integers_converted(x):
     whole = np.round(10 * x)
-    assert np.array_equal(Whitening().fit(whole.astype(int)).transform(whole.astype(int)), Whitening().fit(whole).transform(whole))
+    assert np.array_equal(Whitening().fit(whole.astype(int)).transform(whole.astype(int)),
+                          Whitening().fit(whole).transform(whole))
     for bad in (x.astype(str), x.astype(object), x.astype(complex), ["a text"]):
         with pytest.raises((TypeError, ValueError), match="expected real numbers"):
             Whitening().fit(bad)
@@ -438,15 +490,23 @@ def test_V07_text_and_objects_are_refused_and_integers_converted(x):
 
 def test_V08_half_precision_is_taken_as_the_numbers_it_holds(x):
     half, brain = x.astype(np.float16), torch.from_numpy(x).bfloat16()
-    assert close(Whitening().fit(half).spectrum_, Whitening().fit(half.astype(float)).spectrum_, rel=1e-9)
-    assert close(Whitening().fit(half).transform(half), Whitening().fit(half.astype(float)).transform(half.astype(float)), 1e-5)
-    assert close(Whitening().fit(brain).transform(brain), Whitening().fit(brain.double()).transform(brain.double()), 1e-5)
+    assert close(Whitening().fit(half).spectrum_,
+                 Whitening().fit(half.astype(float)).spectrum_, rel=1e-9)
+    assert close(Whitening().fit(half).transform(half),
+                 Whitening().fit(half.astype(float)).transform(half.astype(float)), 1e-5)
+    assert close(Whitening().fit(brain).transform(brain),
+                 Whitening().fit(brain.double()).transform(brain.double()), 1e-5)
 
 
 def test_V09_no_memory_layout_shows_and_nothing_is_written(x, tmp_path):
     expected, before = Whitening().fit(x).transform(x), x.copy()
     np.save(tmp_path / "x.npy", x)
-    views = [np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1], x.astype(">f8"), np.load(tmp_path / "x.npy", mmap_mode="r")]
+    views = [
+        np.asfortranarray(x),
+        np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1],
+        x.astype(">f8"),
+        np.load(tmp_path / "x.npy", mmap_mode="r")
+    ]
     for view in views:
         view.flags.writeable = False
         assert np.array_equal(Whitening().fit(view).transform(view), expected)
@@ -466,15 +526,19 @@ def test_V02_a_vector_at_the_mean_is_zeros_also_at_length_1(x):
 
 
 def test_P28_use_before_fit():
-    for call in (lambda w: w.transform(np.ones((2, 3))), lambda w: w.inverse_transform(np.ones((2, 3))), lambda w: w.dim, lambda w: w.save("x"),
-                 lambda w: w.spectrum_):
-        with pytest.raises(NotFittedError, match="this Whitening is not fitted yet; call fit first"):
+    for call in (lambda w: w.transform(np.ones(
+        (2, 3))), lambda w: w.inverse_transform(np.ones(
+            (2, 3))), lambda w: w.dim, lambda w: w.save("x"), lambda w: w.spectrum_):
+        with pytest.raises(NotFittedError, match="this Whitening is not fitted yet; call fit "
+                                                 "first"):
             call(Whitening())
 
 
-@pytest.mark.parametrize(("choice", "said"), [
-    ({"kind": "zka"}, "Did you mean 'zca'"), ({"gamma": -0.1}, "gamma=-0.1 is out of range"), ({"beta": np.nan}, "beta=nan"), ({"ddof": 2}, "ddof=2"),
-    ({"threshold": -1}, "threshold=-1")])
+@pytest.mark.parametrize(("choice", "said"), [({"kind": "zka"}, "Did you mean 'zca'"),
+                                              ({"gamma": -0.1}, "gamma=-0.1 is out of "
+                                               "range"), ({"beta": np.nan}, "beta=nan"),
+                                              ({"ddof": 2}, "ddof=2"),
+                                              ({"threshold": -1}, "threshold=-1")])
 def test_P01_wrong_settings_are_named_at_fit(x, choice, said):
     with pytest.raises(ValueError, match=said):
         Whitening(**choice).fit(x)
@@ -487,10 +551,11 @@ def test_P01_wrong_settings_are_named_at_fit(x, choice, said):
 def test_settings_changed_after_a_fit_wait_for_the_next_one(x):
     white = Whitening(4).fit(x)
     white.set_params(k=2, kind="zca")
-    assert white.dim == 4 and white.name == "whitening 4" and white.fit(x).dim == 12 and white.name == "whitening zca 2"
+    assert white.dim == 4 and white.name == "whitening 4" and white.fit(
+        x).dim == 12 and white.name == "whitening zca 2"
 
 
-# ------------------------------------------------------------------------------------------------ files
+# ------------------------------------------------------------------------------ files
 
 
 def test_a_saved_one_gives_the_same_numbers_and_goes_on_with_the_stream(x, tmp_path):
@@ -498,8 +563,11 @@ def test_a_saved_one_gives_the_same_numbers_and_goes_on_with_the_stream(x, tmp_p
     white.save(tmp_path / "w")
     loaded = Whitening.load(tmp_path / "w")
     assert repr(loaded) == "Whitening(k=5, beta=0.5)" and loaded.name == white.name
-    assert np.array_equal(loaded.transform(x), white.transform(x)) and np.array_equal(loaded.spectrum_, white.spectrum_)
-    assert np.array_equal(loaded.partial_fit(x[200:]).transform(x), white.partial_fit(x[200:]).transform(x))
+    assert np.array_equal(loaded.transform(x), white.transform(x)) and np.array_equal(
+        loaded.spectrum_, white.spectrum_)
+    assert np.array_equal(
+        loaded.partial_fit(x[200:]).transform(x),
+        white.partial_fit(x[200:]).transform(x))
 
 
 def test_a_saved_one_that_keeps_fewer_directions_warns_no_second_time(tmp_path):
@@ -514,8 +582,10 @@ def test_a_damaged_or_foreign_folder_is_named(x, tmp_path):
 
     Whitening().fit(x).save(tmp_path / "w")
     config, arrays, extra = load_model(tmp_path / "w", "Whitening")
-    for name, wrong in (("axes", arrays["axes"][:5]), ("scatter", arrays["scatter"] * np.nan), ("spectrum", arrays["spectrum"].astype(np.float32))):
-        save_model(tmp_path / "bad", "Whitening", settings=config, arrays=arrays | {name: wrong}, extra=extra)
+    for name, wrong in (("axes", arrays["axes"][:5]), ("scatter", arrays["scatter"] * np.nan),
+                        ("spectrum", arrays["spectrum"].astype(np.float32))):
+        save_model(tmp_path / "bad", "Whitening", settings=config, arrays=arrays | {name: wrong},
+                   extra=extra)
         with pytest.raises(DamagedFile, match="cannot read"):
             Whitening.load(tmp_path / "bad")
     save_model(tmp_path / "other", "Flow", settings=config, arrays=arrays, extra=extra)
@@ -524,7 +594,7 @@ def test_a_damaged_or_foreign_folder_is_named(x, tmp_path):
     assert "threshold" in json.loads((tmp_path / "w" / "model.json").read_text("utf-8"))["settings"]
 
 
-# ------------------------------------------------------------------------------------------------ encoders
+# ------------------------------------------------------------------------------ encoders
 
 
 class Letters:
@@ -534,7 +604,8 @@ class Letters:
     dim = 6
 
     def encode(self, texts, *, batch_size=256, progress=False):
-        return np.array([[text.count(letter) for letter in "abcdef"] for text in texts], dtype=np.float32)
+        return np.array([[text.count(letter) for letter in "abcdef"] for text in texts],
+                        dtype=np.float32)
 
 
 @pytest.fixture
@@ -554,7 +625,8 @@ def test_after_any_encoder_it_is_an_encoder(texts):
 def test_after_an_encoder_of_this_library_and_before_another_step(texts):
     from lessons_lib.counts import BagOfWords
 
-    words = [" ".join(2 * letter for letter in text) for text in texts]           # a word has two letters or more
+    # a word has two letters or more
+    words = [" ".join(2 * letter for letter in text) for text in texts]
     counts = BagOfWords().fit(words)
     first = Whitening(5, gamma=0).fit(counts.encode(words))
     second = Whitening(3).fit((counts | first).encode(words))
@@ -570,7 +642,8 @@ def test_it_can_be_evaluated_like_any_other(texts):
     white = Whitening(3).fit(Letters().encode(texts))
     results = evaluate(Letters() | white, "course-sts", bootstrap=0)
     assert "letters + whitening 3" in repr(results)
-    assert abs(mean_cosine((Letters() | white).encode(texts))) < 0.05 < mean_cosine(Letters().encode(texts))
+    assert abs(mean_cosine(
+        (Letters() | white).encode(texts))) < 0.05 < mean_cosine(Letters().encode(texts))
 
 
 def test_a_step_that_is_not_fitted_says_so():

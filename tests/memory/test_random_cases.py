@@ -661,7 +661,7 @@ def sums_of_word_vectors(rng: np.random.Generator) -> None:
             expected[s] = (weights[rows, None] * matrix[rows].astype(np.float64)).sum(axis=0)
             expected[s] /= weights[rows].sum() if per_weight else len(rows)
     assert np.allclose(out, expected, rtol=1e-3, atol=1e-4)
-    sums.divide_by_lengths(matrix, row_of, ids, stops, out)
+    sums.divide_by_norms(matrix, row_of, ids, stops, out)
     assert np.allclose(out, expected / lengths, rtol=1e-3, atol=1e-4)
     counted = np.zeros(n_words, np.int64)
     sums.add_documents_per_word(ids, stops, counted)

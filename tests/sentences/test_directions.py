@@ -1,4 +1,6 @@
-"""Common directions against an exact decomposition, at every scale and for vectors that hardly differ."""
+"""Common directions against an exact decomposition, at every scale and for vectors that hardly
+differ.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def exact(x, n):
 @pytest.mark.parametrize("n", [1, 4, 11])
 def test_they_are_the_right_singular_vectors_of_the_uncentred_matrix(n):
     found, (c, s) = of(vectors(), n), exact(vectors(), n)
-    np.testing.assert_allclose(found.components, c, atol=1e-5)           # the gaps between their strengths are small
+    # the gaps between their strengths are small
+    np.testing.assert_allclose(found.components, c, atol=1e-5)
     np.testing.assert_allclose(found.singular_values, s, rtol=1e-6)
 
 
@@ -43,7 +46,8 @@ def test_they_are_no_principal_components_unless_the_mean_is_zero():
     centred = x - x.mean(axis=0)
     assert abs(of(x, 1).components[0] @ of(centred, 1).components[0]) < 0.99
     cosine = of(x, 1).components[0] @ x.mean(axis=0) / np.linalg.norm(x.mean(axis=0))
-    assert abs(cosine) > abs(of(centred, 1).components[0] @ x.mean(axis=0) / np.linalg.norm(x.mean(axis=0)))
+    assert abs(cosine) > abs(
+        of(centred, 1).components[0] @ x.mean(axis=0) / np.linalg.norm(x.mean(axis=0)))
 
 
 @given(st.floats(-37, 37))
@@ -51,14 +55,19 @@ def test_the_scale_of_vectors_changes_singular_values_only(exponent):
     x = vectors(60, 5)
     found, plain = of(x * 10.0**exponent, 2), of(x, 2)
     np.testing.assert_allclose(found.components, plain.components, atol=1e-4)
-    np.testing.assert_allclose(found.singular_values, plain.singular_values * 10.0**exponent, rtol=1e-4)
+    np.testing.assert_allclose(found.singular_values, plain.singular_values * 10.0**exponent,
+                               rtol=1e-4)
 
 
-@pytest.mark.parametrize(("x", "rank"), [(np.zeros((5, 4)), 0), (np.ones((1, 4)), 1), (np.tile([1.0, 2.0, 0.5, 0.1], (70, 1)), 1), (np.eye(4)[:2], 2),
-                                         (np.tile(np.eye(4)[:2] + 0.3, (5000, 1)), 2), (np.zeros((0, 4)), 0)])
+@pytest.mark.parametrize(("x", "rank"), [(np.zeros((5, 4)), 0), (np.ones((1, 4)), 1),
+                                         (np.tile([1.0, 2.0, 0.5, 0.1], (70, 1)), 1),
+                                         (np.eye(4)[:2], 2),
+                                         (np.tile(np.eye(4)[:2] + 0.3, (5000, 1)), 2),
+                                         (np.zeros((0, 4)), 0)])
 def test_V15_always_one_direction_fewer_than_the_vectors_span(x, rank):
     found = of(x, 3)
-    assert found.rank == rank and len(found.components) == len(found.singular_values) == max(rank - 1, 0)
+    assert found.rank == rank and len(found.components) == len(found.singular_values) == max(
+        rank - 1, 0)
     assert np.isfinite(found.components).all()
 
 

@@ -9,15 +9,18 @@ from lessons_lib.evaluation import evaluate
 from lessons_lib.sentences import NAMED, named_encoder
 from lessons_lib.sentences.named import VECTORS
 
-TEXTS = ["the cat sat on the mat", "a dog is in the house", "the people of the city went to the river", "he was the king of the north",
-         "music is played by the band", "the war began in the year", "she wrote a book about the sea"]
+TEXTS = ["the cat sat on the mat", "a dog is in the house", "the people of the city went to the "
+                                                            "river", "he was the king of the north",
+         "music is played by the band", "the war began in the year", "she wrote a book about the "
+                                                                     "sea"]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMED if name.endswith("-course")])
 def test_every_name_is_an_encoder_that_can_be_used_at_once(name):
     encoder = named_encoder(name, TEXTS)
     found = encoder.encode(["the king of the river", "a book about music"])
-    assert encoder.name == name and found.shape == (2, encoder.dim) and np.isfinite(found).all() and found.any(axis=1).all()
+    assert encoder.name == name and found.shape == (
+        2, encoder.dim) and np.isfinite(found).all() and found.any(axis=1).all()
 
 
 @pytest.mark.data

@@ -9,16 +9,18 @@ from lessons_lib.kernels import DocumentState, WindowState, document_update
 from lessons_lib.sentences import document_windows
 
 N_WORDS, DIM, WINDOW = 20, 6, 2
-MODELS = [{"model": "dbow"}, {"model": "dbow", "train_words": True}, {"model": "dm"}, {"model": "dm", "combine": "sum"},
-          {"model": "dm", "combine": "concat"}]
+MODELS = [{"model": "dbow"}, {"model": "dbow", "train_words": True}, {"model": "dm"},
+          {"model": "dm", "combine": "sum"}, {"model": "dm", "combine": "concat"}]
 
 
 def state_of(model, objective="negative_sampling"):
     rng = np.random.default_rng(0)
     words = np.minimum(rng.zipf(1.5, size=120) - 1, N_WORDS - 1)
     parts = 1 + 2 * WINDOW if model.get("combine") == "concat" else 1
-    rows = rng.normal(size=(N_WORDS + 1 + 4, DIM)) * 0.3, rng.normal(size=(N_WORDS - (objective != "negative_sampling"), DIM * parts)) * 0.3
-    return DocumentState(words, [0, 50, 51, 51, 120], *rows, np.bincount(words, minlength=N_WORDS) + 1, sample=0.05, tags=[0, 1, 2, 3],
+    rows = rng.normal(size=(N_WORDS + 1 + 4, DIM)) * 0.3, rng.normal(
+        size=(N_WORDS - (objective != "negative_sampling"), DIM * parts)) * 0.3
+    return DocumentState(words, [0, 50, 51, 51, 120], *rows,
+                         np.bincount(words, minlength=N_WORDS) + 1, sample=0.05, tags=[0, 1, 2, 3],
                          tag_offsets=range(5))
 
 
@@ -29,14 +31,17 @@ def test_windows_taken_by_hand_learn_what_the_library_learns(model, objective):
     v, u = state.inputs[:, :DIM].double().numpy().copy(), state.plain_outputs.astype(np.float64)
     how = {"objective": objective, "window": WINDOW, "negatives": 3, "seed": 4, "epoch": 2} | model
     for contexts, outputs, labels in document_windows(state, **how):
-        x = {"": v[contexts], "mean": v[contexts].mean(axis=0)[None], "sum": v[contexts].sum(axis=0)[None], "concat": v[contexts].reshape(1, -1)}[
-            model.get("combine", "mean") if model["model"] == "dm" else ""]
+        x = {
+            "": v[contexts], "mean": v[contexts].mean(axis=0)[None],
+            "sum": v[contexts].sum(axis=0)[None], "concat": v[contexts].reshape(1, -1)
+        }[model.get("combine", "mean") if model["model"] == "dm" else ""]
         gains = 0.05 * (labels - 1 / (1 + np.exp(-x @ u[outputs].T)))
         errors = gains @ u[outputs]
         np.add.at(u, outputs, gains.T @ x)
         np.add.at(v, contexts, np.broadcast_to(errors.reshape(-1, DIM), (len(contexts), DIM)))
     document_update(state, learning_rate=0.05, **how)
-    assert np.allclose(v, state.inputs[:, :DIM], atol=1e-5) and np.allclose(u, state.plain_outputs, atol=1e-5)
+    assert np.allclose(v, state.inputs[:, :DIM], atol=1e-5) and np.allclose(
+        u, state.plain_outputs, atol=1e-5)
 
 
 def test_a_document_is_the_last_context_of_each_of_its_words():
@@ -46,12 +51,13 @@ def test_a_document_is_the_last_context_of_each_of_its_words():
     assert all(len(w.contexts) == 1 for w in document_windows(state, model="dbow"))
 
 
-@pytest.mark.parametrize(("options", "error", "said"), [
-    ({"state": WindowState([0, 1], [0, 2], np.zeros((2, 2)), np.zeros((2, 2)), [1, 1])}, TypeError, "expected a kernels.DocumentState"),
-    ({"model": "cbow"}, ValueError, "model='cbow' is unknown"),
-    ({"combine": "max"}, ValueError, "combine='max' is unknown"),
-    ({"window": 0}, ValueError, "window=0"),
-])
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [({"state": WindowState([0, 1], [0, 2], np.zeros((2, 2)), np.zeros(
+        (2, 2)), [1, 1])}, TypeError, "expected a kernels.DocumentState"),
+     ({"model": "cbow"}, ValueError, "model='cbow' is unknown"),
+     ({"combine": "max"}, ValueError, "combine='max' is unknown"),
+     ({"window": 0}, ValueError, "window=0"), ])
 def test_P02_settings_that_cannot_be_are_named(options, error, said):
     with pytest.raises(error, match=said):
         next(document_windows(**({"state": state_of({})} | options)))

@@ -11,8 +11,7 @@ from lessons_lib.sentences.sums import first_not_finite
 
 
 @pytest.mark.parametrize(
-    "width", [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 127, 129, 255, 300, 385]
-)
+    "width", [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 127, 129, 255, 300, 385])
 @pytest.mark.parametrize("n", [0, 1, 2, 13])
 def test_the_sum_is_that_of_the_rows_and_nothing_else_is_written(width, n):
     rng = generator(width)
@@ -20,9 +19,8 @@ def test_the_sum_is_that_of_the_rows_and_nothing_else_is_written(width, n):
     weights = rng.normal(size=n + 5).astype(np.float32)
     out = np.full((3, width), 7.0, dtype=np.float32)
     weighted_sum(matrix, rows * 4 * width, weights, 2, 2 + n, out[1])
-    np.testing.assert_allclose(
-        out[1], weights[2 : 2 + n].astype(np.float64) @ matrix[rows[2 : 2 + n]], atol=1e-5
-    )
+    np.testing.assert_allclose(out[1], weights[2:2 + n].astype(np.float64) @ matrix[rows[2:2 + n]],
+                               atol=1e-5)
     assert (out[[0, 2]] == 7).all()
 
 

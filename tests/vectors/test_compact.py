@@ -1,4 +1,6 @@
-"""Vectors as float16 with a card: they come back, the card tells of them, and what is damaged says so."""
+"""Vectors as float16 with a card: they come back, the card tells of them, and what is damaged says
+so.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ def test_words_come_back_and_numbers_to_three_digits(written):
 def test_the_card_says_what_lies_beside_it(written):
     path, v = written
     card = read_card(path.with_suffix(".json"))
-    assert card["seed"] == 7 and (card["words"], card["dim"], card["bytes"]) == (len(v), v.dim, path.stat().st_size)
+    assert card["seed"] == 7 and (card["words"], card["dim"],
+                                  card["bytes"]) == (len(v), v.dim, path.stat().st_size)
 
 
 def test_writing_twice_gives_the_same_bytes(written, tmp_path):
@@ -54,7 +57,8 @@ def test_no_words_at_all(tmp_path):
 
 
 def test_what_the_format_cannot_hold_is_refused(tmp_path):
-    for tokens, matrix, message in ((["a\nb"], [[1.0]], r"the word 'a\\nb' has a line end"), (["a"], [[7e4]], "matrix reaches 70000, float16 ends")):
+    for tokens, matrix, message in ((["a\nb"], [[1.0]], r"the word 'a\\nb' has a line end"),
+                                    (["a"], [[7e4]], "matrix reaches 70000, float16 ends")):
         with pytest.raises(ValueError, match=message):
             write_compact(WordVectors(tokens, matrix), tmp_path / "x.safetensors")
     with pytest.raises(ValueError, match="ends in '.npz'; expected .safetensors"):
@@ -65,7 +69,8 @@ def test_what_the_format_cannot_hold_is_refused(tmp_path):
 def test_F01_F02_what_was_cut_or_changed_says_so(written):
     path, _ = written
     whole = path.read_bytes()
-    for content, message in ((whole[:-1], "was cut or extended"), (whole + b"x", "was cut or extended"), (b"", "0 bytes found")):
+    for content, message in ((whole[:-1], "was cut or extended"),
+                             (whole + b"x", "was cut or extended"), (b"", "0 bytes found")):
         path.write_bytes(content)
         with pytest.raises(DamagedFile, match=message):
             read_compact(path)
@@ -91,20 +96,30 @@ def test_F03_F05_F15_a_card_that_is_none(written):
         read_compact(path)
 
 
-GOOD = {"matrix": np.ones((2, 3), dtype=np.float16), "tokens": np.frombuffer(b"a\nb\n", dtype=np.uint8)}
+GOOD = {
+    "matrix": np.ones((2, 3), dtype=np.float16), "tokens": np.frombuffer(b"a\nb\n", dtype=np.uint8)
+}
 
 
 @pytest.mark.parametrize("content", [
-    b"<html>", save({"matrix": GOOD["matrix"]}), save({"tokens": GOOD["tokens"]}), save(GOOD | {"tokens": np.frombuffer(b"a\na\n", dtype=np.uint8)}),
-    save(GOOD | {"tokens": np.frombuffer(b"a\n\xff\n", dtype=np.uint8)}), save(GOOD | {"tokens": np.frombuffer(b"a\n", dtype=np.uint8)}),
-    save(GOOD | {"matrix": np.ones((2, 3), dtype=np.float32)}), save(GOOD | {"matrix": np.ones((3, 2), dtype=np.float16)}),
-    save(GOOD | {"matrix": np.full((2, 3), np.nan, dtype=np.float16)}), save(GOOD | {"tokens": np.ones(3, dtype=np.float32)})])
+    b"<html>",
+    save({"matrix": GOOD["matrix"]}),
+    save({"tokens": GOOD["tokens"]}),
+    save(GOOD | {"tokens": np.frombuffer(b"a\na\n", dtype=np.uint8)}),
+    save(GOOD | {"tokens": np.frombuffer(b"a\n\xff\n", dtype=np.uint8)}),
+    save(GOOD | {"tokens": np.frombuffer(b"a\n", dtype=np.uint8)}),
+    save(GOOD | {"matrix": np.ones((2, 3), dtype=np.float32)}),
+    save(GOOD | {"matrix": np.ones((3, 2), dtype=np.float16)}),
+    save(GOOD | {"matrix": np.full((2, 3), np.nan, dtype=np.float16)}),
+    save(GOOD | {"tokens": np.ones(3, dtype=np.float32)})
+])
 def test_F04_F08_F09_F13_a_file_that_is_not_what_its_card_says(tmp_path, content):
     from hashlib import sha256
 
     path = tmp_path / "x.safetensors"
     write_compact(WordVectors(["a", "b"], np.ones((2, 3))), path)
-    card = json.loads(path.with_suffix(".json").read_text()) | {"bytes": len(content), "sha256": sha256(content).hexdigest()}
+    card = (json.loads(path.with_suffix(".json").read_text())
+            | {"bytes": len(content), "sha256": sha256(content).hexdigest()})
     path.write_bytes(content)
     path.with_suffix(".json").write_text(json.dumps(card))
     with pytest.raises(DamagedFile, match="does not hold the vectors of its card"):

@@ -1,4 +1,6 @@
-"""Files of vectors: round trips against gensim itself, and what is answered when a file is cut, promises too much, or is none."""
+"""Files of vectors: round trips against gensim itself, and what is answered when a file is cut,
+promises too much, or is none.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,14 @@ from hypothesis import strategies as st
 
 from lessons_lib import datasets
 from lessons_lib.core import DamagedFile, DataWarning
-from lessons_lib.vectors import WordVectors, from_gensim, read_binary, read_text, text_format, to_gensim, write_binary, write_text
+from lessons_lib.vectors import (WordVectors, from_gensim, read_binary, read_text, text_format,
+                                 to_gensim, write_binary, write_text)
 
 RNG = np.random.default_rng(11)
-ODD = ["nan", "null", "true", '"', "#", "1", "0.5", "café", "cafe\u0301", "猫", "שלום", "👩‍👩‍👧", "a\u00a0b", "c\u3000d", "e\u2028f", "nul\0l"]
+ODD = [
+    "nan", "null", "true", '"', "#", "1", "0.5", "café", "cafe\u0301", "猫", "שלום", "👩‍👩‍👧",
+    "a\u00a0b", "c\u3000d", "e\u2028f", "nul\0l"
+]
 
 
 def odd_vectors() -> WordVectors:
@@ -29,7 +35,8 @@ def odd_vectors() -> WordVectors:
 
 
 def same(a: WordVectors, b: WordVectors) -> bool:
-    return a.tokens == b.tokens and a.matrix.dtype == b.matrix.dtype == np.float32 and np.array_equal(a.matrix, b.matrix)
+    return (a.tokens == b.tokens and a.matrix.dtype == b.matrix.dtype == np.float32
+            and np.array_equal(a.matrix, b.matrix))
 
 
 @contextlib.contextmanager
@@ -48,7 +55,7 @@ def write(path, content: str | bytes):
     return path
 
 
-# ------------------------------------------------------------------------------------------------ round trips
+# ------------------------------------------------------------------------------ round trips
 
 
 @pytest.mark.parametrize("header", [True, False])
@@ -64,25 +71,32 @@ def test_binary_comes_back_bit_for_bit(tmp_path):
     assert same(read_binary(tmp_path / "v.bin"), odd)
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=("Cs",), exclude_characters=" \t\r\n"), min_size=1), min_size=1, max_size=6, unique=True),
-       st.data())
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=("Cs", ), exclude_characters=" \t\r\n"),
+                min_size=1), min_size=1, max_size=6, unique=True), st.data())
 def test_any_words_and_any_finite_numbers_come_back(tmp_path_factory, tokens, data):
     numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
-    matrix = data.draw(st.lists(st.lists(numbers, min_size=2, max_size=2), min_size=len(tokens), max_size=len(tokens)))
-    vectors, folder = WordVectors(tokens, np.array(matrix, dtype=np.float32)), tmp_path_factory.mktemp("any")
+    matrix = data.draw(
+        st.lists(st.lists(numbers, min_size=2, max_size=2), min_size=len(tokens),
+                 max_size=len(tokens)))
+    vectors, folder = WordVectors(tokens, np.array(
+        matrix, dtype=np.float32)), tmp_path_factory.mktemp("any")
     write_text(vectors, folder / "v.txt")
     if not tokens[0].startswith("\ufeff"):
         write_text(vectors, folder / "g.txt", header=False)
         assert same(read_text(folder / "g.txt", header=False), vectors)
     write_binary(vectors, folder / "v.bin")
-    assert same(read_text(folder / "v.txt", header=True), vectors) and same(read_binary(folder / "v.bin"), vectors)
+    assert same(read_text(folder / "v.txt", header=True), vectors) and same(
+        read_binary(folder / "v.bin"), vectors)
 
 
 @pytest.mark.parametrize("binary", [False, True])
 def test_gensim_reads_what_is_written_here(tmp_path, binary):
     vectors = odd_vectors()
     (write_binary if binary else write_text)(vectors, tmp_path / "v")
-    assert same(from_gensim(KeyedVectors.load_word2vec_format(str(tmp_path / "v"), binary=binary)), vectors)
+    assert same(from_gensim(KeyedVectors.load_word2vec_format(str(tmp_path / "v"), binary=binary)),
+                vectors)
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -97,7 +111,8 @@ def test_glove_text_is_the_same_file_as_gensims(tmp_path):
     to_gensim(vectors).save_word2vec_format(str(tmp_path / "g"), write_header=False)
     write_text(vectors, tmp_path / "v", header=False)
     assert same(read_text(tmp_path / "g"), vectors)
-    assert same(from_gensim(KeyedVectors.load_word2vec_format(str(tmp_path / "v"), no_header=True)), vectors)
+    assert same(from_gensim(KeyedVectors.load_word2vec_format(str(tmp_path / "v"), no_header=True)),
+                vectors)
 
 
 def test_vectors_go_to_gensim_and_back_as_copies():
@@ -105,7 +120,8 @@ def test_vectors_go_to_gensim_and_back_as_copies():
     keyed = to_gensim(vectors)
     back = from_gensim(keyed, name="back")
     assert same(back, vectors) and back.name == "back"
-    assert not np.shares_memory(keyed.vectors, vectors.matrix) and not np.shares_memory(keyed.vectors, back.matrix)
+    assert not np.shares_memory(keyed.vectors, vectors.matrix) and not np.shares_memory(
+        keyed.vectors, back.matrix)
     with pytest.raises(TypeError, match="expected gensim's KeyedVectors"):
         from_gensim({"cat": [1.0]})
 
@@ -123,7 +139,7 @@ def test_large_files_are_streamed_beside_one_matrix(tmp_path):
     vectors = WordVectors([f"w{i}" for i in range(20_000)], RNG.normal(size=(20_000, 200)))
     write_text(vectors, tmp_path / "v.txt", header=False)
     write_binary(vectors, tmp_path / "v.bin")
-    words = 20_000 * 300                                                               # str, list and dict of the words
+    words = 20_000 * 300  # str, list and dict of the words
     for read, file in ((read_text, "v.txt"), (read_binary, "v.bin")):
         with peak_below(vectors.matrix.nbytes + words + 8 * text_format.BLOCK):
             assert same(read(tmp_path / file), vectors)
@@ -132,8 +148,10 @@ def test_large_files_are_streamed_beside_one_matrix(tmp_path):
 def test_first_reads_the_first_words_only(tmp_path):
     vectors = odd_vectors()
     write_binary(vectors, tmp_path / "v.bin")
-    for read in (read_binary(tmp_path / "v.bin", first=4), read_binary(tmp_path / "v.bin", first=99)):
-        assert read.tokens == ODD[: len(read)] and np.array_equal(read.matrix, vectors.matrix[: len(read)])
+    for read in (read_binary(tmp_path / "v.bin", first=4), read_binary(
+            tmp_path / "v.bin", first=99)):
+        assert read.tokens == ODD[:len(read)] and np.array_equal(read.matrix,
+                                                                 vectors.matrix[:len(read)])
     with pytest.raises(ValueError, match="first=0"):
         read_binary(tmp_path / "v.bin", first=0)
 
@@ -142,7 +160,8 @@ def test_V21_a_table_of_no_words_comes_back(tmp_path):
     empty = WordVectors([], np.zeros((0, 5)))
     write_text(empty, tmp_path / "v.txt")
     write_binary(empty, tmp_path / "v.bin")
-    assert read_text(tmp_path / "v.txt").matrix.shape == read_binary(tmp_path / "v.bin").matrix.shape == (0, 5)
+    assert read_text(tmp_path / "v.txt").matrix.shape == read_binary(
+        tmp_path / "v.bin").matrix.shape == (0, 5)
 
 
 @pytest.mark.parametrize("token", ["new york", "a\tb", "a\nb", "a\r"])
@@ -162,22 +181,27 @@ def test_F11_a_word_that_begins_like_a_byte_order_mark_is_not_lost(tmp_path):
         write_text(vectors, tmp_path / "g.txt", header=False)
 
 
-# ------------------------------------------------------------------------------------------------ text as it is found
+# ----------------------------------------------------------------------------- text as it is found
 
 
 def test_F11_windows_line_ends_a_mark_and_trailing_spaces_are_removed(tmp_path):
-    for content in ("2 2\r\ncat 1 2\r\ndog 3 -4e-1\r\n", "\ufeff2 2\ncat 1 2 \ndog 3 -4e-1 \n", "\ufeffcat 1 2\r\ndog 3 -0.4\r\n"):
+    for content in ("2 2\r\ncat 1 2\r\ndog 3 -4e-1\r\n", "\ufeff2 2\ncat 1 2 \ndog 3 -4e-1 "
+                                                         "\n", "\ufeffcat 1 2\r\ndog 3 -0.4\r\n"):
         read = read_text(write(tmp_path / "v.txt", content))
         assert read.tokens == ["cat", "dog"] and np.allclose(read.matrix, [[1, 2], [3, -0.4]])
 
 
 def test_F11_a_word_may_hold_spaces(tmp_path):
-    read = read_text(write(tmp_path / "v.txt", "cat 1 2\n. . . 3 4\nat name@domain.com 5 6\n1 2 7 8\n"))
-    assert read.tokens == ["cat", ". . .", "at name@domain.com", "1 2"] and read.matrix.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+    read = read_text(write(tmp_path / "v.txt", "cat 1 2\n. . . 3 4\nat name@domain.com 5 6\n1 2 7 "
+                                               "8\n"))
+    assert read.tokens == ["cat", ". . .", "at name@domain.com", "1 2"
+                           ] and read.matrix.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
 
 
-@pytest.mark.parametrize(("content", "tokens", "dim"), [
-    ("2 3\ncat 1 2 3\ndog 1 2 3\n", ["cat", "dog"], 3), ("2 3 4\ncat 1 2\n", ["2", "cat"], 2), ("400 3\ncat 1\ndog 2\n", ["400", "cat", "dog"], 1)])
+@pytest.mark.parametrize(("content", "tokens", "dim"),
+                         [("2 3\ncat 1 2 3\ndog 1 2 3\n", ["cat", "dog"], 3),
+                          ("2 3 4\ncat 1 2\n", ["2", "cat"], 2),
+                          ("400 3\ncat 1\ndog 2\n", ["400", "cat", "dog"], 1)])
 def test_F10_a_header_is_told_from_a_row_by_the_next_lines(tmp_path, content, tokens, dim):
     read = read_text(write(tmp_path / "v.txt", content))
     assert (read.tokens, read.dim) == (tokens, dim)
@@ -187,7 +211,8 @@ def test_F10_where_both_are_possible_the_caller_says_which(tmp_path):
     file = write(tmp_path / "v.txt", "1 1\ncat 0.5\n")
     with pytest.raises(ValueError, match="header=True or header=False"):
         read_text(file)
-    assert read_text(file, header=True).tokens == ["cat"] and read_text(file, header=False).tokens == ["1", "cat"]
+    assert read_text(file, header=True).tokens == ["cat"] and read_text(
+        file, header=False).tokens == ["1", "cat"]
     with pytest.raises(DamagedFile, match="line 1: b'cat 1 2' is no header"):
         read_text(write(tmp_path / "w.txt", "cat 1 2\n"), header=True)
 
@@ -213,7 +238,7 @@ def test_T16_a_byte_that_is_no_utf8_is_placed(tmp_path):
             read_text(tmp_path / "v.txt", encoding=unknown)
 
 
-# ------------------------------------------------------------------------------------------------ damage
+# ------------------------------------------------------------------------------ damage
 
 
 def test_F01_text_with_a_header_cut_at_any_byte_is_noticed(tmp_path):
@@ -225,7 +250,8 @@ def test_F01_text_with_a_header_cut_at_any_byte_is_noticed(tmp_path):
 
 
 def test_F01_text_without_a_header_cut_inside_a_line_is_noticed(tmp_path):
-    write_text(WordVectors(["cat", "dog", "猫"], RNG.normal(size=(3, 4))), tmp_path / "v.txt", header=False)
+    write_text(WordVectors(["cat", "dog", "猫"], RNG.normal(size=(3, 4))), tmp_path / "v.txt",
+               header=False)
     content = (tmp_path / "v.txt").read_bytes()
     for n in (n for n in range(len(content)) if content[n - 1 : n] != b"\n"):
         with pytest.raises(DamagedFile, match=r"bytes"):
@@ -239,7 +265,8 @@ def test_F01_binary_cut_at_any_byte_of_its_content_is_noticed(tmp_path):
     for n in range(len(content) - 1):
         with pytest.raises(DamagedFile):
             read_binary(write(tmp_path / "cut.bin", content[:n]))
-    assert same(read_binary(write(tmp_path / "cut.bin", content[:-1])), vectors)       # only the last line end is gone, as gensim writes it
+    # only the last line end is gone, as gensim writes it
+    assert same(read_binary(write(tmp_path / "cut.bin", content[:-1])), vectors)
     with pytest.raises(DamagedFile, match="bytes expected, .* bytes found"):
         read_binary(write(tmp_path / "cut.bin", content[:-2]))
     with pytest.raises(DamagedFile, match="was extended"):
@@ -249,8 +276,14 @@ def test_F01_binary_cut_at_any_byte_of_its_content_is_noticed(tmp_path):
 @pytest.mark.parametrize("name", ["empty", "page", "pointer", "folder", "pipe"])
 def test_F03_what_is_no_file_of_vectors_is_named_at_once(tmp_path, name):
     file = tmp_path / name
-    contents = {"empty": "", "page": "\n<!DOCTYPE html><html>", "pointer": "version https://git-lfs.github.com/spec/v1\noid sha256:00\n"}
-    words = {"empty": "is empty", "page": "web page", "pointer": "Git LFS pointer", "folder": "is a folder", "pipe": "is a pipe"}
+    contents = {
+        "empty": "", "page": "\n<!DOCTYPE html><html>", "pointer": "version "
+        "https://git-lfs.github.com/spec/v1\noid sha256:00\n"
+    }
+    words = {
+        "empty": "is empty", "page": "web page", "pointer": "Git LFS pointer",
+        "folder": "is a folder", "pipe": "is a pipe"
+    }
     if name in contents:
         write(file, contents[name])
     elif name == "folder":
@@ -272,15 +305,20 @@ def test_F06_pickles_are_known_by_content_and_never_read(tmp_path):
     write(tmp_path / "d.txt", b"cposix\nsystem\n(S'true'\ntR.")
     for file in ("a.npy", "b.txt", "c.txt", "d.txt"):
         for read in (read_text, read_binary):
-            with pytest.raises(ValueError, match=r"can run code when it is read, so it is not read\. Convert it"):
+            with pytest.raises(
+                    ValueError,
+                    match=r"can run code when it is read, so it is not read\. Convert it"):
                 read(tmp_path / file)
     for squeezed in (gzip.compress(b"cat 1 2\n"), bz2.compress(b"cat 1 2\n")):
         with pytest.raises(ValueError, match="is compressed; unpack it first"):
             read_text(write(tmp_path / "v.txt", squeezed))
-    assert read_text(write(tmp_path / "w.txt", "BZh9 1 2\n(d1 3 4\n<s> 5 6\n")).tokens == ["BZh9", "(d1", "<s>"]
+    assert read_text(write(tmp_path / "w.txt",
+                           "BZh9 1 2\n(d1 3 4\n<s> 5 6\n")).tokens == ["BZh9", "(d1", "<s>"]
 
 
-@pytest.mark.parametrize("promise", ["1000000000000 300", "-1 300", "2 0", "2 -5", "1 9999999999999", "99999999999999999999999 5"])
+@pytest.mark.parametrize(
+    "promise",
+    ["1000000000000 300", "-1 300", "2 0", "2 -5", "1 9999999999999", "99999999999999999999999 5"])
 def test_F07_a_promise_is_held_against_the_file_before_memory_is_taken(tmp_path, promise):
     file = write(tmp_path / "v", f"{promise}\ncat 1 2 3\n")
     for read in (read_text, read_binary):
@@ -288,12 +326,16 @@ def test_F07_a_promise_is_held_against_the_file_before_memory_is_taken(tmp_path,
             read(file)
 
 
-@pytest.mark.parametrize(("line", "match"), [
-    ("dog 1 2", "line 3: b'dog 1 2' has 2 numbers; expected a word and 3"), ("", "line 3: b'' has 0 numbers"), (" 1 2 3", "line 3: .* has no word"),
-    ("dog 1 nan 3", "line 3, number 2: b'nan'"), ("dog inf 2 3", "line 3, number 1"), ("dog 1 2 1e39", "number 3.*within float32"),
-    ("dog 1 2 x", "number 3: b'x'"), ("dog 1  2", "line 3, number 2: b''"), ("dog 1\t2 3 4", r"number 1: b'1\\t2'"),
-    ("dog 1_0 2 3", "number 1: b'1_0'"),
-    ("dog 1 2-3 4", "number 2: b'2-3'"), ("dog 0x1 2 3", "number 1: b'0x1'")])
+@pytest.mark.parametrize(("line", "match"),
+                         [("dog 1 2", "line 3: b'dog 1 2' has 2 numbers; expected a word and 3"),
+                          ("", "line 3: b'' has 0 numbers"), (" 1 2 3", "line 3: .* has no word"),
+                          ("dog 1 nan 3", "line 3, number 2: b'nan'"),
+                          ("dog inf 2 3", "line 3, number 1"),
+                          ("dog 1 2 1e39", "number 3.*within float32"),
+                          ("dog 1 2 x", "number 3: b'x'"), ("dog 1  2", "line 3, number 2: b''"),
+                          ("dog 1\t2 3 4", r"number 1: b'1\\t2'"),
+                          ("dog 1_0 2 3", "number 1: b'1_0'"), ("dog 1 2-3 4", "number 2: b'2-3'"),
+                          ("dog 0x1 2 3", "number 1: b'0x1'")])
 def test_F08_a_bad_line_is_named(tmp_path, line, match):
     file = write(tmp_path / "v.txt", f"3 3\ncat 1 2 3\n{line}\ncow 1 2 3\n")
     with pytest.raises(DamagedFile, match=match):
@@ -301,7 +343,8 @@ def test_F08_a_bad_line_is_named(tmp_path, line, match):
 
 
 def test_F08_binary_numbers_are_finite(tmp_path):
-    content = b"2 1\ncat " + np.float32(1).tobytes() + b"\ndog " + np.float32(np.nan).tobytes() + b"\n"
+    content = (b"2 1\ncat " + np.float32(1).tobytes() + b"\ndog " + np.float32(np.nan).tobytes() +
+               b"\n")
     with pytest.raises(DamagedFile, match="row 2, 'dog': NaN or infinity"):
         read_binary(write(tmp_path / "v.bin", content))
     with pytest.raises(DamagedFile, match="row 1, byte 4: no word"):
@@ -310,7 +353,8 @@ def test_F08_binary_numbers_are_finite(tmp_path):
 
 def test_F12_much_without_a_separator_is_refused(tmp_path):
     file = write(tmp_path / "v", b"x" * 50_000_000)
-    for read, match in ((read_text, "a line of more than 16,777,216 bytes"), (read_binary, "expected a line of rows and columns")):
+    for read, match in ((read_text, "a line of more than 16,777,216 bytes"),
+                        (read_binary, "expected a line of rows and columns")):
         with pytest.raises(DamagedFile, match=match):
             read(file)
     write(file, b"3 5\n" + b"x" * 50_000_000)
@@ -345,7 +389,8 @@ def test_real_glove_vectors_go_through_every_format_and_are_gensims(lessons_data
     write_text(vectors, tmp_path / "g.txt", header=False)
     write_binary(vectors, tmp_path / "v.bin")
     keyed = KeyedVectors.load_word2vec_format(str(tmp_path / "g.txt"), no_header=True)
-    assert same(read_text(tmp_path / "g.txt"), vectors) and same(read_binary(tmp_path / "v.bin"), vectors) and same(from_gensim(keyed), vectors)
+    assert same(read_text(tmp_path / "g.txt"), vectors) and same(read_binary(
+        tmp_path / "v.bin"), vectors) and same(from_gensim(keyed), vectors)
     for word in vectors.tokens[::400]:
         ours, theirs = vectors.most_similar(word, topn=5), keyed.most_similar(word, topn=5)
         assert np.allclose([score for _, score in ours], [score for _, score in theirs], atol=1e-6)

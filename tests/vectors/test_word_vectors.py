@@ -1,4 +1,6 @@
-"""Neighbours, analogies and odd ones out: against their formulas, against gensim, and on the rows of bad input."""
+"""Neighbours, analogies and odd ones out: against their formulas, against gensim, and on the rows
+of bad input.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ RANDOM = WordVectors([f"w{i}" for i in range(60)], RNG.normal(size=(60, 8)))
 
 
 def toy() -> WordVectors:
-    return WordVectors(["cat", "dog", "stone", "nothing"], [[2.0, 0.0], [1.0, 1.0], [-1.0, 1.0], [0.0, 0.0]])
+    return WordVectors(["cat", "dog", "stone", "nothing"],
+                       [[2.0, 0.0], [1.0, 1.0], [-1.0, 1.0], [0.0, 0.0]])
 
 
 def cosines(vectors: WordVectors, query: np.ndarray) -> np.ndarray:
@@ -30,16 +33,20 @@ def cosines(vectors: WordVectors, query: np.ndarray) -> np.ndarray:
 
 
 def neighbours(vectors: WordVectors, query: np.ndarray, n: int) -> list[str]:
-    return [vectors.tokens[i] for i in np.argsort(-cosines(vectors, query.astype(np.float64)), kind="stable")[:n]]
+    return ([
+        vectors.tokens[i]
+        for i in np.argsort(-cosines(vectors, query.astype(np.float64)), kind="stable")[:n]
+    ])
 
 
-# ------------------------------------------------------------------------------------------------ the object
+# ------------------------------------------------------------------------------ the object
 
 
 def test_words_and_rows_belong_together():
     vectors = toy()
     assert (len(vectors), vectors.dim, vectors.tokens[1], vectors.id("stone")) == (4, 2, "dog", 2)
-    assert "cat" in vectors and "cow" not in vectors and 3 not in vectors and list(vectors) == vectors.tokens
+    assert "cat" in vectors and "cow" not in vectors and 3 not in vectors and list(
+        vectors) == vectors.tokens
     assert vectors.matrix.dtype == np.float32 and vectors["dog"].tolist() == [1, 1]
     assert vectors[["stone", "cat"]].tolist() == [[-1, 1], [2, 0]]
     assert repr(vectors) == "WordVectors(word vectors: 4 words x 2)"
@@ -50,27 +57,39 @@ def test_a_float32_matrix_is_kept_and_never_copied():
     assert np.shares_memory(WordVectors(list("abc"), matrix).matrix, matrix)
 
 
-@pytest.mark.parametrize(("tokens", "error", "match"), [
-    ("abc", TypeError, "expected a list of words"), (["a", None, "b"], TypeError, r"tokens\[1\]=None is NoneType"),
-    (["a", "", "b"], ValueError, r"tokens\[1\] is an empty word"), (["a", "b", "a"], ValueError, "'a' twice, at 0 and 2"),
-    (["a", "b"], ValueError, r"shape \(3, 2\) for 2 tokens"), (["a", "b", "\ud83d"], ValueError, r"tokens\[2\].*lone surrogate")])
+@pytest.mark.parametrize(("tokens", "error", "match"),
+                         [("abc", TypeError, "expected a list of words"),
+                          (["a", None, "b"], TypeError, r"tokens\[1\]=None is NoneType"),
+                          (["a", "", "b"], ValueError, r"tokens\[1\] is an empty word"),
+                          (["a", "b", "a"], ValueError, "'a' twice, at 0 and 2"),
+                          (["a", "b"], ValueError, r"shape \(3, 2\) for 2 tokens"),
+                          (["a", "b", "\ud83d"], ValueError, r"tokens\[2\].*lone surrogate")])
 def test_T11_T14_words_that_are_none(tokens, error, match):
     with pytest.raises(error, match=match):
         WordVectors(tokens, np.ones((3, 2)))
 
 
-@pytest.mark.parametrize(("matrix", "error", "match"), [
-    ([[1, np.nan], [1, 2], [np.inf, 0]], ValueError, r"matrix\[0\] holds NaN or infinity \(2 of 3"),       # V01
-    ([1.0, 2.0, 3.0], ValueError, r"expected 2 axes.*matrix\[None\]"),                                      # V06
-    ([["0.5"], ["1"], ["2"]], TypeError, "dtype <U3"), (np.ones((3, 2), complex), TypeError, "complex"),    # V07, V24
-    ([[1e200], [1.0], [1.0]], ValueError, "1e\\+200.*within float32")])
+@pytest.mark.parametrize(
+    ("matrix", "error", "match"),
+    [
+        # V01
+        ([[1, np.nan], [1, 2], [np.inf, 0]
+          ], ValueError, r"matrix\[0\] holds NaN or infinity \(2 of 3"),
+        ([1.0, 2.0, 3.0], ValueError, r"expected 2 axes.*matrix\[None\]"),  # V06
+        # V07, V24
+        ([["0.5"], ["1"], ["2"]], TypeError, "dtype <U3"),
+        (np.ones((3, 2), complex), TypeError, "complex"),
+        ([[1e200], [1.0], [1.0]], ValueError, "1e\\+200.*within float32")
+    ])
 def test_V01_V06_V07_V24_matrices_that_are_none(matrix, error, match):
     with pytest.raises(error, match=match):
         WordVectors(["a", "b", "c"], matrix)
 
 
-@pytest.mark.parametrize("form", [lambda x: np.asfortranarray(x), lambda x: np.repeat(x, 2, axis=0)[::2], lambda x: x[::-1].copy()[::-1],
-                                  lambda x: x.astype(">f4"), lambda x: x.astype(np.float64)])
+@pytest.mark.parametrize("form", [
+    lambda x: np.asfortranarray(x), lambda x: np.repeat(x, 2, axis=0)[::2],
+    lambda x: x[::-1].copy()[::-1], lambda x: x.astype(">f4"), lambda x: x.astype(np.float64)
+])
 def test_V09_every_layout_gives_the_same_answers_and_stays_as_it_was(form):
     given = form(RANDOM.matrix)
     before = given.copy()
@@ -81,12 +100,14 @@ def test_V09_every_layout_gives_the_same_answers_and_stays_as_it_was(form):
 def test_V09_a_read_only_matrix_will_do():
     matrix = RANDOM.matrix.copy()
     matrix.setflags(write=False)
-    assert WordVectors(RANDOM.tokens, matrix).analogy("w1", "w2", "w3") == RANDOM.analogy("w1", "w2", "w3")
+    assert WordVectors(RANDOM.tokens, matrix).analogy("w1", "w2", "w3") == RANDOM.analogy(
+        "w1", "w2", "w3")
 
 
 def test_V08_half_precision_is_asked_in_full():
     half = RANDOM.matrix.astype(np.float16)
-    assert WordVectors(RANDOM.tokens, half).most_similar("w0") == WordVectors(RANDOM.tokens, half.astype(np.float32)).most_similar("w0")
+    assert WordVectors(RANDOM.tokens, half).most_similar("w0") == WordVectors(
+        RANDOM.tokens, half.astype(np.float32)).most_similar("w0")
 
 
 def test_V21_no_words_are_words_too():
@@ -97,8 +118,10 @@ def test_V21_no_words_are_words_too():
 
 def test_V19_a_word_cannot_be_added_twice_nor_with_another_width():
     vectors = toy()
-    for tokens, matrix, match in [(["cow", "cat"], np.ones((2, 2)), "'cat' has a vector already"), (["cow", "cow"], np.ones((2, 2)), "'cow' has"),
-                                  (["cow"], np.ones((1, 3)), r"shape \(1, 3\) for 1 new words; expected \(1, 2\)")]:
+    for tokens, matrix, match in [(["cow", "cat"], np.ones((2, 2)), "'cat' has a vector "
+                                   "already"), (["cow", "cow"], np.ones((2, 2)), "'cow' has"),
+                                  (["cow"], np.ones((1, 3)),
+                                   r"shape \(1, 3\) for 1 new words; expected \(1, 2\)")]:
         with pytest.raises(ValueError, match=match):
             vectors.add(tokens, matrix)
     assert len(vectors) == len(vectors.matrix) == 4 and "cow" not in vectors
@@ -107,7 +130,8 @@ def test_V19_a_word_cannot_be_added_twice_nor_with_another_width():
 def test_added_words_are_found():
     vectors = toy()
     vectors.add(["cow", "hen"], [[2.0, 0.1], [0.0, 3.0]])
-    assert vectors.most_similar("cat", topn=1)[0][0] == "cow" and vectors.id("hen") == 5 and len(vectors) == 6
+    assert vectors.most_similar(
+        "cat", topn=1)[0][0] == "cow" and vectors.id("hen") == 5 and len(vectors) == 6
 
 
 def test_P20_an_unknown_word_comes_with_near_ones():
@@ -121,7 +145,8 @@ def test_T12_T15_saved_words_come_back_whatever_they_are(tmp_path):
     vectors = WordVectors(tokens, RNG.normal(size=(9, 3)), name="odd words")
     vectors.save(tmp_path / "words")
     back = WordVectors.load(tmp_path / "words")
-    assert back.tokens == tokens and np.array_equal(back.matrix, vectors.matrix) and back.name == "odd words"
+    assert back.tokens == tokens and np.array_equal(back.matrix,
+                                                    vectors.matrix) and back.name == "odd words"
 
 
 def test_F02_F04_a_changed_or_another_folder_is_refused(tmp_path):
@@ -137,11 +162,12 @@ def test_F02_F04_a_changed_or_another_folder_is_refused(tmp_path):
         WordVectors.load(tmp_path / "empty")
 
 
-# ------------------------------------------------------------------------------------------------ similarity and neighbours
+# ----------------------------------------------------------------------- similarity and neighbours
 
 
 def test_V02_V03_a_cosine_is_at_most_one_and_zero_with_a_zero_vector():
-    assert all(RANDOM.similarity(word, word) <= 1 for word in RANDOM) and RANDOM.similarity("w0", "w0") == pytest.approx(1, abs=1e-12)
+    assert all(RANDOM.similarity(word, word) <= 1
+               for word in RANDOM) and RANDOM.similarity("w0", "w0") == pytest.approx(1, abs=1e-12)
     vectors = toy()
     assert vectors.similarity("cat", "nothing") == 0
     assert vectors.similarity("cat", "dog") == pytest.approx(0.5**0.5, abs=1e-12)
@@ -158,7 +184,8 @@ def test_V04_cosines_of_the_largest_and_smallest_numbers_are_right():
     unscaled = WordVectors(RANDOM.tokens, np.round(RANDOM.matrix[:, :4], 1))
     scaled = WordVectors(RANDOM.tokens, unscaled.matrix * scales[::-1])
     for word in ("w0", "w30", "w59"):
-        assert [w for w, _ in scaled.most_similar(unscaled[word], topn=5)] == neighbours(scaled, unscaled[word], 5)
+        assert [w for w, _ in scaled.most_similar(unscaled[word], topn=5)] == neighbours(
+            scaled, unscaled[word], 5)
 
 
 @given(st.integers(0, 59), st.integers(1, 70))
@@ -166,7 +193,8 @@ def test_neighbours_are_those_of_the_formula_and_never_the_word_itself(row, topn
     scores = cosines(RANDOM, RANDOM.matrix[row].astype(np.float64))
     order = [i for i in np.argsort(-scores, kind="stable") if i != row][:topn]
     found = RANDOM.most_similar(f"w{row}", topn=topn)
-    assert [word for word, _ in found] == [f"w{i}" for i in order]                   # V17: topn above V gives all the others
+    # V17: topn above V gives all the others
+    assert [word for word, _ in found] == [f"w{i}" for i in order]
     assert np.allclose([score for _, score in found], scores[order], atol=1e-12)
 
 
@@ -181,7 +209,7 @@ def test_V17_topn_is_a_positive_number():
 
 
 def test_V05_a_query_vector_has_the_width_of_the_others():
-    assert RANDOM.most_similar(RANDOM["w4"], topn=1)[0][0] == "w4"                   # a vector bars no word
+    assert RANDOM.most_similar(RANDOM["w4"], topn=1)[0][0] == "w4"  # a vector bars no word
     with pytest.raises(ValueError, match=r"shape \(3,\); expected 8 columns"):
         RANDOM.most_similar(np.ones(3))
 
@@ -196,7 +224,8 @@ def test_V18_a_changed_vector_counts_at_once():
 def test_V22_equal_rows_come_in_their_order_without_the_word_itself():
     vectors = WordVectors(["a", "b", "c", "d"], np.ones((4, 2)))
     assert [word for word, _ in vectors.most_similar("c")] == ["a", "b", "d"]
-    assert [word for word, _ in vectors.analogy("a", "b", "c", method="3cosmul", exclude=False)] == ["a", "b", "c", "d"]
+    assert [word for word, _ in vectors.analogy("a", "b", "c", method="3cosmul", exclude=False)
+            ] == ["a", "b", "c", "d"]
 
 
 def test_V22_of_many_equal_rows_the_first_are_found():
@@ -204,14 +233,18 @@ def test_V22_of_many_equal_rows_the_first_are_found():
     matrix[RNG.permutation(500)[:300]] = matrix[0]
     vectors = WordVectors([f"v{i}" for i in range(500)], matrix)
     same = np.flatnonzero((vectors.matrix == vectors.matrix[0]).all(axis=1))
-    assert [word for word, _ in vectors.most_similar("v0", topn=20)] == [f"v{i}" for i in same[1:21]]
+    assert [word for word, _ in vectors.most_similar("v0", topn=20)] == [
+        f"v{i}" for i in same[1:21]
+    ]
 
 
 @given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 40))
 def test_neighbours_are_those_of_the_exact_search(seed, dim, topn):
     """Rows on a coarse grid, so that many cosines are equal or differ in the last digits only."""
     rng = np.random.default_rng(seed)
-    vectors = WordVectors([f"v{i}" for i in range(200)], rng.integers(-2, 3, size=(200, dim)) * rng.choice([1e-30, 1.0, 3.0, 1e20], size=(200, 1)))
+    vectors = WordVectors(
+        [f"v{i}" for i in range(200)],
+        rng.integers(-2, 3, size=(200, dim)) * rng.choice([1e-30, 1.0, 3.0, 1e20], size=(200, 1)))
     query = rng.normal(size=dim).astype(np.float32)
     values, rows = knn(query[None], vectors.matrix, k=topn)
     found = vectors.most_similar(query, topn=topn)
@@ -223,22 +256,31 @@ def test_neighbours_are_those_of_the_exact_search(seed, dim, topn):
 def test_V01_a_vector_that_was_set_to_nan_is_named():
     vectors = WordVectors(RANDOM.tokens, RANDOM.matrix.copy())
     vectors["w7"][2] = np.nan
-    for ask in (lambda: vectors.most_similar("w1", topn=2), lambda: vectors.analogy("w1", "w2", "w3", method="3cosmul")):
+    for ask in (lambda: vectors.most_similar("w1", topn=2),
+                lambda: vectors.analogy("w1", "w2", "w3", method="3cosmul")):
         with pytest.raises(ValueError, match=r"matrix\[7\], the vector of 'w7', was set to NaN"):
             ask()
 
 
 def test_only_the_first_words_are_candidates_also_for_a_rarer_one():
-    assert {word for word, _ in RANDOM.most_similar("w50", first=5, topn=60)} == {f"w{i}" for i in range(5)}
-    assert {word for word, _ in RANDOM.analogy("w50", "w1", "w2", first=5, topn=60)} == {"w0", "w3", "w4"}
-    assert {word for word, _ in RANDOM.analogy("w50", "w1", "w2", first=5, topn=60, method="3cosmul")} == {"w0", "w3", "w4"}
+    assert {word for word, _ in RANDOM.most_similar("w50", first=5, topn=60)} == {
+        f"w{i}" for i in range(5)
+    }
+    assert {word for word, _ in RANDOM.analogy("w50", "w1", "w2", first=5, topn=60)} == {
+        "w0", "w3", "w4"
+    }
+    assert {
+        word for word, _ in RANDOM.analogy("w50", "w1", "w2", first=5, topn=60, method="3cosmul")
+    } == {"w0", "w3", "w4"}
 
 
-# ------------------------------------------------------------------------------------------------ analogies
+# ------------------------------------------------------------------------------ analogies
 
 
 def planted() -> tuple[WordVectors, list[tuple[str, str, str, str]]]:
-    """Vectors that are the sum of a concept and a relation, all orthonormal: every analogy is exact."""
+    """Vectors that are the sum of a concept and a relation, all orthonormal: every analogy is
+    exact.
+    """
     basis = np.eye(9)
     tokens = [f"{concept}{relation}" for concept in "abcdef" for relation in "XYZ"]
     matrix = [basis[i] + basis[6 + j] for i in range(6) for j in range(3)]
@@ -250,18 +292,25 @@ def planted() -> tuple[WordVectors, list[tuple[str, str, str, str]]]:
 @pytest.mark.parametrize("method", ["3cosadd", "3cosmul"])
 def test_planted_analogies_are_all_answered(method):
     vectors, questions = planted()
-    assert all(vectors.analogy(a, b, c, topn=1, method=method)[0][0] == d for a, b, c, d in questions[::5])
+    assert all(
+        vectors.analogy(a, b, c, topn=1, method=method)[0][0] == d for a, b, c, d in questions[::5])
 
 
 def test_the_asked_words_are_barred_unless_told_otherwise():
     asked = {"w1", "w2", "w3"}
     for method in ("3cosadd", "3cosmul"):
-        assert not asked & {word for word, _ in RANDOM.analogy("w1", "w2", "w3", topn=60, method=method)}
-        assert asked <= {word for word, _ in RANDOM.analogy("w1", "w2", "w3", topn=60, method=method, exclude=False)}
+        assert not asked & {
+            word for word, _ in RANDOM.analogy("w1", "w2", "w3", topn=60, method=method)
+        }
+        assert asked <= {
+            word
+            for word, _ in RANDOM.analogy("w1", "w2", "w3", topn=60, method=method, exclude=False)
+        }
 
 
 def test_3cosmul_is_its_formula():
-    a, b, c = ((cosines(RANDOM, RANDOM[word].astype(np.float64)) + 1) / 2 for word in ("w1", "w2", "w3"))
+    a, b, c = ((cosines(RANDOM, RANDOM[word].astype(np.float64)) + 1) / 2
+                for word in ("w1", "w2", "w3"))
     scores = b * c / (a + 0.001)
     found = RANDOM.analogy("w1", "w2", "w3", topn=60, method="3cosmul", exclude=False)
     assert [word for word, _ in found] == [f"w{i}" for i in np.argsort(-scores)]
@@ -282,10 +331,11 @@ def test_P27_an_unknown_method_gets_the_nearest_name():
 
 def test_an_analogy_of_a_zero_direction_is_refused():
     with pytest.raises(ValueError, match="'cat' - 'dog' \\+ 'nothing' is the zero vector"):
-        WordVectors(["cat", "dog", "nothing"], [[1.0, 1], [1, 1], [0, 0]]).analogy("dog", "cat", "nothing")
+        WordVectors(["cat", "dog", "nothing"], [[1.0, 1], [1, 1], [0, 0]]).analogy(
+            "dog", "cat", "nothing")
 
 
-# ------------------------------------------------------------------------------------------------ odd one out, and gensim
+# ------------------------------------------------------------------------- odd one out, and gensim
 
 
 def test_the_odd_one_out_is_the_one_far_from_the_rest():
@@ -297,16 +347,20 @@ def test_the_odd_one_out_is_the_one_far_from_the_rest():
         vectors.odd_one_out("cat")
 
 
-@pytest.mark.filterwarnings("ignore:Call to deprecated `init_sims`:DeprecationWarning")      # gensim's own
+# gensim's own
+@pytest.mark.filterwarnings("ignore:Call to deprecated `init_sims`:DeprecationWarning")
 def test_gensim_gives_the_same_answers():
     keyed = to_gensim(RANDOM)
     words = lambda pairs: [word for word, _ in pairs]                                # noqa: E731
     for i in range(0, 55, 3):
         a, b, c, d = (f"w{i + k}" for k in range(4))
         ours, theirs = RANDOM.most_similar(a), keyed.most_similar(a)
-        assert words(ours) == words(theirs) and np.allclose([x for _, x in ours], [x for _, x in theirs], atol=1e-6)
-        assert words(RANDOM.analogy(a, b, c)) == words(keyed.most_similar(positive=[b, c], negative=[a]))
-        assert words(RANDOM.analogy(a, b, c, method="3cosmul"))[0] == words(keyed.most_similar_cosmul(positive=[b, c], negative=[a]))[0]
+        assert words(ours) == words(theirs) and np.allclose([x for _, x in ours],
+                                                            [x for _, x in theirs], atol=1e-6)
+        assert words(RANDOM.analogy(a, b, c)) == words(
+            keyed.most_similar(positive=[b, c], negative=[a]))
+        assert words(RANDOM.analogy(a, b, c, method="3cosmul"))[0] == words(
+            keyed.most_similar_cosmul(positive=[b, c], negative=[a]))[0]
         assert RANDOM.odd_one_out([a, b, c, d]) == keyed.doesnt_match([a, b, c, d])
         assert RANDOM.similarity(a, b) == pytest.approx(keyed.similarity(a, b), abs=1e-6)
 
@@ -314,7 +368,11 @@ def test_gensim_gives_the_same_answers():
 @pytest.mark.parametrize("method", ["3cosadd", "3cosmul"])
 def test_the_evaluation_of_analogies_takes_these_vectors_and_agrees(method):
     asked = RNG.permuted(np.tile(np.arange(60), (40, 1)), axis=1)[:, :3]
-    best = [RANDOM.analogy(*(f"w{i}" for i in question), topn=1, method=method)[0][0] for question in asked]
+    best = ([
+        RANDOM.analogy(*(f"w{i}"
+                         for i in question), topn=1, method=method)[0][0]
+        for question in asked
+    ])
     table = WordTable(RANDOM)
     rows = answers(unit_rows(table.matrix), asked, method=method)
     assert table.words == RANDOM.tokens and best == [f"w{row}" for row in rows]

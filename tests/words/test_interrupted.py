@@ -1,4 +1,6 @@
-"""What is left of a model when learning is stopped before the first step, or settings were changed since; settings given as NumPy numbers."""
+"""What is left of a model when learning is stopped before the first step, or settings were changed
+since; settings given as NumPy numbers.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ def made(method, **settings):
 
 @METHODS
 @pytest.mark.parametrize("way", ["fit", "partial_fit"])
-def test_ctrl_c_before_the_first_step_leaves_the_model_as_it_was(method, way, monkeypatch, tmp_path):
+def test_ctrl_c_before_the_first_step_leaves_the_model_as_it_was(method, way, monkeypatch,
+                                                                 tmp_path):
     model, twin = made(method).fit(TEXT), made(method).fit(TEXT)
 
     def pressed(*_, **__):
@@ -34,7 +37,9 @@ def test_ctrl_c_before_the_first_step_leaves_the_model_as_it_was(method, way, mo
     model = method.load(tmp_path / "model")
     np.testing.assert_array_equal(model.vectors_.matrix, twin.vectors_.matrix)
     np.testing.assert_array_equal(model.counts_, twin.counts_)
-    np.testing.assert_array_equal(model.partial_fit(MORE).vectors_.matrix, twin.partial_fit(MORE).vectors_.matrix)
+    np.testing.assert_array_equal(
+        model.partial_fit(MORE).vectors_.matrix,
+        twin.partial_fit(MORE).vectors_.matrix)
 
 
 @METHODS
@@ -52,8 +57,13 @@ def test_ctrl_c_before_the_first_step_of_a_first_fit_leaves_it_not_fitted(method
 
 @METHODS
 def test_settings_may_be_small_numbers_of_numpy(method, tmp_path):
-    plain = {"dim": 4, "window": 5, "epochs": 3, "seed": 250, "threads": 1, "learning_rate": 0.03125}
-    kinds = {"dim": np.int8, "window": np.int8, "epochs": np.int8, "seed": np.uint8, "threads": np.int8, "learning_rate": np.float32}
+    plain = {
+        "dim": 4, "window": 5, "epochs": 3, "seed": 250, "threads": 1, "learning_rate": 0.03125
+    }
+    kinds = {
+        "dim": np.int8, "window": np.int8, "epochs": np.int8, "seed": np.uint8, "threads": np.int8,
+        "learning_rate": np.float32
+    }
     model = made(method, **{name: kinds[name](value) for name, value in plain.items()})
     twin = made(method, **plain)
     for one in (model, twin):
@@ -70,7 +80,8 @@ def test_settings_that_load_would_refuse_are_not_saved_over_a_good_model(method,
     model.save(tmp_path / "model")
     with pytest.raises(ValueError, match=next(iter(changed))):
         model.set_params(**changed).save(tmp_path / "model")
-    np.testing.assert_array_equal(method.load(tmp_path / "model").vectors_.matrix, model.vectors_.matrix)
+    np.testing.assert_array_equal(
+        method.load(tmp_path / "model").vectors_.matrix, model.vectors_.matrix)
 
 
 def test_the_parts_of_a_fit_stay_those_of_its_words_when_the_settings_change():

@@ -12,8 +12,10 @@ from lessons_lib import vectors, words
 
 def test_the_room_loads_its_modules_on_first_use():
     heavy = "('numba', 'torch', 'gensim')"
-    code = f"import sys, lessons_lib.words; print(sorted(m for m in sys.modules if m.startswith('lessons_lib.words.') or m in {heavy}))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+    code = ("import sys, lessons_lib.words; print(sorted(m for m in sys.modules if "
+            f"m.startswith('lessons_lib.words.') or m in {heavy}))")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True,
+                          text=True).stdout.strip() == "[]"
 
 
 def test_the_names_of_the_room_of_vectors_are_here_too():

@@ -20,13 +20,16 @@ def same(a: WordVectors, b: WordVectors) -> bool:
     return a.tokens == b.tokens and np.allclose(a.matrix, b.matrix, rtol=1e-6, atol=1e-37)
 
 
-@given(st.integers(2, 30), st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from(["1", "1e5", "w", "-3", "größe"]))
+@given(st.integers(2, 30), st.integers(1, 5), st.integers(0, 2**32 - 1),
+       st.sampled_from(["1", "1e5", "w", "-3", "größe"]))
 def test_text_and_binary_are_told_apart_under_any_name(tmp_path_factory, dim, n, seed, first):
     folder = tmp_path_factory.mktemp("v")
-    vectors = WordVectors([first, *(f"w{i}" for i in range(n))], np.random.default_rng(seed).normal(size=(n + 1, dim)))
+    vectors = WordVectors([first, *(f"w{i}" for i in range(n))],
+                          np.random.default_rng(seed).normal(size=(n + 1, dim)))
     write_text(vectors, folder / "a.bin")
     write_binary(vectors, folder / "a.txt")
-    assert same(load_vectors(folder / "a.bin"), vectors) and same(load_vectors(folder / "a.txt"), vectors)
+    assert same(load_vectors(folder / "a.bin"), vectors) and same(load_vectors(folder / "a.txt"),
+                                                                  vectors)
 
 
 def test_text_without_a_first_line_of_sizes_is_glove_s(tmp_path):
@@ -38,14 +41,16 @@ def test_compact_files_and_folders(tmp_path):
     vectors = WordVectors(["a", "b"], [[1.0, 2.0], [3.0, 4.0]])
     write_compact(vectors, tmp_path / "v.safetensors")
     vectors.save(tmp_path / "v")
-    assert same(load_vectors(tmp_path / "v.safetensors"), vectors) and same(load_vectors(tmp_path / "v"), vectors)
+    assert same(load_vectors(tmp_path / "v.safetensors"), vectors) and same(
+        load_vectors(tmp_path / "v"), vectors)
 
 
 @pytest.mark.parametrize("method", [Word2Vec, GloVe, FastText])
 def test_every_method_is_found_by_its_card(tmp_path, method):
     model = method(dim=4, min_count=1, epochs=1).fit(TEXT)
     model.save(tmp_path / "m")
-    assert type(load_method(tmp_path / "m")) is method and same(load_vectors(tmp_path / "m"), model.vectors_)
+    assert type(load_method(tmp_path / "m")) is method and same(load_vectors(tmp_path / "m"),
+                                                                model.vectors_)
 
 
 def test_F04_F15_what_holds_no_word_vectors(tmp_path):
@@ -53,7 +58,8 @@ def test_F04_F15_what_holds_no_word_vectors(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "list").mkdir()
     (tmp_path / "list" / "model.json").write_text("[]")
-    for place, message in (("bag", "holds a 'BagOfWords'; expected one of Word2Vec, GloVe, FastText"), ("empty", "model.json is missing"),
+    for place, message in (("bag", "holds a 'BagOfWords'; expected one of Word2Vec, GloVe, "
+                                   "FastText"), ("empty", "model.json is missing"),
                            ("list", "holds a ''")):
         with pytest.raises(DamagedFile, match=message):
             load_vectors(tmp_path / place)

@@ -1,4 +1,6 @@
-"""Word2Vec where the kernel trains: what a device asks for, models that wander between machines, and a whole run through the kernel."""
+"""Word2Vec where the kernel trains: what a device asks for, models that wander between machines,
+and a whole run through the kernel.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,19 @@ def language(n):
     return [[f"{('sea', 'field')[i % 2]}{k}" for k in rng.integers(8, size=6)] for i in range(n)]
 
 
-@pytest.mark.parametrize(("settings", "error", "words"), [
-    ({"device": "gpu"}, ValueError, "device='gpu' is unknown"), ({"device": 0}, ValueError, "device=0 is unknown"),
-    ({"device": "cuda"}, ValueError, r"deterministic=True cannot hold with device='cuda'.*deterministic=False")])
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [({"device": "gpu"}, ValueError, "device='gpu' is unknown"),
+     ({"device": 0}, ValueError, "device=0 is unknown"),
+     ({"device": "cuda"
+       }, ValueError, r"deterministic=True cannot hold with device='cuda'.*deterministic=False")])
 def test_P25_devices_that_cannot_be_are_named(settings, error, words):
     with pytest.raises(error, match=words):
         Word2Vec(min_count=1, **settings).fit(SMALL)
 
 
-def test_a_model_of_a_gpu_is_read_without_one_and_says_so_when_it_should_train(tmp_path, monkeypatch):
+def test_a_model_of_a_gpu_is_read_without_one_and_says_so_when_it_should_train(
+        tmp_path, monkeypatch):
     model = Word2Vec(dim=4, min_count=1, epochs=1).fit(SMALL)
     model.set_params(device="cuda", deterministic=False)
     model.save(tmp_path / "m")
@@ -39,15 +45,20 @@ def test_a_model_of_a_gpu_is_read_without_one_and_says_so_when_it_should_train(t
     assert found.device == "cuda" and np.array_equal(found.vectors_.matrix, model.vectors_.matrix)
     before = found.counts_.copy()
     for train in (found.partial_fit, found.fit):
-        with pytest.raises(BackendUnavailable, match='device="cuda" cannot be used.*Take device="cpu"'):
+        with pytest.raises(BackendUnavailable, match='device="cuda" cannot be used.*Take '
+                                                     'device="cpu"'):
             train(SMALL)
     assert np.array_equal(found.counts_, before)
     found.set_params(device="cpu").partial_fit(SMALL)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("triton") is None or not interpreting(), reason="Triton's interpreter is off")
+@pytest.mark.skipif(
+    importlib.util.find_spec("triton") is None or not interpreting(),
+    reason="Triton's interpreter is off")
 def test_a_run_through_the_kernel_learns_what_the_processor_learns():
-    settings = {"dim": 5, "min_count": 1, "epochs": 2, "window": 2, "negatives": 2, "deterministic": False}
+    settings = {
+        "dim": 5, "min_count": 1, "epochs": 2, "window": 2, "negatives": 2, "deterministic": False
+    }
     expected = Word2Vec(**settings).fit(SMALL)
     with kernels.use_backend("triton"):
         found = Word2Vec(**settings).fit(SMALL)
@@ -60,7 +71,8 @@ def test_a_run_through_the_kernel_learns_what_the_processor_learns():
 @pytest.mark.parametrize("architecture", ["skip_gram", "cbow"])
 @pytest.mark.parametrize("objective", ["negative_sampling", "hierarchical_softmax"])
 def test_gpu_words_of_one_world_come_together(architecture, objective, tmp_path):
-    model = Word2Vec(dim=20, min_count=1, epochs=30, sample=0.0, learning_rate=0.05, architecture=architecture, objective=objective, device="cuda",
+    model = Word2Vec(dim=20, min_count=1, epochs=30, sample=0.0, learning_rate=0.05,
+                     architecture=architecture, objective=objective, device="cuda",
                      deterministic=False).fit(language(2000))
     assert all(word.startswith("sea") for word, _ in model.vectors_.most_similar("sea3", topn=5))
     model.save(tmp_path / "m")

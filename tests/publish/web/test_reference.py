@@ -80,7 +80,7 @@ def test_every_room_has_a_page_and_every_name_stands_once(tmp_path):
 
 def test_modules_that_readers_import_from_stand_before_those_that_work_for_them():
     modules = list(room_items(LIBRARY / "isotropy"))
-    assert modules.index("lessons_lib.isotropy.whitening") < modules.index("lessons_lib.isotropy.affine")
+    assert modules.index("lessons_lib.isotropy.whitening") < modules.index("lessons_lib.isotropy.principal")
 
 
 def test_an_exported_name_stands_under_its_room():
