@@ -9,8 +9,9 @@ from typing import Any
 
 from ..core import shown
 from ._compare import written
+from .base import Exercise, labelled
 
-__all__ = ["judge_which"]
+__all__ = ["judge_which", "which_of"]
 
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -34,3 +35,11 @@ def judge_which(answer: Any, reasons: Mapping[str, str], right: Collection[str],
     wrong = [name for name in reasons if (name in mine) != (name in right)]
     # no name: as many tries are not enough
     return f"{len(wrong)} of {count} are wrong. {look}: {reasons[wrong[0]]}" if wrong else None
+
+
+def which_of(name: str, question: str, reasons: Mapping[str, str], right: Collection[str], *,
+             wrong: tuple[Collection[str], ...], hints: tuple[str, ...],
+             look: str = "Think about this") -> Exercise:
+    """An exercise that asks which of the texts belong in the set; as `judge_which`."""
+    return Exercise(name, lambda answer: judge_which(answer, reasons, right, look=look), set(right),
+                    labelled(*wrong), hints, question)

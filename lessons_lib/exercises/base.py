@@ -178,6 +178,34 @@ def unseen_judge(exercise: Exercise, seed: int) -> Judge:
     return lambda mine: exercise.judge(mine) or fresh(mine)
 
 
+# ------------------------------------------------------------------------------ declaring
+
+
+def labelled(*wrong: Any) -> dict[str, Any]:
+    """Wrong answers as ``answer A``, ``answer B``, ...: labels are printed, and must not tell."""
+    return {f"answer {chr(ord('A') + i)}": answer for i, answer in enumerate(wrong)}
+
+
+def function_task(name: str, question: str, solution: Callable, cases: Iterable[Case], *,
+                  wrong: Mapping[str, Any], hints: tuple[str, ...], fresh: Callable,
+                  rtol: float = 1e-6) -> Exercise:
+    """An exercise that asks for a function, judged by its solution on ``cases``."""
+    return Exercise(name, judge_function(solution, cases, rtol=rtol), solution, wrong, hints,
+                    question, fresh)
+
+
+def value_task(name: str, question: str, value: Any, *, wrong: Mapping[str, Any] | tuple,
+               hints: tuple[str, ...], remark: str, rtol: float = 1e-6) -> Exercise:
+    """An exercise that asks for a value; wrong answers by label, or in order."""
+    return Exercise(name, judge_value(value, rtol=rtol, remark=remark), value,
+                    wrong if isinstance(wrong, Mapping) else labelled(*wrong), hints, question)
+
+
+def by_name(*exercises: Exercise) -> dict[str, Exercise]:
+    """The exercises of a lesson by name, in order."""
+    return {exercise.name: exercise for exercise in exercises}
+
+
 # ------------------------------------------------------------------------------ a learner's answer
 
 

@@ -10,29 +10,27 @@ from typing import Any
 import numpy as np
 
 from ..core import generator
-from ._which_of import judge_which
-from .base import Exercise, judge_function
+from ._which_of import which_of
+from .base import by_name, function_task
 
 __all__ = ["CHANGES", "EXERCISES", "UNCHANGED"]
 
 # ------------------------------------------------------------------------------ unchanged
 
-CHANGES = ("the text in capital letters", "three spaces between words instead of one",
-           "the text encoded beside a text twice as long", "two words exchanged",
-           "a full stop added at the end", "dropout left on, as in training")
+_REASONS = {
+    "the text in capital letters":
+        "what does the tokenizer do with letters before it looks for pieces?",
+    "three spaces between words instead of one": "which pieces does a space become?",
+    "the text encoded beside a text twice as long":
+        "padding fills the shorter row; which part of the encoder keeps it out of attention and "
+        "mean?",
+    "two words exchanged":
+        "the same pieces, so the same words; is anything added to them that is not a piece?",
+    "a full stop added at the end": "is a full stop a piece, and do the others look at it?",
+    "dropout left on, as in training":
+        "which units are left out, and who decides that anew each time?"}
+CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:3])  # tests/exercises/test_bert_sentence_vectors.py measures it
-_REASONS = {CHANGES[0]: "what does the tokenizer do with letters before it looks for pieces?",
-            CHANGES[1]: "which pieces does a space become?",
-            CHANGES[2]: "padding fills the shorter row; which part of the encoder keeps it out of "
-                        "attention and mean?",
-            CHANGES[3]: "the same pieces, so the same words; is anything added to them that is not "
-                        "a piece?",
-            CHANGES[4]: "is a full stop a piece, and do the others look at it?",
-            CHANGES[5]: "which units are left out, and who decides that anew each time?"}
-
-
-def _judge_unchanged(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, UNCHANGED)
 
 
 # ------------------------------------------------------------------------------ pieces_of
@@ -75,20 +73,12 @@ def _shortest_first(word: str, vocabulary: set[str]) -> list[str]:
     return _cut(word, vocabulary, min, "##", lambda found: ["[UNK]"])
 
 
-def _no_sign(word: str, vocabulary: set[str]) -> list[str]:
-    return _cut(word, vocabulary, max, "", lambda found: ["[UNK]"])
-
-
 def _keeps_what_fits(word: str, vocabulary: set[str]) -> list[str]:
     return _cut(word, vocabulary, max, "##", lambda found: [*found, "[UNK]"])
 
 
 def _nothing_instead_of_unk(word: str, vocabulary: set[str]) -> list[str]:
     return _cut(word, vocabulary, max, "##", lambda found: [])
-
-
-def _whole_or_unknown(word: str, vocabulary: set[str]) -> list[str]:
-    return [word] if word in vocabulary else ["[UNK]"]
 
 
 _PIECES = {
@@ -113,24 +103,8 @@ def _solve_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarr
     return e / e.sum(axis=1, keepdims=True) @ V
 
 
-def _without_root(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return _softmax(np.where(mask == 1, Q @ K.T, -np.inf)) @ V
-
-
 def _over_the_looking(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return _softmax(np.where(mask == 1, Q @ K.T / np.sqrt(Q.shape[1]), -1e9), axis=0) @ V
-
-
-def _mask_forgotten(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return _softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V
-
-
-def _masked_with_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return _softmax(Q @ K.T / np.sqrt(Q.shape[1]) * mask) @ V
-
-
-def _masked_after(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return (_softmax(Q @ K.T / np.sqrt(Q.shape[1])) * mask) @ V
 
 
 def _root_of_length(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -142,8 +116,8 @@ _K = np.array([[2.0, 1.0], [0.0, -1.0], [1.0, 3.0]])
 _V = np.array([[1.0, 2.0], [3.0, 5.0], [-2.0, 0.5]])
 _FOUR = np.array([[1.0, 0.5, -1.0, 2.0], [0.0, 1.0, 1.0, 0.0]])
 _ATTENTION_CASES = [(_Q[:2], _K[:2], _V[:2], np.array([1, 1])), (_Q, _K, _V, np.array([1, 1, 0])),
-                    (_Q, _K, _V, np.array([1, 0, 1])),
-                    (_FOUR, _FOUR[::-1].copy(), _FOUR, np.array([1, 1]))]
+                    (_Q, _K, _V, np.array([1, 0, 1])), (_FOUR, _FOUR[::-1].copy(), _FOUR,
+                                                        np.array([1, 1]))]
 
 # ------------------------------------------------------------------------------ masked_loss
 
@@ -192,29 +166,13 @@ def _solve_mean_pool(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return total / np.maximum(mask.sum(axis=1, keepdims=True), 1)
 
 
-def _ignores_mask(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return states.mean(axis=1)
-
-
-def _divides_by_length(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return (states * mask[:, :, None]).mean(axis=1)
-
-
 def _one_length_for_all(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1).max()
-
-
-def _sum_instead(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return (states * mask[:, :, None]).sum(axis=1)
 
 
 def _nan_where_empty(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         return (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-
-
-def _first_token(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return states[:, 0] * mask[:, :1]
 
 
 _STATES = np.array([[[1.0, 2.0], [3.0, -4.0], [9.0, 9.0]], [[2.0, 0.0], [4.0, 1.0], [6.0, 8.0]]])
@@ -303,83 +261,78 @@ def _fresh_arrivals(seed: int) -> list[tuple]:
     return [(int(rng.integers(3, 50)), rng.integers(2, 9, size=n).tolist()) for n in (1, 2, 4)]
 
 
-EXERCISES = {
-    "unchanged": Exercise(
-        name="unchanged",
-        question="Which changes leave the mean-pooled vector of a text as it "
-        "is?",
-        judge=_judge_unchanged,
-        solution=set(UNCHANGED),
-        # their labels are printed and must not give it away
-        wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", (set(CHANGES[:2]), set(CHANGES[:4]),
-                                                {CHANGES[0], CHANGES[1], CHANGES[4]},
-                                                {*CHANGES[:3], CHANGES[5]},
-                                                {CHANGES[1]}), strict=True)
-        },
+EXERCISES = by_name(
+    which_of("unchanged", "Which changes leave the mean-pooled vector of a text as it is?",
+        _REASONS, UNCHANGED,
+        wrong=(set(CHANGES[:2]), set(CHANGES[:4]), {CHANGES[0], CHANGES[1], CHANGES[4]},
+               {*CHANGES[:3], CHANGES[5]}, {CHANGES[1]}),
         hints=("Follow a text through tokenizer, sum of three embeddings, attention, mean. Where "
                "could each change be noticed?",
                "BERT's tokenizer lower-cases; vectors of places are added to those of pieces; "
                "[CLS] and [SEP] stay where they are.")),
-    "pieces_of": Exercise(
-        name="pieces_of", question="Cut a word into the longest pieces that are in the vocabulary",
-        judge=judge_function(
-            _solve_pieces_of, _PIECE_CASES), solution=_solve_pieces_of, fresh=_fresh_words, wrong={
-                "the shortest piece first": _shortest_first, "no ## inside a word": _no_sign,
-                "keeps the pieces before [UNK]": _keeps_what_fits,
-                "nothing for an unknown word": _nothing_instead_of_unk,
-                "whole words only": _whole_or_unknown
-            },
+    function_task("pieces_of", "Cut a word into the longest pieces that are in the vocabulary",
+        _solve_pieces_of, _PIECE_CASES, fresh=_fresh_words,
+        wrong={
+            "the shortest piece first": _shortest_first,
+            "no ## inside a word":
+                lambda word, vocabulary: _cut(word, vocabulary, max, "", lambda found: ["[UNK]"]),
+            "keeps the pieces before [UNK]": _keeps_what_fits,
+            "nothing for an unknown word": _nothing_instead_of_unk,
+            "whole words only":
+                lambda word, vocabulary: [word] if word in vocabulary else ["[UNK]"]},
         hints=("Begin at the first letter and try the longest end first. A piece that goes on a "
                "word is looked up with ## before it.",
                'When nothing fits at some place, the whole word is ["[UNK]"], whatever was found '
-               'before.')),
-    "attention": Exercise(
-        name="attention", question="One head: what each position gathers from those that may be "
-        "seen", judge=judge_function(_solve_attention, _ATTENTION_CASES), solution=_solve_attention,
-        fresh=_fresh_heads, wrong={
-            "no square root": _without_root, "shares sum to 1 down the columns": _over_the_looking,
-            "mask forgotten": _mask_forgotten, "hidden scores are 0": _masked_with_zero,
-            "mask after the softmax": _masked_after, "root of the length": _root_of_length
-        },
+               "before.")),
+    function_task("attention", "One head: what each position gathers from those that may be seen",
+        _solve_attention, _ATTENTION_CASES, fresh=_fresh_heads,
+        wrong={
+            "no square root":
+                lambda Q, K, V, mask: _softmax(np.where(mask == 1, Q @ K.T, -np.inf)) @ V,
+            "shares sum to 1 down the columns": _over_the_looking,
+            "mask forgotten": lambda Q, K, V, mask: _softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,
+            "hidden scores are 0":
+                lambda Q, K, V, mask: _softmax(Q @ K.T / np.sqrt(Q.shape[1]) * mask) @ V,
+            "mask after the softmax":
+                lambda Q, K, V, mask: (_softmax(Q @ K.T / np.sqrt(Q.shape[1])) * mask) @ V,
+            "root of the length": _root_of_length},
         hints=("Q @ K.T has a row for each position that looks and a column for each that is "
                "looked at.",
                "Where the mask is 0 the score is minus infinity before the softmax: np.where(mask "
                "== 1, scores, -np.inf).")),
-    "masked_loss": Exercise(
-        name="masked_loss", question="The loss of masked language modelling", judge=judge_function(
-            _solve_masked_loss,
-            _LOSS_CASES), solution=_solve_masked_loss, fresh=_fresh_guesses, wrong={
-                "all places count": _all_places,
-                "divided by the length of the row": _divided_by_length, "a sum": _sum_of_losses,
-                "no logarithm": _without_logarithm, "logarithm to base 2": _in_bits,
-                "the best guess instead of the label": _of_the_best_guess
-            },
+    function_task("masked_loss", "The loss of masked language modelling",
+        _solve_masked_loss, _LOSS_CASES, fresh=_fresh_guesses,
+        wrong={
+            "all places count": _all_places,
+            "divided by the length of the row": _divided_by_length,
+            "a sum": _sum_of_losses,
+            "no logarithm": _without_logarithm,
+            "logarithm to base 2": _in_bits,
+            "the best guess instead of the label": _of_the_best_guess},
         hints=("Only scores[positions] matter; the label of each is labels[positions].",
                "log softmax of a row s is s - log(sum(exp(s))); the loss is minus its mean at the "
                "labels.")),
-    "mean_pool": Exercise(
-        name="mean_pool", question="The mean of the vectors of a text, padding left out",
-        judge=judge_function(_solve_mean_pool, _POOL_CASES), solution=_solve_mean_pool,
-        fresh=_fresh_states, wrong={
-            "ignores the mask": _ignores_mask, "divides by the padded length": _divides_by_length,
-            "one length for all rows": _one_length_for_all, "a sum": _sum_instead,
-            "NaN for a text without a token": _nan_where_empty, "the first token": _first_token
-        }, hints=("states * mask[:, :, None] sets padding to 0.",
-                  "Divide each row by its own number "
-                  "of tokens, at least 1.")),
-    "passes": Exercise(
-        name="passes", question="How often must the model run, for pairs and for single "
-        "sentences?", judge=judge_function(_solve_passes, _PASS_CASES), solution=_solve_passes,
-        fresh=_fresh_arrivals, wrong={
-            "both orders of a pair": _both_orders, "each sentence with itself": _with_itself,
+    function_task("mean_pool", "The mean of the vectors of a text, padding left out",
+        _solve_mean_pool, _POOL_CASES, fresh=_fresh_states,
+        wrong={
+            "ignores the mask": lambda states, mask: states.mean(axis=1),
+            "divides by the padded length":
+                lambda states, mask: (states * mask[:, :, None]).mean(axis=1),
+            "one length for all rows": _one_length_for_all,
+            "a sum": lambda states, mask: (states * mask[:, :, None]).sum(axis=1),
+            "NaN for a text without a token": _nan_where_empty,
+            "the first token": lambda states, mask: states[:, 0] * mask[:, :1]},
+        hints=("states * mask[:, :, None] sets padding to 0.",
+               "Divide each row by its own number of tokens, at least 1.")),
+    function_task("passes", "How often must the model run, for pairs and for single sentences?",
+        _solve_passes, _PASS_CASES, fresh=_fresh_arrivals,
+        wrong={
+            "both orders of a pair": _both_orders,
+            "each sentence with itself": _with_itself,
             "old pairs run again": _old_pairs_again,
-            "new ones not among each other": _only_against_the_old, "as many single passes as "
-            "pairs": _singles_are_pairs
-        },
+            "new ones not among each other": _only_against_the_old,
+            "as many single passes as pairs": _singles_are_pairs},
         hints=("n sentences make n (n - 1) / 2 pairs. How many pairs are new when m sentences "
                "arrive?",
                "m new ones meet n old ones, m * n pairs, and each other, m (m - 1) / 2. A vector, "
-               "once made, is kept.")),
-}
+               "once made, is kept.")))

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..core import generator
-from ._which_of import judge_which
-from .base import Exercise, judge_function, judge_value
+from ._which_of import which_of
+from .base import Exercise, by_name, function_task, value_task
 
 __all__ = ["EXERCISES"]
 
@@ -39,10 +39,6 @@ def _weakest_first(S: np.ndarray, k: int) -> np.ndarray:
 def _no_root(S: np.ndarray, k: int) -> np.ndarray:
     variances, U = np.linalg.eigh(S)
     return (U / variances)[:, ::-1][:, :k]
-
-
-def _only_turned(S: np.ndarray, k: int) -> np.ndarray:
-    return np.linalg.eigh(S)[1][:, ::-1][:, :k]
 
 
 def _zca_cut(S: np.ndarray, k: int) -> np.ndarray:
@@ -121,23 +117,17 @@ _MERGE_CASES = [(*_statistics(_A), *_statistics(_B)), (*_statistics(_B), *_stati
 
 # ------------------------------------------------------------------------------ unseen
 
-CHANGES = ("all vectors times 3", "one vector added to all", "one column times 10",
-           "the columns in another order", "all multiplied by one invertible matrix",
-           "each vector scaled to length 1", "the hyperbolic tangent of every number")
-UNSEEN = frozenset(CHANGES[:5])  # tests/exercises/test_bert_whitening.py measures it
 _REASONS = {
-    CHANGES[0]: "a common factor is in Λ, and is divided out",
-    CHANGES[1]: "it is in μ, and μ is taken away",
-    CHANGES[2]: "that is a product with a diagonal matrix",
-    CHANGES[3]: "that is a product with a matrix of zeros and ones",
-    CHANGES[4]: "Σ becomes AᵀΣA, and its inverse undoes A on both sides",
-    CHANGES[5]: "another factor for every vector is no linear map",
-    CHANGES[6]: "that is no linear map"
-}
-
-
-def _judge_unseen(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, UNSEEN)
+    "all vectors times 3": "a common factor is in Λ, and is divided out",
+    "one vector added to all": "it is in μ, and μ is taken away",
+    "one column times 10": "that is a product with a diagonal matrix",
+    "the columns in another order": "that is a product with a matrix of zeros and ones",
+    "all multiplied by one invertible matrix":
+        "Σ becomes AᵀΣA, and its inverse undoes A on both sides",
+    "each vector scaled to length 1": "another factor for every vector is no linear map",
+    "the hyperbolic tangent of every number": "that is no linear map"}
+CHANGES = tuple(_REASONS)
+UNSEEN = frozenset(CHANGES[:5])  # tests/exercises/test_bert_whitening.py measures it
 
 
 # ------------------------------------------------------------------------------ parameterised
@@ -154,22 +144,6 @@ def _about_the_mean(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
     variances, U = np.linalg.eigh(np.cov(X.T, ddof=0))
     Z = (X - beta * X.mean(axis=0)) @ U * variances ** (-gamma / 2)
     return Z @ Z.T
-
-
-def _gamma_not_halved(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
-    return _solve_parameterised(X, beta, 2 * gamma)
-
-
-def _beta_twice(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
-    return _solve_parameterised(X, beta * beta, gamma)
-
-
-def _all_of_the_mean(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
-    return _solve_parameterised(X, 1.0, gamma)
-
-
-def _enlarged(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
-    return _solve_parameterised(X, beta, -gamma)
 
 
 _X = np.array([[3.0, 1.0], [5.0, 2.0], [4.0, 4.0], [6.0, 3.0], [2.0, 0.0]])
@@ -220,73 +194,68 @@ def _fresh_clouds(seed: int) -> list[tuple]:
             for d, (beta, gamma) in zip((2, 3, 3), rng.uniform(0.2, 0.8, size=(3, 2)), strict=True)]
 
 
-EXERCISES = {
-    "whitening_matrix": Exercise(
-        name="whitening_matrix", question="W for vectors as rows, the k strongest "
-        "directions", judge=_WhiteningJudge(tuple(_COVARIANCES)), solution=_solve_whitening_matrix,
-        fresh=_fresh_covariances, wrong={
-            "Λ^(-1/2) U": _rows_scaled, "weakest directions first": _weakest_first,
-            "no root": _no_root, "turned only": _only_turned, "columns of ZCA cut off": _zca_cut,
-            "inverse of the wrong matrix, "
-            "transposed": _wrong_inverse
-        },
+EXERCISES = by_name(
+    Exercise("whitening_matrix", question="W for vectors as rows, the k strongest directions",
+        judge=_WhiteningJudge(tuple(_COVARIANCES)),
+        solution=_solve_whitening_matrix,
+        fresh=_fresh_covariances,
+        wrong={
+            "Λ^(-1/2) U": _rows_scaled,
+            "weakest directions first": _weakest_first,
+            "no root": _no_root,
+            "turned only": lambda S, k: np.linalg.eigh(S)[1][:, ::-1][:, :k],
+            "columns of ZCA cut off": _zca_cut,
+            "inverse of the wrong matrix, transposed": _wrong_inverse},
         hints=("np.linalg.eigh(S) gives the variances, rising, and U with the directions as "
                "columns.",
                "Divide each column of U by the root of its variance; take the k columns with the "
                "largest variances.")),
-    "merge": Exercise(
-        name="merge",
-        question="Mean and covariance of two parts, from those of each", judge=judge_function(
-            _solve_merge, _MERGE_CASES), solution=_solve_merge, fresh=_fresh_parts, wrong={
-                "nothing between the parts": _merged(lambda a, b: 0.0), "parts of equal "
-                "weight": _merged(lambda a, b: 0.25, weighted=False),
-                "the means' difference whole": _merged(lambda a, b: 1.0),
-                "one n too few": _merged(lambda a, b: a * b / (a + b)),
-                "subtracted": _merged(lambda a, b: -a * b / (a + b)**2)
-            },
+    function_task("merge", "Mean and covariance of two parts, from those of each",
+        _solve_merge, _MERGE_CASES, fresh=_fresh_parts,
+        wrong={
+            "nothing between the parts": _merged(lambda a, b: 0.0),
+            "parts of equal weight": _merged(lambda a, b: 0.25, weighted=False),
+            "the means' difference whole": _merged(lambda a, b: 1.0),
+            "one n too few": _merged(lambda a, b: a * b / (a + b)),
+            "subtracted": _merged(lambda a, b: -a * b / (a + b)**2)},
         hints=("The mean is the weighted mean. For the covariance, every vector's distance from "
                "the new mean has two parts.",
                "Weighted mean of the covariances, and n_a n_b / n² times the outer product of the "
                "difference of the means.")),
-    "unseen": Exercise(
-        name="unseen", question="Which changes of the vectors leave the cosines after full "
-        "whitening as they are?", judge=_judge_unseen, solution=set(UNSEEN), wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", (set(CHANGES[:2]), set(CHANGES[:3]),
-                                                set(CHANGES[:4]), set(CHANGES[:6]),
-                                                set(CHANGES)), strict=True)
-        },
+    which_of("unseen",
+        "Which changes of the vectors leave the cosines after full whitening as they are?",
+        _REASONS, UNSEEN,
+        wrong=(set(CHANGES[:2]), set(CHANGES[:3]), set(CHANGES[:4]), set(CHANGES[:6]),
+               set(CHANGES)),
         hints=("Each vector becomes xA + b with one matrix A and one b: which of the changes are "
-               "of this kind, with an invertible A?", "Five of the seven.")),
-    "directions": Exercise(
-        name="directions", question="How many directions can 100 vectors of 256 numbers vary in, "
-        "of which 20 are copies of others?", judge=judge_value(
-            79, remark="How many different points are there, and how many directions "
-            "do two points make?"), solution=79,
-        wrong={"answer A": 256, "answer B": 100, "answer C": 99, "answer D": 80, "answer E": 78},
-        hints=("Two points lie on a line, three in a plane.", "80 different points, seen from "
-               "their mean.")),
-    "parameterised": Exercise(
-        name="parameterised",
-        question="All inner products after whitening with β and γ", judge=judge_function(
-            _solve_parameterised,
-            _PARAMETERISED_CASES), solution=_solve_parameterised, fresh=_fresh_clouds, wrong={
-                "Σ about μ": _about_the_mean, "γ not halved": _gamma_not_halved,
-                "β twice": _beta_twice, "all of the mean": _all_of_the_mean, "enlarged": _enlarged
-            },
+               "of this kind, with an invertible A?",
+               "Five of the seven.")),
+    value_task("directions",
+        "How many directions can 100 vectors of 256 numbers vary in, of which 20 are copies of "
+        "others?",
+        79,
+        remark="How many different points are there, and how many directions do two points make?",
+        wrong=(256, 100, 99, 80, 78),
+        hints=("Two points lie on a line, three in a plane.",
+               "80 different points, seen from their mean.")),
+    function_task("parameterised", "All inner products after whitening with β and γ",
+        _solve_parameterised, _PARAMETERISED_CASES, fresh=_fresh_clouds,
+        wrong={
+            "Σ about μ": _about_the_mean,
+            "γ not halved": lambda X, beta, gamma: _solve_parameterised(X, beta, 2 * gamma),
+            "β twice": lambda X, beta, gamma: _solve_parameterised(X, beta * beta, gamma),
+            "all of the mean": lambda X, beta, gamma: _solve_parameterised(X, 1.0, gamma),
+            "enlarged": lambda X, beta, gamma: _solve_parameterised(X, beta, -gamma)},
         hints=("Take βμ away first. Σ is the mean of yᵀy of what is left, whatever its mean is.",
                "Z = Y U Λ^(-γ/2): column j of Y U times variance j to the power of -γ/2. Return Z "
-               "@ Z.T.")), "uncorrelated": Exercise(
-                   name="uncorrelated", question="Two directions that are uncorrelated and not "
-                   "orthogonal", judge=_judge_uncorrelated, solution=np.array([[1.0, 0.0],
-                                                                               [1.0, -2.0]]),
-                   wrong={
-                       "the axes": np.eye(2), "orthogonal": np.array([[1.0, 1.0], [1.0, -1.0]]),
-                       "the eigenvectors": np.linalg.eigh(SIGMA)[1].T,
-                       "one direction twice": np.array([[1.0, 0.0], [1.0,
-                                                                     0.0]]), "orthogonal under the "
-                       "inverse": np.array([[1.0, 0.0], [2.0, 3.0]])
-                   }, hints=("Take p = (1, 0). Then pᵀΣ is the first row of Σ.",
-                             "Which q = (1, b) has 4·1 + 2·b "
-                             "= 0?")),
-}
+               "@ Z.T.")),
+    Exercise("uncorrelated", question="Two directions that are uncorrelated and not orthogonal",
+        judge=_judge_uncorrelated, solution=np.array([[1.0, 0.0], [1.0, -2.0]]),
+        wrong={
+            "the axes": np.eye(2),
+            "orthogonal": np.array([[1.0, 1.0], [1.0, -1.0]]),
+            "the eigenvectors": np.linalg.eigh(SIGMA)[1].T,
+            "one direction twice": np.array([[1.0, 0.0], [1.0, 0.0]]),
+            "orthogonal under the inverse": np.array([[1.0, 0.0], [2.0, 3.0]])},
+        hints=("Take p = (1, 0). Then pᵀΣ is the first row of Σ.",
+               "Which q = (1, b) has 4·1 + 2·b = 0?")))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..core import generator
-from ._which_of import judge_which
-from .base import Exercise, judge_function
+from ._which_of import which_of
+from .base import by_name, function_task
 
 __all__ = ["EXERCISES"]
 
@@ -22,14 +22,6 @@ def _solve_sif_weights(counts: np.ndarray, a: float) -> np.ndarray:
     return a / (a + p)
 
 
-def _of_counts(counts: np.ndarray, a: float) -> np.ndarray:
-    return a / (a + counts)
-
-
-def _of_the_largest(counts: np.ndarray, a: float) -> np.ndarray:
-    return a / (a + counts / counts.max())
-
-
 def _weights_upside_down(counts: np.ndarray, a: float) -> np.ndarray:
     p = counts / counts.sum()
     return p / (a + p)
@@ -38,10 +30,6 @@ def _weights_upside_down(counts: np.ndarray, a: float) -> np.ndarray:
 def _plain_inverse(counts: np.ndarray, a: float) -> np.ndarray:
     p = counts / counts.sum()
     return a / np.maximum(p, a)
-
-
-def _weights_of_usif(counts: np.ndarray, a: float) -> np.ndarray:
-    return a / (a / 2 + counts / counts.sum())
 
 
 def _sums_to_one(counts: np.ndarray, a: float) -> np.ndarray:
@@ -68,14 +56,6 @@ def _centres_first(X: np.ndarray) -> np.ndarray:
 def _subtracts_the_direction(X: np.ndarray) -> np.ndarray:
     u = np.linalg.svd(X, full_matrices=False)[2][0]
     return X - u
-
-
-def _subtracts_the_mean(X: np.ndarray) -> np.ndarray:
-    return X - X.mean(axis=0)
-
-
-def _keeps_only_it(X: np.ndarray) -> np.ndarray:
-    return X - _solve_remove_common(X)
 
 
 def _the_last_direction(X: np.ndarray) -> np.ndarray:
@@ -165,22 +145,21 @@ _PIECEWISE_CASES = [(_SQUARE, 1), (_SQUARE, 2), (_TALL, 2), (_TALL, 3)]
 
 # ------------------------------------------------------------------------------ unchanged
 
-CHANGES = ("all word vectors times 3", "all word vectors turned by the same rotation",
-           "the words of each sentence shuffled", "each sentence said twice in a row",
-           "each word vector scaled to length 1", "the same vector added to all word vectors")
+_REASONS = {
+    "all word vectors times 3":
+        "the weights do not know the vectors; what happens to every sentence vector, and what to "
+        "its direction?",
+    "all word vectors turned by the same rotation":
+        "the common direction turns along with everything else",
+    "the words of each sentence shuffled": "where in the formulas is the place of a word?",
+    "each sentence said twice in a row":
+        "twice the words, twice the |s|; and what happens to each p(w)?",
+    "each word vector scaled to length 1":
+        "a long vector has a larger say in a sum than a short one",
+    "the same vector added to all word vectors":
+        "sentences get different amounts of it: the sum of their weights divided by |s|"}
+CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])               # tests/exercises/test_sif_and_usif.py measures it
-_REASONS = {CHANGES[0]: "the weights do not know the vectors; what happens to every sentence "
-                        "vector, and what to its direction?",
-            CHANGES[1]: "the common direction turns along with everything else",
-            CHANGES[2]: "where in the formulas is the place of a word?",
-            CHANGES[3]: "twice the words, twice the |s|; and what happens to each p(w)?",
-            CHANGES[4]: "a long vector has a larger say in a sum than a short one",
-            CHANGES[5]: "sentences get different amounts of it: the sum of their weights divided "
-                        "by |s|"}
-
-
-def _judge_unchanged(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, UNCHANGED)
 
 # ------------------------------------------------------------------- inputs for a class, made anew
 
@@ -210,63 +189,55 @@ def _fresh_removals(seed: int) -> list[tuple]:
     return [(X, m) for (X,) in _fresh_rows(seed) for m in (1, 2)]
 
 
-EXERCISES = {
-    "unchanged": Exercise(
-        name="unchanged",
-        question="Which changes leave every cosine of SIF as it is?",
-        judge=_judge_unchanged,
-        solution=set(UNCHANGED),
-        # their labels are printed and must not give it away
-        wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", (set(CHANGES[:2]), set(CHANGES[:3]),
-                                                {*CHANGES[:4], CHANGES[5]},
-                                                {*CHANGES[:3], CHANGES[4]},
-                                                set(CHANGES)), strict=True)
-        },
+EXERCISES = by_name(
+    which_of("unchanged", "Which changes leave every cosine of SIF as it is?",
+        _REASONS, UNCHANGED,
+        wrong=(set(CHANGES[:2]), set(CHANGES[:3]), {*CHANGES[:4], CHANGES[5]},
+               {*CHANGES[:3], CHANGES[4]}, set(CHANGES)),
         hints=("SIF is a weighted sum, divided by |s|, minus its part along u. Follow each change "
                "through these three.",
                "Does a change leave each p(w), each sum's direction up to a common factor or "
                "rotation, and u along with it?")),
-    "sif_weights": Exercise(
-        name="sif_weights", question="The smooth inverse frequency of words from their counts",
-        judge=judge_function(_solve_sif_weights, _WEIGHT_CASES), solution=_solve_sif_weights,
-        fresh=_fresh_counts, wrong={
-            "counts instead of shares": _of_counts, "shares of the largest count": _of_the_largest,
+    function_task("sif_weights", "The smooth inverse frequency of words from their counts",
+        _solve_sif_weights, _WEIGHT_CASES, fresh=_fresh_counts,
+        wrong={
+            "counts instead of shares": lambda counts, a: a / (a + counts),
+            "shares of the largest count": lambda counts, a: a / (a + counts / counts.max()),
             "weights frequent words": _weights_upside_down,
-            "inverse but not smooth": _plain_inverse, "uSIF's weights": _weights_of_usif,
-            "weights that sum to 1": _sums_to_one
-        }, hints=("p is a share of all tokens: counts / counts.sum().", "A word with p = a has the "
-                  "weight one half.")),
-    "remove_common": Exercise(
-        name="remove_common", question="Remove the common direction from sentence vectors",
-        judge=judge_function(_solve_remove_common, _REMOVE_CASES), solution=_solve_remove_common,
-        fresh=_fresh_rows, wrong={
+            "inverse but not smooth": _plain_inverse,
+            "uSIF's weights": lambda counts, a: a / (a / 2 + counts / counts.sum()),
+            "weights that sum to 1": _sums_to_one},
+        hints=("p is a share of all tokens: counts / counts.sum().",
+               "A word with p = a has the weight one half.")),
+    function_task("remove_common", "Remove the common direction from sentence vectors",
+        _solve_remove_common, _REMOVE_CASES, fresh=_fresh_rows,
+        wrong={
             "centres before the decomposition": _centres_first,
             "subtracts u itself": _subtracts_the_direction,
-            "subtracts the mean": _subtracts_the_mean, "keeps what should go": _keeps_only_it,
+            "subtracts the mean": lambda X: X - X.mean(axis=0),
+            "keeps what should go": lambda X: X - _solve_remove_common(X),
             "the weakest direction": _the_last_direction,
-            "a column instead of a row": _a_column_of_the_third
-        }, hints=("np.linalg.svd returns three parts; the rows of the third are the right singular "
-                  "vectors, the strongest first.",
-                  "The part of a row x along u is (x·u) u. For all rows: np.outer(X @ u, u).")),
-    "usif_a": Exercise(
-        name="usif_a",
-        question="The a of uSIF from word shares and sentence length", judge=judge_function(
-            _solve_usif_a, _A_CASES), solution=_solve_usif_a, fresh=_fresh_shares, wrong={
-                "Z = V": _forgets_the_half, "a number of words instead of a share": _counts_words,
-                "the threshold n / V": _threshold_n_over_v, "the rare words": _rare_words,
-                "a share of tokens instead of words": _share_of_tokens
-            }, hints=("alpha is the share of the V words whose p is above 1 - (1 - 1/V)**n.",
-                      "np.mean of a comparison is a share. Then Z = V / 2.")),
-    "piecewise": Exercise(
-        name="piecewise", question="Remove several directions, each by its share of their strength",
-        judge=judge_function(_solve_piecewise, _PIECEWISE_CASES), solution=_solve_piecewise,
-        fresh=_fresh_removals, wrong={
-            "shares of singular values, not squares": _shares_of_sigma, "shares of all "
-            "directions": _shares_of_all, "removes each direction whole": _whole,
-            "the share enters twice": _shares_on_both_sides
-        }, hints=("X @ Vt[:m].T has one column for each direction: how much of it every row holds.",
-                  "Multiply these columns by sigma[:m]**2 / (sigma[:m]**2).sum(), go back with @ "
-                  "Vt[:m], and subtract.")),
-}
+            "a column instead of a row": _a_column_of_the_third},
+        hints=("np.linalg.svd returns three parts; the rows of the third are the right singular "
+               "vectors, the strongest first.",
+               "The part of a row x along u is (x·u) u. For all rows: np.outer(X @ u, u).")),
+    function_task("usif_a", "The a of uSIF from word shares and sentence length",
+        _solve_usif_a, _A_CASES, fresh=_fresh_shares,
+        wrong={
+            "Z = V": _forgets_the_half,
+            "a number of words instead of a share": _counts_words,
+            "the threshold n / V": _threshold_n_over_v,
+            "the rare words": _rare_words,
+            "a share of tokens instead of words": _share_of_tokens},
+        hints=("alpha is the share of the V words whose p is above 1 - (1 - 1/V)**n.",
+               "np.mean of a comparison is a share. Then Z = V / 2.")),
+    function_task("piecewise", "Remove several directions, each by its share of their strength",
+        _solve_piecewise, _PIECEWISE_CASES, fresh=_fresh_removals,
+        wrong={
+            "shares of singular values, not squares": _shares_of_sigma,
+            "shares of all directions": _shares_of_all,
+            "removes each direction whole": _whole,
+            "the share enters twice": _shares_on_both_sides},
+        hints=("X @ Vt[:m].T has one column for each direction: how much of it every row holds.",
+               "Multiply these columns by sigma[:m]**2 / (sigma[:m]**2).sum(), go back with @ "
+               "Vt[:m], and subtract.")))
