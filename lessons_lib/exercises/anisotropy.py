@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
 from ._which_of import which_of
 from .base import Exercise, by_name, function_task, value_task
 
@@ -25,7 +25,6 @@ _REASONS = {
     "the covariance": "it is measured around the mean, wherever that is"}
 CHANGES = tuple(_REASONS)
 CHANGED = frozenset(CHANGES[:3])                 # tests/exercises/test_anisotropy.py measures it
-
 
 # ------------------------------------------------------------------------------ explained
 
@@ -136,24 +135,10 @@ def _judge_even_looking(points: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_rows(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=(n, d)) + rng.normal(size=d),) for n, d in ((2, 3), (5, 4), (9, 3))]
-
-
-def _fresh_contexts(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_contexts(rng: Generator) -> list[tuple]:
     large = float(rng.integers(700, 900))  # without the largest score taken away, exp overflows
-    return [
-        *((rng.normal(size=d), rng.normal(size=(n, d)) + 0.5, rng.normal(size=(4, d)))
-          for n, d in ((2, 3), (5, 4))), (np.array([large, 0.0]), _H, np.array([[large - 10, 0.0]]))
-    ]
-
-
-def _fresh_bases(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=d), rng.normal(size=(d, d)) + 2 * np.eye(d))
-            for d in (2, 3, 5)]
+    return [*((rng.normal(size=d), rng.normal(size=(n, d)) + 0.5, rng.normal(size=(4, d))) for n,
+              d in ((2, 3), (5, 4))), (np.array([large, 0.0]), _H, np.array([[large - 10, 0.0]]))]
 
 
 EXERCISES = by_name(
@@ -171,7 +156,9 @@ EXERCISES = by_name(
         hints=("Ask of each number: is it seen from the origin, or from the mean?",
                "Three of the six change.")),
     function_task("explained", "How well one static vector stands for all occurrences of a word",
-        _solve_explained, _EXPLAINED_CASES, fresh=_fresh_rows,
+        _solve_explained, _EXPLAINED_CASES,
+        fresh=lambda rng: [(rng.normal(size=(n, d)) + rng.normal(size=d),) for n,
+                           d in ((2, 3), (5, 4), (9, 3))],
         wrong={
             "centred first": _centred_first,
             "no squares": _without_squares,
@@ -192,7 +179,9 @@ EXERCISES = by_name(
                "over the contexts, and go downhill.")),
     function_task("basis_cosine",
         "The cosine of two vectors whose coordinates belong to some basis",
-        _solve_basis_cosine, _BASIS_CASES, fresh=_fresh_bases,
+        _solve_basis_cosine, _BASIS_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=d),
+                            rng.normal(size=(d, d)) + 2 * np.eye(d)) for d in (2, 3, 5)],
         wrong={
             "by coordinates": lambda x, y, B: x @ y / np.sqrt((x @ x) * (y @ y)),
             "BᵀB instead of BBᵀ": _columns,

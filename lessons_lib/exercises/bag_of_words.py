@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..core import generator, shown
+from numpy.random import Generator
+
+from ..core import shown
 from .base import Exercise, by_name, function_task, labelled
 
 __all__ = ["EXERCISES"]
@@ -47,29 +49,24 @@ def _solve_bm25_weight(tf: float, df: int, N: int, length: float, mean_length: f
     return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
 
 
-def _without_saturation(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                        k1: float = 1.5, b: float = 0.75) -> float:
+def _without_saturation(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
     return math.log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (1 - b + b * length / mean_length)
 
 
-def _without_one_in_the_log(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                            k1: float = 1.5, b: float = 0.75) -> float:
+def _without_one_in_the_log(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
     return math.log((N - df + 0.5) /
                     (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
 
 
-def _length_upside_down(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                        k1: float = 1.5, b: float = 0.75) -> float:
+def _length_upside_down(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
     return _solve_bm25_weight(tf, df, N, mean_length, length, k1=k1, b=b)
 
 
-def _b_on_the_wrong_side(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                         k1: float = 1.5, b: float = 0.75) -> float:
+def _b_on_the_wrong_side(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
     return _solve_bm25_weight(tf, df, N, length, mean_length, k1=k1, b=1 - b)
 
 
-def _without_k1_plus_1(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                       k1: float = 1.5, b: float = 0.75) -> float:
+def _without_k1_plus_1(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
     return _solve_bm25_weight(tf, df, N, length, mean_length, k1=k1, b=b) / (k1 + 1)
 
 
@@ -158,18 +155,14 @@ _EXCHANGED = _words("the dog saw the cat and the cat saw the bird",
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_scores(seed: int) -> list[dict[str, Any]]:
-    rng = generator(seed)
-    return [
-        dict(tf=int(rng.integers(1, 30)),
-             df=int(rng.integers(1, 60)), N=int(rng.integers(60, 200)), length=int(
-                 rng.integers(20, 400)), mean_length=float(rng.integers(50, 300)) + 0.5, k1=float(
-                     rng.uniform(0.8, 2.2)), b=float(rng.uniform(0.55, 0.95))) for _ in range(5)
-    ]
+def _fresh_scores(rng: Generator) -> list[dict[str, Any]]:
+    return [dict(tf=int(rng.integers(1, 30)), df=int(rng.integers(1, 60)),
+                 N=int(rng.integers(60, 200)), length=int(rng.integers(20, 400)),
+                 mean_length=float(rng.integers(50, 300)) + 0.5, k1=float(rng.uniform(0.8, 2.2)),
+                 b=float(rng.uniform(0.55, 0.95))) for _ in range(5)]
 
 
-def _fresh_sentences(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_sentences(rng: Generator) -> list[tuple]:
 
     def text() -> list[list[str]]:
         return [["abcd"[i] for i in rng.integers(4, size=n)] for n in rng.integers(1, 9, size=4)]

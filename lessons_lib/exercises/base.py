@@ -21,7 +21,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ..core import check_choice
+from numpy.random import Generator
+
+from ..core import check_choice, generator
 from ._compare import difference, size_of, written
 
 __all__ = [
@@ -187,11 +189,14 @@ def labelled(*wrong: Any) -> dict[str, Any]:
 
 
 def function_task(name: str, question: str, solution: Callable, cases: Iterable[Case], *,
-                  wrong: Mapping[str, Any], hints: tuple[str, ...], fresh: Callable,
+                  wrong: Mapping[str, Any], hints: tuple[str, ...], fresh: Callable[[Generator], Iterable[Case]],
                   rtol: float = 1e-6) -> Exercise:
-    """An exercise that asks for a function, judged by its solution on ``cases``."""
+    """An exercise that asks for a function, judged by its solution on ``cases``.
+
+    ``fresh`` draws new cases from a generator.
+    """
     return Exercise(name, judge_function(solution, cases, rtol=rtol), solution, wrong, hints,
-                    question, fresh)
+                    question, lambda seed: fresh(generator(seed)))
 
 
 def value_task(name: str, question: str, value: Any, *, wrong: Mapping[str, Any] | tuple,

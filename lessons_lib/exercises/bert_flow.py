@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
 from ._which_of import which_of
 from .base import Exercise, by_name, function_task, value_task
 
@@ -29,7 +29,6 @@ _REASONS = {
 MAPS = tuple(_REASONS)
 # tests/exercises/test_bert_flow.py measures it
 KEEPING = frozenset({MAPS[0], MAPS[3], MAPS[4], MAPS[6]})
-
 
 # ------------------------------------------------------------------------------ linear_log_density
 
@@ -202,28 +201,24 @@ def _judge_same_area(answer: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_maps(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_maps(rng: Generator) -> list[tuple]:
     maps = [rng.normal(size=(d, d)) + 2 * np.eye(d) for d in (2, 3, 4)]
     maps[1] *= (-np.sign(np.linalg.det(maps[1])), 1, 1)  # a map that turns space inside out
     return [(rng.normal(size=(4, len(W))), W, rng.normal(size=len(W))) for W in maps]
 
 
-def _fresh_couplings(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_couplings(rng: Generator) -> list[tuple]:
     a, b = (float(value) for value in rng.uniform(0.3, 0.9, size=2))
     net = _Named(f"s = {a:.3f} cos(h), t = h³ − {b:.3f}", lambda h: (a * np.cos(h), h**3 - b))
     return [(rng.normal(size=(n, d)), net) for n, d in ((1, 2), (3, 4), (4, 6))]
 
 
-def _fresh_batches(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_batches(rng: Generator) -> list[tuple]:
     return [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d) + rng.normal(size=d), )
             for n, d in ((4, 2), (7, 3))]
 
 
-def _fresh_sentences(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_sentences(rng: Generator) -> list[tuple]:
 
     def words(n: int) -> list[str]:
         return [("so", "a", "man", "sings", "loudly")[i] for i in rng.integers(5, size=n)]

@@ -4,12 +4,11 @@ pieces, a mean with a mask, passes, what a vector does not see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
 from ._which_of import which_of
 from .base import by_name, function_task
 
@@ -32,7 +31,6 @@ _REASONS = {
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:3])  # tests/exercises/test_bert_sentence_vectors.py measures it
 
-
 # ------------------------------------------------------------------------------ pieces_of
 
 
@@ -51,8 +49,7 @@ def _solve_pieces_of(word: str, vocabulary: set[str]) -> list[str]:
     return found
 
 
-def _cut(word: str, vocabulary: set[str], choose: Callable[[list[int]], int], sign: str,
-         unknown: Callable[[list[str]], list[str]]) -> list[str]:
+def _cut(word, vocabulary, choose, sign, unknown):
     """Cut a word into pieces, wrongly in one respect."""
     found, start = [], 0
     while start < len(word):
@@ -225,40 +222,11 @@ _PASS_CASES = [(2, []), (5, []), (3, [1]), (10, [2, 3]), (10_000, [1, 100])]
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_words(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_words(rng: Generator) -> list[tuple]:
     vocabulary = {"a", "b", "c", "ab", "abc", "##a", "##b", "##c", "##bc", "##ca", "cab", "##cab"}
     words = ["".join("abc"[i] for i in rng.integers(3, size=n)) for n in (2, 4, 6, 9)]
-    return [
-        *((word, vocabulary) for word in words), (words[1] + "x" + words[0], vocabulary),
-        ("abcab", vocabulary)
-    ]
-
-
-def _fresh_heads(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(*(rng.normal(size=(n, d)) * 1.5
-               for _ in range(3)), mask)
-            for n, d, mask in ((3, 2, np.array([1, 1, 0])), (4, 3, np.array([1, 0, 1, 1])),
-                               (5, 3, np.array([0, 1, 1, 1, 0])))]
-
-
-def _fresh_guesses(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=(n, 5)) * 2, rng.integers(5, size=n), rng.permutation(n)[:m])
-            for n, m in ((4, 2), (6, 3), (9, 4))]
-
-
-def _fresh_states(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=(3, 4, d)), mask)
-            for d, mask in ((2, np.array([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0]])),
-                            (3, np.array([[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0]])))]
-
-
-def _fresh_arrivals(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(int(rng.integers(3, 50)), rng.integers(2, 9, size=n).tolist()) for n in (1, 2, 4)]
+    return [*((word, vocabulary) for word in words), (words[1] + "x" + words[0], vocabulary),
+            ("abcab", vocabulary)]
 
 
 EXERCISES = by_name(
@@ -285,7 +253,10 @@ EXERCISES = by_name(
                'When nothing fits at some place, the whole word is ["[UNK]"], whatever was found '
                "before.")),
     function_task("attention", "One head: what each position gathers from those that may be seen",
-        _solve_attention, _ATTENTION_CASES, fresh=_fresh_heads,
+        _solve_attention, _ATTENTION_CASES,
+        fresh=lambda rng: [(*(rng.normal(size=(n, d)) * 1.5 for _ in range(3)), mask) for n, d,
+                           mask in ((3, 2, np.array([1, 1, 0])), (4, 3, np.array([1, 0, 1, 1])),
+                                    (5, 3, np.array([0, 1, 1, 1, 0])))],
         wrong={
             "no square root":
                 lambda Q, K, V, mask: _softmax(np.where(mask == 1, Q @ K.T, -np.inf)) @ V,
@@ -301,7 +272,9 @@ EXERCISES = by_name(
                "Where the mask is 0 the score is minus infinity before the softmax: np.where(mask "
                "== 1, scores, -np.inf).")),
     function_task("masked_loss", "The loss of masked language modelling",
-        _solve_masked_loss, _LOSS_CASES, fresh=_fresh_guesses,
+        _solve_masked_loss, _LOSS_CASES,
+        fresh=lambda rng: [(rng.normal(size=(n, 5)) * 2, rng.integers(5, size=n),
+                            rng.permutation(n)[:m]) for n, m in ((4, 2), (6, 3), (9, 4))],
         wrong={
             "all places count": _all_places,
             "divided by the length of the row": _divided_by_length,
@@ -313,7 +286,10 @@ EXERCISES = by_name(
                "log softmax of a row s is s - log(sum(exp(s))); the loss is minus its mean at the "
                "labels.")),
     function_task("mean_pool", "The mean of the vectors of a text, padding left out",
-        _solve_mean_pool, _POOL_CASES, fresh=_fresh_states,
+        _solve_mean_pool, _POOL_CASES,
+        fresh=lambda rng: [(rng.normal(size=(3, 4, d)), mask) for d,
+                           mask in ((2, np.array([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0]])),
+                                    (3, np.array([[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0]])))],
         wrong={
             "ignores the mask": lambda states, mask: states.mean(axis=1),
             "divides by the padded length":
@@ -325,7 +301,10 @@ EXERCISES = by_name(
         hints=("states * mask[:, :, None] sets padding to 0.",
                "Divide each row by its own number of tokens, at least 1.")),
     function_task("passes", "How often must the model run, for pairs and for single sentences?",
-        _solve_passes, _PASS_CASES, fresh=_fresh_arrivals,
+        _solve_passes, _PASS_CASES,
+        fresh=lambda rng: [(int(rng.integers(3, 50)), rng.integers(2, 9,
+                                                                   size=n).tolist()) for n in (1, 2,
+                                                                                               4)],
         wrong={
             "both orders of a pair": _both_orders,
             "each sentence with itself": _with_itself,

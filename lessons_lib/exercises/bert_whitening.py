@@ -129,7 +129,6 @@ _REASONS = {
 CHANGES = tuple(_REASONS)
 UNSEEN = frozenset(CHANGES[:5])  # tests/exercises/test_bert_whitening.py measures it
 
-
 # ------------------------------------------------------------------------------ parameterised
 
 
@@ -182,18 +181,6 @@ def _fresh_covariances(seed: int) -> list[tuple]:
     return [(np.cov(x.T, ddof=0), k) for x, k in zip(clouds, (2, 2, 4), strict=True)]
 
 
-def _fresh_parts(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(*_statistics(rng.normal(size=(n, d))), *_statistics(rng.normal(size=(m, d)) + 3))
-            for n, m, d in ((3, 6, 2), (8, 4, 3))]
-
-
-def _fresh_clouds(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=(6, d)) + 2, float(beta), float(gamma))
-            for d, (beta, gamma) in zip((2, 3, 3), rng.uniform(0.2, 0.8, size=(3, 2)), strict=True)]
-
-
 EXERCISES = by_name(
     Exercise("whitening_matrix", question="W for vectors as rows, the k strongest directions",
         judge=_WhiteningJudge(tuple(_COVARIANCES)),
@@ -211,7 +198,10 @@ EXERCISES = by_name(
                "Divide each column of U by the root of its variance; take the k columns with the "
                "largest variances.")),
     function_task("merge", "Mean and covariance of two parts, from those of each",
-        _solve_merge, _MERGE_CASES, fresh=_fresh_parts,
+        _solve_merge, _MERGE_CASES,
+        fresh=lambda rng: [(*_statistics(rng.normal(size=(n, d))),
+                            *_statistics(rng.normal(size=(m, d)) + 3)) for n, m,
+                           d in ((3, 6, 2), (8, 4, 3))],
         wrong={
             "nothing between the parts": _merged(lambda a, b: 0.0),
             "parts of equal weight": _merged(lambda a, b: 0.25, weighted=False),
@@ -239,7 +229,10 @@ EXERCISES = by_name(
         hints=("Two points lie on a line, three in a plane.",
                "80 different points, seen from their mean.")),
     function_task("parameterised", "All inner products after whitening with β and γ",
-        _solve_parameterised, _PARAMETERISED_CASES, fresh=_fresh_clouds,
+        _solve_parameterised, _PARAMETERISED_CASES,
+        fresh=lambda rng: [(rng.normal(size=(6, d)) + 2, float(beta), float(gamma)) for d,
+                           (beta, gamma) in zip((2, 3, 3), rng.uniform(0.2, 0.8, size=(3, 2)),
+                                                strict=True)],
         wrong={
             "Σ about μ": _about_the_mean,
             "γ not halved": lambda X, beta, gamma: _solve_parameterised(X, beta, 2 * gamma),

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import logsumexp
 
-from ..core import generator
 from ._which_of import which_of
 from .base import Exercise, by_name, function_task, value_task
 
@@ -35,7 +35,6 @@ CHANGES = tuple(_REASONS)
 # tests/exercises/test_cosent.py measures it
 UNSEEN = frozenset((CHANGES[0], CHANGES[2], CHANGES[4], CHANGES[5], CHANGES[6]))
 
-
 # ------------------------------------------------------------------------------ shares
 
 
@@ -45,8 +44,7 @@ def _solve_gradient(s: np.ndarray, y: np.ndarray, scale: float) -> np.ndarray:
     return scale * (shares.sum(axis=0) - shares.sum(axis=1))
 
 
-def _gradient(*, one: float = 1.0, flip: bool = False, ties: bool = False, scaled: bool = True,
-              higher: bool = True) -> Callable:
+def _gradient(*, one=1.0, flip=False, ties=False, scaled=True, higher=True):
     """The gradient with one thing wrong."""
     def gradient(s, y, scale):
         asked = y[:, None] >= y if ties else y[:, None] > y
@@ -143,21 +141,13 @@ def _judge_disagree(answer: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_batches(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_batches(rng: Generator) -> list[tuple]:
     batches = zip((3, 5, 7), rng.uniform(0.5, 6, size=3), strict=True)
     return [(rng.uniform(-0.5, 1, size=n), np.array([2, 0, 2, *rng.integers(0, 4, size=n - 3)]),
              float(scale)) for n, scale in batches]
 
 
-def _fresh_classes(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(width * rng.normal(size=p), width * rng.normal(size=n))
-            for p, n, width in ((2, 2, 1), (4, 3, 2), (3, 5, 600))]
-
-
-def _fresh_grades(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_grades(rng: Generator) -> list[tuple]:
     return [(rng.normal(size=n), np.array([2.5, 0.5, 2.5, *rng.integers(0, 4, size=n - 3)]))
             for n in (3, 6, 9)]
 
@@ -194,7 +184,9 @@ EXERCISES = by_name(
                "sums.")),
     function_task("two_classes",
         "log(1 + Σ exp(n - p)) over all positives and negatives, without a table of pairs",
-        _solve_two_classes, _TWO_CASES, fresh=_fresh_classes,
+        _solve_two_classes, _TWO_CASES,
+        fresh=lambda rng: [(width * rng.normal(size=p), width * rng.normal(size=n)) for p, n,
+                           width in ((2, 2, 1), (4, 3, 2), (3, 5, 600))],
         wrong={
             "the 1 forgotten": _two_classes(lambda p, n: logsumexp(n) + logsumexp(-p)),
             "positives not turned":

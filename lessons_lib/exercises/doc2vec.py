@@ -4,11 +4,10 @@ hand, and what a bag of words cannot see.
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
 from ._which_of import which_of
 from .base import by_name, function_task, value_task
 
@@ -34,7 +33,6 @@ _REASONS = {
     "half of the noise words": "how often does each word stand there as noise?"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset((*CHANGES[:2], *CHANGES[3:5]))  # tests/exercises/test_doc2vec.py measures it
-
 
 # ------------------------------------------------------------------------------ dm_input
 
@@ -98,8 +96,7 @@ def _solve_infer(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
     return D
 
 
-def _moves_the_outputs(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
-                       steps: int) -> np.ndarray:
+def _moves_the_outputs(D, U, labels, rate, steps):
     D, U = D.copy(), U.copy()
     for _ in range(steps):
         error = labels - _sigma(U @ D)
@@ -107,8 +104,7 @@ def _moves_the_outputs(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: f
     return D
 
 
-def _true_words_only(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
-                     steps: int) -> np.ndarray:
+def _true_words_only(D, U, labels, rate, steps):
     return _solve_infer(D, U[labels == 1], labels[labels == 1], rate, steps)
 
 
@@ -124,24 +120,10 @@ N_NUMBERS = 10_000 * 100 + 1000 * 100 + 100 + 10_000 * 100 * 11
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_inputs(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_inputs(rng: Generator) -> list[tuple]:
     return [(rng.normal(size=(n, 3)), rng.normal(size=3), combine)
             for n in (2, 4)
             for combine in ("mean", "sum", "concat")]
-
-
-def _fresh_documents(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=(V, d)),
-             rng.integers(0, 6, size=V) + np.eye(V, dtype=int)[0], rng.dirichlet(np.ones(V)),
-             int(rng.integers(2, 8))) for V, d in ((4, 2), (6, 3))]
-
-
-def _fresh_starts(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=(4, d)), np.array([1.0, 0.0, 1.0, 0.0]),
-             float(rng.uniform(0.05, 0.4)), int(rng.integers(3, 15))) for d in (2, 3)]
 
 
 EXERCISES = by_name(
@@ -164,7 +146,11 @@ EXERCISES = by_name(
                "mean and sum go over axis 0; .ravel() lays the rows side by side.")),
     function_task("document_gradient",
         "The gradient of a document's loss for its vector, from counts",
-        _solve_document_gradient, _GRADIENT_CASES, fresh=_fresh_documents,
+        _solve_document_gradient, _GRADIENT_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(V, d)),
+                            rng.integers(0, 6, size=V) + np.eye(V, dtype=int)[0],
+                            rng.dirichlet(np.ones(V)), int(rng.integers(2, 8))) for V,
+                           d in ((4, 2), (6, 3))],
         wrong={
             "points uphill": lambda D, U, n, P, k: -_solve_document_gradient(D, U, n, P, k),
             "leaves the noise out": lambda D, U, n, P, k: (-n * (1 - _sigma(U @ D))) @ U,
@@ -175,7 +161,10 @@ EXERCISES = by_name(
         hints=("A true word w is there n[w] times and adds -(1 - s[w]) U[w] each time.",
                "As noise it is expected k * n.sum() * P[w] times and adds s[w] U[w] each time.")),
     function_task("infer", "Infer a document's vector with frozen outputs",
-        _solve_infer, _INFER_CASES, fresh=_fresh_starts,
+        _solve_infer, _INFER_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(4, d)),
+                            np.array([1.0, 0.0, 1.0, 0.0]), float(rng.uniform(0.05, 0.4)),
+                            int(rng.integers(3, 15))) for d in (2, 3)],
         wrong={
             "the outputs move, too": _moves_the_outputs,
             "stops after one step":

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
 from ._which_of import which_of
 from .base import Exercise, by_name, function_task
 
@@ -50,12 +50,8 @@ def _solve_parts(word: str, min_n: int, max_n: int) -> list[str]:
 
 
 def _without_borders(word: str, min_n: int, max_n: int) -> list[str]:
-    return [
-        word[i:i + n]
-        for i in range(len(word))
-        for n in range(min_n, max_n + 1)
-        if i + n <= len(word)
-    ]
+    return [word[i:i + n] for i in range(len(word)) for n in range(min_n,
+                                                                   max_n + 1) if i + n <= len(word)]
 
 
 def _cut_at_the_end(word: str, min_n: int, max_n: int) -> list[str]:
@@ -65,12 +61,8 @@ def _cut_at_the_end(word: str, min_n: int, max_n: int) -> list[str]:
 
 def _one_short(word: str, min_n: int, max_n: int) -> list[str]:
     whole = f"<{word}>"
-    return [
-        whole[i:i + n]
-        for i in range(len(whole))
-        for n in range(min_n, max_n)
-        if i + n <= len(whole)
-    ]
+    return [whole[i:i + n] for i in range(len(whole)) for n in range(min_n,
+                                                                     max_n) if i + n <= len(whole)]
 
 
 _PART_CASES = [("is", 3, 6), ("a", 3, 3), ("where", 3, 4), ("où", 3, 6), ("banana", 3, 3)]
@@ -132,7 +124,6 @@ _REASONS = {
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])  # tests/exercises/test_glove_and_fasttext.py measures it
 
-
 # ------------------------------------------------------------------------------ between
 
 
@@ -160,37 +151,25 @@ def _judge_between(points: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_cells(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_cells(rng: Generator) -> list[tuple]:
     x_max, power = float(rng.integers(8, 80)), float(rng.uniform(0.4, 0.9))
     return [(x_max * float(share), x_max, power)
             for share in (*rng.uniform(0.05, 0.9, size=3), 1.0, 3.5)]
 
 
-def _fresh_pairs(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=d), float(rng.normal()), float(rng.integers(
-        2, 90)), float(rng.uniform(0.1, 0.9))) for d in (2, 3, 5)]
-
-
-def _fresh_words(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_words(rng: Generator) -> list[tuple]:
     words = ["".join("aeinrstl"[i] for i in rng.integers(8, size=n)) for n in (2, 5, 8)]
-    return [
-        *((word, low, low + int(rng.integers(1, 3)))
-          for word, low in zip(words, (2, 3, 3), strict=True)), ("nanana", 3, 4)
-    ]
+    return [*((word, low, low + int(rng.integers(1, 3))) for word,
+              low in zip(words, (2, 3, 3), strict=True)), ("nanana", 3, 4)]
 
 
-def _fresh_letters(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_letters(rng: Generator) -> list[tuple]:
     plain = ["".join(chr(97 + i) for i in rng.integers(26, size=n)) for n in (5, 9)]
-    return [
-        *((word, ) for word in plain),
-        *((word[:2] + chr(int(code)), )
-          for word, code in zip(plain, (rng.integers(0xE0, 0xFF),
-                                        rng.integers(0x4E00, 0x9000)), strict=True))
-    ]
+    return [*((word,) for word in plain), *((word[:2] + chr(int(code)),) for word,
+                                            code in zip(plain,
+                                                        (rng.integers(0xE0, 0xFF),
+                                                         rng.integers(0x4E00, 0x9000)),
+                                                        strict=True))]
 
 
 EXERCISES = by_name(
@@ -212,7 +191,11 @@ EXERCISES = by_name(
                 lambda x, x_max, exponent: (x / x_max)**exponent if x <= x_max else 0.0},
         hints=("Below x_max it is a power of x / x_max, from there on 1.", "One min is enough.")),
     function_task("pair_gradient", "The gradient of one pair's ½ f diff² for the word's vector",
-        _solve_pair_gradient, _PAIR_CASES, fresh=_fresh_pairs,
+        _solve_pair_gradient, _PAIR_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=d), float(rng.normal()),
+                            float(rng.integers(2, 90)), float(rng.uniform(0.1, 0.9))) for d in (2,
+                                                                                                3,
+                                                                                                5)],
         wrong={
             "the gradient of the context": lambda w, c, b, x, f: f * (w @ c + b - np.log(x)) * w,
             "points up instead of down": lambda w, c, b, x, f: f * (np.log(x) - w @ c - b) * c,

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from ..core import generator
 from . import _row_range
@@ -29,8 +30,7 @@ def _solve_masked_mean(x: np.ndarray, n_real: int, block: int) -> float:
     return total / count
 
 
-def _blocked_mean(x: np.ndarray, n_real: int, block: int, *, other: float,
-                  count_all: bool) -> float:
+def _blocked_mean(x, n_real, block, *, other, count_all):
     total, count = 0.0, 0
     for start in range(0, len(x), block):
         lanes = start + np.arange(block)
@@ -118,28 +118,17 @@ def _judge_per_byte(mine: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_blocks(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_blocks(rng: Generator) -> list[tuple]:
     sizes = [(int(n), int(n) - int(rng.integers(1, 4)), 8) for n in rng.integers(9, 30, size=3)]
     return [(rng.normal(size=n) + 4, real if real % block else real - 1, block)
             for n, real, block in sizes]
 
 
-def _fresh_tiles(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_tiles(rng: Generator) -> list[tuple]:
     some = [tuple(sorted(rng.normal(size=2).tolist(), reverse=True)) for _ in range(6)]
     low, high = (-8.5, -9.5), (9.5, 8.5)
-    return [
-        *zip(some[::2], some[1::2], strict=True), (high, some[0]), (some[1], high),
-        (low, (-_INF, -_INF)), ((7.0, -_INF), (7.0, -_INF)), ((-_INF, -_INF), (-3.0, -_INF))
-    ]
-
-
-def _fresh_points(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [
-        (rng.normal(size=(n, d)), float(rng.uniform(0.4, 1.8))) for n, d in ((2, 2), (4, 3), (6, 2))
-    ]
+    return [*zip(some[::2], some[1::2], strict=True), (high, some[0]), (some[1], high),
+            (low, (-_INF, -_INF)), ((7.0, -_INF), (7.0, -_INF)), ((-_INF, -_INF), (-3.0, -_INF))]
 
 
 EXERCISES = by_name(
@@ -173,7 +162,9 @@ EXERCISES = by_name(
                "of its own.")),
     function_task("uniformity_gradient",
         "The gradient of uniformity, from the weights of the pairs",
-        _solve_uniformity_gradient, _POINTS, fresh=_fresh_points,
+        _solve_uniformity_gradient, _POINTS,
+        fresh=lambda rng: [(rng.normal(size=(n, d)), float(rng.uniform(0.4, 1.8))) for n,
+                           d in ((2, 2), (4, 3), (6, 2))],
         wrong={
             "weights that sum to one over ordered pairs": _scaled_gradient(0.5),
             "sign": _scaled_gradient(-1.0),

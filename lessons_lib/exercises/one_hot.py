@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from ..core import generator
 from .base import Exercise, by_name, function_task
@@ -67,8 +68,7 @@ _TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_texts(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_texts(rng: Generator) -> list[tuple]:
     words = [f"w{i}" for i in rng.choice(1000, size=12, replace=False)]
 
     def text(n: int) -> list[str]:
@@ -78,8 +78,7 @@ def _fresh_texts(seed: int) -> list[tuple]:
             *((text(int(n)), text(int(m))) for n, m in rng.integers(3, 14, size=(6, 2)))]
 
 
-def _fresh_counts(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_counts(rng: Generator) -> list[tuple]:
     some = [(rng.integers(1, 60, size=int(n)).tolist(), float(share))
             for n, share in zip((7, 12, 25), rng.uniform(0.35, 0.85, size=3), strict=True)]
     equal = int(rng.integers(2, 9))

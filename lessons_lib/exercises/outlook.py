@@ -5,13 +5,11 @@ tell a decoder, equal budgets, the last token, a causal mean, and who gets an in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
 from ._which_of import which_of
 from .base import by_name, function_task, value_task
 
@@ -104,26 +102,22 @@ _RULES = {
 TEXTS = tuple(_RULES)
 TOLD = frozenset((TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[4]))
 
-
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_vectors(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_vectors(rng: Generator) -> list[tuple]:
     tables = [(rng.normal(size=(n, d)), k) for n, d, k in ((2, 3, 1), (4, 5, 3), (6, 4, 2))]
     for X, k in tables:
         X[rng.integers(len(X)), :k] = 0  # a row of which nothing is left
     return tables
 
 
-def _fresh_views(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_views(rng: Generator) -> list[tuple]:
     tables = zip((2, 3, 5), ([1, 2], [4, 2], [2, 3, 6]), rng.uniform(0.2, 0.9, size=3), strict=True)
     return [(*rng.normal(size=(2, n, max(sizes))), sizes, float(tau)) for n, sizes, tau in tables]
 
 
-def _fresh_masks(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_masks(rng: Generator) -> list[tuple]:
     cases = []
     for n, length in ((2, 4), (3, 5), (4, 7)):
         right = (np.arange(length) < rng.integers(2, length, size=n)[:, None]).astype(int)

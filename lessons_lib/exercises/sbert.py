@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator, shown
+from ..core import shown
 from ._which_of import which_of
 from .base import Exercise, by_name, function_task, labelled, value_task
 
@@ -87,12 +88,10 @@ def _hinge_of_mean(a: np.ndarray, p: np.ndarray, n: np.ndarray, margin: float) -
         float((np.linalg.norm(a - p, axis=1) - np.linalg.norm(a - n, axis=1)).mean()) + margin, 0.0)
 
 
-def _triplet_of(of: Callable[[np.ndarray, np.ndarray, float], np.ndarray],
-                power: int = 1) -> Callable:
+def _triplet_of(of, power=1):
     def triplet(a, p, n, margin):
-        return float(
-            of(np.linalg.norm(a - p, axis=1)**power,
-               np.linalg.norm(a - n, axis=1)**power, margin).mean())
+        return float(of(np.linalg.norm(a - p, axis=1)**power, np.linalg.norm(a - n, axis=1)**power,
+                        margin).mean())
 
     return triplet
 
@@ -142,7 +141,6 @@ _REASONS = {
 CHANGES = tuple(_REASONS)
 UNSEEN = frozenset(CHANGES[:5])                  # tests/exercises/test_sbert.py measures it
 
-
 # -------------------------------------------------------------------- pairs that need a comparison
 
 
@@ -155,10 +153,8 @@ def separable(x: np.ndarray, label: np.ndarray) -> bool:
 
     sign = np.where(label > 0, 1.0, -1.0)[:, None]
     bounds = np.hstack([x, np.ones((len(x), 1))]) * sign  # sign · (w·x + b) >= 1 for all
-    return bool(
-        linprog(np.zeros(x.shape[1] +
-                         1), A_ub=-bounds, b_ub=-np.ones(len(x)), bounds=[(None, None)] *
-                (x.shape[1] + 1)).status == 0)
+    return bool(linprog(np.zeros(x.shape[1] + 1), A_ub=-bounds, b_ub=-np.ones(len(x)),
+                        bounds=[(None, None)] * (x.shape[1] + 1)).status == 0)
 
 
 def _judge_compare(answer: Any) -> str | None:
@@ -178,16 +174,14 @@ def _judge_compare(answer: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_features(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_features(rng: Generator) -> list[tuple]:
     names = ["u", "v", "|u-v|", "u*v"]
     orders = ([names[i] for i in rng.permutation(4)], ["|u-v|", "u"], ["u*v", "v", "|u-v|"])
     return [(*rng.normal(size=(2, n, d)), order)
             for (n, d), order in zip(((1, 2), (4, 3), (3, 5)), orders, strict=True)]
 
 
-def _fresh_triplets(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_triplets(rng: Generator) -> list[tuple]:
     cases = []
     for n, d in ((2, 2), (4, 3), (7, 2)):
         a, p, q = rng.normal(size=(3, n, d))
@@ -195,11 +189,6 @@ def _fresh_triplets(seed: int) -> list[tuple]:
         p[:2], q[:2] = [a[0] + 0.1, a[1] + 2], [a[0] + 2, a[1] + 0.1]
         cases.append((a, p, q, float(rng.uniform(0.2, 1.5))))
     return cases
-
-
-def _fresh_pairs(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(*rng.normal(size=(2, d)), float(rng.uniform())) for d in (2, 3, 5)]
 
 
 EXERCISES = by_name(
@@ -238,7 +227,8 @@ EXERCISES = by_name(
         hints=("One distance per row: np.linalg.norm(a - p, axis=1).",
                "The maximum with 0 is taken for each triplet, then the mean.")),
     function_task("cosine_gradient", "The gradient of (cos(u, v) - y)² with respect to u",
-        _solve_cosine_gradient, _GRADIENT_CASES, fresh=_fresh_pairs,
+        _solve_cosine_gradient, _GRADIENT_CASES,
+        fresh=lambda rng: [(*rng.normal(size=(2, d)), float(rng.uniform())) for d in (2, 3, 5)],
         wrong={
             "not at right angles to u": _without_projection,
             "without the 2": lambda u, v, y: _solve_cosine_gradient(u, v, y) / 2,

@@ -4,11 +4,10 @@ a, and what a cosine of SIF cannot see.
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
 from ._which_of import which_of
 from .base import by_name, function_task
 
@@ -164,29 +163,16 @@ UNCHANGED = frozenset(CHANGES[:4])               # tests/exercises/test_sif_and_
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_counts(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(np.append(rng.integers(1, 400, size=n), 0), float(a))
-            for n, a in zip((3, 6, 20), rng.uniform(0.02, 0.3, size=3), strict=True)]
+def _fresh_rows(rng: Generator) -> list[tuple]:
+    return [(rng.normal(size=(n, d)) + 2 * rng.normal(size=d),)
+            for n, d in ((3, 5), (4, 4), (7, 3))]
 
 
-def _fresh_rows(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [
-        (rng.normal(size=(n, d)) + 2 * rng.normal(size=d), ) for n, d in ((3, 5), (4, 4), (7, 3))
-    ]
-
-
-def _fresh_shares(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_shares(rng: Generator) -> list[tuple]:
     p = 1 / np.arange(1, 61) ** rng.uniform(0.9, 1.2)
     second = float(rng.uniform(0.365, 0.395))    # between 1 - (1 - 1/5)² and 2/5
     return [(p / p.sum(), n)
             for n in (2, 4)] + [(rng.permutation([0.5, second, 0.4 - second, 0.06, 0.04]), 2)]
-
-
-def _fresh_removals(seed: int) -> list[tuple]:
-    return [(X, m) for (X,) in _fresh_rows(seed) for m in (1, 2)]
 
 
 EXERCISES = by_name(
@@ -199,7 +185,9 @@ EXERCISES = by_name(
                "Does a change leave each p(w), each sum's direction up to a common factor or "
                "rotation, and u along with it?")),
     function_task("sif_weights", "The smooth inverse frequency of words from their counts",
-        _solve_sif_weights, _WEIGHT_CASES, fresh=_fresh_counts,
+        _solve_sif_weights, _WEIGHT_CASES,
+        fresh=lambda rng: [(np.append(rng.integers(1, 400, size=n), 0), float(a)) for n,
+                           a in zip((3, 6, 20), rng.uniform(0.02, 0.3, size=3), strict=True)],
         wrong={
             "counts instead of shares": lambda counts, a: a / (a + counts),
             "shares of the largest count": lambda counts, a: a / (a + counts / counts.max()),
@@ -232,7 +220,8 @@ EXERCISES = by_name(
         hints=("alpha is the share of the V words whose p is above 1 - (1 - 1/V)**n.",
                "np.mean of a comparison is a share. Then Z = V / 2.")),
     function_task("piecewise", "Remove several directions, each by its share of their strength",
-        _solve_piecewise, _PIECEWISE_CASES, fresh=_fresh_removals,
+        _solve_piecewise, _PIECEWISE_CASES,
+        fresh=lambda rng: [(X, m) for (X,) in _fresh_rows(rng) for m in (1, 2)],
         wrong={
             "shares of singular values, not squares": _shares_of_sigma,
             "shares of all directions": _shares_of_all,

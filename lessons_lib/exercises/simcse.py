@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import logsumexp, softmax
 
-from ..core import generator
 from ._which_of import which_of
 from .base import Exercise, by_name, function_task, judge_value, labelled
 
@@ -105,7 +105,6 @@ _REASONS = {
 WAYS = tuple(_REASONS)
 SAME = frozenset((WAYS[1], WAYS[2], WAYS[4], WAYS[5]))  # tests/exercises/test_simcse.py measures it
 
-
 # ------------------------------------------------------------------- a cloud that breaks the bound
 
 
@@ -125,21 +124,7 @@ def _judge_counterexample(answer: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_views(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(*rng.normal(size=(2, n, d)), float(tau))
-            for (n, d), tau in zip(((2, 2), (3, 4),
-                                    (6, 3)), rng.uniform(0.1, 0.9, size=3), strict=True)]
-
-
-def _fresh_cosines(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.uniform(-1, 1, size=(n, n)), float(tau))
-            for n, tau in zip((2, 3, 5), rng.uniform(0.1, 0.9, size=3), strict=True)]
-
-
-def _fresh_hard(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_hard(rng: Generator) -> list[tuple]:
     weights = zip((2, 3, 5), rng.uniform(0.1, 0.9, size=3), (0.3, 2.0, rng.uniform(3, 6)),
                   strict=True)
     return [(*rng.normal(size=(3, n, 3)), float(tau), float(alpha)) for n, tau, alpha in weights]
@@ -163,7 +148,10 @@ EXERCISES = by_name(
                "missing both times?",
                "Four of the six.")),
     function_task("simcse_loss", "The loss of a batch, from the vectors of both views",
-        _solve_simcse_loss, _LOSS_CASES, fresh=_fresh_views,
+        _solve_simcse_loss, _LOSS_CASES,
+        fresh=lambda rng: [(*rng.normal(size=(2, n, d)), float(tau)) for (n, d),
+                           tau in zip(((2, 2), (3, 4), (6, 3)), rng.uniform(0.1, 0.9, size=3),
+                                      strict=True)],
         wrong={
             "lengths are kept": _lengths_kept,
             "times τ": lambda h, h_plus, tau: _solve_simcse_loss(h, h_plus, 1 / tau),
@@ -174,7 +162,9 @@ EXERCISES = by_name(
                "sentence i at s[i, i].",
                "For each row: log of the sum of exponentials, less the diagonal. Then the mean.")),
     function_task("pull", "The derivative of the mean loss by every cosine",
-        _solve_pull, _PULL_CASES, fresh=_fresh_cosines,
+        _solve_pull, _PULL_CASES,
+        fresh=lambda rng: [(rng.uniform(-1, 1, size=(n, n)), float(tau)) for n,
+                           tau in zip((2, 3, 5), rng.uniform(0.1, 0.9, size=3), strict=True)],
         wrong={
             "right candidate not subtracted":
                 _pull(lambda s, t: softmax(s / t, axis=1) / (len(s) * t)),

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
 from ..evaluation import pearson, spearman
 from .base import Exercise, by_name, function_task, value_task
 
@@ -56,14 +56,12 @@ _CASES = [(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 15.0])),
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_grades(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_grades(rng: Generator) -> list[tuple]:
     # ties on one side
     whole = [(rng.integers(0, 6, size=n).astype(float), rng.normal(size=n) + 0.1 * np.arange(n))
              for n in (6, 9, 15)]
-    return [
-        *whole, *((y, x) for x, y in whole), (np.exp(rng.normal(size=8))**3, rng.normal(size=8))
-    ]
+    return [*whole, *((y, x) for x, y in whole), (np.exp(rng.normal(size=8))**3,
+                                                  rng.normal(size=8))]
 
 
 EXERCISES = by_name(

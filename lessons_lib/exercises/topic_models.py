@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
 from ._which_of import which_of
 from .base import by_name, function_task
 
@@ -49,43 +49,36 @@ def _solve_gibbs_weights(n_dk: np.ndarray, n_kw: np.ndarray, n_k: np.ndarray, ol
     return weight / weight.sum()
 
 
-def _counts_itself(n_dk: np.ndarray, n_kw: np.ndarray, n_k: np.ndarray, old: int, *, V: int,
-                   alpha: float = 0.1, beta: float = 0.01) -> np.ndarray:
+def _counts_itself(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
     weight = (n_dk + alpha) * (n_kw + beta) / (n_k + V * beta)
     return weight / weight.sum()
 
 
-def _leaves_only_the_document(n_dk: np.ndarray, n_kw: np.ndarray, n_k: np.ndarray, old: int, *,
-                              V: int, alpha: float = 0.1, beta: float = 0.01) -> np.ndarray:
+def _leaves_only_the_document(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
     weight = (n_dk - (np.arange(len(n_k)) == old) + alpha) * (n_kw + beta) / (n_k + V * beta)
     return weight / weight.sum()
 
 
-def _without_priors(n_dk: np.ndarray, n_kw: np.ndarray, n_k: np.ndarray, old: int, *, V: int,
-                    alpha: float = 0.1, beta: float = 0.01) -> np.ndarray:
+def _without_priors(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
     return _solve_gibbs_weights(n_dk, n_kw, n_k, old, V=V, alpha=1e-9, beta=1e-9)
 
 
-def _without_V(n_dk: np.ndarray, n_kw: np.ndarray, n_k: np.ndarray, old: int, *, V: int,
-               alpha: float = 0.1, beta: float = 0.01) -> np.ndarray:
+def _without_V(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
     itself = np.arange(len(n_k)) == old
     weight = (n_dk - itself + alpha) * (n_kw - itself + beta) / (n_k - itself + beta)
     return weight / weight.sum()
 
 
-def _priors_exchanged(n_dk: np.ndarray, n_kw: np.ndarray, n_k: np.ndarray, old: int, *, V: int,
-                      alpha: float = 0.1, beta: float = 0.01) -> np.ndarray:
+def _priors_exchanged(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
     return _solve_gibbs_weights(n_dk, n_kw, n_k, old, V=V, alpha=beta, beta=alpha)
 
 
-def _weights_not_normalised(n_dk: np.ndarray, n_kw: np.ndarray, n_k: np.ndarray, old: int, *,
-                            V: int, alpha: float = 0.1, beta: float = 0.01) -> np.ndarray:
+def _weights_not_normalised(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
     itself = np.arange(len(n_k)) == old
     return (n_dk - itself + alpha) * (n_kw - itself + beta) / (n_k - itself + V * beta)
 
 
-def _case(n_dk: list[int], n_kw: list[int], n_k: list[int], old: int,
-          **keywords: Any) -> dict[str, Any]:
+def _case(n_dk, n_kw, n_k, old, **keywords: Any):
     return dict(n_dk=np.array(n_dk), n_kw=np.array(n_kw), n_k=np.array(n_k), old=old, **keywords)
 
 
@@ -124,28 +117,15 @@ UNSEEN = frozenset(CHANGES[:3])  # tests/exercises/test_topic_models.py enumerat
 
 # ------------------------------------------------------------------- inputs for a class, made anew
 
-def _fresh_shares(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.dirichlet(np.ones(k), size=3), rng.dirichlet(np.ones(6), size=k),
-             int(rng.integers(3)), int(rng.integers(6))) for k in (2, 3, 5)]
 
-
-def _fresh_counts(seed: int) -> list[dict[str, Any]]:
-    rng = generator(seed)
+def _fresh_counts(rng: Generator) -> list[dict[str, Any]]:
     cases = []
     for k in (3, 4, 6):
         n_dk, n_kw = rng.integers(1, 9, size=k), rng.integers(1, 9, size=k)
-        cases.append(
-            dict(n_dk=n_dk, n_kw=n_kw, n_k=n_kw + rng.integers(5, 40, size=k), old=int(
-                rng.integers(k)), V=int(rng.integers(20, 90)), alpha=float(rng.uniform(0.2, 1)),
-                 beta=float(rng.uniform(0.01, 0.1))))
+        cases.append(dict(n_dk=n_dk, n_kw=n_kw, n_k=n_kw + rng.integers(5, 40, size=k),
+                          old=int(rng.integers(k)), V=int(rng.integers(20, 90)),
+                          alpha=float(rng.uniform(0.2, 1)), beta=float(rng.uniform(0.01, 0.1))))
     return cases
-
-
-def _fresh_words(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.dirichlet(np.ones(5), size=3), rng.dirichlet(np.ones(5)), float(weight))
-            for weight in (0.0, 0.3, rng.uniform(0.6, 0.9))]
 
 
 EXERCISES = by_name(
@@ -157,7 +137,9 @@ EXERCISES = by_name(
                "Counts of words in documents survive when words or documents change places, and a "
                "topic's number is a name. Copying, joining and leaving out change counts.")),
     function_task("e_step", "The share of each topic in the count of one word in one document",
-        _solve_e_step, _E_STEP_CASES, fresh=_fresh_shares,
+        _solve_e_step, _E_STEP_CASES,
+        fresh=lambda rng: [(rng.dirichlet(np.ones(k), size=3), rng.dirichlet(np.ones(6), size=k),
+                            int(rng.integers(3)), int(rng.integers(6))) for k in (2, 3, 5)],
         wrong={
             "does not sum to 1": lambda theta, phi, d, w: theta[d] * phi[:, w],
             "forgets the document": lambda theta, phi, d, w: phi[:, w] / phi[:, w].sum(),
@@ -181,7 +163,9 @@ EXERCISES = by_name(
                "itself = np.arange(len(n_k)) == old is 1 at the old topic and 0 elsewhere; then "
                "the formula, then divide by the sum.")),
     function_task("relevance", "A word's relevance for a topic, between frequent and own",
-        _solve_relevance, _RELEVANCE_CASES, fresh=_fresh_words,
+        _solve_relevance, _RELEVANCE_CASES,
+        fresh=lambda rng: [(rng.dirichlet(np.ones(5), size=3), rng.dirichlet(np.ones(5)),
+                            float(weight)) for weight in (0.0, 0.3, rng.uniform(0.6, 0.9))],
         wrong={
             "the weight at the other end":
                 lambda phi, p, weight: _solve_relevance(phi, p, 1 - weight),

@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from ._which_of import which_of
-from ..core import generator
 from .base import Exercise, by_name, function_task
 
 __all__ = ["EXERCISES"]
@@ -26,9 +26,8 @@ def _solve_window_pairs(tokens: list[str], half: int) -> list[tuple[str, str]]:
 
 def _reaches_around(tokens: list[str], half: int) -> list[tuple[str, str]]:
     near = [d for d in range(-half, half + 1) if d]
-    return [
-        (tokens[i + d], tokens[i]) for i in range(len(tokens)) for d in near if i + d < len(tokens)
-    ]
+    return [(tokens[i + d],
+             tokens[i]) for i in range(len(tokens)) for d in near if i + d < len(tokens)]
 
 
 def _forgets_the_last(tokens: list[str], half: int) -> list[tuple[str, str]]:
@@ -109,7 +108,6 @@ _REASONS = {
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])               # tests/exercises/test_word2vec.py measures it
 
-
 # ------------------------------------------------------------------------------ disagree
 
 
@@ -137,27 +135,16 @@ def _judge_disagree(points: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_tokens(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_tokens(rng: Generator) -> list[tuple]:
     texts = [["abcde"[i] for i in rng.integers(5, size=n)] for n in (4, 7, 10)]
-    return [
-        *((text, int(rng.integers(1, 4))) for text in texts), (["no", "no", "never"], 2), ([], 2)
-    ]
+    return [*((text, int(rng.integers(1, 4))) for text in texts), (["no", "no", "never"], 2),
+            ([], 2)]
 
 
-def _fresh_frequencies(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_frequencies(rng: Generator) -> list[tuple]:
     total = int(rng.integers(50_000, 900_000))
-    return [
-        (int(total * share) + 1, total, float(t))
-        for share, t in zip((0.05, 0.01, 0.002, 1e-5), rng.uniform(2e-4, 2e-3, size=4), strict=True)
-    ]
-
-
-def _fresh_guesses(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=(k + 1, d)), np.eye(k + 1)[0])
-            for d, k in ((3, 2), (4, 5), (6, 3))]
+    return [(int(total * share) + 1, total, float(t)) for share,
+            t in zip((0.05, 0.01, 0.002, 1e-5), rng.uniform(2e-4, 2e-3, size=4), strict=True)]
 
 
 EXERCISES = by_name(
@@ -195,7 +182,9 @@ EXERCISES = by_name(
                "A probability is at most 1: min(1.0, ...).")),
     function_task("context_gradient",
         "The gradient of the loss of one guess, for the vector that guesses",
-        _solve_context_gradient, _GRADIENT_CASES, fresh=_fresh_guesses,
+        _solve_context_gradient, _GRADIENT_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(k + 1, d)),
+                            np.eye(k + 1)[0]) for d, k in ((3, 2), (4, 5), (6, 3))],
         wrong={
             "points up instead of down":
                 lambda v, u, labels: -_solve_context_gradient(v, u, labels),
