@@ -49,11 +49,6 @@ def _variance_of_projections(X: np.ndarray) -> float:
     return (X @ first).var() / max(X.var(axis=0).sum(), 1e-12)
 
 
-def _by_the_mean(X: np.ndarray) -> float:
-    m = X.mean(axis=0)
-    return len(X) * (m @ m) / (X**2).sum()
-
-
 _TALL = np.array([[3.0, 0.0, 1.0], [3.0, 1.0, 0.0], [4.0, -1.0, 0.0], [2.0, 0.0, -2.0]])
 _EXPLAINED_CASES = [(np.eye(2),), (np.array([[1.0, 2.0], [2.0, 4.0]]),), (_TALL,),
                     (np.vstack([_TALL, -_TALL]),)]
@@ -159,20 +154,19 @@ EXERCISES = by_name(
         _solve_explained, _EXPLAINED_CASES,
         fresh=lambda rng: [(rng.normal(size=(n, d)) + rng.normal(size=d),) for n,
                            d in ((2, 3), (5, 4), (9, 3))],
-        wrong={
-            "centred first": _centred_first,
-            "no squares": _without_squares,
-            "variance of the projections": _variance_of_projections,
-            "the mean as the one vector": _by_the_mean},
+        wrong={"centred first": _centred_first,
+               "no squares": _without_squares,
+               "variance of the projections": _variance_of_projections,
+               "the mean as the one vector":
+                   lambda X: len(X) * (X.mean(axis=0) @ X.mean(axis=0)) / (X**2).sum()},
         hints=("np.linalg.svd(X, compute_uv=False) gives the singular values, the largest first.",
                "Squares, and the first over their sum. X stays as it is.")),
     function_task("push", "Where a step of training sends a word that is never the answer",
         _solve_push, _PUSH_CASES, fresh=_fresh_contexts,
-        wrong={
-            "towards the contexts": lambda w, H, others: -_solve_push(w, H, others),
-            "away from the mean context": lambda w, H, others: -H.mean(axis=0),
-            "its own score left out": _own_score_left_out,
-            "back to the origin": _against_itself},
+        wrong={"towards the contexts": lambda w, H, others: -_solve_push(w, H, others),
+               "away from the mean context": lambda w, H, others: -H.mean(axis=0),
+               "its own score left out": _own_score_left_out,
+               "back to the origin": _against_itself},
         hints=("The loss of a context h is log Σ exp(h·w) less the score of the answer. The word "
                "is in the first part only.",
                "Its gradient is p(w | h) h, with p a softmax over w and all others. Take the mean "
@@ -193,13 +187,12 @@ EXERCISES = by_name(
     Exercise("even_looking", question="Vectors with a mean cosine of 0 that nearly lie on a line",
         judge=_judge_even_looking,
         solution=np.array([[1.0, 0.02], [1.0, -0.02], [1.0, 0.0], [-1.0, 0.0]]),
-        wrong={
-            "a square": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
-            "no line": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]),
-            "two against two": np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1], [-1.0, -0.1]]),
-            "all on one side": np.array([[1.0, 0.1], [1.0, 0.0], [1.0, -0.1], [1.0, 0.05]]),
-            "an even star":
-                np.array([[np.cos(t), np.sin(t)] for t in np.arange(5) * 2 * np.pi / 5])},
+        wrong={"a square": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
+               "no line": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]),
+               "two against two": np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1], [-1.0, -0.1]]),
+               "all on one side": np.array([[1.0, 0.1], [1.0, 0.0], [1.0, -0.1], [1.0, 0.05]]),
+               "an even star":
+                   np.array([[np.cos(t), np.sin(t)] for t in np.arange(5) * 2 * np.pi / 5])},
         hints=("The mean cosine is 0 where ‖Σu‖² = n.",
                "On a line every u is +1 or -1. How many of four have to be negative for (Σu)² = "
                "4?")))

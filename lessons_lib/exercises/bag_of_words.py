@@ -185,25 +185,23 @@ EXERCISES = by_name(
                "with or without length.")),
     function_task("bm25_weight", "What one word adds to the BM25 score of a document",
         _solve_bm25_weight, _BM25_CASES, fresh=_fresh_scores,
-        wrong={
-            "no saturation": _without_saturation,
-            "no 1 inside the logarithm": _without_one_in_the_log,
-            "length upside down": _length_upside_down,
-            "b and 1 - b exchanged": _b_on_the_wrong_side,
-            "no factor k1 + 1": _without_k1_plus_1},
+        wrong={"no saturation": _without_saturation,
+               "no 1 inside the logarithm": _without_one_in_the_log,
+               "length upside down": _length_upside_down,
+               "b and 1 - b exchanged": _b_on_the_wrong_side,
+               "no factor k1 + 1": _without_k1_plus_1},
         hints=("First the idf, with math.log or np.log. Then the fraction, written as in the "
                "formula.",
                "In a document of mean length the bracket after k1 is 1. Check yours: 1 - b + b * "
                "1.")),
     function_task("count_ngrams", "The n-grams of a text, none across the end of a sentence",
         _solve_count_ngrams, _NGRAM_CASES, fresh=_fresh_sentences,
-        wrong={
-            "across the full stop": _across_sentences,
-            "the last n-gram is missing": _last_one_missing,
-            "shorter ends are counted": _short_ends_counted,
-            "each counted once":
-                lambda sentences, n: dict.fromkeys(_solve_count_ngrams(sentences, n), 1),
-            "side by side, not overlapping": _side_by_side},
+        wrong={"across the full stop": _across_sentences,
+               "the last n-gram is missing": _last_one_missing,
+               "shorter ends are counted": _short_ends_counted,
+               "each counted once":
+                   lambda sentences, n: dict.fromkeys(_solve_count_ngrams(sentences, n), 1),
+               "side by side, not overlapping": _side_by_side},
         hints=("A sentence of L words has L - n + 1 n-grams, which start at the words 0, 1, …, L - "
                "n.",
                'collections.Counter counts; " ".join(words[i : i + n]) writes one n-gram.')),
@@ -211,13 +209,12 @@ EXERCISES = by_name(
         question="Two different sentences with the same words and the same pairs of words",
         judge=_judge_same_pairs,
         solution=_words("the dog and the cat and the bird", "the cat and the dog and the bird"),
-        wrong={
-            "a swap that pairs can see": _words("dog bites man", "man bites dog"),
-            "the same sentence": _words("a b", "a b"),
-            "other words": _words("the dog barks", "the cat barks"),
-            "one word more": _words("a b a b", "a b a b a"),
-            "roles exchanged in two clauses": _EXCHANGED,
-            "a word moved to the end": _words("a b c a", "b c a a")},
+        wrong={"a swap that pairs can see": _words("dog bites man", "man bites dog"),
+               "the same sentence": _words("a b", "a b"),
+               "other words": _words("the dog barks", "the cat barks"),
+               "one word more": _words("a b a b", "a b a b a"),
+               "roles exchanged in two clauses": _EXCHANGED,
+               "a word moved to the end": _words("a b c a", "b c a a")},
         hints=("Let one word occur three times. It cuts the sentence into pieces.",
                "“the … the … the”: pieces that begin and end with the same word can change places, "
                "and no pair notices.")))

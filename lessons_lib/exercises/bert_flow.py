@@ -92,11 +92,6 @@ def _scale_not_its_log(z: np.ndarray, net: Net) -> np.ndarray:
     return np.hstack([first, (second - t) / np.where(s == 0, 1, s)])
 
 
-def _halves_exchanged(z: np.ndarray, net: Net) -> np.ndarray:
-    done = _solve_undo(z, net)
-    return np.hstack(np.split(done, 2, axis=1)[::-1])
-
-
 @dataclass(frozen=True)
 class _Named:
     """A net that says its formula where a failing case is printed."""
@@ -243,33 +238,31 @@ EXERCISES = by_name(
     function_task("linear_log_density",
         "The log-density of vectors that a linear map makes Gaussian",
         _solve_linear_log_density, _LINEAR_CASES, fresh=_fresh_maps,
-        wrong={
-            "no determinant": _no_determinant,
-            "the determinant of the way back":
-                lambda x, W, b: _solve_linear_log_density(x, W, b) - 2 * np.linalg.slogdet(W)[1],
-            "rows times W, not Wᵀ": lambda x, W, b: _solve_linear_log_density(x, W.T, b),
-            "2π for one dimension only": _one_dimension,
-            "the logarithm of a signed volume": _log_of_signed},
+        wrong={"no determinant": _no_determinant,
+               "the determinant of the way back":
+                   lambda x, W, b: _solve_linear_log_density(x, W, b) - 2 * np.linalg.slogdet(W)[1],
+               "rows times W, not Wᵀ": lambda x, W, b: _solve_linear_log_density(x, W.T, b),
+               "2π for one dimension only": _one_dimension,
+               "the logarithm of a signed volume": _log_of_signed},
         hints=("z = (x - b) @ W.T, and log N(z; 0, I) = -½‖z‖² - (d / 2) log 2π.",
                "Add log |det W|: np.linalg.slogdet(W)[1].")),
     function_task("undo", "The way back of an affine coupling",
         _solve_undo, _UNDO_CASES, fresh=_fresh_couplings,
-        wrong={
-            "stretched before the shift is gone": _stretched_first,
-            "the net reads the second half": _net_of_second,
-            "there again": _there_again,
-            "divided by the log-scale": _scale_not_its_log,
-            "halves exchanged": _halves_exchanged},
+        wrong={"stretched before the shift is gone": _stretched_first,
+               "the net reads the second half": _net_of_second,
+               "there again": _there_again,
+               "divided by the log-scale": _scale_not_its_log,
+               "halves exchanged":
+                   lambda z, net: np.hstack(np.split(_solve_undo(z, net), 2, axis=1)[::-1])},
         hints=("The first half passed, so the net can be asked again with the same input.",
                "What was done last is undone first: the shift.")),
     function_task("actnorm", "An ActNorm set from its first batch",
         _solve_actnorm, _ACTNORM_CASES, fresh=_fresh_batches,
-        wrong={
-            "log-determinant of the way back": _wrong_sign,
-            "ddof 1": _other_ddof,
-            "one scale for all": _one_scale,
-            "the shift after the scale": _shift_after,
-            "summed over the rows": _all_rows},
+        wrong={"log-determinant of the way back": _wrong_sign,
+               "ddof 1": _other_ddof,
+               "one scale for all": _one_scale,
+               "the shift after the scale": _shift_after,
+               "summed over the rows": _all_rows},
         hints=("shift = -mean, scale = 1 / standard deviation, for each column.",
                "A stretch by scale in each dimension: the sum of log(scale).")),
     function_task("edit_distance", "How many words have to change",
@@ -288,11 +281,10 @@ EXERCISES = by_name(
                "b[j-1]).")),
     Exercise("same_area", question="A matrix that keeps areas and stretches a vector",
         judge=_judge_same_area, solution=np.array([[3.0, 0.0], [0.0, 1 / 3]]),
-        wrong={
-            "a rotation": np.array([[0.0, -1.0], [1.0, 0.0]]),
-            "three times as large": 3 * np.eye(2),
-            "area turned over": np.array([[3.0, 0.0], [0.0, -1 / 3]]),
-            "a small shear": np.array([[1.0, 0.5], [0.0, 1.0]]),
-            "a stretch alone": np.array([[3.0, 0.0], [0.0, 1.0]])},
+        wrong={"a rotation": np.array([[0.0, -1.0], [1.0, 0.0]]),
+               "three times as large": 3 * np.eye(2),
+               "area turned over": np.array([[3.0, 0.0], [0.0, -1 / 3]]),
+               "a small shear": np.array([[1.0, 0.5], [0.0, 1.0]]),
+               "a stretch alone": np.array([[3.0, 0.0], [0.0, 1.0]])},
         hints=("The determinant has to be 1.",
                "Stretch one direction and squeeze the other, or shear: [[1, k], [0, 1]].")))

@@ -257,16 +257,15 @@ EXERCISES = by_name(
         fresh=lambda rng: [(*(rng.normal(size=(n, d)) * 1.5 for _ in range(3)), mask) for n, d,
                            mask in ((3, 2, np.array([1, 1, 0])), (4, 3, np.array([1, 0, 1, 1])),
                                     (5, 3, np.array([0, 1, 1, 1, 0])))],
-        wrong={
-            "no square root":
-                lambda Q, K, V, mask: _softmax(np.where(mask == 1, Q @ K.T, -np.inf)) @ V,
-            "shares sum to 1 down the columns": _over_the_looking,
-            "mask forgotten": lambda Q, K, V, mask: _softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,
-            "hidden scores are 0":
-                lambda Q, K, V, mask: _softmax(Q @ K.T / np.sqrt(Q.shape[1]) * mask) @ V,
-            "mask after the softmax":
-                lambda Q, K, V, mask: (_softmax(Q @ K.T / np.sqrt(Q.shape[1])) * mask) @ V,
-            "root of the length": _root_of_length},
+        wrong={"no square root":
+                   lambda Q, K, V, mask: _softmax(np.where(mask == 1, Q @ K.T, -np.inf)) @ V,
+               "shares sum to 1 down the columns": _over_the_looking,
+               "mask forgotten": lambda Q, K, V, mask: _softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,
+               "hidden scores are 0":
+                   lambda Q, K, V, mask: _softmax(Q @ K.T / np.sqrt(Q.shape[1]) * mask) @ V,
+               "mask after the softmax":
+                   lambda Q, K, V, mask: (_softmax(Q @ K.T / np.sqrt(Q.shape[1])) * mask) @ V,
+               "root of the length": _root_of_length},
         hints=("Q @ K.T has a row for each position that looks and a column for each that is "
                "looked at.",
                "Where the mask is 0 the score is minus infinity before the softmax: np.where(mask "
@@ -275,13 +274,12 @@ EXERCISES = by_name(
         _solve_masked_loss, _LOSS_CASES,
         fresh=lambda rng: [(rng.normal(size=(n, 5)) * 2, rng.integers(5, size=n),
                             rng.permutation(n)[:m]) for n, m in ((4, 2), (6, 3), (9, 4))],
-        wrong={
-            "all places count": _all_places,
-            "divided by the length of the row": _divided_by_length,
-            "a sum": _sum_of_losses,
-            "no logarithm": _without_logarithm,
-            "logarithm to base 2": _in_bits,
-            "the best guess instead of the label": _of_the_best_guess},
+        wrong={"all places count": _all_places,
+               "divided by the length of the row": _divided_by_length,
+               "a sum": _sum_of_losses,
+               "no logarithm": _without_logarithm,
+               "logarithm to base 2": _in_bits,
+               "the best guess instead of the label": _of_the_best_guess},
         hints=("Only scores[positions] matter; the label of each is labels[positions].",
                "log softmax of a row s is s - log(sum(exp(s))); the loss is minus its mean at the "
                "labels.")),
@@ -290,14 +288,13 @@ EXERCISES = by_name(
         fresh=lambda rng: [(rng.normal(size=(3, 4, d)), mask) for d,
                            mask in ((2, np.array([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0]])),
                                     (3, np.array([[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0]])))],
-        wrong={
-            "ignores the mask": lambda states, mask: states.mean(axis=1),
-            "divides by the padded length":
-                lambda states, mask: (states * mask[:, :, None]).mean(axis=1),
-            "one length for all rows": _one_length_for_all,
-            "a sum": lambda states, mask: (states * mask[:, :, None]).sum(axis=1),
-            "NaN for a text without a token": _nan_where_empty,
-            "the first token": lambda states, mask: states[:, 0] * mask[:, :1]},
+        wrong={"ignores the mask": lambda states, mask: states.mean(axis=1),
+               "divides by the padded length":
+                   lambda states, mask: (states * mask[:, :, None]).mean(axis=1),
+               "one length for all rows": _one_length_for_all,
+               "a sum": lambda states, mask: (states * mask[:, :, None]).sum(axis=1),
+               "NaN for a text without a token": _nan_where_empty,
+               "the first token": lambda states, mask: states[:, 0] * mask[:, :1]},
         hints=("states * mask[:, :, None] sets padding to 0.",
                "Divide each row by its own number of tokens, at least 1.")),
     function_task("passes", "How often must the model run, for pairs and for single sentences?",
@@ -305,12 +302,11 @@ EXERCISES = by_name(
         fresh=lambda rng: [(int(rng.integers(3, 50)), rng.integers(2, 9,
                                                                    size=n).tolist()) for n in (1, 2,
                                                                                                4)],
-        wrong={
-            "both orders of a pair": _both_orders,
-            "each sentence with itself": _with_itself,
-            "old pairs run again": _old_pairs_again,
-            "new ones not among each other": _only_against_the_old,
-            "as many single passes as pairs": _singles_are_pairs},
+        wrong={"both orders of a pair": _both_orders,
+               "each sentence with itself": _with_itself,
+               "old pairs run again": _old_pairs_again,
+               "new ones not among each other": _only_against_the_old,
+               "as many single passes as pairs": _singles_are_pairs},
         hints=("n sentences make n (n - 1) / 2 pairs. How many pairs are new when m sentences "
                "arrive?",
                "m new ones meet n old ones, m * n pairs, and each other, m (m - 1) / 2. A vector, "

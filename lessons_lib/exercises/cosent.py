@@ -156,12 +156,11 @@ EXERCISES = by_name(
     value_task("terms", "How many exponentials does the loss of a batch with ten grades add up?",
         35,
         remark="Count the ordered pairs: the first has the strictly higher grade.",
-        wrong={
-            "all pairs": 45,
-            "both ways": 90,
-            "ties counted": 44,
-            "neighbours": 9,
-            "different grades": 6},
+        wrong={"all pairs": 45,
+               "both ways": 90,
+               "ties counted": 44,
+               "neighbours": 9,
+               "different grades": 6},
         hints=("All pairs of ten are 45. Which of them make no term?",
                "Equal grades make none: 3 pairs of zeros, 1 of ones, 6 of twos.")),
     which_of("unseen", "Which changes leave CoSENT as it is?",
@@ -172,12 +171,11 @@ EXERCISES = by_name(
                "Five of the seven.")),
     function_task("gradient", "∂L/∂s of CoSENT",
         _solve_gradient, _GRADIENT_CASES, fresh=_fresh_batches,
-        wrong={
-            "the 1 forgotten": _gradient(one=0.0),
-            "uphill": _gradient(flip=True),
-            "equal grades count": _gradient(ties=True),
-            "without λ": _gradient(scaled=False),
-            "lower pairs only": _gradient(higher=False)},
+        wrong={"the 1 forgotten": _gradient(one=0.0),
+               "uphill": _gradient(flip=True),
+               "equal grades count": _gradient(ties=True),
+               "without λ": _gradient(scaled=False),
+               "lower pairs only": _gradient(higher=False)},
         hints=("terms[i, j] = exp(λ (s[j] - s[i])) where y[i] > y[j], else 0. Divide them by 1 + "
                "their sum: those are the shares.",
                "s[k] stands with + in column k and with - in row k: λ times column sums less row "
@@ -202,12 +200,11 @@ EXERCISES = by_name(
         "For each pair, the sum of exp(s) over the pairs with a strictly smaller grade, without a "
         "loop",
         _solve_below, _BELOW_CASES, fresh=_fresh_grades,
-        wrong={
-            "equal grades counted": _ties_counted,
-            "by place, ties or not": _place_only,
-            "left in sorted order": _not_put_back,
-            "sums not sorted": _not_sorted,
-            "the larger ones": lambda s, y: np.exp(s).sum() - _ties_counted(s, y)},
+        wrong={"equal grades counted": _ties_counted,
+               "by place, ties or not": _place_only,
+               "left in sorted order": _not_put_back,
+               "sums not sorted": _not_sorted,
+               "the larger ones": lambda s, y: np.exp(s).sum() - _ties_counted(s, y)},
         hints=("Sort by grade, take running sums with a 0 before the first; running[k] is the sum "
                "over the k smallest.",
                "np.searchsorted(sorted_grades, y) says how many grades are strictly smaller.")),
@@ -215,13 +212,12 @@ EXERCISES = by_name(
         question="Two rows of cosines with one mean for the grades 0, 0.5, 1: the first in order, "
                  "the second with the smaller squared error",
         judge=_judge_disagree, solution=np.array([[0.49, 0.50, 0.51], [0.26, 0.25, 0.99]]),
-        wrong={
-            "both in order": np.array([[0.1, 0.5, 0.9], [0.0, 0.5, 1.0]]),
-            "both out of order": np.array([[0.9, 0.5, 0.1], [0.1, 0.6, 0.5]]),
-            "the wrong way round": np.array([[0.26, 0.25, 0.99], [0.49, 0.50, 0.51]]),
-            "as in the lesson, by the level": np.array([[0.80, 0.85, 0.90], [0.3, 0.25, 1.0]]),
-            "error no smaller": np.array([[0.0, 0.5, 1.0], [1.0, 0.5, 0.0]]),
-            "no cosines": np.array([[3.0, 4.0, 5.0], [0.1, 0.0, 1.0]])},
+        wrong={"both in order": np.array([[0.1, 0.5, 0.9], [0.0, 0.5, 1.0]]),
+               "both out of order": np.array([[0.9, 0.5, 0.1], [0.1, 0.6, 0.5]]),
+               "the wrong way round": np.array([[0.26, 0.25, 0.99], [0.49, 0.50, 0.51]]),
+               "as in the lesson, by the level": np.array([[0.80, 0.85, 0.90], [0.3, 0.25, 1.0]]),
+               "error no smaller": np.array([[0.0, 0.5, 1.0], [1.0, 0.5, 0.0]]),
+               "no cosines": np.array([[3.0, 4.0, 5.0], [0.1, 0.0, 1.0]])},
         hints=("With the same mean the level is the same. What else is in a squared error that no "
                "ranking notices?",
                "Three cosines close to 0.5 in the right order have an error near 0.17: their "

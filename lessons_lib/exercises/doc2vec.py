@@ -4,7 +4,6 @@ hand, and what a bag of words cannot see.
 
 from __future__ import annotations
 
-
 import numpy as np
 from numpy.random import Generator
 
@@ -75,11 +74,6 @@ def _solve_document_gradient(D: np.ndarray, U: np.ndarray, n: np.ndarray, P: np.
     return (k * n.sum() * P * s - n * (1 - s)) @ U
 
 
-def _noise_once(D: np.ndarray, U: np.ndarray, n: np.ndarray, P: np.ndarray, k: int) -> np.ndarray:
-    s = _sigma(U @ D)
-    return (k * P * s - n * (1 - s)) @ U
-
-
 _U = np.array([[1.0, 0.0], [0.5, -1.0], [-1.0, 2.0]])
 _GRADIENT_CASES = [(np.array([0.0, 0.0]), _U, np.array([1, 1, 0]), np.array([0.5, 0.25, 0.25]), 2),
                    (np.array([0.3, -0.2]), _U, np.array([4, 0, 2]), np.array([0.2, 0.3, 0.5]), 5),
@@ -137,11 +131,10 @@ EXERCISES = by_name(
                "distribution, and on k. Does the change touch one of these?")),
     function_task("dm_input", "What the outputs are multiplied with in PV-DM",
         _solve_dm_input, _DM_CASES, fresh=_fresh_inputs,
-        wrong={
-            "forgets the document": _without_document,
-            "the document weighs as much as all words": _document_beside_the_mean,
-            "the document comes first": _document_first,
-            "mixes up the coordinates": _column_by_column},
+        wrong={"forgets the document": _without_document,
+               "the document weighs as much as all words": _document_beside_the_mean,
+               "the document comes first": _document_first,
+               "mixes up the coordinates": _column_by_column},
         hints=("np.vstack([words, document]) has the document as its last row.",
                "mean and sum go over axis 0; .ravel() lays the rows side by side.")),
     function_task("document_gradient",
@@ -151,13 +144,13 @@ EXERCISES = by_name(
                             rng.integers(0, 6, size=V) + np.eye(V, dtype=int)[0],
                             rng.dirichlet(np.ones(V)), int(rng.integers(2, 8))) for V,
                            d in ((4, 2), (6, 3))],
-        wrong={
-            "points uphill": lambda D, U, n, P, k: -_solve_document_gradient(D, U, n, P, k),
-            "leaves the noise out": lambda D, U, n, P, k: (-n * (1 - _sigma(U @ D))) @ U,
-            "noise for one word, not for each": _noise_once,
-            "forgets k": lambda D, U, n, P, k: _solve_document_gradient(D, U, n, P, 1),
-            "shares instead of counts":
-                lambda D, U, n, P, k: _solve_document_gradient(D, U, n / n.sum(), P, k)},
+        wrong={"points uphill": lambda D, U, n, P, k: -_solve_document_gradient(D, U, n, P, k),
+               "leaves the noise out": lambda D, U, n, P, k: (-n * (1 - _sigma(U @ D))) @ U,
+               "noise for one word, not for each":
+                   lambda D, U, n, P, k: (k * P * _sigma(U @ D) - n * (1 - _sigma(U @ D))) @ U,
+               "forgets k": lambda D, U, n, P, k: _solve_document_gradient(D, U, n, P, 1),
+               "shares instead of counts":
+                   lambda D, U, n, P, k: _solve_document_gradient(D, U, n / n.sum(), P, k)},
         hints=("A true word w is there n[w] times and adds -(1 - s[w]) U[w] each time.",
                "As noise it is expected k * n.sum() * P[w] times and adds s[w] U[w] each time.")),
     function_task("infer", "Infer a document's vector with frozen outputs",
@@ -165,15 +158,14 @@ EXERCISES = by_name(
         fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(4, d)),
                             np.array([1.0, 0.0, 1.0, 0.0]), float(rng.uniform(0.05, 0.4)),
                             int(rng.integers(3, 15))) for d in (2, 3)],
-        wrong={
-            "the outputs move, too": _moves_the_outputs,
-            "stops after one step":
-                lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate, 1),
-            "goes the wrong way":
-                lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, -rate, steps),
-            "forgets the noise": _true_words_only,
-            "one large step":
-                lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate * steps, 1)},
+        wrong={"the outputs move, too": _moves_the_outputs,
+               "stops after one step":
+                   lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate, 1),
+               "goes the wrong way":
+                   lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, -rate, steps),
+               "forgets the noise": _true_words_only,
+               "one large step":
+                   lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate * steps, 1)},
         hints=("labels - sigmoid(U @ D) is what is wanted minus what is given, one number for each "
                "row of U.",
                "D moves by rate times that times U. U stays. Do not change D in place: D = D + "
@@ -182,11 +174,10 @@ EXERCISES = by_name(
         N_NUMBERS, rtol=0.001,
         remark="Count the rows of words and documents with d numbers each; then ask how long a row "
                "of the outputs must be, if all inputs stand side by side",
-        wrong={
-            "outputs of d numbers": 10_000 * 100 * 2 + 1000 * 100,
-            "no place for the document": 10_000 * 100 * 11 + 1000 * 100,
-            "one side of the window": 10_000 * 100 * 7 + 1000 * 100,
-            "outputs for documents, too": 12 * 11_000 * 100},
+        wrong={"outputs of d numbers": 10_000 * 100 * 2 + 1000 * 100,
+               "no place for the document": 10_000 * 100 * 11 + 1000 * 100,
+               "one side of the window": 10_000 * 100 * 7 + 1000 * 100,
+               "outputs for documents, too": 12 * 11_000 * 100},
         hints=("Ten words and the document stand side by side.",
                "Inputs: (V + N) d, and one row for the edge of the text. Outputs: V rows of 11 "
                "d.")))

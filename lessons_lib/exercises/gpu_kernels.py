@@ -150,12 +150,11 @@ EXERCISES = by_name(
     *_row_range.exercises().values(),
     function_task("largest_two", "Join the two largest numbers of two tiles",
         _solve_largest_two, _PAIRS, fresh=_fresh_tiles,
-        wrong={
-            "the best of each tile": lambda a, b: (max(a[0], b[0]), min(a[0], b[0])),
-            "place by place": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
-            "equal numbers count once": _without_equals,
-            "0 stands for nothing": _zero_for_nothing,
-            "the first tile wins": lambda a, b: a},
+        wrong={"the best of each tile": lambda a, b: (max(a[0], b[0]), min(a[0], b[0])),
+               "place by place": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+               "equal numbers count once": _without_equals,
+               "0 stands for nothing": _zero_for_nothing,
+               "the first tile wins": lambda a, b: a},
         hints=("Both of the two largest may come from the same tile.",
                "Four numbers come in, and the two largest of them go out.",
                "Minus infinity loses against every number by itself: an empty tile needs no line "
@@ -165,12 +164,11 @@ EXERCISES = by_name(
         _solve_uniformity_gradient, _POINTS,
         fresh=lambda rng: [(rng.normal(size=(n, d)), float(rng.uniform(0.4, 1.8))) for n,
                            d in ((2, 2), (4, 3), (6, 2))],
-        wrong={
-            "weights that sum to one over ordered pairs": _scaled_gradient(0.5),
-            "sign": _scaled_gradient(-1.0),
-            "diagonal kept": _diagonal_kept,
-            "the point's own term missing": _without_own_term,
-            "factor t forgotten": lambda x, t: _solve_uniformity_gradient(x, t) / t},
+        wrong={"weights that sum to one over ordered pairs": _scaled_gradient(0.5),
+               "sign": _scaled_gradient(-1.0),
+               "diagonal kept": _diagonal_kept,
+               "the point's own term missing": _without_own_term,
+               "factor t forgotten": lambda x, t: _solve_uniformity_gradient(x, t) / t},
         hints=("Make the (n, n) table of exp(-t · distance²) with x[:, None] - x, and set its "
                "diagonal to 0.",
                "The denominator runs over a < b: each pair once. Your table holds each pair twice.",
@@ -178,13 +176,12 @@ EXERCISES = by_name(
                "needed.")),
     Exercise("per_byte", question="How many operations per byte does each piece of work have?",
         judge=_judge_per_byte, solution=_PER_BYTE,
-        wrong={
-            "numbers taken for bytes": {name: 4 * value for name, value in _PER_BYTE.items()},
-            "a multiplication and an addition counted as one":
-                _PER_BYTE | {name: _PER_BYTE[name] / 2 for name in list(_PER_BYTE)[1:]},
-            "the output forgotten":
-                _PER_BYTE | {"add": 1 / 8, "tall x wide": 2 * 1e10 * 50 / (4 * 1e7)},
-            "words": dict.fromkeys(_PER_BYTE, "memory")},
+        wrong={"numbers taken for bytes": {name: 4 * value for name, value in _PER_BYTE.items()},
+               "a multiplication and an addition counted as one":
+                   _PER_BYTE | {name: _PER_BYTE[name] / 2 for name in list(_PER_BYTE)[1:]},
+               "the output forgotten":
+                   _PER_BYTE | {"add": 1 / 8, "tall x wide": 2 * 1e10 * 50 / (4 * 1e7)},
+               "words": dict.fromkeys(_PER_BYTE, "memory")},
         hints=("Adding: one operation per number of the result; two numbers come in and one goes "
                "out, 4 bytes each.",
                "The square product: 2 · 3000³ operations, 3 · 3000² numbers of 4 bytes.",

@@ -103,24 +103,22 @@ EXERCISES = by_name(
                "distinct words, not words.")),
     function_task("words_needed", "How many words cover a given share of a text?",
         _solve_words_needed, _COUNT_CASES, fresh=_fresh_counts,
-        wrong={
-            "one too many": lambda counts, share: _solve_words_needed(counts, share) + 1,
-            "counts taken in the given order": _in_given_order,
-            "rarest words first": _rarest_first,
-            "more than the share": _more_than_the_share,
-            "share of the words, not of the text":
-                lambda counts, share: math.ceil(share * len(counts))},
+        wrong={"one too many": lambda counts, share: _solve_words_needed(counts, share) + 1,
+               "counts taken in the given order": _in_given_order,
+               "rarest words first": _rarest_first,
+               "more than the share": _more_than_the_share,
+               "share of the words, not of the text":
+                   lambda counts, share: math.ceil(share * len(counts))},
         hints=("Take the most frequent words first, and keep a running total: np.cumsum.",
                "You need the first position at which the running total, divided by the sum of all "
                "counts, reaches the share. Positions start at 0.")),
     Exercise("equidistant", question="Four words, three numbers each, all equally far apart",
         judge=_judge_equidistant, solution=_TETRAHEDRON,
-        wrong={
-            "four one-hot vectors": np.eye(4),
-            "corners of a square": np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]),
-            "three one-hots and the origin": np.vstack([np.eye(3), np.zeros((1, 3))]),
-            "all in one place": np.ones((4, 3)),
-            "points on a line": np.arange(12).reshape(4, 3)},
+        wrong={"four one-hot vectors": np.eye(4),
+               "corners of a square": np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]),
+               "three one-hots and the origin": np.vstack([np.eye(3), np.zeros((1, 3))]),
+               "all in one place": np.ones((4, 3)),
+               "points on a line": np.arange(12).reshape(4, 3)},
         hints=("Three points at equal distances make a triangle. Which body has four corners at "
                "equal distances?",
                "Take every second corner of a cube: between any two of them exactly two of the "

@@ -128,12 +128,11 @@ def _fresh_masks(rng: Generator) -> list[tuple]:
 EXERCISES = by_name(
     function_task("cut_short", "The first k numbers of each vector, scaled to length 1",
         _solve_cut_short, _CUT_CASES, fresh=_fresh_vectors,
-        wrong={
-            "scaled before the cut": lambda X, k: _solve_cut_short(X, X.shape[1])[:, :k],
-            "not scaled": lambda X, k: X[:, :k],
-            "the last k": lambda X, k: _solve_cut_short(X[:, ::-1], k)[:, ::-1],
-            "a zero row gives NaN": _zero_row_forgotten,
-            "the first k rows": lambda X, k: _solve_cut_short(X, X.shape[1])[:k]},
+        wrong={"scaled before the cut": lambda X, k: _solve_cut_short(X, X.shape[1])[:, :k],
+               "not scaled": lambda X, k: X[:, :k],
+               "the last k": lambda X, k: _solve_cut_short(X[:, ::-1], k)[:, ::-1],
+               "a zero row gives NaN": _zero_row_forgotten,
+               "the first k rows": lambda X, k: _solve_cut_short(X, X.shape[1])[:k]},
         hints=("Cut first. What is the length of what is left?",
                "A row whose first k numbers are all 0 stays 0: divide it by 1.")),
     function_task("nested_loss",
@@ -171,14 +170,13 @@ EXERCISES = by_name(
                "100 · 2 · 12 = steps · (12 + 1).")),
     function_task("last_token", "The vector of the last real token, wherever the padding is",
         _solve_last_token, _LAST_CASES, fresh=_fresh_masks,
-        wrong={
-            "last column": lambda states, mask: states[:, -1],
-            "length less one":
-                lambda states, mask: states[np.arange(len(states)), mask.sum(axis=1) - 1],
-            "mean": _mean_of_all,
-            "first token":
-                lambda states, mask: states[np.arange(len(states)), np.argmax(mask, axis=1)],
-            "one after": _one_after},
+        wrong={"last column": lambda states, mask: states[:, -1],
+               "length less one":
+                   lambda states, mask: states[np.arange(len(states)), mask.sum(axis=1) - 1],
+               "mean": _mean_of_all,
+               "first token":
+                   lambda states, mask: states[np.arange(len(states)), np.argmax(mask, axis=1)],
+               "one after": _one_after},
         hints=("mask[:, ::-1] read from the left is the mask read from the right.",
                "np.argmax of a row of zeros and ones is the place of its first one.")),
     value_task("first_weight", "Weight of the first of five tokens in the mean of causal averages",

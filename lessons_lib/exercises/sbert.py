@@ -205,36 +205,33 @@ EXERCISES = by_name(
                "Each label stands twice.")),
     function_task("features", "What the classifier sees of a pair",
         _solve_features, _FEATURE_CASES, fresh=_fresh_features,
-        wrong={
-            "always in one order": _fixed_order,
-            "difference with its sign": _with(lambda u, v: u - v, lambda u, v: u * v),
-            "inner product": _with(lambda u, v: np.abs(u - v), lambda u, v: (u * v).sum(axis=1)),
-            "length of the difference":
-                _with(lambda u, v: np.linalg.norm(u - v, axis=1), lambda u, v: u * v),
-            "difference squared": _with(lambda u, v: (u - v)**2, lambda u, v: u * v)},
+        wrong={"always in one order": _fixed_order,
+               "difference with its sign": _with(lambda u, v: u - v, lambda u, v: u * v),
+               "inner product": _with(lambda u, v: np.abs(u - v), lambda u, v: (u * v).sum(axis=1)),
+               "length of the difference":
+                   _with(lambda u, v: np.linalg.norm(u - v, axis=1), lambda u, v: u * v),
+               "difference squared": _with(lambda u, v: (u - v)**2, lambda u, v: u * v)},
         hints=("A dict from name to array, then the arrays side by side, in the order of the "
                "names.",
                "np.hstack([...]) of arrays (n, dim).")),
     function_task("triplet", "Mean over the triplets of max(‖a - p‖ - ‖a - n‖ + margin, 0)",
         _solve_triplet, _TRIPLET_CASES, fresh=_fresh_triplets,
-        wrong={
-            "squared lengths":
-                _triplet_of(lambda near, far, m: np.maximum(near - far + m, 0), power=2),
-            "hinge after the mean": _hinge_of_mean,
-            "signs exchanged": _triplet_of(lambda near, far, m: np.maximum(far - near + m, 0)),
-            "no hinge": _triplet_of(lambda near, far, m: near - far + m),
-            "margin outside": _triplet_of(lambda near, far, m: np.maximum(near - far, 0) + m)},
+        wrong={"squared lengths":
+                   _triplet_of(lambda near, far, m: np.maximum(near - far + m, 0), power=2),
+               "hinge after the mean": _hinge_of_mean,
+               "signs exchanged": _triplet_of(lambda near, far, m: np.maximum(far - near + m, 0)),
+               "no hinge": _triplet_of(lambda near, far, m: near - far + m),
+               "margin outside": _triplet_of(lambda near, far, m: np.maximum(near - far, 0) + m)},
         hints=("One distance per row: np.linalg.norm(a - p, axis=1).",
                "The maximum with 0 is taken for each triplet, then the mean.")),
     function_task("cosine_gradient", "The gradient of (cos(u, v) - y)² with respect to u",
         _solve_cosine_gradient, _GRADIENT_CASES,
         fresh=lambda rng: [(*rng.normal(size=(2, d)), float(rng.uniform())) for d in (2, 3, 5)],
-        wrong={
-            "not at right angles to u": _without_projection,
-            "without the 2": lambda u, v, y: _solve_cosine_gradient(u, v, y) / 2,
-            "the other sign": lambda u, v, y: -_solve_cosine_gradient(u, v, y),
-            "with respect to v": lambda u, v, y: _solve_cosine_gradient(v, u, y),
-            "as if of length 1": _as_if_unit},
+        wrong={"not at right angles to u": _without_projection,
+               "without the 2": lambda u, v, y: _solve_cosine_gradient(u, v, y) / 2,
+               "the other sign": lambda u, v, y: -_solve_cosine_gradient(u, v, y),
+               "with respect to v": lambda u, v, y: _solve_cosine_gradient(v, u, y),
+               "as if of length 1": _as_if_unit},
         hints=("The derivative of the cosine with respect to u is v / (‖u‖ ‖v‖) less its part "
                "along u.",
                "2 (c - y) (v / (‖u‖ ‖v‖) - c u / ‖u‖²), with c the cosine.")),
@@ -247,13 +244,12 @@ EXERCISES = by_name(
     Exercise("compare", question="Pairs of numbers whose labels |u - v| tells and (u, v) cannot",
         judge=_judge_compare,
         solution=np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
-        wrong={
-            "told by u":
-                np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]),
-            "told by u - v": np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0]]),
-            "told by neither": np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [2.0, 2.0, 1.0]]),
-            "one label": np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]),
-            "two columns": np.eye(2)},
+        wrong={"told by u":
+                   np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]),
+               "told by u - v": np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0]]),
+               "told by neither": np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [2.0, 2.0, 1.0]]),
+               "one label": np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]),
+               "two columns": np.eye(2)},
         hints=("Draw the pairs as points of the plane. A classifier of (u, v) is a straight cut "
                "through it.",
                "Same or different: two pairs with u = v, and two with u and v exchanged. The name "
@@ -263,11 +259,10 @@ EXERCISES = by_name(
         "numbers and three classes?",
         9219,
         remark="How many features has a pair, how many rows has W, and what else is in a head?",
-        wrong={
-            "without b": 9216,
-            "three features": 6915,
-            "three features, without b": 6912,
-            "one class": 3073,
-            "one b for each feature": 12288},
+        wrong={"without b": 9216,
+               "three features": 6915,
+               "three features, without b": 6912,
+               "one class": 3073,
+               "one b for each feature": 12288},
         hints=("A pair has 4 · 768 features; W has a row of them for each class.",
                "3 · 4 · 768 numbers in W, and 3 in b.")))

@@ -4,7 +4,6 @@ a, and what a cosine of SIF cannot see.
 
 from __future__ import annotations
 
-
 import numpy as np
 from numpy.random import Generator
 
@@ -26,11 +25,6 @@ def _weights_upside_down(counts: np.ndarray, a: float) -> np.ndarray:
     return p / (a + p)
 
 
-def _plain_inverse(counts: np.ndarray, a: float) -> np.ndarray:
-    p = counts / counts.sum()
-    return a / np.maximum(p, a)
-
-
 def _sums_to_one(counts: np.ndarray, a: float) -> np.ndarray:
     weight = _solve_sif_weights(counts, a)
     return weight / weight.sum()
@@ -50,11 +44,6 @@ def _solve_remove_common(X: np.ndarray) -> np.ndarray:
 def _centres_first(X: np.ndarray) -> np.ndarray:
     u = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][0]
     return X - np.outer(X @ u, u)
-
-
-def _subtracts_the_direction(X: np.ndarray) -> np.ndarray:
-    u = np.linalg.svd(X, full_matrices=False)[2][0]
-    return X - u
 
 
 def _the_last_direction(X: np.ndarray) -> np.ndarray:
@@ -192,41 +181,38 @@ EXERCISES = by_name(
             "counts instead of shares": lambda counts, a: a / (a + counts),
             "shares of the largest count": lambda counts, a: a / (a + counts / counts.max()),
             "weights frequent words": _weights_upside_down,
-            "inverse but not smooth": _plain_inverse,
+            "inverse but not smooth": lambda counts, a: a / np.maximum((counts / counts.sum()), a),
             "uSIF's weights": lambda counts, a: a / (a / 2 + counts / counts.sum()),
             "weights that sum to 1": _sums_to_one},
         hints=("p is a share of all tokens: counts / counts.sum().",
                "A word with p = a has the weight one half.")),
     function_task("remove_common", "Remove the common direction from sentence vectors",
         _solve_remove_common, _REMOVE_CASES, fresh=_fresh_rows,
-        wrong={
-            "centres before the decomposition": _centres_first,
-            "subtracts u itself": _subtracts_the_direction,
-            "subtracts the mean": lambda X: X - X.mean(axis=0),
-            "keeps what should go": lambda X: X - _solve_remove_common(X),
-            "the weakest direction": _the_last_direction,
-            "a column instead of a row": _a_column_of_the_third},
+        wrong={"centres before the decomposition": _centres_first,
+               "subtracts u itself": lambda X: X - np.linalg.svd(X, full_matrices=False)[2][0],
+               "subtracts the mean": lambda X: X - X.mean(axis=0),
+               "keeps what should go": lambda X: X - _solve_remove_common(X),
+               "the weakest direction": _the_last_direction,
+               "a column instead of a row": _a_column_of_the_third},
         hints=("np.linalg.svd returns three parts; the rows of the third are the right singular "
                "vectors, the strongest first.",
                "The part of a row x along u is (x·u) u. For all rows: np.outer(X @ u, u).")),
     function_task("usif_a", "The a of uSIF from word shares and sentence length",
         _solve_usif_a, _A_CASES, fresh=_fresh_shares,
-        wrong={
-            "Z = V": _forgets_the_half,
-            "a number of words instead of a share": _counts_words,
-            "the threshold n / V": _threshold_n_over_v,
-            "the rare words": _rare_words,
-            "a share of tokens instead of words": _share_of_tokens},
+        wrong={"Z = V": _forgets_the_half,
+               "a number of words instead of a share": _counts_words,
+               "the threshold n / V": _threshold_n_over_v,
+               "the rare words": _rare_words,
+               "a share of tokens instead of words": _share_of_tokens},
         hints=("alpha is the share of the V words whose p is above 1 - (1 - 1/V)**n.",
                "np.mean of a comparison is a share. Then Z = V / 2.")),
     function_task("piecewise", "Remove several directions, each by its share of their strength",
         _solve_piecewise, _PIECEWISE_CASES,
         fresh=lambda rng: [(X, m) for (X,) in _fresh_rows(rng) for m in (1, 2)],
-        wrong={
-            "shares of singular values, not squares": _shares_of_sigma,
-            "shares of all directions": _shares_of_all,
-            "removes each direction whole": _whole,
-            "the share enters twice": _shares_on_both_sides},
+        wrong={"shares of singular values, not squares": _shares_of_sigma,
+               "shares of all directions": _shares_of_all,
+               "removes each direction whole": _whole,
+               "the share enters twice": _shares_on_both_sides},
         hints=("X @ Vt[:m].T has one column for each direction: how much of it every row holds.",
                "Multiply these columns by sigma[:m]**2 / (sigma[:m]**2).sum(), go back with @ "
                "Vt[:m], and subtract.")))

@@ -152,12 +152,11 @@ EXERCISES = by_name(
         fresh=lambda rng: [(*rng.normal(size=(2, n, d)), float(tau)) for (n, d),
                            tau in zip(((2, 2), (3, 4), (6, 3)), rng.uniform(0.1, 0.9, size=3),
                                       strict=True)],
-        wrong={
-            "lengths are kept": _lengths_kept,
-            "times τ": lambda h, h_plus, tau: _solve_simcse_loss(h, h_plus, 1 / tau),
-            "own candidate left out below": _without_own,
-            "sum, not mean": lambda h, h_plus, tau: len(h) * _solve_simcse_loss(h, h_plus, tau),
-            "first views with themselves": lambda h, h_plus, tau: _solve_simcse_loss(h, h, tau)},
+        wrong={"lengths are kept": _lengths_kept,
+               "times τ": lambda h, h_plus, tau: _solve_simcse_loss(h, h_plus, 1 / tau),
+               "own candidate left out below": _without_own,
+               "sum, not mean": lambda h, h_plus, tau: len(h) * _solve_simcse_loss(h, h_plus, tau),
+               "first views with themselves": lambda h, h_plus, tau: _solve_simcse_loss(h, h, tau)},
         hints=("Scale rows to length 1 first; s = u @ v.T / tau has the right candidate of "
                "sentence i at s[i, i].",
                "For each row: log of the sum of exponentials, less the diagonal. Then the mean.")),
@@ -177,12 +176,11 @@ EXERCISES = by_name(
                "Softmax of each row of s / tau, less 1 on the diagonal, by n and by τ.")),
     function_task("hard_negatives", "The loss with hard negatives, the own one α times",
         _solve_hard_negatives, _HARD_CASES, fresh=_fresh_hard,
-        wrong={
-            "α on all negatives": _hard(lambda t, a: t + np.log(a)),
-            "α, not log α": _hard(lambda t, a: t + (a - 1) * np.eye(len(t))),
-            "times α": _hard(lambda t, a: t * (1 + (a - 1) * np.eye(len(t)))),
-            "own negative only": _hard(lambda t, a: t + np.log(a), own=True),
-            "no negatives": _hard(lambda t, a: t - np.inf)},
+        wrong={"α on all negatives": _hard(lambda t, a: t + np.log(a)),
+               "α, not log α": _hard(lambda t, a: t + (a - 1) * np.eye(len(t))),
+               "times α": _hard(lambda t, a: t * (1 + (a - 1) * np.eye(len(t)))),
+               "own negative only": _hard(lambda t, a: t + np.log(a), own=True),
+               "no negatives": _hard(lambda t, a: t - np.inf)},
         hints=("Each sentence has 2n candidates: all positives and all negatives of the batch. "
                "Join two tables side by side.",
                "exp(t + log α) is α exp(t): add np.log(alpha) to the diagonal of the second "
@@ -191,13 +189,12 @@ EXERCISES = by_name(
         question="Three directions for which the largest eigenvalue exceeds the sum of all entries",
         judge=_judge_counterexample,
         solution=np.array([[1.0, 0.0], [-0.5, 0.75**0.5], [-0.5, -(0.75**0.5)]]),
-        wrong={
-            "the cross": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
-            "one direction": np.array([[1.0, 0.0]] * 3),
-            "a narrow cone": np.array([[1.0, 0.0], [1.0, 0.2], [1.0, -0.2]]),
-            "a wide cone": np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]),
-            "one negative cosine": np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]]),
-            "a shape": np.ones((3, 3))},
+        wrong={"the cross": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
+               "one direction": np.array([[1.0, 0.0]] * 3),
+               "a narrow cone": np.array([[1.0, 0.0], [1.0, 0.2], [1.0, -0.2]]),
+               "a wide cone": np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]),
+               "one negative cosine": np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]]),
+               "a shape": np.ones((3, 3))},
         hints=("The bound needs cosines that are ≥ 0. Which three directions have a sum of zero, "
                "or nearly?",
                "A star with three rays; or a vector, its opposite, and any third one.")))

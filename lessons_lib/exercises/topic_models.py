@@ -140,24 +140,22 @@ EXERCISES = by_name(
         _solve_e_step, _E_STEP_CASES,
         fresh=lambda rng: [(rng.dirichlet(np.ones(k), size=3), rng.dirichlet(np.ones(6), size=k),
                             int(rng.integers(3)), int(rng.integers(6))) for k in (2, 3, 5)],
-        wrong={
-            "does not sum to 1": lambda theta, phi, d, w: theta[d] * phi[:, w],
-            "forgets the document": lambda theta, phi, d, w: phi[:, w] / phi[:, w].sum(),
-            "forgets the word": lambda theta, phi, d, w: theta[d] / theta[d].sum(),
-            "all to the best topic": _takes_the_best,
-            "adds instead of multiplying": _adds},
+        wrong={"does not sum to 1": lambda theta, phi, d, w: theta[d] * phi[:, w],
+               "forgets the document": lambda theta, phi, d, w: phi[:, w] / phi[:, w].sum(),
+               "forgets the word": lambda theta, phi, d, w: theta[d] / theta[d].sum(),
+               "all to the best topic": _takes_the_best,
+               "adds instead of multiplying": _adds},
         hints=("theta[d] holds p(topic | document), phi[:, w] holds p(word | topic): one number "
                "for each topic.",
                "Bayes: the product of both, divided by its sum.")),
     function_task("gibbs_weights", "The probabilities with which one token draws its topic",
         _solve_gibbs_weights, _GIBBS_CASES, fresh=_fresh_counts,
-        wrong={
-            "the token votes for itself": _counts_itself,
-            "leaves the document but not the word": _leaves_only_the_document,
-            "no priors": _without_priors,
-            "beta instead of V beta": _without_V,
-            "alpha and beta exchanged": _priors_exchanged,
-            "do not sum to 1": _weights_not_normalised},
+        wrong={"the token votes for itself": _counts_itself,
+               "leaves the document but not the word": _leaves_only_the_document,
+               "no priors": _without_priors,
+               "beta instead of V beta": _without_V,
+               "alpha and beta exchanged": _priors_exchanged,
+               "do not sum to 1": _weights_not_normalised},
         hints=("The three counts still hold the token itself, in topic `old`. Take it out of each "
                "first, without changing the arguments.",
                "itself = np.arange(len(n_k)) == old is 1 at the old topic and 0 elsewhere; then "
@@ -166,13 +164,12 @@ EXERCISES = by_name(
         _solve_relevance, _RELEVANCE_CASES,
         fresh=lambda rng: [(rng.dirichlet(np.ones(5), size=3), rng.dirichlet(np.ones(5)),
                             float(weight)) for weight in (0.0, 0.3, rng.uniform(0.6, 0.9))],
-        wrong={
-            "the weight at the other end":
-                lambda phi, p, weight: _solve_relevance(phi, p, 1 - weight),
-            "no logarithms": lambda phi, p, weight: weight * phi + (1 - weight) * phi / p,
-            "lift upside down":
-                lambda phi, p, weight: weight * np.log(phi) + (1 - weight) * np.log(p / phi),
-            "the logarithm of the sum":
-                lambda phi, p, weight: np.log(weight * phi + (1 - weight) * phi / p)},
+        wrong={"the weight at the other end":
+                   lambda phi, p, weight: _solve_relevance(phi, p, 1 - weight),
+               "no logarithms": lambda phi, p, weight: weight * phi + (1 - weight) * phi / p,
+               "lift upside down":
+                   lambda phi, p, weight: weight * np.log(phi) + (1 - weight) * np.log(p / phi),
+               "the logarithm of the sum":
+                   lambda phi, p, weight: np.log(weight * phi + (1 - weight) * phi / p)},
         hints=("Two logarithms: of phi, and of phi / p.",
                "With weight 1 only the first stays, with weight 0 only the second.")))

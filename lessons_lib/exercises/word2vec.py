@@ -63,16 +63,6 @@ def _solve_keep_probability(count: int, total: int, t: float) -> float:
     return min(1.0, ratio**0.5 + ratio)
 
 
-def _above_one(count: int, total: int, t: float) -> float:
-    ratio = t * total / count
-    return ratio**0.5 + ratio
-
-
-def _ratio_upside_down(count: int, total: int, t: float) -> float:
-    ratio = count / total / t
-    return min(1.0, ratio**0.5 + ratio)
-
-
 _KEEP_CASES = [(50, 1000, 1e-3), (10, 1000, 1e-3), (1, 1000, 1e-3), (3, 1000, 1e-3),
                (60_000, 1_000_000, 1e-4), (7, 1_000_000, 1e-5)]
 
@@ -81,11 +71,6 @@ _KEEP_CASES = [(50, 1000, 1e-3), (10, 1000, 1e-3), (1, 1000, 1e-3), (3, 1000, 1e
 
 def _solve_context_gradient(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return (1 / (1 + np.exp(-u @ v)) - labels) @ u
-
-
-def _by_softmax(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    p = np.exp(u @ v)
-    return (p / p.sum() - labels) @ u
 
 
 _GRADIENT_CASES = [(np.array([1.0]), np.array([[2.0]]), np.array([1.0])),
@@ -159,12 +144,11 @@ EXERCISES = by_name(
                "stretched axis do not.")),
     function_task("window_pairs", "All pairs (context, centre) of a text",
         _solve_window_pairs, _PAIR_CASES, fresh=_fresh_tokens,
-        wrong={
-            "negative places count from the end": _reaches_around,
-            "the last neighbour is missing": _forgets_the_last,
-            "a word is its own neighbour": _pairs_with_itself,
-            "two equal words side by side are left out": _leaves_equal_words_out,
-            "only the words before": _only_before},
+        wrong={"negative places count from the end": _reaches_around,
+               "the last neighbour is missing": _forgets_the_last,
+               "a word is its own neighbour": _pairs_with_itself,
+               "two equal words side by side are left out": _leaves_equal_words_out,
+               "only the words before": _only_before},
         hints=("For the centre at place i the neighbours stand from i - half to i + half, without "
                "i itself.",
                "range(max(0, i - half), min(len(tokens), i + half + 1)): a negative place would "
@@ -176,8 +160,10 @@ EXERCISES = by_name(
             "the formula of the paper": lambda count, total, t: min(1.0, (t * total / count)**0.5),
             "the probability of being thrown away":
                 lambda count, total, t: 1 - _solve_keep_probability(count, total, t),
-            "above 1 for rare words": _above_one,
-            "f and t exchanged": _ratio_upside_down},
+            "above 1 for rare words":
+                lambda count, total, t: (t * total / count)**0.5 + (t * total / count),
+            "f and t exchanged":
+                lambda count, total, t: min(1.0, (count / total / t)**0.5 + (count / total / t))},
         hints=("f = count / total. The formula needs t / f twice.",
                "A probability is at most 1: min(1.0, ...).")),
     function_task("context_gradient",
@@ -185,26 +171,25 @@ EXERCISES = by_name(
         _solve_context_gradient, _GRADIENT_CASES,
         fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(k + 1, d)),
                             np.eye(k + 1)[0]) for d, k in ((3, 2), (4, 5), (6, 3))],
-        wrong={
-            "points up instead of down":
-                lambda v, u, labels: -_solve_context_gradient(v, u, labels),
-            "the gradient of the outputs":
-                lambda v, u, labels: (1 / (1 + np.exp(-u @ v)) - labels).sum() * v,
-            "forgets the labels": lambda v, u, labels: (1 / (1 + np.exp(-u @ v))) @ u,
-            "no sigmoid": lambda v, u, labels: (u @ v - labels) @ u,
-            "softmax instead of sigmoids": _by_softmax},
+        wrong={"points up instead of down":
+                   lambda v, u, labels: -_solve_context_gradient(v, u, labels),
+               "the gradient of the outputs":
+                   lambda v, u, labels: (1 / (1 + np.exp(-u @ v)) - labels).sum() * v,
+               "forgets the labels": lambda v, u, labels: (1 / (1 + np.exp(-u @ v))) @ u,
+               "no sigmoid": lambda v, u, labels: (u @ v - labels) @ u,
+               "softmax instead of sigmoids":
+                   lambda v, u, labels: (np.exp(u @ v) / np.exp(u @ v).sum() - labels) @ u},
         hints=("The derivative of -log σ(x) is σ(x) - 1, that of -log σ(-x) is σ(x). With a label "
                "y both read σ(x) - y.",
                "Each output contributes (σ(u·v) - y) u. Sum over the outputs: a product of a row "
                "with the matrix u.")),
     Exercise("disagree", question="A query and two words on which cosine and distance disagree",
         judge=_judge_disagree, solution=np.array([[4.0, 0.0], [1.0, 0.0], [4.0, 1.0]]),
-        wrong={
-            "all of one length": np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]),
-            "words exchanged": np.array([[4.0, 0.0], [4.0, 1.0], [1.0, 0.0]]),
-            "both agree": np.array([[4.0, 0.0], [4.0, 1.0], [0.0, 4.0]]),
-            "a word on the origin": np.array([[4.0, 0.0], [0.0, 0.0], [4.0, 1.0]]),
-            "inner product sides with cosine": np.array([[1.0, 0.0], [5.0, 0.0], [1.0, 1.0]])},
+        wrong={"all of one length": np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]),
+               "words exchanged": np.array([[4.0, 0.0], [4.0, 1.0], [1.0, 0.0]]),
+               "both agree": np.array([[4.0, 0.0], [4.0, 1.0], [0.0, 4.0]]),
+               "a word on the origin": np.array([[4.0, 0.0], [0.0, 0.0], [4.0, 1.0]]),
+               "inner product sides with cosine": np.array([[1.0, 0.0], [5.0, 0.0], [1.0, 1.0]])},
         hints=("The cosine does not see how long a vector is. The distance does.",
                "Let the first word point exactly where the query points, but be much shorter. Put "
                "the second next to the query's tip.")))
