@@ -15,8 +15,7 @@ from .runner import Limits, missing_protections
 from .tables import write_tables
 from .tasks import Sheet, Task, judged, open_questions, sheet, tasks_of
 
-__all__ = [
-    "Assignment", "Graded", "Guide", "Limits", "Sheet", "Task", "assign", "grade", "grade_notebook",
-    "guide", "guide_ids", "judged", "missing_protections", "open_questions", "otter_missing",
-    "read_assignment", "sheet", "tasks_of", "write_otter", "write_tables"
-]
+__all__ = ["Assignment", "Graded", "Guide", "Limits", "Sheet", "Task", "assign", "grade",
+           "grade_notebook", "guide", "guide_ids", "judged", "missing_protections",
+           "open_questions", "otter_missing", "read_assignment", "sheet", "tasks_of", "write_otter",
+           "write_tables"]

@@ -74,9 +74,8 @@ class Assignment:
     @property
     def exercises(self) -> list[tuple[str, str]]:
         """All (lesson id, exercise) in order."""
-        return [
-            (lesson, name) for lesson, entry in self.lessons.items() for name in entry["exercises"]
-        ]
+        return [(lesson, name) for lesson, entry in self.lessons.items()
+                for name in entry["exercises"]]
 
 
 # ------------------------------------------------------------------------------ notebooks
@@ -92,18 +91,13 @@ def _notebook(card: LessonCard, tasks: Sequence[Task], answers: Mapping[str, str
     limits = Limits()
     start = "\n".join(
         imports_of(tasks)) + f'\nimport lessons_lib as ll\nsheet = ll.classroom.sheet("{card.id}")'
-    cells = [
-        new_markdown_cell(
-            RULES.format(title=f"{card.number:02d} · {card.title}", cell=limits.cell,
-                         call=limits.call)),
-        new_code_cell(start)
-    ]
+    cells = [new_markdown_cell(RULES.format(title=f"{card.number:02d} · {card.title}",
+                                            cell=limits.cell, call=limits.call)),
+             new_code_cell(start)]
     for task in tasks:
         code = f'{answers.get(task.name, task.stub)}\nsheet.check("{task.name}", {task.variable})'
-        cells += [
-            new_markdown_cell(task.text),
-            new_code_cell(code, metadata={"exercise": task.name})
-        ]
+        cells += [new_markdown_cell(task.text), new_code_cell(code,
+                                                              metadata={"exercise": task.name})]
     for number, question in enumerate(open_questions(card), start=1):
         cells += [new_markdown_cell(f"**Open question.** {question}"),
                   new_markdown_cell(OPEN_STUB, metadata={"open_question": number})]
@@ -111,9 +105,8 @@ def _notebook(card: LessonCard, tasks: Sequence[Task], answers: Mapping[str, str
         # the same notebook from the same lesson
         cell["id"] = f"{card.id.replace('_', '-')[:50]}-{number}"
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    return new_notebook(
-        cells=cells,
-        metadata=kernel | {"lessons_assignment": {"id": assignment_id, "lesson": card.id}})
+    return new_notebook(cells=cells, metadata=kernel | {"lessons_assignment": {"id": assignment_id,
+                                                                               "lesson": card.id}})
 
 
 def student_notebook(card: LessonCard, assignment_id: str = "") -> Any:
@@ -124,9 +117,8 @@ def student_notebook(card: LessonCard, assignment_id: str = "") -> Any:
 def solved_notebook(card: LessonCard, assignment_id: str = "") -> Any:
     """The same notebook with every answer filled in from the tested solutions."""
     tasks, exercises = tasks_of(card), for_lesson(card.id)
-    return _notebook(card, tasks,
-                     {task.name: solved_cell(task, exercises[task.name]) for task in tasks},
-                     assignment_id)
+    return _notebook(card, tasks, {task.name: solved_cell(task, exercises[task.name])
+                                   for task in tasks}, assignment_id)
 
 
 # ------------------------------------------------------------------------------ the folder
@@ -156,14 +148,9 @@ def assign(ids: Sequence[str], out: str | os.PathLike, *, seed: int | None = Non
                               "assignment never overwrites another")
     seed, name = check_seed(secrets.randbelow(2**31) if seed is None else seed), secrets.token_hex(
         4)
-    lessons = {
-        card.id: {
-            "stem": card.stem, "title": card.title,
-            "exercises": {task.name: task.variable
-                          for task in tasks_of(card)}, "open": len(open_questions(card))
-        }
-        for card in cards
-    }
+    lessons = {card.id: {"stem": card.stem, "title": card.title,
+                         "exercises": {task.name: task.variable for task in tasks_of(card)},
+                         "open": len(open_questions(card))} for card in cards}
     title = "Assignment: " + ", ".join(card.title for card in cards)
     folder.parent.mkdir(parents=True, exist_ok=True)
     if folder.exists():
@@ -192,15 +179,13 @@ def _entry(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     Raises KeyError, TypeError or ValueError where something is missing or of another kind.
     """
     pairs = [(name, variable) for name, variable in entry["exercises"]]
-    texts, number = [
-        entry["id"], entry["stem"], entry["title"], *(text for pair in pairs for text in pair)
-    ], entry["open"]
+    texts, number = [entry["id"], entry["stem"], entry["title"],
+                     *(text for pair in pairs for text in pair)], entry["open"]
     if not all(isinstance(text, str) for text in texts) or not pairs or isinstance(
             number, bool) or not isinstance(number, int):
         raise TypeError("texts, pairs of texts and a number")
-    return entry["id"], {
-        "stem": entry["stem"], "title": entry["title"], "exercises": dict(pairs), "open": number
-    }
+    return entry["id"], {"stem": entry["stem"], "title": entry["title"], "exercises": dict(pairs),
+                         "open": number}
 
 
 def read_assignment(folder: str | os.PathLike) -> Assignment:

@@ -200,9 +200,8 @@ class _Run:
 
     def stopped(self, exercise: str, variable: str) -> str | None:
         """The error of the last cell that was to answer an exercise, None where it ran."""
-        own = [
-            number for number, cell in enumerate(self.cells) if _answers(cell, exercise, variable)
-        ]
+        own = [number for number, cell in enumerate(self.cells) if _answers(cell, exercise,
+                                                                            variable)]
         return self.errors.get(own[-1]) if own else None
 
 
@@ -243,10 +242,8 @@ def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
 def _rows(assignment: Assignment, student: str, lesson: str, remark: str,
           points: float = 0.0) -> list[Graded]:
     """One row for each exercise of a lesson, all with the same remark."""
-    return [
-        Graded(student, lesson, name, points, 1.0, remark)
-        for name in assignment.lessons[lesson]["exercises"]
-    ]
+    return [Graded(student, lesson, name, points, 1.0, remark)
+            for name in assignment.lessons[lesson]["exercises"]]
 
 
 def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path, *,
@@ -263,18 +260,16 @@ def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path
         return _rows(assignment, student, lesson, f"{path.name} {error}")
     cells = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"]
     exercises, rows = for_lesson(lesson), []
-    with _Run(
-            cells, limits or Limits(),
-        {"hidden": [assignment.folder], "weak": weak, "stop": stop or threading.Event()}) as run:
+    with _Run(cells, limits or Limits(), {"hidden": [assignment.folder], "weak": weak,
+                                          "stop": stop or threading.Event()}) as run:
         for name, variable in assignment.lessons[lesson]["exercises"].items():
             remark = _one(run, exercises[name], variable, assignment.seed)
             rows.append(Graded(student, lesson, name, float(remark == "correct"), 1.0, remark))
     answers = _open_answers(notebook)
     for number in range(1, assignment.lessons[lesson]["open"] + 1):
         answer = answers.get(number, "")
-        rows.append(
-            Graded(student, lesson, f"{OPEN}{number}", None, 1.0, "to be read by a "
-                   "person" if answer else NOT_ANSWERED, answer))
+        rows.append(Graded(student, lesson, f"{OPEN}{number}", None, 1.0,
+                           "to be read by a person" if answer else NOT_ANSWERED, answer))
     return rows
 
 
@@ -296,10 +291,9 @@ def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
         cell for cell in notebook["cells"]
         if cell.get("cell_type") == "code" and " ".join(_source(cell).split()) not in blank
     ]
-    tried = [
-        name for name, variable in entry["exercises"].items() if any(
-            _answers(cell, name, variable) for cell in own)
-    ]
+    tried = [name for name, variable in entry["exercises"].items() if any(_answers(cell, name,
+                                                                                   variable)
+                                                                          for cell in own)]
     return len(tried) + sum(bool(answer) for answer in _open_answers(notebook).values())
 
 
@@ -310,9 +304,8 @@ def _chosen(assignment: Assignment, student: str, lesson: str,
     """
     if len(paths) == 1:
         return paths[0], []
-    best = max(
-        paths, key=lambda path:
-        (_attempts(assignment, lesson, path), path.stat().st_mtime_ns, path.name))
+    best = max(paths, key=lambda path: (_attempts(assignment, lesson, path),
+                                        path.stat().st_mtime_ns, path.name))
     left = " and ".join(_shown(assignment, path) for path in paths if path != best)
     often = "twice" if len(paths) == 2 else f"{len(paths)} times"
     return best, [Graded(student, lesson, HAND_IN, None, 0.0, f"handed in {often}: graded "
@@ -390,14 +383,9 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
                       (name.casefold(), name))
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:
         try:
-            pending = {
-                student: [(job[1],
-                           pool.submit(grade_notebook, assignment, *job, limits=limits, weak=weak,
-                                       stop=stop))
-                          for job in todo
-                          if job[0] == student]
-                for student in students
-            }
+            pending = {student: [(job[1], pool.submit(grade_notebook, assignment, *job,
+                                                      limits=limits, weak=weak, stop=stop))
+                                 for job in todo if job[0] == student] for student in students}
             for student in students:
                 own = [row for row in rows if row.student == student]
                 for lesson, result in pending.pop(student):

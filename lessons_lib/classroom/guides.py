@@ -32,9 +32,8 @@ class Guide:
     def minutes(self) -> int:
         """Length of the class: the sum of the numbers that begin the lines of the table of minutes.
         """
-        return sum(
-            int(number)
-            for number in re.findall(r"^\| *(\d+) *\|", self.sections["Minutes"], re.MULTILINE))
+        return sum(int(number) for number in re.findall(r"^\| *(\d+) *\|", self.sections["Minutes"],
+                                                        re.MULTILINE))
 
     def __str__(self) -> str:
         return "\n\n".join(f"## {head}\n\n{text}" for head, text in self.sections.items())
@@ -59,9 +58,8 @@ def guide(lesson_id: str) -> Guide:
                           f"{', '.join(known)}")
     text = (FOLDER / f"{plain}.md").read_text("utf-8")
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
-    found = {
-        head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2], strict=True)
-    }
+    found = {head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2],
+                                                              strict=True)}
     if tuple(found) != SECTIONS or not all(found.values()):
         raise DamagedFile(f"guides/{plain}.md has the sections {', '.join(found)}; expected "
                           f"{', '.join(SECTIONS)}, each with a text")

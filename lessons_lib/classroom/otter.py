@@ -110,19 +110,15 @@ def master_notebook(card: LessonCard, seed: int) -> Any:
         cells += _question(task, solved_cell(task, exercises[task.name]), card.id, seed)
     for number, text in enumerate(open_questions(card), start=1):
         cells += _open_question(number, text)
-    kernel = {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"}
-    }
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+              "language_info": {"name": "python"}}
     return new_notebook(cells=cells, metadata=kernel)
 
 
 def _environment(folder: str) -> Mapping[str, str]:
     path = os.pathsep.join([str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return dict(os.environ) | {
-        "PYTHONPATH": path, "IPYTHONDIR": folder, "TRITON_INTERPRET": "1",
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1"
-    }
+    return dict(os.environ) | {"PYTHONPATH": path, "IPYTHONDIR": folder, "TRITON_INTERPRET": "1",
+                               "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 
 
 def write_otter(assignment: Assignment, *, course: Course | None = None,
@@ -143,11 +139,8 @@ def write_otter(assignment: Assignment, *, course: Course | None = None,
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             master = Path(folder, f"{entry['stem']}.ipynb")
             nbformat.write(master_notebook(course.card(lesson), assignment.seed), master)
-            command = [
-                sys.executable, "-m", "otter", "assign",
-                str(master),
-                str(target.resolve()), "--no-pdfs"
-            ]
+            command = [sys.executable, "-m", "otter", "assign", str(master), str(target.resolve()),
+                       "--no-pdfs"]
             done = subprocess.run(command + ([] if run_tests else ["--no-run-tests"]),
                                   capture_output=True, text=True, timeout=TIMEOUT,
                                   env=_environment(folder), cwd=folder)

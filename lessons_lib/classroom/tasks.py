@@ -24,10 +24,8 @@ __all__ = ["Sheet", "Task", "imports_of", "judged", "open_questions", "sheet", "
 
 OPEN = re.compile(r"^\*\*Open questions?\.\*\*\s*(.+?)(?=\n\n|\n## |\Z)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([\w.#-]+\.ipynb[^)]*\)")
-IMPORTS = {
-    "np": "import numpy as np", "triton": "import triton", "tl": "import triton.language as "
-    "tl", "torch": "import torch"
-}
+IMPORTS = {"np": "import numpy as np", "triton": "import triton",
+           "tl": "import triton.language as tl", "torch": "import torch"}
 
 
 @dataclass(frozen=True)
@@ -85,9 +83,8 @@ def _kept(lines: Sequence[str], body: Sequence[ast.stmt]) -> str:
     """The statements that make the answer; checks, assertions and what uses the lesson's data stay
     in the lesson.
     """
-    kept = [
-        s for s in body if isinstance(s, (ast.FunctionDef, ast.Assign, ast.Import, ast.ImportFrom))
-    ]
+    kept = [s for s in body if isinstance(s, (ast.FunctionDef, ast.Assign, ast.Import,
+                                              ast.ImportFrom))]
     parts = []
     for s in kept:
         first = min([s.lineno, *(d.lineno for d in getattr(s, "decorator_list", []))])
@@ -134,10 +131,8 @@ def tasks_of(card: LessonCard) -> list[Task]:
 
 def open_questions(card: LessonCard) -> list[str]:
     """The open questions among a lesson's exercises, as Markdown."""
-    return [
-        LINK.sub(r"\1", found.strip()) for kind, text in _cells(card) if kind == "markdown"
-        for found in OPEN.findall(text)
-    ]
+    return [LINK.sub(r"\1", found.strip()) for kind, text in _cells(card) if kind == "markdown"
+            for found in OPEN.findall(text)]
 
 
 def imports_of(tasks: Sequence[Task]) -> list[str]:

@@ -152,8 +152,8 @@ EXERCISES = by_name(
                "Three of the six change.")),
     function_task("explained", "How well one static vector stands for all occurrences of a word",
         _solve_explained, _EXPLAINED_CASES,
-        fresh=lambda rng: [(rng.normal(size=(n, d)) + rng.normal(size=d),) for n,
-                           d in ((2, 3), (5, 4), (9, 3))],
+        fresh=lambda rng: [(rng.normal(size=(n, d)) + rng.normal(size=d),)
+                           for n, d in ((2, 3), (5, 4), (9, 3))],
         wrong={"centred first": _centred_first,
                "no squares": _without_squares,
                "variance of the projections": _variance_of_projections,

@@ -19,12 +19,17 @@ __all__ = ["EXERCISES"]
 
 # ------------------------------------------------------------------------------ twice
 
-SCORES = ("inner product", "cosine", "TF-IDF", "TF-IDF, log counts", "BM25, b = 0", "BM25, b = 1")
+_REASONS = {
+    "inner product": "what happens to a sum of counts when each count doubles?",
+    "cosine": "the row doubles, and so does its length",
+    "TF-IDF": "idf counts documents, not words, and the row is scaled to length 1",
+    "TF-IDF, log counts":
+        "1 + log(2 tf) is not a multiple of 1 + log(tf), so words that occur once gain on the "
+        "others",
+    "BM25, b = 0": "tf / (tf + k1) changes when tf doubles",
+    "BM25, b = 1": "every length doubles, so length / mean length stays; tf does not"}
+SCORES = tuple(_REASONS)
 UNCHANGED = frozenset({"cosine", "TF-IDF"})      # tests/exercises/test_bag_of_words.py measures it
-_REASONS = {"inner product": "what happens to a sum of counts when each count doubles?",
-            "cosine": "the row doubles, and so does its length",
-            "TF-IDF": "idf counts documents, not words, and the row is scaled to length 1",
-            "TF-IDF, log counts": "1 + log(2 tf) is not a multiple of 1 + log(tf), so words that occur once gain on the others", "BM25, b = 0": "tf / (tf + k1) changes when tf doubles", "BM25, b = 1": "every length doubles, so length / mean length stays; tf does not"}
 
 
 def _judge_twice(answer: Any) -> str | None:
@@ -99,11 +104,8 @@ def _short_ends_counted(sentences: Sequence[Sequence[str]], n: int) -> dict[str,
 
 
 def _side_by_side(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return dict(
-        Counter(" ".join(words[i:i + n])
-                for words in sentences
-                for i in range(0,
-                               len(words) - n + 1, n)))
+    return dict(Counter(" ".join(words[i:i + n]) for words in sentences
+                        for i in range(0, len(words) - n + 1, n)))
 
 
 _NGRAM_CASES = [([], 2), ([["a"]], 2), ([["a", "b"]], 1), ([["a", "b", "a"]], 1),
@@ -125,10 +127,8 @@ def _times(n: int) -> str:
 def _judge_same_pairs(answer: Any) -> str | None:
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         return "expected two sentences, each a list of words"
-    if any(
-            isinstance(side, str) or not all(isinstance(word, str)
-                                             for word in side)
-            for side in answer):
+    if any(isinstance(side, str) or not all(isinstance(word, str) for word in side)
+           for side in answer):
         return 'write each sentence as a list of words: ["dog", "bites", "man"]'
     a, b = ([word.lower() for word in side] for side in answer)
     if a == b:

@@ -26,10 +26,8 @@ from numpy.random import Generator
 from ..core import check_choice, generator
 from ._compare import difference, size_of, written
 
-__all__ = [
-    "AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value",
-    "solution_text", "stems", "unseen_judge", "verdict"
-]
+__all__ = ["AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value",
+           "solution_text", "stems", "unseen_judge", "verdict"]
 
 Judge = Callable[[Any], str | None]
 Case = tuple | dict[str, Any]                   # the arguments of one call: positional, or keywords
@@ -132,6 +130,24 @@ class FunctionJudge:
         return None
 
 
+@dataclass(frozen=True)
+class CaseJudge:
+    """Runs ``check(answer, *case)`` on every case: for answers that are right in more than one way.
+    """
+
+    check: Callable[..., str | None]
+    cases: tuple[tuple, ...]
+
+    def on(self, cases: Iterable[tuple]) -> CaseJudge:
+        """The same judge on other cases."""
+        return CaseJudge(self.check, tuple(cases))
+
+    def __call__(self, mine: Any) -> str | None:
+        if not callable(mine):
+            return f"expected a function, yours is {type(mine).__name__}"
+        return next((text for case in self.cases if (text := self.check(mine, *case))), None)
+
+
 def judge_function(spec: Callable, cases: Iterable[Case], *, rtol: float = 1e-6,
                    atol: float = 1e-8) -> FunctionJudge:
     """A judge that runs the learner's function and ``spec`` on every case, and names the smallest
@@ -189,8 +205,8 @@ def labelled(*wrong: Any) -> dict[str, Any]:
 
 
 def function_task(name: str, question: str, solution: Callable, cases: Iterable[Case], *,
-                  wrong: Mapping[str, Any], hints: tuple[str, ...], fresh: Callable[[Generator], Iterable[Case]],
-                  rtol: float = 1e-6) -> Exercise:
+                  wrong: Mapping[str, Any], hints: tuple[str, ...],
+                  fresh: Callable[[Generator], Iterable[Case]], rtol: float = 1e-6) -> Exercise:
     """An exercise that asks for a function, judged by its solution on ``cases``.
 
     ``fresh`` draws new cases from a generator.
@@ -332,12 +348,9 @@ def audit(lesson: str | Mapping[str, Exercise]) -> list[AuditLine]:
     lines = []
     for name, exercise in exercises.items():
         answer = verdict(exercise, exercise.solution)
-        passed = {
-            label: verdict(exercise, wrong) in ("correct", NOT_ATTEMPTED)
-            for label, wrong in exercise.wrong.items()
-        }
-        lines.append(
-            AuditLine(name, None if answer == "correct" else answer,
-                      tuple(k for k, p in passed.items() if not p),
-                      tuple(k for k, p in passed.items() if p)))
+        passed = {label: verdict(exercise, wrong) in ("correct", NOT_ATTEMPTED)
+                  for label, wrong in exercise.wrong.items()}
+        lines.append(AuditLine(name, None if answer == "correct" else answer,
+                               tuple(k for k, p in passed.items() if not p),
+                               tuple(k for k, p in passed.items() if p)))
     return lines

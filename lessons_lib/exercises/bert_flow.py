@@ -209,7 +209,7 @@ def _fresh_couplings(rng: Generator) -> list[tuple]:
 
 
 def _fresh_batches(rng: Generator) -> list[tuple]:
-    return [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d) + rng.normal(size=d), )
+    return [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d) + rng.normal(size=d),)
             for n, d in ((4, 2), (7, 3))]
 
 

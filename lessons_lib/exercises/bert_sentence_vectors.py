@@ -285,9 +285,11 @@ EXERCISES = by_name(
                "labels.")),
     function_task("mean_pool", "The mean of the vectors of a text, padding left out",
         _solve_mean_pool, _POOL_CASES,
-        fresh=lambda rng: [(rng.normal(size=(3, 4, d)), mask) for d,
-                           mask in ((2, np.array([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0]])),
-                                    (3, np.array([[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0]])))],
+        fresh=lambda rng: [(rng.normal(size=(3, 4, d)), mask)
+                           for d, mask in ((2, np.array([[1, 1, 1, 0], [1, 0, 0, 0],
+                                                         [1, 1, 0, 0]])),
+                                           (3, np.array([[0, 0, 0, 0], [1, 1, 1, 1],
+                                                         [1, 1, 0, 0]])))],
         wrong={"ignores the mask": lambda states, mask: states.mean(axis=1),
                "divides by the padded length":
                    lambda states, mask: (states * mask[:, :, None]).mean(axis=1),
@@ -299,9 +301,8 @@ EXERCISES = by_name(
                "Divide each row by its own number of tokens, at least 1.")),
     function_task("passes", "How often must the model run, for pairs and for single sentences?",
         _solve_passes, _PASS_CASES,
-        fresh=lambda rng: [(int(rng.integers(3, 50)), rng.integers(2, 9,
-                                                                   size=n).tolist()) for n in (1, 2,
-                                                                                               4)],
+        fresh=lambda rng: [(int(rng.integers(3, 50)), rng.integers(2, 9, size=n).tolist())
+                           for n in (1, 2, 4)],
         wrong={"both orders of a pair": _both_orders,
                "each sentence with itself": _with_itself,
                "old pairs run again": _old_pairs_again,

@@ -5,15 +5,14 @@ not orthogonal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core import generator
 from ._which_of import which_of
-from .base import Exercise, by_name, function_task, value_task
+from .base import CaseJudge, Exercise, by_name, function_task, value_task
 
 __all__ = ["EXERCISES"]
 
@@ -26,29 +25,9 @@ def _solve_whitening_matrix(S: np.ndarray, k: int) -> np.ndarray:
     return U[:, strongest] / np.sqrt(variances[strongest])
 
 
-def _rows_scaled(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    return (np.diag(1 / np.sqrt(variances)) @ U)[:, ::-1][:, :k]
-
-
-def _weakest_first(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    return (U / np.sqrt(variances))[:, :k]
-
-
-def _no_root(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    return (U / variances)[:, ::-1][:, :k]
-
-
-def _zca_cut(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    return (U / np.sqrt(variances) @ U.T)[:, :k]
-
-
-def _wrong_inverse(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    return np.linalg.inv((U / np.sqrt(variances))[:, ::-1].T)[:, :k]
+def _made_of(make: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable:
+    """The first k columns of a matrix that is made of the variances, rising, and of U."""
+    return lambda S, k: make(*np.linalg.eigh(S))[:, :k]
 
 
 _THREE = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 2.0]])
@@ -56,32 +35,20 @@ _COVARIANCES = [(np.array([[2.0, 1.0], [1.0, 2.0]]), 2), (np.array([[5.0, 2.0], 
                 (_THREE, 3), (_THREE, 2)]
 
 
-@dataclass(frozen=True)
-class _WhiteningJudge:
+def _check_whitening(mine: Callable, S: np.ndarray, k: int) -> str | None:
     """Columns are right up to their signs, so what they do is compared, not what they are."""
-
-    cases: tuple[tuple[np.ndarray, int], ...]
-
-    def on(self, cases: Iterable[tuple[np.ndarray, int]]) -> _WhiteningJudge:
-        """The same judge on other cases."""
-        return _WhiteningJudge(tuple(cases))
-
-    def __call__(self, mine: Any) -> str | None:
-        if not callable(mine):
-            return f"expected a function, yours is {type(mine).__name__}"
-        for S, k in self.cases:
-            case, W = f"for S = {S.tolist()} and k = {k}", np.asarray(mine(S.copy(), k),
-                                                                      dtype=float)
-            if W.shape != (len(S), k):
-                return f"{case}: expected shape {(len(S), k)}, yours has shape {W.shape}"
-            after = W.T @ S @ W
-            if not np.allclose(after, np.eye(k), atol=1e-6):
-                return (f"{case}: the covariance after it, WᵀSW, is {after.round(3).tolist()}; "
-                        "expected the identity")
-            if not np.allclose(W @ W.T, (V := _solve_whitening_matrix(S, k)) @ V.T, atol=1e-6):
-                return (f"{case}: the covariance is I, but these are not the {k} directions with "
-                        "the largest variances")
-        return None
+    case, W = f"for S = {S.tolist()} and k = {k}", np.asarray(mine(S.copy(), k), dtype=float)
+    if W.shape != (len(S), k):
+        return f"{case}: expected shape {(len(S), k)}, yours has shape {W.shape}"
+    after = W.T @ S @ W
+    if not np.allclose(after, np.eye(k), atol=1e-6):
+        return (f"{case}: the covariance after it, WᵀSW, is {after.round(3).tolist()}; "
+                "expected the identity")
+    V = _solve_whitening_matrix(S, k)
+    if not np.allclose(W @ W.T, V @ V.T, atol=1e-6):
+        return (f"{case}: the covariance is I, but these are not the {k} directions with "
+                "the largest variances")
+    return None
 
 
 # ------------------------------------------------------------------------------ merge
@@ -174,24 +141,22 @@ def _judge_uncorrelated(answer: Any) -> str | None:
 
 def _fresh_covariances(seed: int) -> list[tuple]:
     rng = generator(seed)
-    clouds = [
-        rng.normal(size=(12, d)) * rng.uniform(0.5, 3, size=d) @ rng.normal(size=(d, d))
-        for d in (2, 3, 4)
-    ]
+    clouds = [rng.normal(size=(12, d)) * rng.uniform(0.5, 3, size=d) @ rng.normal(size=(d, d))
+              for d in (2, 3, 4)]
     return [(np.cov(x.T, ddof=0), k) for x, k in zip(clouds, (2, 2, 4), strict=True)]
 
 
 EXERCISES = by_name(
     Exercise("whitening_matrix", question="W for vectors as rows, the k strongest directions",
-        judge=_WhiteningJudge(tuple(_COVARIANCES)),
-        solution=_solve_whitening_matrix,
-        fresh=_fresh_covariances,
-        wrong={"Λ^(-1/2) U": _rows_scaled,
-               "weakest directions first": _weakest_first,
-               "no root": _no_root,
-               "turned only": lambda S, k: np.linalg.eigh(S)[1][:, ::-1][:, :k],
-               "columns of ZCA cut off": _zca_cut,
-               "inverse of the wrong matrix, transposed": _wrong_inverse},
+        judge=CaseJudge(_check_whitening, tuple(_COVARIANCES)),
+        solution=_solve_whitening_matrix, fresh=_fresh_covariances,
+        wrong={"Λ^(-1/2) U": _made_of(lambda v, U: (np.diag(1 / np.sqrt(v)) @ U)[:, ::-1]),
+               "weakest directions first": _made_of(lambda v, U: U / np.sqrt(v)),
+               "no root": _made_of(lambda v, U: (U / v)[:, ::-1]),
+               "turned only": _made_of(lambda v, U: U[:, ::-1]),
+               "columns of ZCA cut off": _made_of(lambda v, U: U / np.sqrt(v) @ U.T),
+               "inverse of the wrong matrix, transposed":
+                   _made_of(lambda v, U: np.linalg.inv((U / np.sqrt(v))[:, ::-1].T))},
         hints=("np.linalg.eigh(S) gives the variances, rising, and U with the directions as "
                "columns.",
                "Divide each column of U by the root of its variance; take the k columns with the "
@@ -199,8 +164,8 @@ EXERCISES = by_name(
     function_task("merge", "Mean and covariance of two parts, from those of each",
         _solve_merge, _MERGE_CASES,
         fresh=lambda rng: [(*_statistics(rng.normal(size=(n, d))),
-                            *_statistics(rng.normal(size=(m, d)) + 3)) for n, m,
-                           d in ((3, 6, 2), (8, 4, 3))],
+                            *_statistics(rng.normal(size=(m, d)) + 3))
+                           for n, m, d in ((3, 6, 2), (8, 4, 3))],
         wrong={"nothing between the parts": _merged(lambda a, b: 0.0),
                "parts of equal weight": _merged(lambda a, b: 0.25, weighted=False),
                "the means' difference whole": _merged(lambda a, b: 1.0),
@@ -228,9 +193,10 @@ EXERCISES = by_name(
                "80 different points, seen from their mean.")),
     function_task("parameterised", "All inner products after whitening with β and γ",
         _solve_parameterised, _PARAMETERISED_CASES,
-        fresh=lambda rng: [(rng.normal(size=(6, d)) + 2, float(beta), float(gamma)) for d,
-                           (beta, gamma) in zip((2, 3, 3), rng.uniform(0.2, 0.8, size=(3, 2)),
-                                                strict=True)],
+        fresh=lambda rng: [(rng.normal(size=(6, d)) + 2, float(beta), float(gamma))
+                           for d, (beta, gamma) in zip((2, 3, 3),
+                                                       rng.uniform(0.2, 0.8, size=(3, 2)),
+                                                       strict=True)],
         wrong={"Σ about μ": _about_the_mean,
                "γ not halved": lambda X, beta, gamma: _solve_parameterised(X, beta, 2 * gamma),
                "β twice": lambda X, beta, gamma: _solve_parameterised(X, beta * beta, gamma),

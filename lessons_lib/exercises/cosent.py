@@ -183,8 +183,8 @@ EXERCISES = by_name(
     function_task("two_classes",
         "log(1 + Σ exp(n - p)) over all positives and negatives, without a table of pairs",
         _solve_two_classes, _TWO_CASES,
-        fresh=lambda rng: [(width * rng.normal(size=p), width * rng.normal(size=n)) for p, n,
-                           width in ((2, 2, 1), (4, 3, 2), (3, 5, 600))],
+        fresh=lambda rng: [(width * rng.normal(size=p), width * rng.normal(size=n))
+                           for p, n, width in ((2, 2, 1), (4, 3, 2), (3, 5, 600))],
         wrong={
             "the 1 forgotten": _two_classes(lambda p, n: logsumexp(n) + logsumexp(-p)),
             "positives not turned":

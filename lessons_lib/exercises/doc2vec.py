@@ -61,9 +61,8 @@ def _column_by_column(words: np.ndarray, document: np.ndarray, combine: str) -> 
 
 
 _WORDS, _DOCUMENT = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25]]), np.array([4.0, 8.0])
-_DM_CASES = [
-    (_WORDS[:n], _DOCUMENT, combine) for n in (1, 2, 3) for combine in ("mean", "sum", "concat")
-]
+_DM_CASES = [(_WORDS[:n], _DOCUMENT, combine) for n in (1, 2, 3)
+             for combine in ("mean", "sum", "concat")]
 
 # ------------------------------------------------------------------------------ document_gradient
 
@@ -115,8 +114,7 @@ N_NUMBERS = 10_000 * 100 + 1000 * 100 + 100 + 10_000 * 100 * 11
 
 
 def _fresh_inputs(rng: Generator) -> list[tuple]:
-    return [(rng.normal(size=(n, 3)), rng.normal(size=3), combine)
-            for n in (2, 4)
+    return [(rng.normal(size=(n, 3)), rng.normal(size=3), combine) for n in (2, 4)
             for combine in ("mean", "sum", "concat")]
 
 
@@ -142,8 +140,8 @@ EXERCISES = by_name(
         _solve_document_gradient, _GRADIENT_CASES,
         fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(V, d)),
                             rng.integers(0, 6, size=V) + np.eye(V, dtype=int)[0],
-                            rng.dirichlet(np.ones(V)), int(rng.integers(2, 8))) for V,
-                           d in ((4, 2), (6, 3))],
+                            rng.dirichlet(np.ones(V)), int(rng.integers(2, 8)))
+                           for V, d in ((4, 2), (6, 3))],
         wrong={"points uphill": lambda D, U, n, P, k: -_solve_document_gradient(D, U, n, P, k),
                "leaves the noise out": lambda D, U, n, P, k: (-n * (1 - _sigma(U @ D))) @ U,
                "noise for one word, not for each":

@@ -153,23 +153,23 @@ def _judge_between(points: Any) -> str | None:
 
 def _fresh_cells(rng: Generator) -> list[tuple]:
     x_max, power = float(rng.integers(8, 80)), float(rng.uniform(0.4, 0.9))
-    return [(x_max * float(share), x_max, power)
-            for share in (*rng.uniform(0.05, 0.9, size=3), 1.0, 3.5)]
+    return [(x_max * float(share), x_max, power) for share in (*rng.uniform(0.05, 0.9, size=3), 1.0,
+                                                               3.5)]
 
 
 def _fresh_words(rng: Generator) -> list[tuple]:
     words = ["".join("aeinrstl"[i] for i in rng.integers(8, size=n)) for n in (2, 5, 8)]
-    return [*((word, low, low + int(rng.integers(1, 3))) for word,
-              low in zip(words, (2, 3, 3), strict=True)), ("nanana", 3, 4)]
+    return [*((word, low, low + int(rng.integers(1, 3)))
+              for word, low in zip(words, (2, 3, 3), strict=True)), ("nanana", 3, 4)]
 
 
 def _fresh_letters(rng: Generator) -> list[tuple]:
     plain = ["".join(chr(97 + i) for i in rng.integers(26, size=n)) for n in (5, 9)]
-    return [*((word,) for word in plain), *((word[:2] + chr(int(code)),) for word,
-                                            code in zip(plain,
-                                                        (rng.integers(0xE0, 0xFF),
-                                                         rng.integers(0x4E00, 0x9000)),
-                                                        strict=True))]
+    return [*((word,) for word in plain), *((word[:2] + chr(int(code)),)
+                                            for word, code in zip(plain,
+                                                                  (rng.integers(0xE0, 0xFF),
+                                                                   rng.integers(0x4E00, 0x9000)),
+                                                                  strict=True))]
 
 
 EXERCISES = by_name(
@@ -192,9 +192,8 @@ EXERCISES = by_name(
     function_task("pair_gradient", "The gradient of one pair's ½ f diff² for the word's vector",
         _solve_pair_gradient, _PAIR_CASES,
         fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=d), float(rng.normal()),
-                            float(rng.integers(2, 90)), float(rng.uniform(0.1, 0.9))) for d in (2,
-                                                                                                3,
-                                                                                                5)],
+                            float(rng.integers(2, 90)), float(rng.uniform(0.1, 0.9)))
+                           for d in (2, 3, 5)],
         wrong={"the gradient of the context": lambda w, c, b, x, f: f * (w @ c + b - np.log(x)) * w,
                "points up instead of down": lambda w, c, b, x, f: f * (np.log(x) - w @ c - b) * c,
                "counts instead of logarithms": lambda w, c, b, x, f: f * (w @ c + b - x) * c,

@@ -162,8 +162,8 @@ EXERCISES = by_name(
     function_task("uniformity_gradient",
         "The gradient of uniformity, from the weights of the pairs",
         _solve_uniformity_gradient, _POINTS,
-        fresh=lambda rng: [(rng.normal(size=(n, d)), float(rng.uniform(0.4, 1.8))) for n,
-                           d in ((2, 2), (4, 3), (6, 2))],
+        fresh=lambda rng: [(rng.normal(size=(n, d)), float(rng.uniform(0.4, 1.8)))
+                           for n, d in ((2, 2), (4, 3), (6, 2))],
         wrong={"weights that sum to one over ordered pairs": _scaled_gradient(0.5),
                "sign": _scaled_gradient(-1.0),
                "diagonal kept": _diagonal_kept,

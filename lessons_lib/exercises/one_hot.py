@@ -74,8 +74,8 @@ def _fresh_texts(rng: Generator) -> list[tuple]:
     def text(n: int) -> list[str]:
         return [words[i] for i in rng.integers(len(words), size=n)]
 
-    return [([], text(3)), (text(4), []), ([], []),
-            *((text(int(n)), text(int(m))) for n, m in rng.integers(3, 14, size=(6, 2)))]
+    return [([], text(3)), (text(4), []), ([], []), *((text(int(n)), text(int(m)))
+                                                      for n, m in rng.integers(3, 14, size=(6, 2)))]
 
 
 def _fresh_counts(rng: Generator) -> list[tuple]:

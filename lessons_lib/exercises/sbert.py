@@ -177,8 +177,8 @@ def _judge_compare(answer: Any) -> str | None:
 def _fresh_features(rng: Generator) -> list[tuple]:
     names = ["u", "v", "|u-v|", "u*v"]
     orders = ([names[i] for i in rng.permutation(4)], ["|u-v|", "u"], ["u*v", "v", "|u-v|"])
-    return [(*rng.normal(size=(2, n, d)), order)
-            for (n, d), order in zip(((1, 2), (4, 3), (3, 5)), orders, strict=True)]
+    return [(*rng.normal(size=(2, n, d)), order) for (n, d), order in zip(((1, 2), (4, 3), (3, 5)),
+                                                                          orders, strict=True)]
 
 
 def _fresh_triplets(rng: Generator) -> list[tuple]:
@@ -194,12 +194,10 @@ def _fresh_triplets(rng: Generator) -> list[tuple]:
 EXERCISES = by_name(
     Exercise("labels", question="What follows, what may be, what cannot be?",
         judge=_judge_labels, solution=[label for *_, label in PAIRS],
-        wrong=labelled(["entailment", "entailment", "contradiction", "entailment", "contradiction",
-                        "contradiction"], ["entailment", "neutral", "contradiction", "entailment",
-                                           "contradiction", "contradiction"],
-                       ["entailment", "neutral", "neutral", "neutral", "entailment", "contradiction"],
-                       ["entailment", "neutral", "contradiction", "neutral", "contradiction",
-                        "contradiction"], ["neutral"] * 6),
+        wrong=labelled([*_KINDS[:1] * 2, "contradiction", "entailment", *_KINDS[2:] * 2],
+                       [*_KINDS, "entailment", "contradiction", "contradiction"],
+                       [*_KINDS[:2], "neutral", "neutral", "entailment", "contradiction"],
+                       [*_KINDS, "neutral", "contradiction", "contradiction"], ["neutral"] * 6),
         hints=("Ask of each pair: if the first sentence is true, must, may or cannot the second be "
                "true of the same scene?",
                "Each label stands twice.")),

@@ -160,8 +160,8 @@ def _fresh_rows(rng: Generator) -> list[tuple]:
 def _fresh_shares(rng: Generator) -> list[tuple]:
     p = 1 / np.arange(1, 61) ** rng.uniform(0.9, 1.2)
     second = float(rng.uniform(0.365, 0.395))    # between 1 - (1 - 1/5)² and 2/5
-    return [(p / p.sum(), n)
-            for n in (2, 4)] + [(rng.permutation([0.5, second, 0.4 - second, 0.06, 0.04]), 2)]
+    return [(p / p.sum(), n) for n in (2, 4)] + [(rng.permutation([0.5, second, 0.4 - second, 0.06,
+                                                                   0.04]), 2)]
 
 
 EXERCISES = by_name(
@@ -175,8 +175,9 @@ EXERCISES = by_name(
                "rotation, and u along with it?")),
     function_task("sif_weights", "The smooth inverse frequency of words from their counts",
         _solve_sif_weights, _WEIGHT_CASES,
-        fresh=lambda rng: [(np.append(rng.integers(1, 400, size=n), 0), float(a)) for n,
-                           a in zip((3, 6, 20), rng.uniform(0.02, 0.3, size=3), strict=True)],
+        fresh=lambda rng: [(np.append(rng.integers(1, 400, size=n), 0), float(a))
+                           for n, a in zip((3, 6, 20), rng.uniform(0.02, 0.3, size=3),
+                                           strict=True)],
         wrong={
             "counts instead of shares": lambda counts, a: a / (a + counts),
             "shares of the largest count": lambda counts, a: a / (a + counts / counts.max()),

@@ -81,13 +81,6 @@ def _solve_pull(s: np.ndarray, tau: float) -> np.ndarray:
     return (softmax(s / tau, axis=1) - np.eye(len(s))) / (len(s) * tau)
 
 
-def _pull(change: Callable[[np.ndarray, float], np.ndarray]) -> Callable:
-    def pull(s: np.ndarray, tau: float) -> np.ndarray:
-        return change(s, tau)
-
-    return pull
-
-
 _COSINES = np.array([[0.9, 0.1, -0.2], [0.3, 0.8, 0.7], [0.0, 0.2, 0.4]])
 _PULL_CASES = [(_COSINES[:2, :2], 1.0), (_COSINES, 1.0), (_COSINES, 0.5), (_COSINES, 0.1)]
 
@@ -134,7 +127,8 @@ EXERCISES = by_name(
     Exercise("first_loss",
         question="The loss of a model that gives all 64 sentences of a batch the same vector",
         judge=judge_value(float(np.log(64)), rtol=0.005,
-                          remark="All 64 candidates look alike, so how large a share does the right one get?"),
+                          remark="All 64 candidates look alike, so how large a share does the "
+                                 "right one get?"),
         solution=round(float(np.log(64)), 4),
         wrong=labelled(0.0, 1.0, 64.0, 20.0, float(np.log2(64))),
         hints=("The loss is −log of the share that the right candidate gets.",
@@ -149,9 +143,9 @@ EXERCISES = by_name(
                "Four of the six.")),
     function_task("simcse_loss", "The loss of a batch, from the vectors of both views",
         _solve_simcse_loss, _LOSS_CASES,
-        fresh=lambda rng: [(*rng.normal(size=(2, n, d)), float(tau)) for (n, d),
-                           tau in zip(((2, 2), (3, 4), (6, 3)), rng.uniform(0.1, 0.9, size=3),
-                                      strict=True)],
+        fresh=lambda rng: [(*rng.normal(size=(2, n, d)), float(tau))
+                           for (n, d), tau in zip(((2, 2), (3, 4), (6, 3)),
+                                                  rng.uniform(0.1, 0.9, size=3), strict=True)],
         wrong={"lengths are kept": _lengths_kept,
                "times τ": lambda h, h_plus, tau: _solve_simcse_loss(h, h_plus, 1 / tau),
                "own candidate left out below": _without_own,
@@ -162,16 +156,17 @@ EXERCISES = by_name(
                "For each row: log of the sum of exponentials, less the diagonal. Then the mean.")),
     function_task("pull", "The derivative of the mean loss by every cosine",
         _solve_pull, _PULL_CASES,
-        fresh=lambda rng: [(rng.uniform(-1, 1, size=(n, n)), float(tau)) for n,
-                           tau in zip((2, 3, 5), rng.uniform(0.1, 0.9, size=3), strict=True)],
+        fresh=lambda rng: [(rng.uniform(-1, 1, size=(n, n)), float(tau))
+                           for n, tau in zip((2, 3, 5), rng.uniform(0.1, 0.9, size=3),
+                                             strict=True)],
         wrong={
             "right candidate not subtracted":
-                _pull(lambda s, t: softmax(s / t, axis=1) / (len(s) * t)),
+                lambda s, t: softmax(s / t, axis=1) / (len(s) * t),
             "not divided by τ":
-                _pull(lambda s, t: (softmax(s / t, axis=1) - np.eye(len(s))) / len(s)),
-            "not divided by n": _pull(lambda s, t: (softmax(s / t, axis=1) - np.eye(len(s))) / t),
-            "columns": _pull(lambda s, t: (softmax(s / t, axis=0) - np.eye(len(s))) / (len(s) * t)),
-            "uphill": _pull(lambda s, t: (np.eye(len(s)) - softmax(s / t, axis=1)) / (len(s) * t))},
+                lambda s, t: (softmax(s / t, axis=1) - np.eye(len(s))) / len(s),
+            "not divided by n": lambda s, t: (softmax(s / t, axis=1) - np.eye(len(s))) / t,
+            "columns": lambda s, t: (softmax(s / t, axis=0) - np.eye(len(s))) / (len(s) * t),
+            "uphill": lambda s, t: (np.eye(len(s)) - softmax(s / t, axis=1)) / (len(s) * t)},
         hints=("The derivative of log Σ exp(x_j) by x_j is softmax(x)_j.",
                "Softmax of each row of s / tau, less 1 on the diagonal, by n and by τ.")),
     function_task("hard_negatives", "The loss with hard negatives, the own one α times",

@@ -18,10 +18,8 @@ __all__ = ["EXERCISES"]
 
 
 def _solve_window_pairs(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i])
-            for i in range(len(tokens))
-            for j in range(max(0, i - half), min(len(tokens), i + half + 1))
-            if j != i]
+    return [(tokens[j], tokens[i]) for i in range(len(tokens))
+            for j in range(max(0, i - half), min(len(tokens), i + half + 1)) if j != i]
 
 
 def _reaches_around(tokens: list[str], half: int) -> list[tuple[str, str]]:
@@ -31,15 +29,12 @@ def _reaches_around(tokens: list[str], half: int) -> list[tuple[str, str]]:
 
 
 def _forgets_the_last(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i])
-            for i in range(len(tokens))
-            for j in range(max(0, i - half), min(len(tokens), i + half))
-            if j != i]
+    return [(tokens[j], tokens[i]) for i in range(len(tokens))
+            for j in range(max(0, i - half), min(len(tokens), i + half)) if j != i]
 
 
 def _pairs_with_itself(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i])
-            for i in range(len(tokens))
+    return [(tokens[j], tokens[i]) for i in range(len(tokens))
             for j in range(max(0, i - half), min(len(tokens), i + half + 1))]
 
 
@@ -169,8 +164,8 @@ EXERCISES = by_name(
     function_task("context_gradient",
         "The gradient of the loss of one guess, for the vector that guesses",
         _solve_context_gradient, _GRADIENT_CASES,
-        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(k + 1, d)),
-                            np.eye(k + 1)[0]) for d, k in ((3, 2), (4, 5), (6, 3))],
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(k + 1, d)), np.eye(k + 1)[0])
+                           for d, k in ((3, 2), (4, 5), (6, 3))],
         wrong={"points up instead of down":
                    lambda v, u, labels: -_solve_context_gradient(v, u, labels),
                "the gradient of the outputs":

@@ -28,10 +28,8 @@ def _limits(memory: int, cpu_seconds: int, file_bytes: int) -> bool:
         import resource
     except ImportError:
         return False
-    wanted = {
-        "RLIMIT_DATA": memory, "RLIMIT_CPU": cpu_seconds, "RLIMIT_FSIZE": file_bytes,
-        "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 256, "RLIMIT_MSGQUEUE": 0
-    }
+    wanted = {"RLIMIT_DATA": memory, "RLIMIT_CPU": cpu_seconds, "RLIMIT_FSIZE": file_bytes,
+              "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 256, "RLIMIT_MSGQUEUE": 0}
     for name, value in wanted.items():
         if hasattr(resource, name):
             with contextlib.suppress(ValueError, OSError):
@@ -205,11 +203,10 @@ REFUSED = {
 # for reading. PR_SET_PDEATHSIG and
 # PR_SET_DUMPABLE would undo that the process ends with the grader, and hide its open files from the
 # watch.
-REFUSED_WITH = {
-    "fcntl": ((72, 25), 24, (8, 10, 15)),
-    "ioctl": ((16, 29), 24, (0x8901, 0x8902, 0x40086602, 0x401C5820)),
-    "prctl": ((157, 167), 16, (1, 4))
-}
+REFUSED_WITH = {"fcntl": ((72, 25), 24, (8, 10, 15)), "ioctl": ((16, 29), 24,
+                                                                (0x8901, 0x8902, 0x40086602,
+                                                                 0x401C5820)),
+                "prctl": ((157, 167), 16, (1, 4))}
 NEWER = 463  # calls from here on came after 2024, and nobody has looked at them
 CLONE, CLONE3, TGKILL, PRLIMIT = (56, 220), (435, 435), (234, 131), (302, 261)
 CLONE_THREAD = 0x00010000
@@ -233,12 +230,8 @@ def _refused_with(number: int, offset: int, values: tuple[int, ...]) -> list[byt
 def _filter(machine: str, pid: int) -> bytes:
     """The program that the kernel runs before each system call."""
     side = 0 if machine == "x86_64" else 1
-    lines = [
-        _line(LOAD, ARCHITECTURE),
-        _line(JUMP_EQUAL, ARCHITECTURES[machine], 1, 0),
-        _line(RETURN, KILL),
-        _line(LOAD, NUMBER)
-    ]
+    lines = [_line(LOAD, ARCHITECTURE), _line(JUMP_EQUAL, ARCHITECTURES[machine], 1, 0),
+             _line(RETURN, KILL), _line(LOAD, NUMBER)]
     if machine == "x86_64":
         # the same calls under other numbers
         lines += [_line(JUMP_GE, 0x40000000, 0, 1), _line(RETURN, PERMISSION)]
@@ -252,21 +245,11 @@ def _filter(machine: str, pid: int) -> bytes:
     lines += [_line(JUMP_EQUAL, CLONE3[side], 0, 1), _line(RETURN, NO_SUCH_CALL)]
     # A new thread is allowed, a new process is not; a signal to this process only; limits of this
     # process only.
-    lines += [
-        _line(JUMP_EQUAL, CLONE[side], 0, 4),
-        _line(LOAD, FIRST_ARGUMENT),
-        _line(JUMP_SET, CLONE_THREAD, 1, 0),
-        _line(RETURN, PERMISSION),
-        _line(RETURN, ALLOW)
-    ]
+    lines += [_line(JUMP_EQUAL, CLONE[side], 0, 4), _line(LOAD, FIRST_ARGUMENT),
+              _line(JUMP_SET, CLONE_THREAD, 1, 0), _line(RETURN, PERMISSION), _line(RETURN, ALLOW)]
     for number, own in ((TGKILL[side], pid), (PRLIMIT[side], 0)):
-        lines += [
-            _line(JUMP_EQUAL, number, 0, 4),
-            _line(LOAD, FIRST_ARGUMENT),
-            _line(JUMP_EQUAL, own, 1, 0),
-            _line(RETURN, PERMISSION),
-            _line(RETURN, ALLOW)
-        ]
+        lines += [_line(JUMP_EQUAL, number, 0, 4), _line(LOAD, FIRST_ARGUMENT),
+                  _line(JUMP_EQUAL, own, 1, 0), _line(RETURN, PERMISSION), _line(RETURN, ALLOW)]
     return b"".join([*lines, _line(RETURN, ALLOW)])
 
 
@@ -306,10 +289,8 @@ def protections() -> dict[str, bool]:
     """
     known = sys.platform == "linux" and platform.machine() in ARCHITECTURES and sys.maxsize > 2**32
     calls = known and os.path.exists("/proc/sys/kernel/seccomp")
-    return {
-        "network": calls, "processes": calls, "files": landlock_version() >= 1,
-        "memory": sys.platform == "linux"
-    }
+    return {"network": calls, "processes": calls, "files": landlock_version() >= 1,
+            "memory": sys.platform == "linux"}
 
 
 def confine(*, readable: list[str], writable: list[str], memory: int, cpu_seconds: int,
