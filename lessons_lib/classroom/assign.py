@@ -61,9 +61,17 @@ inputs of the grading.
 
 @dataclass(frozen=True)
 class Assignment:
-    """What ``grading/assignment.json`` holds. ``lessons`` maps a lesson's id to ``stem``,
-    ``title``, ``exercises`` (name -> variable of the answer) and ``open`` (number of open
-    questions); ``seed`` makes the hidden inputs.
+    """What ``grading/assignment.json`` holds.
+
+    Parameters
+    ----------
+    folder : Path
+    id : str
+    seed : int
+        Makes the hidden inputs.
+    lessons : mapping of str to mapping
+        Lesson id -> ``stem``, ``title``, ``exercises`` (name -> variable of the answer) and ``open``
+        (number of open questions).
     """
 
     folder: Path
@@ -128,10 +136,26 @@ def assign(ids: Sequence[str], out: str | os.PathLike, *, seed: int | None = Non
            course: Course | None = None) -> Assignment:
     """Write an assignment of one or several lessons into a new folder.
 
-    Parameters: ids, lessons with exercises; out, a folder that does not exist or is empty; seed of
-    the hidden inputs (default: drawn by the system's secret generator); course. Returns the
-    `Assignment`. Raises ValueError for no or unknown lessons, FileExistsError for a folder that
-    holds something or that you are in; nothing is written then.
+    Parameters
+    ----------
+    ids : sequence of str
+        Lessons with exercises.
+    out : path
+        A folder that does not exist or is empty.
+    seed : int, optional
+        Of the hidden inputs; drawn by the system's secret generator where it is left out.
+    course : Course, optional
+
+    Returns
+    -------
+    Assignment
+
+    Raises
+    ------
+    ValueError
+        For no or unknown lessons.
+    FileExistsError
+        For a folder that holds something or that you are in; nothing is written then.
     """
     import nbformat
 
@@ -189,8 +213,22 @@ def _entry(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def read_assignment(folder: str | os.PathLike) -> Assignment:
-    """The assignment in a folder that `assign` wrote. Raises FileNotFoundError, DamagedFile,
-    ValueError for a newer format and for exercises that the course here does not have.
+    """The assignment in a folder that `assign` wrote.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    Assignment
+
+    Raises
+    ------
+    FileNotFoundError, DamagedFile
+        Where there is none, or it was changed.
+    ValueError
+        For a newer format, and for exercises that the course here does not have.
     """
     file = existing_path(Path(folder) / "grading" / "assignment.json")
     found = read_json(file)

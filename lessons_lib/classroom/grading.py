@@ -42,10 +42,20 @@ OPEN = "open question "
 
 @dataclass(frozen=True)
 class Graded:
-    """One exercise of one student: ``points`` of ``possible``, and ``remark``: ``correct``, or what
-    is wrong. An open question has no points yet (None) and carries the ``answer`` for a person to
-    read. Rows with 0 possible tell about files: which of several was graded (``exercise`` is
-    ``hand-in``), or what cannot be used (``lesson`` is empty).
+    """One exercise of one student.
+
+    Parameters
+    ----------
+    student, lesson, exercise : str
+        ``exercise`` is ``hand-in`` in a row that tells which of several files was graded; ``lesson``
+        is empty in a row about a file that cannot be used. Both have 0 possible points.
+    points : float or None
+        None for an open question, until a person gives some.
+    possible : float
+    remark : str
+        ``correct``, or what is wrong.
+    answer : str, default ""
+        To an open question, for a person to read.
     """
 
     student: str
@@ -249,10 +259,30 @@ def _rows(assignment: Assignment, student: str, lesson: str, remark: str,
 def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path, *,
                    limits: Limits | None = None, weak: bool = False,
                    stop: threading.Event | None = None) -> list[Graded]:
-    """Grade one file of one student. Parameters: as `grade`; lesson, an id of the assignment; stop,
-    ends the submission when it is set. Returns one `Graded` for each exercise and open question;
-    whatever the file does, it raises only where the system cannot start or confine it (OSError,
-    BackendUnavailable).
+    """Grade one file of one student.
+
+    Parameters
+    ----------
+    assignment : Assignment
+    student : str
+    lesson : str
+        An id of the assignment.
+    path : Path
+    limits : Limits, optional
+    weak : bool, default False
+        As `grade`.
+    stop : threading.Event, optional
+        Ends the submission when it is set.
+
+    Returns
+    -------
+    list of Graded
+        One for each exercise and open question, whatever the file does.
+
+    Raises
+    ------
+    OSError, BackendUnavailable
+        Where the system cannot start or confine a submission.
     """
     try:
         notebook = read_notebook(path)
@@ -360,15 +390,36 @@ def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Gra
 def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = False,
           jobs: int | None = None,
           on_done: Callable[[str, str, int, int], None] | None = None) -> Iterator[Graded]:
-    """Grade all submissions of an assignment; yields one `Graded` for each student and exercise,
-    students in the order of their names, each as soon as all of theirs is graded. Who closes it, or
-    Ctrl-C, ends the submissions that run within a second.
+    """Grade all submissions of an assignment; closing it, or Ctrl-C, ends those that run within a second.
 
-    Parameters: assignment, from `read_assignment`; limits of each submission; weak, run them where
-    the system cannot confine them; jobs, how many at once (default: one for each core); on_done,
-    called with student, lesson, how many notebooks are done and how many there are. Raises
-    BackendUnavailable where submissions cannot be confined, before the first one runs, and
-    ValueError where there are none.
+    Parameters
+    ----------
+    assignment : Assignment
+        From `read_assignment`.
+    limits : Limits, optional
+        Of each submission.
+    weak : bool, default False
+        Run them also where the system cannot confine them.
+    jobs : int, optional
+        How many at once; one for each core where it is left out.
+    on_done : callable, optional
+        Called with student, lesson, how many notebooks are done and how many there are.
+
+    Yields
+    ------
+    Graded
+        One for each student and exercise, students by name, each as soon as all of theirs is graded.
+
+    Returns
+    -------
+    iterator of Graded
+
+    Raises
+    ------
+    BackendUnavailable
+        Where submissions cannot be confined, before the first one runs.
+    ValueError
+        Where there are none.
     """
     check_protections(weak)
     todo, rows = _jobs(assignment)

@@ -23,7 +23,14 @@ FOLDER = Path(__file__).parent / "guides"
 
 @dataclass(frozen=True)
 class Guide:
-    """The guide of one lesson: ``sections``, heading -> Markdown, in the order of `SECTIONS`."""
+    """The guide of one lesson.
+
+    Parameters
+    ----------
+    lesson : str
+    sections : mapping of str to str
+        Heading -> Markdown, in the order of `SECTIONS`.
+    """
 
     lesson: str
     sections: Mapping[str, str]
@@ -40,15 +47,35 @@ class Guide:
 
 
 def guide_ids() -> list[str]:
-    """Ids of the lessons that have a guide."""
+    """Ids of the lessons that have a guide.
+
+    Returns
+    -------
+    list of str
+    """
     return sorted(path.stem for path in FOLDER.glob("*.md"))
 
 
 def guide(lesson_id: str) -> Guide:
-    """The guide of one lesson, named as for `Course.card`.
+    """The guide of one lesson.
 
-    Raises ValueError for an unknown lesson (nearest id, all ids), DataMissing for a lesson without
-    a guide, DamagedFile for a guide that lacks a section.
+    Parameters
+    ----------
+    lesson_id : str
+        As for `Course.card`.
+
+    Returns
+    -------
+    Guide
+
+    Raises
+    ------
+    ValueError
+        For an unknown lesson (nearest id, all ids).
+    DataMissing
+        For a lesson without a guide.
+    DamagedFile
+        For a guide that lacks a section.
     """
     from ..lesson.course import Course
 

@@ -45,7 +45,12 @@ TIMEOUT = 600
 
 
 def otter_missing() -> str | None:
-    """Why there can be no otter-grader version here, and what to do; None where otter is installed.
+    """Why there can be no otter-grader version here, and what to do.
+
+    Returns
+    -------
+    str or None
+        None where otter-grader is installed.
     """
     if importlib.util.find_spec("otter") is None:
         return f"otter-grader is not installed: {install_line('classroom')}"
@@ -123,11 +128,26 @@ def _environment(folder: str) -> Mapping[str, str]:
 
 def write_otter(assignment: Assignment, *, course: Course | None = None,
                 run_tests: bool = True) -> list[Path]:
-    """Write ``otter/<lesson>/`` with a student version and an autograder, and return these folders.
+    """Write ``otter/<lesson>/`` with a student version and an autograder.
 
-    Parameters: assignment; course; run_tests, try the solutions on all tests (seconds for each
-    lesson). Raises BackendUnavailable without otter-grader, ProgramFailed with otter's message when
-    it fails.
+    Parameters
+    ----------
+    assignment : Assignment
+    course : Course, optional
+    run_tests : bool, default True
+        Try the solutions on all tests: seconds for each lesson.
+
+    Returns
+    -------
+    list of Path
+        The folders.
+
+    Raises
+    ------
+    BackendUnavailable
+        Without otter-grader.
+    ProgramFailed
+        With otter's message, when it fails.
     """
     import nbformat
 

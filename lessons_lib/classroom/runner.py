@@ -48,9 +48,16 @@ GUARDS = {"network": "it could use the network",
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may take: ``cell`` and ``call`` seconds of the processor for one cell and
-    one call (and three times as many by the clock), ``total`` seconds by the clock for all,
-    ``memory`` and ``disk`` in bytes.
+    """What one submission may take.
+
+    Parameters
+    ----------
+    cell, call : float, default 20.0 and 10.0
+        Seconds of the processor for one cell and one call; by the clock three times as many.
+    total : float, default 300.0
+        Seconds by the clock for all.
+    memory, disk : int, default 2e9 and 5e7
+        Bytes.
     """
 
     cell: float = 20.0
@@ -80,9 +87,12 @@ def _said(error: Any, *, with_line: bool = False) -> str:
 
 
 def missing_protections() -> dict[str, str]:
-    """What this system cannot forbid a submission: protection -> what could happen.
+    """What this system cannot forbid a submission.
 
-    Empty on Linux 5.13 or newer.
+    Returns
+    -------
+    dict of str to str
+        Protection -> what could happen; empty on Linux 5.13 or newer.
     """
     return {name: GUARDS[name] for name, held in protections().items() if not held}
 

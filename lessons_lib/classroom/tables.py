@@ -171,13 +171,24 @@ def totals(assignment: Assignment,
 
 def write_tables(assignment: Assignment, rows: Iterable[Graded],
                  folder: str | os.PathLike | None = None) -> list[Path]:
-    """Write ``grades.csv`` and ``details.csv`` into a folder (default: the assignment's) and return
-    their paths.
+    """Write ``grades.csv`` and ``details.csv``.
 
-    ``grades.csv``: student, a column ``lesson.exercise`` for each exercise and each open question
-    with points, total, possible, percent. ``details.csv``: student, lesson, exercise, points,
-    possible, remark, answer; open questions have no points until a person gives them
-    (`given_points`, `with_points`).
+    Parameters
+    ----------
+    assignment : Assignment
+    rows : iterable of Graded
+    folder : path, optional
+        The assignment's where it is left out.
+
+    Returns
+    -------
+    list of Path
+
+    Notes
+    -----
+    ``grades.csv``: student, a column ``lesson.exercise`` for each exercise and each open question with
+    points, total, possible, percent. ``details.csv``: student, lesson, exercise, points, possible,
+    remark, answer; open questions have no points until a person gives them.
     """
     rows, target = list(rows), Path(folder or assignment.folder)
     columns, table = totals(assignment, rows)

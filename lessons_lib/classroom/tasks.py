@@ -30,8 +30,17 @@ IMPORTS = {"np": "import numpy as np", "triton": "import triton",
 
 @dataclass(frozen=True)
 class Task:
-    """One exercise of an assignment: ``name``; ``variable``, where the answer stands; ``text``,
-    Markdown; ``stub``, the code to fill in.
+    """One exercise of an assignment.
+
+    Parameters
+    ----------
+    name : str
+    variable : str
+        Where the answer stands.
+    text : str
+        Markdown.
+    stub : str
+        The code to fill in.
     """
 
     name: str
@@ -117,8 +126,20 @@ def _task(card: LessonCard, before: str, source: str) -> Task | None:
 def tasks_of(card: LessonCard) -> list[Task]:
     """The exercises of a lesson in the order of its text.
 
-    Raises DamagedFile for an exercise without a text, ValueError where text and
-    ``exercises/<id>.py`` name different exercises.
+    Parameters
+    ----------
+    card : LessonCard
+
+    Returns
+    -------
+    list of Task
+
+    Raises
+    ------
+    DamagedFile
+        For an exercise without a text.
+    ValueError
+        Where text and ``exercises/<id>.py`` name different exercises.
     """
     found, before = [], ""
     for kind, text in _cells(card):
@@ -130,7 +151,17 @@ def tasks_of(card: LessonCard) -> list[Task]:
 
 
 def open_questions(card: LessonCard) -> list[str]:
-    """The open questions among a lesson's exercises, as Markdown."""
+    """The open questions among a lesson's exercises.
+
+    Parameters
+    ----------
+    card : LessonCard
+
+    Returns
+    -------
+    list of str
+        Markdown.
+    """
     return [LINK.sub(r"\1", found.strip()) for kind, text in _cells(card) if kind == "markdown"
             for found in OPEN.findall(text)]
 
@@ -145,18 +176,23 @@ def imports_of(tasks: Sequence[Task]) -> list[str]:
 
 
 class Sheet:
-    """The checks and hints of an assignment; what it does not have is solutions.
+    """The checks and hints of an assignment, made by `sheet`; what it does not have is solutions.
 
-    Made by `sheet`.
+    Parameters
+    ----------
+    lesson_id : str
     """
 
     def __init__(self, lesson_id: str):
         self._exercises, self._given = for_lesson(lesson_id), {}
 
     def check(self, name: str, answer: Any) -> None:
-        """Print what the judge says on the examples that come with the lesson.
+        """Print what the judge says on the examples of the lesson; grading adds unseen inputs.
 
-        Grading adds inputs that nobody has seen.
+        Parameters
+        ----------
+        name : str
+        answer : object
         """
         from IPython.display import display
 
@@ -164,7 +200,12 @@ class Sheet:
         display({"text/plain": f"{name}: {text}"}, raw=True)
 
     def hint(self, name: str) -> None:
-        """Print the next hint."""
+        """Print the next hint.
+
+        Parameters
+        ----------
+        name : str
+        """
         from IPython.display import display
 
         hints = self._exercises[check_choice("name", name, self._exercises)].hints
@@ -176,15 +217,42 @@ class Sheet:
 def sheet(lesson_id: str) -> Sheet:
     """The checks of one lesson for an assignment's notebook.
 
-    Raises ValueError for an unknown lesson (nearest id, all ids).
+    Parameters
+    ----------
+    lesson_id : str
+
+    Returns
+    -------
+    Sheet
+
+    Raises
+    ------
+    ValueError
+        For an unknown lesson (nearest id, all ids).
     """
     return Sheet(lesson_id)
 
 
 def judged(lesson_id: str, name: str, answer: Any, *, seed: int | None = None) -> str:
-    """``correct``, or what is wrong with an answer, on the examples of the lesson and, with a seed,
-    on fresh inputs. For graders that run answer and judge in one process, such as otter-grader.
-    Raises ValueError for an unknown lesson or exercise.
+    """What a judge says, for graders that run answer and judge in one process, such as otter-grader.
+
+    Parameters
+    ----------
+    lesson_id, name : str
+        Lesson and exercise.
+    answer : object
+    seed : int, optional
+        With it also on fresh inputs.
+
+    Returns
+    -------
+    str
+        ``correct``, or what is wrong.
+
+    Raises
+    ------
+    ValueError
+        For an unknown lesson or exercise.
     """
     exercises = for_lesson(lesson_id)
     exercise = exercises[check_choice("name", name, exercises)]
