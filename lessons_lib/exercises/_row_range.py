@@ -13,7 +13,8 @@ import torch
 
 from ..core import generator
 from ..kernels.interpreter import broken_triton, interpreting, missing_triton
-from .base import CaseJudge, Exercise, by_name
+from ._declare import CaseJudge, by_name
+from .base import Exercise
 
 __all__ = ["exercises"]
 

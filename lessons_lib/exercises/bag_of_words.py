@@ -13,7 +13,8 @@ from typing import Any
 from numpy.random import Generator
 
 from ..core import shown
-from .base import Exercise, by_name, function_task, labelled
+from ._declare import by_name, function_task, labelled
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 

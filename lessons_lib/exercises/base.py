@@ -21,9 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from numpy.random import Generator
-
-from ..core import check_choice, generator
+from ..core import check_choice
 from ._compare import difference, size_of, written
 
 __all__ = ["AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value",
@@ -147,27 +145,9 @@ class FunctionJudge:
         return None
 
 
-@dataclass(frozen=True)
-class CaseJudge:
-    """Runs ``check(answer, *case)`` on every case: for answers that are right in more than one way.
-    """
-
-    check: Callable[..., str | None]
-    cases: tuple[tuple, ...]
-
-    def on(self, cases: Iterable[tuple]) -> CaseJudge:
-        """The same judge on other cases."""
-        return CaseJudge(self.check, tuple(cases))
-
-    def __call__(self, mine: Any) -> str | None:
-        if not callable(mine):
-            return f"expected a function, yours is {type(mine).__name__}"
-        return next((text for case in self.cases if (text := self.check(mine, *case))), None)
-
-
 def judge_function(spec: Callable, cases: Iterable[Case], *, rtol: float = 1e-6,
                    atol: float = 1e-8) -> FunctionJudge:
-    """A judge that runs the learner's function and ``spec``, and names the smallest case that differs.
+    """A judge that runs the learner's function and ``spec``; it names the smallest differing case.
 
     Parameters
     ----------
@@ -245,37 +225,6 @@ def unseen_judge(exercise: Exercise, seed: int) -> Judge:
         return exercise.judge
     fresh = exercise.judge.on(exercise.fresh(seed))
     return lambda mine: exercise.judge(mine) or fresh(mine)
-
-
-# ------------------------------------------------------------------------------ declaring
-
-
-def labelled(*wrong: Any) -> dict[str, Any]:
-    """Wrong answers as ``answer A``, ``answer B``, ...: labels are printed, and must not tell."""
-    return {f"answer {chr(ord('A') + i)}": answer for i, answer in enumerate(wrong)}
-
-
-def function_task(name: str, question: str, solution: Callable, cases: Iterable[Case], *,
-                  wrong: Mapping[str, Any], hints: tuple[str, ...],
-                  fresh: Callable[[Generator], Iterable[Case]], rtol: float = 1e-6) -> Exercise:
-    """An exercise that asks for a function, judged by its solution on ``cases``.
-
-    ``fresh`` draws new cases from a generator.
-    """
-    return Exercise(name, judge_function(solution, cases, rtol=rtol), solution, wrong, hints,
-                    question, lambda seed: fresh(generator(seed)))
-
-
-def value_task(name: str, question: str, value: Any, *, wrong: Mapping[str, Any] | tuple,
-               hints: tuple[str, ...], remark: str, rtol: float = 1e-6) -> Exercise:
-    """An exercise that asks for a value; wrong answers by label, or in order."""
-    return Exercise(name, judge_value(value, rtol=rtol, remark=remark), value,
-                    wrong if isinstance(wrong, Mapping) else labelled(*wrong), hints, question)
-
-
-def by_name(*exercises: Exercise) -> dict[str, Exercise]:
-    """The exercises of a lesson by name, in order."""
-    return {exercise.name: exercise for exercise in exercises}
 
 
 # ------------------------------------------------------------------------------ a learner's answer

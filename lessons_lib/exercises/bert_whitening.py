@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..core import generator
-from ._which_of import which_of
-from .base import CaseJudge, Exercise, by_name, function_task, value_task
+from ._declare import CaseJudge, by_name, function_task, value_task, which_of
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 

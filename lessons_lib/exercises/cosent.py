@@ -12,8 +12,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import logsumexp
 
-from ._which_of import which_of
-from .base import Exercise, by_name, function_task, value_task
+from ._declare import by_name, function_task, value_task, which_of
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from ._which_of import which_of
-from .base import Exercise, by_name, function_task
+from ._declare import by_name, function_task, which_of
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 

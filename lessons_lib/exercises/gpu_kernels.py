@@ -12,7 +12,8 @@ from numpy.random import Generator
 
 from ..core import generator
 from . import _row_range
-from .base import Exercise, by_name, function_task
+from ._declare import by_name, function_task
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.random import Generator
 
 from ..core import generator
-from .base import Exercise, by_name, function_task
+from ._declare import by_name, function_task
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from ._which_of import which_of
-from .base import by_name, function_task
+from ._declare import by_name, function_task, which_of
 
 __all__ = ["EXERCISES"]
 

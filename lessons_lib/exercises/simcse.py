@@ -12,8 +12,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import logsumexp, softmax
 
-from ._which_of import which_of
-from .base import Exercise, by_name, function_task, judge_value, labelled
+from ._declare import by_name, function_task, labelled, which_of
+from .base import Exercise, judge_value
 
 __all__ = ["EXERCISES"]
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from ..evaluation import pearson, spearman
-from .base import Exercise, by_name, function_task, value_task
+from ._declare import by_name, function_task, value_task
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
