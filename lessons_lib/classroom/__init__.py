@@ -7,7 +7,8 @@ tables. `guide` is the text for the person in front. Used by ``lessons assign``,
 and ``lessons guide``.
 """
 
-from .assign import Assignment, assign, read_assignment
+from .assign import assign
+from .assignment import Assignment, read_assignment
 from .grading import Graded, grade, grade_notebook
 from .guides import Guide, guide, guide_ids
 from .otter import otter_missing, write_otter

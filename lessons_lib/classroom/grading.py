@@ -24,9 +24,9 @@ from ..core import BackendUnavailable, available_cores, check_int, existing_path
 from ..exercises import Exercise, for_lesson, unseen_judge, verdict
 from ..exercises.base import NOT_ATTEMPTED
 from ..lesson.course import Course
-from .assign import OPEN_STUB, Assignment, student_notebook
-from .roster import names_in
+from .assignment import Assignment, names_in
 from .runner import Ended, Limits, Submission, check_protections
+from .tasks import OPEN_STUB, student_notebook
 
 __all__ = ["Graded", "grade", "grade_notebook", "submissions_of"]
 
@@ -162,12 +162,11 @@ class _Run:
     """A submission that is begun again, without the cells that ended it, as long as there is time.
     """
 
-    def __init__(self, cells: Sequence[Mapping[str, Any]], limits: Limits, options: Mapping[str,
-                                                                                            Any]):
-        self.cells, self.limits, self.options, self.stop = list(
-            cells), limits, options, options["stop"]
-        self.until, self.process, self.errors, self.fatal = time.monotonic(
-        ) + limits.total, None, {}, set()
+    def __init__(self, cells: Sequence[Mapping[str, Any]], limits: Limits,
+                 options: Mapping[str, Any]):
+        self.cells, self.limits, self.options = list(cells), limits, options
+        self.stop, self.until = options["stop"], time.monotonic() + limits.total
+        self.process, self.errors, self.fatal = None, {}, set()
 
     def __enter__(self) -> _Run:
         return self
@@ -184,8 +183,8 @@ class _Run:
         """
         while True:
             if time.monotonic() > self.until or self.stop.is_set():
-                raise Ended("stopped with the grader" if self.stop.is_set(
-                ) else f"took more than {self.limits.total:g} s in all")
+                raise Ended("stopped with the grader" if self.stop.is_set()
+                            else f"took more than {self.limits.total:g} s in all")
             self.process = Submission(self.limits, until=self.until, **self.options).__enter__()
             for number, cell in enumerate(self.cells):
                 if number in self.fatal:
@@ -210,8 +209,8 @@ class _Run:
 
     def stopped(self, exercise: str, variable: str) -> str | None:
         """The error of the last cell that was to answer an exercise, None where it ran."""
-        own = [number for number, cell in enumerate(self.cells) if _answers(cell, exercise,
-                                                                            variable)]
+        own = [number for number, cell in enumerate(self.cells)
+               if _answers(cell, exercise, variable)]
         return self.errors.get(own[-1]) if own else None
 
 
@@ -321,9 +320,8 @@ def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
         cell for cell in notebook["cells"]
         if cell.get("cell_type") == "code" and " ".join(_source(cell).split()) not in blank
     ]
-    tried = [name for name, variable in entry["exercises"].items() if any(_answers(cell, name,
-                                                                                   variable)
-                                                                          for cell in own)]
+    tried = [name for name, variable in entry["exercises"].items()
+             if any(_answers(cell, name, variable) for cell in own)]
     return len(tried) + sum(bool(answer) for answer in _open_answers(notebook).values())
 
 

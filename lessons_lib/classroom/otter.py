@@ -22,7 +22,7 @@ from ..core import PROJECT, BackendUnavailable, ProgramFailed
 from ..exercises import for_lesson
 from ..lesson.course import Course, LessonCard
 from ..locking import install_line
-from .assign import Assignment
+from .assignment import Assignment
 from .solved import solved_cell
 from .tasks import Task, imports_of, open_questions, tasks_of
 

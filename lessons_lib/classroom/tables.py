@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core import atomic_open
-from .assign import Assignment
+from .assignment import Assignment
 from .grading import OPEN, Graded
 
 __all__ = ["Given", "cell_text", "given_points", "printable", "totals", "with_points",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,8 +20,19 @@ from ..core import DamagedFile, check_choice
 from ..exercises import for_lesson, unseen_judge, verdict
 from ..lesson.course import LessonCard, split_front_matter
 
-__all__ = ["Sheet", "Task", "imports_of", "judged", "open_questions", "sheet", "tasks_of"]
+__all__ = ["OPEN_STUB", "Sheet", "Task", "imports_of", "judged", "notebook_of", "open_questions",
+           "sheet", "student_notebook", "tasks_of"]
 
+OPEN_STUB = "*Your answer: replace this line.*"
+RULES = """\
+# Exercises · {title}
+
+Fill in the answers below and hand in this notebook. Keep the names of functions and variables. Each `check` tries your answer on a few examples;
+functions are graded on these and on others that you have not seen. `sheet.hint("name")` nudges.
+
+Graded answers run without the network, without files, and without the course's library: use Python, NumPy, and what you write yourself in this
+notebook. A cell may take {cell:g} seconds, an answer {call:g} for each input. The texts are those of the lesson: where one speaks of formulas or
+data, look there."""
 OPEN = re.compile(r"^\*\*Open questions?\.\*\*\s*(.+?)(?=\n\n|\n## |\Z)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([\w.#-]+\.ipynb[^)]*\)")
 IMPORTS = {"np": "import numpy as np", "triton": "import triton",
@@ -170,6 +181,42 @@ def imports_of(tasks: Sequence[Task]) -> list[str]:
     """The import lines that the stubs of several tasks need; NumPy always."""
     return list(
         dict.fromkeys(["import numpy as np", *(line for task in tasks for line in task.imports)]))
+
+
+# ------------------------------------------------------------------------------ the notebook
+
+
+def notebook_of(card: LessonCard, tasks: Sequence[Task], answers: Mapping[str, str],
+                assignment_id: str) -> Any:
+    """A notebook with the tasks; ``answers`` replaces stubs by name."""
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+    from .runner import Limits
+
+    limits = Limits()
+    start = "\n".join([*imports_of(tasks), "import lessons_lib as ll",
+                       f'sheet = ll.classroom.sheet("{card.id}")'])
+    cells = [new_markdown_cell(RULES.format(title=f"{card.number:02d} · {card.title}",
+                                            cell=limits.cell, call=limits.call)),
+             new_code_cell(start)]
+    for task in tasks:
+        code = f'{answers.get(task.name, task.stub)}\nsheet.check("{task.name}", {task.variable})'
+        cells += [new_markdown_cell(task.text),
+                  new_code_cell(code, metadata={"exercise": task.name})]
+    for number, question in enumerate(open_questions(card), start=1):
+        cells += [new_markdown_cell(f"**Open question.** {question}"),
+                  new_markdown_cell(OPEN_STUB, metadata={"open_question": number})]
+    for number, cell in enumerate(cells):
+        # the same notebook from the same lesson
+        cell["id"] = f"{card.id.replace('_', '-')[:50]}-{number}"
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    assignment = {"lessons_assignment": {"id": assignment_id, "lesson": card.id}}
+    return new_notebook(cells=cells, metadata=kernel | assignment)
+
+
+def student_notebook(card: LessonCard, assignment_id: str = "") -> Any:
+    """The notebook to hand out: the tasks of a lesson with their stubs."""
+    return notebook_of(card, tasks_of(card), {}, assignment_id)
 
 
 # ----------------------------------------------------------------------- in the student's notebook

@@ -13,7 +13,8 @@ import nbformat
 import pytest
 
 from lessons_lib.classroom import assign, grade, open_questions, read_assignment, tasks_of
-from lessons_lib.classroom.assign import solved_notebook, student_notebook
+from lessons_lib.classroom.assign import solved_notebook
+from lessons_lib.classroom.tasks import student_notebook
 from lessons_lib.core import DamagedFile
 from lessons_lib.exercises import for_lesson, solution_text, stems
 from lessons_lib.lesson.course import Course

@@ -22,7 +22,7 @@ from ...core import PROJECT, BackendUnavailable, atomic_folder, existing_path
 from ...lesson.course import Course
 from ...locking import extra_lock, install_line, pins_of
 from ...npm import npm_missing
-from ..roster import names_in
+from ..assignment import names_in
 from .accounts import new_accounts
 from .configuring import COURSE, FIRST, INSIDE, environment_of
 from .settings import Hub, read_hub
