@@ -388,7 +388,7 @@ def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Gra
 def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = False,
           jobs: int | None = None,
           on_done: Callable[[str, str, int, int], None] | None = None) -> Iterator[Graded]:
-    """Grade all submissions of an assignment; closing it, or Ctrl-C, ends those that run within a second.
+    """Grade all submissions of an assignment; closing it, or Ctrl-C, ends those that run.
 
     Parameters
     ----------
@@ -426,10 +426,10 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
                          "there, or a folder NAME with notebooks. "
                          "Tables of a former grading stay as they are")
     n_jobs = available_cores() if jobs is None else check_int("jobs", jobs)
-    order, stop, done = {lesson: i for i, lesson in enumerate(assignment.lessons)
-                         }, threading.Event(), 0
-    students = sorted({job[0] for job in todo} | {row.student for row in rows}, key=lambda name:
-                      (name.casefold(), name))
+    order = {lesson: i for i, lesson in enumerate(assignment.lessons)}
+    stop, done = threading.Event(), 0
+    students = sorted({job[0] for job in todo} | {row.student for row in rows},
+                      key=lambda name: (name.casefold(), name))
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:
         try:
             pending = {student: [(job[1], pool.submit(grade_notebook, assignment, *job,
