@@ -68,28 +68,13 @@ def _solve_undo(z: np.ndarray, net: Net) -> np.ndarray:
     return np.hstack([first, (second - t) * np.exp(-s)])
 
 
-def _stretched_first(z: np.ndarray, net: Net) -> np.ndarray:
-    first, second = np.split(z, 2, axis=1)
-    s, t = net(first)
-    return np.hstack([first, second * np.exp(-s) - t])
+def _undone(way: Callable, of: int = 0) -> Callable:
+    """Another way back of the second half; the net reads half number ``of``."""
+    def undo(z, net):
+        halves = np.split(z, 2, axis=1)
+        return np.hstack([halves[0], way(halves[1], *net(halves[of]))])
 
-
-def _net_of_second(z: np.ndarray, net: Net) -> np.ndarray:
-    first, second = np.split(z, 2, axis=1)
-    s, t = net(second)
-    return np.hstack([first, (second - t) * np.exp(-s)])
-
-
-def _there_again(z: np.ndarray, net: Net) -> np.ndarray:
-    first, second = np.split(z, 2, axis=1)
-    s, t = net(first)
-    return np.hstack([first, second * np.exp(s) + t])
-
-
-def _scale_not_its_log(z: np.ndarray, net: Net) -> np.ndarray:
-    first, second = np.split(z, 2, axis=1)
-    s, t = net(first)
-    return np.hstack([first, (second - t) / np.where(s == 0, 1, s)])
+    return undo
 
 
 @dataclass(frozen=True)
@@ -119,32 +104,22 @@ def _solve_actnorm(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     return (x + shift) * scale, shift, np.log(scale).sum()
 
 
-def _wrong_sign(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    z, shift, log_det = _solve_actnorm(x)
-    return z, shift, -log_det
+def _other(change: Callable[..., tuple]) -> Callable:
+    """The right answer, changed: ``change(x, z, shift, log_det)``."""
+    return lambda x: change(x, *_solve_actnorm(x))
 
 
-def _other_ddof(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _other_ddof(x):
     scale = 1 / x.std(axis=0, ddof=1)
     return (x - x.mean(axis=0)) * scale, -x.mean(axis=0), np.log(scale).sum()
 
 
-def _one_scale(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _one_scale(x):
     return (x - x.mean(axis=0)) / x.std(), -x.mean(axis=0), -x.shape[1] * np.log(x.std())
 
 
-def _shift_after(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    z, _, log_det = _solve_actnorm(x)
-    return z, -x.mean(axis=0) / x.std(axis=0), log_det
-
-
-def _all_rows(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    z, shift, log_det = _solve_actnorm(x)
-    return z, shift, len(x) * log_det
-
-
-_ACTNORM_CASES = [(np.array([[1.0], [3.0], [8.0]]),), (np.array([[1.0, 10.0], [2.0, 40.0],
-                                                                 [4.0, 10.0], [9.0, 0.0]]),)]
+_ACTNORM_CASES = [(np.array([[1.0], [3.0], [8.0]]),),
+                  (np.array([[1.0, 10.0], [2.0, 40.0], [4.0, 10.0], [9.0, 0.0]]),)]
 
 # ------------------------------------------------------------------------------ edit_distance
 
@@ -248,21 +223,26 @@ EXERCISES = by_name(
                "Add log |det W|: np.linalg.slogdet(W)[1].")),
     function_task("undo", "The way back of an affine coupling",
         _solve_undo, _UNDO_CASES, fresh=_fresh_couplings,
-        wrong={"stretched before the shift is gone": _stretched_first,
-               "the net reads the second half": _net_of_second,
-               "there again": _there_again,
-               "divided by the log-scale": _scale_not_its_log,
+        wrong={"stretched before the shift is gone": _undone(lambda x, s, t: x * np.exp(-s) - t),
+               "the net reads the second half":
+                   _undone(lambda x, s, t: (x - t) * np.exp(-s), of=1),
+               "there again": _undone(lambda x, s, t: x * np.exp(s) + t),
+               "divided by the log-scale":
+                   _undone(lambda x, s, t: (x - t) / np.where(s == 0, 1, s)),
                "halves exchanged":
                    lambda z, net: np.hstack(np.split(_solve_undo(z, net), 2, axis=1)[::-1])},
         hints=("The first half passed, so the net can be asked again with the same input.",
                "What was done last is undone first: the shift.")),
     function_task("actnorm", "An ActNorm set from its first batch",
         _solve_actnorm, _ACTNORM_CASES, fresh=_fresh_batches,
-        wrong={"log-determinant of the way back": _wrong_sign,
+        wrong={"log-determinant of the way back":
+                   _other(lambda x, z, shift, log_det: (z, shift, -log_det)),
                "ddof 1": _other_ddof,
                "one scale for all": _one_scale,
-               "the shift after the scale": _shift_after,
-               "summed over the rows": _all_rows},
+               "the shift after the scale":
+                   _other(lambda x, z, shift, log_det: (z, shift / x.std(axis=0), log_det)),
+               "summed over the rows":
+                   _other(lambda x, z, shift, log_det: (z, shift, len(x) * log_det))},
         hints=("shift = -mean, scale = 1 / standard deviation, for each column.",
                "A stretch by scale in each dimension: the sum of log(scale).")),
     function_task("edit_distance", "How many words have to change",

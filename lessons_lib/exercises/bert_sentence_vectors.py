@@ -36,11 +36,8 @@ UNCHANGED = frozenset(CHANGES[:3])  # tests/exercises/test_bert_sentence_vectors
 def _solve_pieces_of(word: str, vocabulary: set[str]) -> list[str]:
     found, start = [], 0
     while start < len(word):
-        fits = [
-            end for end in range(start + 1,
-                                 len(word) + 1)
-            if "##" * (start > 0) + word[start:end] in vocabulary
-        ]
+        fits = [end for end in range(start + 1, len(word) + 1)
+                if "##" * (start > 0) + word[start:end] in vocabulary]
         if not fits:
             return ["[UNK]"]
         found.append("##" * (start > 0) + word[start : fits[-1]])
@@ -48,33 +45,23 @@ def _solve_pieces_of(word: str, vocabulary: set[str]) -> list[str]:
     return found
 
 
-def _cut(word, vocabulary, choose, sign, unknown):
-    """Cut a word into pieces, wrongly in one respect."""
-    found, start = [], 0
-    while start < len(word):
-        fits = [
-            end for end in range(start + 1,
-                                 len(word) + 1)
-            if (sign if start else "") + word[start:end] in vocabulary
-        ]
-        if not fits:
-            return unknown(found)
-        end = choose(fits)
-        found.append((sign if start else "") + word[start:end])
-        start = end
-    return found
+def _cut(choose: Callable = max, sign: str = "##",
+         unknown: Callable = lambda result: ["[UNK]"]) -> Callable:
+    """Cuts a word into pieces, wrongly in one respect."""
+    def pieces_of(word, vocabulary):
+        result, start = [], 0
+        while start < len(word):
+            before = sign if start else ""
+            fits = [end for end in range(start + 1, len(word) + 1)
+                    if before + word[start:end] in vocabulary]
+            if not fits:
+                return unknown(result)
+            end = choose(fits)
+            result.append(before + word[start:end])
+            start = end
+        return result
 
-
-def _shortest_first(word: str, vocabulary: set[str]) -> list[str]:
-    return _cut(word, vocabulary, min, "##", lambda found: ["[UNK]"])
-
-
-def _keeps_what_fits(word: str, vocabulary: set[str]) -> list[str]:
-    return _cut(word, vocabulary, max, "##", lambda found: [*found, "[UNK]"])
-
-
-def _nothing_instead_of_unk(word: str, vocabulary: set[str]) -> list[str]:
-    return _cut(word, vocabulary, max, "##", lambda found: [])
+    return pieces_of
 
 
 _PIECES = {
@@ -99,14 +86,6 @@ def _solve_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarr
     return e / e.sum(axis=1, keepdims=True) @ V
 
 
-def _over_the_looking(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return _softmax(np.where(mask == 1, Q @ K.T / np.sqrt(Q.shape[1]), -1e9), axis=0) @ V
-
-
-def _root_of_length(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return _softmax(np.where(mask == 1, Q @ K.T / np.sqrt(len(K)), -np.inf)) @ V
-
-
 _Q = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 _K = np.array([[2.0, 1.0], [0.0, -1.0], [1.0, 3.0]])
 _V = np.array([[1.0, 2.0], [3.0, 5.0], [-2.0, 0.5]])
@@ -124,30 +103,6 @@ def _solve_masked_loss(scores: np.ndarray, labels: np.ndarray, positions: np.nda
     return -log_p[np.arange(len(positions)), labels[positions]].mean()
 
 
-def _all_places(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
-    return _solve_masked_loss(scores, labels, np.arange(len(labels)))
-
-
-def _divided_by_length(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
-    return _solve_masked_loss(scores, labels, positions) * len(positions) / len(labels)
-
-
-def _sum_of_losses(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
-    return _solve_masked_loss(scores, labels, positions) * len(positions)
-
-
-def _without_logarithm(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
-    return 1 - _softmax(scores[positions])[np.arange(len(positions)), labels[positions]].mean()
-
-
-def _in_bits(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
-    return _solve_masked_loss(scores, labels, positions) / np.log(2)
-
-
-def _of_the_best_guess(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
-    return -np.log(_softmax(scores[positions]).max(axis=1)).mean()
-
-
 _SCORES = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 3.0, 0.5], [1.0, 1.0, -2.0],
                     [0.5, 0.0, 2.5]])
 _LOSS_CASES = [(_SCORES[:2], np.array([0, 1]), np.array([1])),
@@ -160,10 +115,6 @@ _LOSS_CASES = [(_SCORES[:2], np.array([0, 1]), np.array([1])),
 def _solve_mean_pool(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
     total = (states * mask[:, :, None]).sum(axis=1)
     return total / np.maximum(mask.sum(axis=1, keepdims=True), 1)
-
-
-def _one_length_for_all(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1).max()
 
 
 def _nan_where_empty(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -240,11 +191,10 @@ EXERCISES = by_name(
     function_task("pieces_of", "Cut a word into the longest pieces that are in the vocabulary",
         _solve_pieces_of, _PIECE_CASES, fresh=_fresh_words,
         wrong={
-            "the shortest piece first": _shortest_first,
-            "no ## inside a word":
-                lambda word, vocabulary: _cut(word, vocabulary, max, "", lambda found: ["[UNK]"]),
-            "keeps the pieces before [UNK]": _keeps_what_fits,
-            "nothing for an unknown word": _nothing_instead_of_unk,
+            "the shortest piece first": _cut(min),
+            "no ## inside a word": _cut(sign=""),
+            "keeps the pieces before [UNK]": _cut(unknown=lambda result: [*result, "[UNK]"]),
+            "nothing for an unknown word": _cut(unknown=lambda result: []),
             "whole words only":
                 lambda word, vocabulary: [word] if word in vocabulary else ["[UNK]"]},
         hints=("Begin at the first letter and try the longest end first. A piece that goes on a "
@@ -258,13 +208,15 @@ EXERCISES = by_name(
                                     (5, 3, np.array([0, 1, 1, 1, 0])))],
         wrong={"no square root":
                    lambda Q, K, V, mask: _softmax(np.where(mask == 1, Q @ K.T, -np.inf)) @ V,
-               "shares sum to 1 down the columns": _over_the_looking,
+               "shares sum to 1 down the columns": lambda Q, K, V, mask: _softmax(
+                   np.where(mask == 1, Q @ K.T / np.sqrt(Q.shape[1]), -1e9), axis=0) @ V,
                "mask forgotten": lambda Q, K, V, mask: _softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V,
                "hidden scores are 0":
                    lambda Q, K, V, mask: _softmax(Q @ K.T / np.sqrt(Q.shape[1]) * mask) @ V,
                "mask after the softmax":
                    lambda Q, K, V, mask: (_softmax(Q @ K.T / np.sqrt(Q.shape[1])) * mask) @ V,
-               "root of the length": _root_of_length},
+               "root of the length": lambda Q, K, V, mask: _softmax(
+                   np.where(mask == 1, Q @ K.T / np.sqrt(len(K)), -np.inf)) @ V},
         hints=("Q @ K.T has a row for each position that looks and a column for each that is "
                "looked at.",
                "Where the mask is 0 the score is minus infinity before the softmax: np.where(mask "
@@ -273,12 +225,15 @@ EXERCISES = by_name(
         _solve_masked_loss, _LOSS_CASES,
         fresh=lambda rng: [(rng.normal(size=(n, 5)) * 2, rng.integers(5, size=n),
                             rng.permutation(n)[:m]) for n, m in ((4, 2), (6, 3), (9, 4))],
-        wrong={"all places count": _all_places,
-               "divided by the length of the row": _divided_by_length,
-               "a sum": _sum_of_losses,
-               "no logarithm": _without_logarithm,
-               "logarithm to base 2": _in_bits,
-               "the best guess instead of the label": _of_the_best_guess},
+        wrong={"all places count": lambda s, y, at: _solve_masked_loss(s, y, np.arange(len(y))),
+               "divided by the length of the row":
+                   lambda s, y, at: _solve_masked_loss(s, y, at) * len(at) / len(y),
+               "a sum": lambda s, y, at: _solve_masked_loss(s, y, at) * len(at),
+               "no logarithm":
+                   lambda s, y, at: 1 - _softmax(s[at])[np.arange(len(at)), y[at]].mean(),
+               "logarithm to base 2": lambda s, y, at: _solve_masked_loss(s, y, at) / np.log(2),
+               "the best guess instead of the label":
+                   lambda s, y, at: -np.log(_softmax(s[at]).max(axis=1)).mean()},
         hints=("Only scores[positions] matter; the label of each is labels[positions].",
                "log softmax of a row s is s - log(sum(exp(s))); the loss is minus its mean at the "
                "labels.")),
@@ -292,7 +247,8 @@ EXERCISES = by_name(
         wrong={"ignores the mask": lambda states, mask: states.mean(axis=1),
                "divides by the padded length":
                    lambda states, mask: (states * mask[:, :, None]).mean(axis=1),
-               "one length for all rows": _one_length_for_all,
+               "one length for all rows": lambda states, mask: (
+                   (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1).max()),
                "a sum": lambda states, mask: (states * mask[:, :, None]).sum(axis=1),
                "NaN for a text without a token": _nan_where_empty,
                "the first token": lambda states, mask: states[:, 0] * mask[:, :1]},

@@ -4,6 +4,8 @@ parts of words, their hash, two senses.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,17 +43,13 @@ _PAIR_CASES = [(np.array([1.0]), np.array([2.0]), 0.0, 1.0, 1.0),
 
 def _solve_parts(word: str, min_n: int, max_n: int) -> list[str]:
     whole = f"<{word}>"
-    return [
-        whole[i:i + n]
-        for i in range(len(whole))
-        for n in range(min_n, max_n + 1)
-        if i + n <= len(whole)
-    ]
+    return [whole[i : i + n] for i in range(len(whole))
+            for n in range(min_n, max_n + 1) if i + n <= len(whole)]
 
 
 def _without_borders(word: str, min_n: int, max_n: int) -> list[str]:
-    return [word[i:i + n] for i in range(len(word)) for n in range(min_n,
-                                                                   max_n + 1) if i + n <= len(word)]
+    return [word[i : i + n] for i in range(len(word))
+            for n in range(min_n, max_n + 1) if i + n <= len(word)]
 
 
 def _cut_at_the_end(word: str, min_n: int, max_n: int) -> list[str]:
@@ -61,8 +59,8 @@ def _cut_at_the_end(word: str, min_n: int, max_n: int) -> list[str]:
 
 def _one_short(word: str, min_n: int, max_n: int) -> list[str]:
     whole = f"<{word}>"
-    return [whole[i:i + n] for i in range(len(whole)) for n in range(min_n,
-                                                                     max_n) if i + n <= len(whole)]
+    return [whole[i : i + n] for i in range(len(whole))
+            for n in range(min_n, max_n) if i + n <= len(whole)]
 
 
 _PART_CASES = [("is", 3, 6), ("a", 3, 3), ("where", 3, 4), ("où", 3, 6), ("banana", 3, 3)]
@@ -78,33 +76,13 @@ def _solve_hash_of(text: str) -> int:
     return value
 
 
-def _unsigned(text: str) -> int:
-    value = 2166136261
-    for byte in text.encode():
-        value = (value ^ byte) * 16777619 % 2**32
-    return value
+def _hash_of(numbers: Callable, step: Callable[[int, int], int]) -> Callable:
+    """FNV over other numbers than signed bytes, or with another step."""
+    return lambda text: functools.reduce(step, numbers(text), 2166136261)
 
 
-def _of_characters(text: str) -> int:
-    value = 2166136261
-    for letter in text:
-        value = (value ^ ord(letter)) * 16777619 % 2**32
-    return value
-
-
-def _product_first(text: str) -> int:
-    value = 2166136261
-    for byte in text.encode():
-        signed = byte if byte < 128 else byte | 0xFFFFFF00
-        value = value * 16777619 % 2**32 ^ signed
-    return value
-
-
-def _never_cut(text: str) -> int:
-    value = 2166136261
-    for byte in text.encode():
-        value = (value ^ byte) * 16777619
-    return value
+def _signed(text: str) -> list[int]:
+    return [byte if byte < 128 else byte | 0xFFFFFF00 for byte in text.encode()]
 
 
 _HASH_CASES = [("a",), ("<he",), ("foobar",), ("é",), ("<où",), ("你",)]
@@ -213,10 +191,12 @@ EXERCISES = by_name(
                "A piece from i of length n exists if i + n <= len(whole).")),
     function_task("hash_of", "The hash of fastText, for letters of any language",
         _solve_hash_of, _HASH_CASES, fresh=_fresh_letters,
-        wrong={"bytes without their sign": _unsigned,
-               "characters instead of bytes": _of_characters,
-               "product before xor": _product_first,
-               "never cut to 32 bits": _never_cut},
+        wrong={"bytes without their sign":
+                   _hash_of(str.encode, lambda h, x: (h ^ x) * 16777619 % 2**32),
+               "characters instead of bytes":
+                   _hash_of(lambda text: map(ord, text), lambda h, x: (h ^ x) * 16777619 % 2**32),
+               "product before xor": _hash_of(_signed, lambda h, x: h * 16777619 % 2**32 ^ x),
+               "never cut to 32 bits": _hash_of(str.encode, lambda h, x: (h ^ x) * 16777619)},
         hints=("text.encode() gives the bytes. In fastText each is a signed number of 8 bits.",
                "A byte of 128 or more becomes byte | 0xFFFFFF00 when its sign is carried to 32 "
                "bits; then xor, times the prime, mod 2**32.")),

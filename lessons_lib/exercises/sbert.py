@@ -37,9 +37,8 @@ def _judge_labels(answer: Any) -> str | None:
     if isinstance(answer, str) or not isinstance(answer, Iterable):
         return f"expected a list of six labels, yours is {type(answer).__name__}"
     mine = list(answer)
-    if len(mine) != len(PAIRS) or (unknown := [
-            label for label in mine if not isinstance(label, str) or label not in _KINDS
-    ]):
+    unknown = [label for label in mine if not isinstance(label, str) or label not in _KINDS]
+    if len(mine) != len(PAIRS) or unknown:
         found = f"{len(mine)} labels" if len(mine) != len(PAIRS) else shown(unknown[0])
         return f"expected six labels out of {', '.join(_KINDS)}; yours has {found}"
     wrong = [i for i, (label, pair) in enumerate(zip(mine, PAIRS, strict=True)) if label != pair[2]]
@@ -70,8 +69,8 @@ def _with(difference: Callable, product: Callable) -> Callable:
     return features
 
 
-_U, _V = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]]), np.array([[2.0, 0.5], [1.0, -1.0],
-                                                                    [-3.0, 1.0]])
+_U = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]])
+_V = np.array([[2.0, 0.5], [1.0, -1.0], [-3.0, 1.0]])
 _FEATURE_CASES = [(_U, _V, ["u", "v", "|u-v|"]), (_U, _V, ["|u-v|"]), (_U, _V, ["u*v", "|u-v|"]),
                   (_U[:1], _V[:1], ["v", "u"]), (_V, _U, ["u", "v", "|u-v|", "u*v"])]
 

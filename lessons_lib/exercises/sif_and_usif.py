@@ -4,6 +4,8 @@ a, and what a cosine of SIF cannot see.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.random import Generator
 
@@ -40,19 +42,9 @@ def _solve_remove_common(X: np.ndarray) -> np.ndarray:
     return X - np.outer(X @ u, u)
 
 
-def _centres_first(X: np.ndarray) -> np.ndarray:
-    u = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][0]
-    return X - np.outer(X @ u, u)
-
-
-def _the_last_direction(X: np.ndarray) -> np.ndarray:
-    u = np.linalg.svd(X, full_matrices=False)[2][-1]
-    return X - np.outer(X @ u, u)
-
-
-def _a_column_of_the_third(X: np.ndarray) -> np.ndarray:
-    u = np.linalg.svd(X, full_matrices=False)[2][:, 0]
-    return X - np.outer(X @ u, u)
+def _removed(direction: Callable[[np.ndarray], np.ndarray]) -> Callable:
+    """The part along another direction is taken away."""
+    return lambda X: X - np.outer(X @ (u := direction(X)), u)
 
 
 _WIDE = np.array([[3.0, 1.0, 0.0], [2.0, -1.0, 1.0]])
@@ -69,29 +61,13 @@ def _solve_usif_a(p: np.ndarray, n: float) -> float:
     return (1 - alpha) / (alpha * V / 2)
 
 
-def _forgets_the_half(p: np.ndarray, n: float) -> float:
-    alpha = np.mean(p > 1 - (1 - 1 / len(p)) ** n)
-    return (1 - alpha) / (alpha * len(p))
+def _a_of(alpha: Callable[[np.ndarray, float], float], half: int = 2) -> Callable:
+    """The formula with another share of words above the threshold, or without the half."""
+    return lambda p, n: (1 - alpha(p, n)) / (alpha(p, n) * len(p) / half)
 
 
-def _counts_words(p: np.ndarray, n: float) -> float:
-    alpha = np.sum(p > 1 - (1 - 1 / len(p)) ** n)
-    return (1 - alpha) / (alpha * len(p) / 2)
-
-
-def _threshold_n_over_v(p: np.ndarray, n: float) -> float:
-    alpha = np.mean(p > n / len(p))
-    return (1 - alpha) / (alpha * len(p) / 2)
-
-
-def _rare_words(p: np.ndarray, n: float) -> float:
-    alpha = np.mean(p <= 1 - (1 - 1 / len(p)) ** n)
-    return (1 - alpha) / (alpha * len(p) / 2)
-
-
-def _share_of_tokens(p: np.ndarray, n: float) -> float:
-    alpha = p[p > 1 - (1 - 1 / len(p)) ** n].sum()
-    return (1 - alpha) / (alpha * len(p) / 2)
+def _threshold(p: np.ndarray, n: float) -> float:
+    return 1 - (1 - 1 / len(p)) ** n
 
 
 _TOY = np.array([0.5, 0.3, 0.1, 0.05, 0.05])
@@ -107,25 +83,13 @@ def _solve_piecewise(X: np.ndarray, m: int) -> np.ndarray:
     return X - (X @ Vt[:m].T * share) @ Vt[:m]
 
 
-def _shares_of_sigma(X: np.ndarray, m: int) -> np.ndarray:
-    _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
-    return X - (X @ Vt[:m].T * (sigma[:m] / sigma[:m].sum())) @ Vt[:m]
+def _removed_by(share: Callable[[np.ndarray, int], np.ndarray | float]) -> Callable:
+    """Each of the first m directions is taken away by another share."""
+    def remove(X, m):
+        _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
+        return X - (X @ Vt[:m].T * share(sigma, m)) @ Vt[:m]
 
-
-def _shares_of_all(X: np.ndarray, m: int) -> np.ndarray:
-    _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
-    return X - (X @ Vt[:m].T * (sigma[:m] ** 2 / (sigma**2).sum())) @ Vt[:m]
-
-
-def _whole(X: np.ndarray, m: int) -> np.ndarray:
-    Vt = np.linalg.svd(X, full_matrices=False)[2]
-    return X - X @ Vt[:m].T @ Vt[:m]
-
-
-def _shares_on_both_sides(X: np.ndarray, m: int) -> np.ndarray:
-    _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
-    share = sigma[:m] ** 2 / (sigma[:m] ** 2).sum()
-    return X - (X @ Vt[:m].T * share**2) @ Vt[:m]
+    return remove
 
 
 _PIECEWISE_CASES = [(_SQUARE, 1), (_SQUARE, 2), (_TALL, 2), (_TALL, 3)]
@@ -188,31 +152,39 @@ EXERCISES = by_name(
                "A word with p = a has the weight one half.")),
     function_task("remove_common", "Remove the common direction from sentence vectors",
         _solve_remove_common, _REMOVE_CASES, fresh=_fresh_rows,
-        wrong={"centres before the decomposition": _centres_first,
+        wrong={"centres before the decomposition": _removed(
+                   lambda X: np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][0]),
                "subtracts u itself": lambda X: X - np.linalg.svd(X, full_matrices=False)[2][0],
                "subtracts the mean": lambda X: X - X.mean(axis=0),
                "keeps what should go": lambda X: X - _solve_remove_common(X),
-               "the weakest direction": _the_last_direction,
-               "a column instead of a row": _a_column_of_the_third},
+               "the weakest direction":
+                   _removed(lambda X: np.linalg.svd(X, full_matrices=False)[2][-1]),
+               "a column instead of a row":
+                   _removed(lambda X: np.linalg.svd(X, full_matrices=False)[2][:, 0])},
         hints=("np.linalg.svd returns three parts; the rows of the third are the right singular "
                "vectors, the strongest first.",
                "The part of a row x along u is (x·u) u. For all rows: np.outer(X @ u, u).")),
     function_task("usif_a", "The a of uSIF from word shares and sentence length",
         _solve_usif_a, _A_CASES, fresh=_fresh_shares,
-        wrong={"Z = V": _forgets_the_half,
-               "a number of words instead of a share": _counts_words,
-               "the threshold n / V": _threshold_n_over_v,
-               "the rare words": _rare_words,
-               "a share of tokens instead of words": _share_of_tokens},
+        wrong={"Z = V": _a_of(lambda p, n: np.mean(p > _threshold(p, n)), half=1),
+               "a number of words instead of a share":
+                   _a_of(lambda p, n: np.sum(p > _threshold(p, n))),
+               "the threshold n / V": _a_of(lambda p, n: np.mean(p > n / len(p))),
+               "the rare words": _a_of(lambda p, n: np.mean(p <= _threshold(p, n))),
+               "a share of tokens instead of words":
+                   _a_of(lambda p, n: p[p > _threshold(p, n)].sum())},
         hints=("alpha is the share of the V words whose p is above 1 - (1 - 1/V)**n.",
                "np.mean of a comparison is a share. Then Z = V / 2.")),
     function_task("piecewise", "Remove several directions, each by its share of their strength",
         _solve_piecewise, _PIECEWISE_CASES,
         fresh=lambda rng: [(X, m) for (X,) in _fresh_rows(rng) for m in (1, 2)],
-        wrong={"shares of singular values, not squares": _shares_of_sigma,
-               "shares of all directions": _shares_of_all,
-               "removes each direction whole": _whole,
-               "the share enters twice": _shares_on_both_sides},
+        wrong={"shares of singular values, not squares":
+                   _removed_by(lambda sigma, m: sigma[:m] / sigma[:m].sum()),
+               "shares of all directions":
+                   _removed_by(lambda sigma, m: sigma[:m] ** 2 / (sigma**2).sum()),
+               "removes each direction whole": _removed_by(lambda sigma, m: 1.0),
+               "the share enters twice": _removed_by(
+                   lambda sigma, m: (sigma[:m] ** 2 / (sigma[:m] ** 2).sum()) ** 2)},
         hints=("X @ Vt[:m].T has one column for each direction: how much of it every row holds.",
                "Multiply these columns by sigma[:m]**2 / (sigma[:m]**2).sum(), go back with @ "
                "Vt[:m], and subtract.")))
