@@ -70,8 +70,7 @@ def _question(task: Task, solved: str, lesson: str, seed: int) -> list[Any]:
     public = f'assert {judged}) == "correct"'
     hidden = f'# HIDDEN\nassert {judged}, seed={seed}) == "correct"'
     return [
-        new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: "
-                     "true"),
+        new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: true"),
         new_markdown_cell(task.text),
         new_raw_cell("# BEGIN SOLUTION"),
         new_code_cell(both),
@@ -88,12 +87,10 @@ def _open_question(number: int, text: str) -> list[Any]:
     from nbformat.v4 import new_markdown_cell, new_raw_cell
 
     return [
-        new_raw_cell(f"# BEGIN QUESTION\nname: open_question_{number}\nmanual: true\npoints: "
-                     "1"),
+        new_raw_cell(f"# BEGIN QUESTION\nname: open_question_{number}\nmanual: true\npoints: 1"),
         new_markdown_cell(f"**Open question.** {text}"),
         new_raw_cell("# BEGIN SOLUTION"),
-        new_markdown_cell("*See the guide of the lesson:* "
-                          "`lessons guide`"),
+        new_markdown_cell("*See the guide of the lesson:* `lessons guide`"),
         new_raw_cell("# END SOLUTION"),
         new_raw_cell("# END QUESTION")
     ]

@@ -117,8 +117,7 @@ def _judge_between(points: Any) -> str | None:
     cosine = [float(word @ row / np.linalg.norm(word) / np.linalg.norm(row)) for row in x]
     if not cosine[2] > max(cosine[:2]) + 1e-6:
         return (f"the stranger should be nearest to the mean; its cosine is {cosine[2]:.3f}, those "
-                f"of the senses are {cosine[0]:.3f} and "
-                f"{cosine[1]:.3f}")
+                f"of the senses are {cosine[0]:.3f} and {cosine[1]:.3f}")
     apart = [float(x[2] @ row / np.linalg.norm(x[2]) / np.linalg.norm(row)) for row in x[:2]]
     if max(apart) < 0.8:
         return None

@@ -146,8 +146,7 @@ def test_a_cell_that_stops_is_told_with_its_error_and_its_line_and_is_not_called
         })
     hand_in(
         "chen", before=[
-            "while True:\n    try:\n        while True: x = 1\n    except "
-            "BaseException: pass"
+            "while True:\n    try:\n        while True: x = 1\n    except BaseException: pass"
         ], words_needed="def words_needed(counts, share):\n    while True: pass",
         overlap_cosine="overlap_cosine = lambda a, b: 1 / 0")
     rows, out_of_reach = graded(), "the cell stopped: lessons_lib is out of reach while grading"

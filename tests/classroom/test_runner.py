@@ -213,8 +213,7 @@ def test_a_grader_that_is_killed_takes_its_submissions_along():
     code = ("import os, signal, threading\nfrom lessons_lib.classroom.runner import "
             "Submission\nprocess = Submission().__enter__()\n"
             "print(process.process.pid, flush=True)\nthreading.Timer(0.5, os.kill, (os.getpid(), "
-            "signal.SIGKILL)).start()\n"
-            "process.run_cell('import time; time.sleep(50)')")
+            "signal.SIGKILL)).start()\nprocess.run_cell('import time; time.sleep(50)')")
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True)
     gone = psutil.Process(int(done.stdout)) if psutil.pid_exists(int(done.stdout)) else None
     if gone is not None:

@@ -250,20 +250,9 @@ def test_the_runtime_files_are_no_lessons():
 
 
 # lesson: how many planted answers each of its judges refuses at least, where it is not four
-FEWEST = {
-    "start_here": 2,
-    "one_hot": 2,
-    "bag_of_words": 3,
-    "topic_models": 3,
-    "gpu_kernels": 3,
-    "bert_sentence_vectors": 5,
-    "sbert": 5,
-    "bert_flow": 5,
-    "bert_whitening": 5,
-    "cosent": 5,
-    "simcse": 5,
-    "outlook": 5,
-}
+FEWEST = {"start_here": 2, "one_hot": 2, "bag_of_words": 3, "topic_models": 3, "gpu_kernels": 3,
+          "bert_sentence_vectors": 5, "sbert": 5, "bert_flow": 5, "bert_whitening": 5, "cosent": 5,
+          "simcse": 5, "outlook": 5}
 
 
 @pytest.mark.parametrize("lesson_id", stems())

@@ -18,14 +18,9 @@ from lessons_lib.kernels import info_nce
 RNG = np.random.default_rng(0)
 H, P, N = (RNG.normal(size=(7, 5)) for _ in range(3))
 TEXT = "Two women are slicing onions."
-MADE = {
-    WAYS[0]: (0.1, (0, 1), TEXT),
-    WAYS[1]: (0.1, (0, 0), TEXT),
-    WAYS[2]: (0.0, (0, 1), TEXT),
-    WAYS[3]: (0.0, (0, 1), "Two women slicing onions."),
-    WAYS[4]: (0.0, (0, 1), TEXT.upper()),
-    WAYS[5]: (0.1, (None, None), TEXT),
-}
+MADE = {WAYS[0]: (0.1, (0, 1), TEXT), WAYS[1]: (0.1, (0, 0), TEXT), WAYS[2]: (0.0, (0, 1), TEXT),
+        WAYS[3]: (0.0, (0, 1), "Two women slicing onions."), WAYS[4]: (0.0, (0, 1), TEXT.upper()),
+        WAYS[5]: (0.1, (None, None), TEXT)}
 
 
 @pytest.fixture(scope="module")
