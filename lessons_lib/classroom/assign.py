@@ -25,7 +25,8 @@ from .tasks import notebook_of, open_questions, student_notebook, tasks_of
 __all__ = ["assign", "solved_notebook"]
 
 IGNORED = """\
-# Seed, solutions and names of students do not belong into a repository that others read; what students get may.
+# Seed, solutions and names of students do not belong into a repository that others read;
+# what students get may.
 /*
 !/student/
 """
@@ -35,16 +36,20 @@ TEACHER = """\
 | folder | what it holds | for whom |
 |---|---|---|
 | `student/` | notebooks to hand out: no solutions, no hidden inputs | students |
-| `submissions/` | what comes back: `NAME.ipynb`, or a folder `NAME/` with one notebook for each lesson | put it there |
+| `submissions/` | what comes back: `NAME.ipynb`, or a folder `NAME/` with one notebook for each \
+lesson | put it there |
 | `grading/` | the seed of the hidden inputs, and solved notebooks | you alone |
-| `otter/` | the same for otter-grader, a student version and an autograder for each lesson; only where it is installed | whoever uses it |
+| `otter/` | the same for otter-grader, a student version and an autograder for each lesson; only \
+where it is installed | whoever uses it |
 
-Grade with `lessons grade {folder}`. It writes `grades.csv` (a row for each student) and `details.csv` (a row for each student and exercise).
-A file `students.txt` beside this one, a name in each line, adds those who handed in nothing. Points that you write into the rows of the open
-questions of `details.csv` are counted by the next `lessons grade`. `.gitignore` keeps all but `student/` out of a repository.
+Grade with `lessons grade {folder}`. It writes `grades.csv` (a row for each student) and
+`details.csv` (a row for each student and exercise). A file `students.txt` beside this one, a
+name in each line, adds those who handed in nothing. Points that you write into the rows of the
+open questions of `details.csv` are counted by the next `lessons grade`. `.gitignore` keeps all
+but `student/` out of a repository.
 
-The course is open: its solutions, and what its guides say to the open questions, can be found by who looks for them. What is yours alone are the
-inputs of the grading.
+The course is open: its solutions, and what its guides say to the open questions, can be found by
+who looks for them. What is yours alone are the inputs of the grading.
 """
 
 

@@ -31,8 +31,8 @@ class Assignment:
     seed : int
         Makes the hidden inputs.
     lessons : mapping of str to mapping
-        Lesson id -> ``stem``, ``title``, ``exercises`` (name -> variable of the answer) and ``open``
-        (number of open questions).
+        Lesson id -> ``stem``, ``title``, ``exercises`` (name -> variable of the answer) and
+        ``open`` (number of open questions).
     """
 
     folder: Path

@@ -47,8 +47,8 @@ class Graded:
     Parameters
     ----------
     student, lesson, exercise : str
-        ``exercise`` is ``hand-in`` in a row that tells which of several files was graded; ``lesson``
-        is empty in a row about a file that cannot be used. Both have 0 possible points.
+        ``exercise`` is ``hand-in`` in a row that tells which of several files was graded;
+        ``lesson`` is empty in a row about a file that cannot be used. Both have 0 possible points.
     points : float or None
         None for an open question, until a person gives some.
     possible : float
@@ -406,7 +406,7 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
     Yields
     ------
     Graded
-        One for each student and exercise, students by name, each as soon as all of theirs is graded.
+        One for each student and exercise, students by name, as soon as all of theirs is graded.
 
     Returns
     -------

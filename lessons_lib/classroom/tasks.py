@@ -27,12 +27,14 @@ OPEN_STUB = "*Your answer: replace this line.*"
 RULES = """\
 # Exercises · {title}
 
-Fill in the answers below and hand in this notebook. Keep the names of functions and variables. Each `check` tries your answer on a few examples;
-functions are graded on these and on others that you have not seen. `sheet.hint("name")` nudges.
+Fill in the answers below and hand in this notebook. Keep the names of functions and variables.
+Each `check` tries your answer on a few examples; functions are graded on these and on others
+that you have not seen. `sheet.hint("name")` nudges.
 
-Graded answers run without the network, without files, and without the course's library: use Python, NumPy, and what you write yourself in this
-notebook. A cell may take {cell:g} seconds, an answer {call:g} for each input. The texts are those of the lesson: where one speaks of formulas or
-data, look there."""
+Graded answers run without the network, without files, and without the course's library: use
+Python, NumPy, and what you write yourself in this notebook. A cell may take {cell:g} seconds, an
+answer {call:g} for each input. The texts are those of the lesson: where one speaks of formulas
+or data, look there."""
 OPEN = re.compile(r"^\*\*Open questions?\.\*\*\s*(.+?)(?=\n\n|\n## |\Z)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([\w.#-]+\.ipynb[^)]*\)")
 IMPORTS = {"np": "import numpy as np", "triton": "import triton",
@@ -281,7 +283,7 @@ def sheet(lesson_id: str) -> Sheet:
 
 
 def judged(lesson_id: str, name: str, answer: Any, *, seed: int | None = None) -> str:
-    """What a judge says, for graders that run answer and judge in one process, such as otter-grader.
+    """What a judge says: for graders that run answer and judge in one process, as otter does.
 
     Parameters
     ----------
