@@ -104,8 +104,8 @@ def assign(ids: Sequence[str], out: str | os.PathLike, *, seed: int | None = Non
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"out={str(out)!r} holds something already; name a new folder: an "
                               "assignment never overwrites another")
-    seed, name = check_seed(secrets.randbelow(2**31) if seed is None else seed), secrets.token_hex(
-        4)
+    seed = check_seed(secrets.randbelow(2**31) if seed is None else seed)
+    name = secrets.token_hex(4)
     lessons = {card.id: {"stem": card.stem, "title": card.title,
                          "exercises": {task.name: task.variable for task in tasks_of(card)},
                          "open": len(open_questions(card))} for card in cards}

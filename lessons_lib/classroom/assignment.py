@@ -56,8 +56,8 @@ def names_in(path: Path) -> list[str]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line, wrong = content.count(b"\n", 0,
-                                    error.start) + 1, content[error.start:error.end].hex(" ")
+        line = content.count(b"\n", 0, error.start) + 1
+        wrong = content[error.start : error.end].hex(" ")
         raise ValueError(f"{path}, line {line}, byte {error.start}: {wrong} is not UTF-8 "
                          f"({error.reason}); save the file as UTF-8") from None
     return [line.strip() for line in text.splitlines() if line.strip()]

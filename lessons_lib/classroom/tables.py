@@ -187,8 +187,8 @@ def write_tables(assignment: Assignment, rows: Iterable[Graded],
     Notes
     -----
     ``grades.csv``: student, a column ``lesson.exercise`` for each exercise and each open question
-    with points, total, possible, percent. ``details.csv``: student, lesson, exercise, points, possible,
-    remark, answer; open questions have no points until a person gives them.
+    with points, total, possible, percent. ``details.csv``: student, lesson, exercise, points,
+    possible, remark, answer; open questions have no points until a person gives them.
     """
     rows, target = list(rows), Path(folder or assignment.folder)
     columns, table = totals(assignment, rows)

@@ -31,14 +31,14 @@ def code_of(notebook) -> list[str]:
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_each_exercise_of_a_lesson_becomes_a_task_with_text_stub_and_answer(lesson):
     tasks = tasks_of(Course().card(lesson))
-    assert {task.name
-            for task in tasks} == set(for_lesson(lesson)) and len(tasks) == len(for_lesson(lesson))
+    assert {task.name for task in tasks} == set(for_lesson(lesson))
+    assert len(tasks) == len(for_lesson(lesson))
     for task in tasks:
         names = {node.name if isinstance(node, ast.FunctionDef) else ast.unparse(node.targets[0])
                  for node in ast.parse(task.stub).body if isinstance(node,
                                                                      (ast.FunctionDef, ast.Assign))}
-        assert task.variable in names and task.text.startswith(
-            f"**`{task.name}`") and "lesson." not in task.stub and ".ipynb" not in task.text
+        assert task.variable in names and task.text.startswith(f"**`{task.name}`")
+        assert "lesson." not in task.stub and ".ipynb" not in task.text
     assert open_questions(Course().card(lesson))
 
 
@@ -49,8 +49,8 @@ def test_the_students_notebook_holds_no_solution_and_runs_nothing_but_stubs(less
     nbformat.validate(notebook)
     text, stubs = "\n".join(cell.source for cell in notebook.cells), "\n".join(
         task.stub for task in tasks_of(card))
-    assert "lesson." not in "\n".join(code_of(notebook)) and "seed" not in text.lower().replace(
-        "seed of", "") and "solution(" not in text
+    assert "lesson." not in "\n".join(code_of(notebook))
+    assert "seed" not in text.lower().replace("seed of", "") and "solution(" not in text
     for exercise in for_lesson(lesson).values():
         if callable(exercise.solution):
             own = [line.strip() for line in solution_text(exercise).splitlines()[1:]]
@@ -81,8 +81,8 @@ def test_the_folder_holds_what_the_teacher_needs_and_the_seed_stays_there(assign
                    for path in assignment.folder.rglob("*") if path.is_file())
     assert names == [".gitignore", "README.md", "grading/01_one_hot_solved.ipynb",
                      "grading/assignment.json", "student/01_one_hot.ipynb"]
-    assert (assignment.folder / "submissions").is_dir() and "lessons grade hw1" in (
-        assignment.folder / "README.md").read_text("utf-8")
+    assert (assignment.folder / "submissions").is_dir()
+    assert "lessons grade hw1" in (assignment.folder / "README.md").read_text("utf-8")
     if os.name == "posix":
         assert stat.S_IMODE((assignment.folder / "grading").stat().st_mode) == 0o700
     assert str(assignment.seed) not in (assignment.folder / "student" /
@@ -112,8 +112,8 @@ def test_two_assignments_have_other_seeds_and_the_same_notebook(tmp_path):
 
 def test_several_lessons_come_in_the_order_of_the_course(tmp_path):
     made = assign(["02_bag_of_words", "one_hot", "one_hot"], tmp_path / "hw")
-    assert list(made.lessons) == ["one_hot", "bag_of_words"
-                                  ] and made.exercises[0] == ("one_hot", "overlap_cosine")
+    assert list(made.lessons) == ["one_hot", "bag_of_words"]
+    assert made.exercises[0] == ("one_hot", "overlap_cosine")
     assert read_assignment(made.folder).exercises == made.exercises
 
 
@@ -159,11 +159,11 @@ def test_a_folder_may_be_a_link_or_empty_but_not_the_one_you_are_in(tmp_path, mo
     for name in ("empty", "here"):
         (tmp_path / name).mkdir()
     (tmp_path / "link").symlink_to("empty")
-    assert assign(["one_hot"], tmp_path /
-                  "link").folder == tmp_path / "link" and (tmp_path / "empty" / "student").is_dir()
+    assert assign(["one_hot"], tmp_path / "link").folder == tmp_path / "link"
+    assert (tmp_path / "empty" / "student").is_dir()
     (tmp_path / "nowhere").symlink_to("later")
-    assert (assign(["one_hot"], tmp_path / "nowhere").folder /
-            "student").is_dir() and (tmp_path / "later").is_dir()
+    assert (assign(["one_hot"], tmp_path / "nowhere").folder / "student").is_dir()
+    assert (tmp_path / "later").is_dir()
     monkeypatch.chdir(tmp_path / "here")
     with pytest.raises(FileExistsError, match="out='.' is the folder you are in; name a new one"):
         assign(["one_hot"], ".")
@@ -180,8 +180,8 @@ def test_checks_and_hints_in_the_students_notebook(capsys, monkeypatch):
     sheet.check("overlap_cosine", lambda a, b: 0.0)
     for _ in range(3):
         sheet.hint("overlap_cosine")
-    assert shown[0].startswith("overlap_cosine: for f(") and shown[1].startswith(
-        "overlap_cosine, hint 1 of 2") and shown[2] == shown[3]
+    assert shown[0].startswith("overlap_cosine: for f(")
+    assert shown[1].startswith("overlap_cosine, hint 1 of 2") and shown[2] == shown[3]
     assert not hasattr(sheet, "solution")
     with pytest.raises(ValueError, match="Did you mean 'overlap_cosine'"):
         sheet.check("overlap_cosin", None)

@@ -30,8 +30,8 @@ def test_a_function_is_called_over_there_and_its_value_comes_back_as_plain_data(
             "n).view(Row), 1: {3.5, None}}")
     assert process.run_cell(code) is None
     found = process.answer("f")(np.arange(3), n=5)
-    assert type(found["a"]) is np.ndarray and found["a"].tolist() == [0, 5, 10
-                                                                      ] and found[1] == {3.5, None}
+    assert type(found["a"]) is np.ndarray and found["a"].tolist() == [0, 5, 10]
+    assert found[1] == {3.5, None}
     assert repr(process.answer("f")) == "<function f>" and process.answer("nothing") is None
 
 
@@ -43,8 +43,8 @@ def test_a_function_among_the_arguments_stays_here_and_is_called_back(process):
         asked.append(x.tolist())
         return x + 1, 10 * x
 
-    assert process.answer("f")(np.array([1.0, 2.0]),
-                               net).tolist() == [13.0, 25.0] and asked == [[1.0, 2.0], [2.0, 4.0]]
+    assert process.answer("f")(np.array([1.0, 2.0]), net).tolist() == [13.0, 25.0]
+    assert asked == [[1.0, 2.0], [2.0, 4.0]]
 
 
 def test_an_error_of_a_function_of_ours_is_an_error_of_the_call(process):
@@ -157,8 +157,8 @@ def test_the_variables_of_the_teacher_stay_with_the_teacher(monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "abc")
     with Submission() as process:
         process.run_cell("import os\nfound = dict(os.environ)")
-        assert "SECRET_TOKEN" not in process.answer("found") and process.answer(
-            "found")["HOME"] != os.environ.get("HOME")
+        assert "SECRET_TOKEN" not in process.answer("found")
+        assert process.answer("found")["HOME"] != os.environ.get("HOME")
 
 
 HOLDS = ("import os, mmap\nkeep = []\nfor i in range(40):\n"
@@ -252,8 +252,8 @@ def test_a_protection_that_fails_to_come_up_ends_the_run(monkeypatch, tmp_path):
     with Submission(weak=True) as process:                         # the hook inside Python is left
         assert "PermissionError" in process.run_cell("import socket; socket.socket()")
         assert "PermissionError" in process.run_cell("import subprocess; subprocess.run(['true'])")
-        assert process.run_cell(
-            "import numpy as np\nx = np.ones(3).sum()") is None and process.answer("x") == 3
+        assert process.run_cell("import numpy as np\nx = np.ones(3).sum()") is None
+        assert process.answer("x") == 3
 
 
 def test_readable_paths_leave_hidden_ones_out(tmp_path, monkeypatch):

@@ -44,18 +44,18 @@ def test_builtin_values_come_back_equal_and_of_the_same_type(value):
 def test_arrays_come_back_bit_by_bit(dtype, shape, seed):
     value = np.random.Generator(np.random.PCG64(seed)).integers(0, 2, size=shape).astype(dtype)
     found = there_and_back(value)
-    assert (found.dtype == value.dtype
-            or not shape) and found.shape == value.shape and (np.asarray(found) == value).all()
+    assert (found.dtype == value.dtype or not shape) and found.shape == value.shape
+    assert (np.asarray(found) == value).all()
 
 
 def test_nan_sets_tensors_and_sparse_matrices():
     assert math.isnan(there_and_back(math.nan)) and there_and_back(-math.inf) == -math.inf
-    assert there_and_back({1, "a"}) == {1, "a"} and there_and_back(frozenset(
-        {2})) == {2} and there_and_back(range(3)) == [0, 1, 2]
+    assert there_and_back({1, "a"}) == {1, "a"} and there_and_back(frozenset({2})) == {2}
+    assert there_and_back(range(3)) == [0, 1, 2]
     assert there_and_back(torch.ones(2, requires_grad=True)).tolist() == [1, 1]
     assert there_and_back(sparse.csr_array(np.eye(2))).tolist() == [[1, 0], [0, 1]]
-    assert there_and_back(np.array(["a", "b"])) == ["a", "b"] and there_and_back(
-        np.float32(2.5)) == 2.5
+    assert there_and_back(np.array(["a", "b"])) == ["a", "b"]
+    assert there_and_back(np.float32(2.5)) == 2.5
 
 
 class Lies:
@@ -70,8 +70,8 @@ class Lies:
 
 def test_an_object_comes_as_a_name_and_is_equal_to_nothing():
     found = there_and_back([Lies(), print, np.array([Lies()])])
-    assert type(found[0]) is Other and found[0].kind == "Lies" and found[0] != 1 and type(
-        found[1]) is Other
+    assert type(found[0]) is Other and found[0].kind == "Lies" and found[0] != 1
+    assert type(found[1]) is Other
     assert type(found[2][0]) is Other
 
 
@@ -166,6 +166,5 @@ def test_the_end_of_the_stream_is_no_error(raw):
 def test_a_message_is_json_with_its_length():
     stream = io.BytesIO()
     send(stream, {"op": "value"})
-    assert json.loads(stream.getvalue()[4:]) == {"op": "value"} and struct.unpack(
-        "<I",
-        stream.getvalue()[:4]) == (15, )
+    assert json.loads(stream.getvalue()[4:]) == {"op": "value"}
+    assert struct.unpack("<I", stream.getvalue()[:4]) == (15,)

@@ -60,9 +60,8 @@ def test_the_cosine_in_a_basis_is_that_of_the_vectors_themselves():
     x, y, basis = rng.normal(size=3), rng.normal(size=3), rng.normal(size=(3, 5))
     a, b = x @ basis, y @ basis
     mine = EXERCISES["basis_cosine"].solution(x, y, basis)
-    assert np.isclose(mine, a @ b / np.linalg.norm(a) / np.linalg.norm(b)) and np.isclose(
-        mine,
-        cosine_in_basis(x[None], y[None], basis)[0])
+    assert np.isclose(mine, a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+    assert np.isclose(mine, cosine_in_basis(x[None], y[None], basis)[0])
 
 
 def test_the_vectors_that_look_even_are_a_line_by_the_library():

@@ -56,8 +56,8 @@ def test_the_unseen_judge_tries_the_examples_first_and_then_the_fresh_inputs():
                         }, fresh=lambda seed: [(10.0 + seed, )])
     assert verdict(exercise, lambda x: x + 1) == "correct"         # the example does not see it
     assert unseen_judge(exercise, 3)(lambda x: x + 1) == "for f(13): expected 26, yours is 14"
-    assert unseen_judge(exercise, 3)(lambda x: 5.0).startswith("for f(1)") and unseen_judge(
-        exercise, 3)(_solve_double) is None
+    assert unseen_judge(exercise, 3)(lambda x: 5.0).startswith("for f(1)")
+    assert unseen_judge(exercise, 3)(_solve_double) is None
 
 
 def test_fresh_inputs_need_a_judge_that_takes_cases():

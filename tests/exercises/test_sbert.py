@@ -53,8 +53,8 @@ def test_the_gradient_is_that_of_the_library_and_at_right_angles_to_the_vector()
 
 def test_a_straight_cut_tells_and_and_does_not_tell_xor():
     corners = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
-    assert separable(corners, np.array([0, 0, 0, 1
-                                        ])) and not separable(corners, np.array([0, 1, 1, 0]))
+    assert separable(corners, np.array([0, 0, 0, 1]))
+    assert not separable(corners, np.array([0, 1, 1, 0]))
 
 
 def test_each_label_stands_twice_so_that_guessing_one_is_worth_a_third():

@@ -24,5 +24,5 @@ def test_what_is_kept_holds_no_password_and_two_equal_ones_look_different():
 
 def test_nobody_comes_in_without_an_account():
     _, kept = new_accounts(["anna"])
-    assert not right_password(kept, "eve", "") and not right_password(
-        kept, "anna", "") and not right_password({}, "anna", "x")
+    assert not right_password(kept, "eve", "") and not right_password(kept, "anna", "")
+    assert not right_password({}, "anna", "x")

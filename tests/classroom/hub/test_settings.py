@@ -48,15 +48,15 @@ def test_others_are_let_in_by_https_alone(tmp_path):
         (tmp_path / name).touch()
     hub = Hub(("anna", ), host="0.0.0.0", port=443, certificate=str(tmp_path / "cert.pem"),
               key=str(tmp_path / "key.pem"))
-    assert hub.address == "https://0.0.0.0:443/" and Hub(
-        ("anna", ), host="::1").address == "http://[::1]:8000/"
+    assert hub.address == "https://0.0.0.0:443/"
+    assert Hub(("anna",), host="::1").address == "http://[::1]:8000/"
 
 
 def test_settings_come_back_as_they_were_saved_and_only_their_owner_reads_them(tmp_path):
     hub = Hub(("anna", "bo"), memory_gb=3, scale="smoke")
     path = hub.save(tmp_path, {"anna": {"salt": "00", "hash": "11"}})
-    assert read_hub(tmp_path) == (hub, {"anna": {"salt": "00", "hash": "11"}
-                                        }) and path.stat().st_mode & 0o077 == 0
+    assert read_hub(tmp_path) == (hub, {"anna": {"salt": "00", "hash": "11"}})
+    assert path.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("content", [

@@ -38,8 +38,8 @@ def test_the_rule_is_told_with_what_was_measured_and_what_was_not():
 
 
 def test_lessons_come_in_the_order_in_which_they_were_opened():
-    assert [lesson for lesson, _, _ in MADE_UP.in_order()] == ["word2vec", "simcse"
-                                                               ] and MADE_UP.largest_mb == 100 + 800
+    assert [lesson for lesson, _, _ in MADE_UP.in_order()] == ["word2vec", "simcse"]
+    assert MADE_UP.largest_mb == 100 + 800
 
 
 def test_a_measurement_comes_back_as_it_was_kept(tmp_path):
@@ -54,5 +54,5 @@ def test_a_lesson_that_ran_and_stays_open_takes_memory():
     told = []
     found = measure(["one_hot"], scale="smoke", on_step=told.append)
     assert told == ["01_one_hot at smoke scale"] and found.scale == "smoke"
-    assert 50 < found.server_mb < found.after_mb["one_hot"] - 50 and found.after_mb[
-        "one_hot"] <= 1.05 * found.peak_mb["one_hot"]
+    assert 50 < found.server_mb < found.after_mb["one_hot"] - 50
+    assert found.after_mb["one_hot"] <= 1.05 * found.peak_mb["one_hot"]

@@ -81,8 +81,8 @@ def test_a_solved_notebook_and_what_else_lies_about_goes_to_nobody(tmp_path):
 def test_passwords_lie_in_one_file_that_only_its_owner_reads(written):
     folder, passwords = written
     rows = list(csv.reader((folder / "passwords.csv").read_text("utf-8").splitlines()))
-    assert rows == [["name", "password"], *map(list, passwords.items())
-                    ] and set(passwords) == {"teacher", "anna", "bo"}
+    assert rows == [["name", "password"], *map(list, passwords.items())]
+    assert set(passwords) == {"teacher", "anna", "bo"}
     assert (folder / "passwords.csv").stat().st_mode & 0o077 == 0
     assert (folder / "values.yaml").stat().st_mode & 0o077 == 0
     for path in folder.glob("*"):
@@ -122,8 +122,8 @@ def test_the_chart_has_the_same_limits_and_is_yaml(written):
         "nonPrivateIPs": False
     }, "the chart opens the way to the internet unless it is told"
     assert server["memory"]["guarantee"] == f"{min(1500, round(measured().together_mb))}M"
-    assert (cull["timeout"], cull["every"],
-            cull["maxAge"]) == (1200, 120, 10800) and values["proxy"]["https"]["enabled"] is True
+    assert (cull["timeout"], cull["every"], cull["maxAge"]) == (1200, 120, 10800)
+    assert values["proxy"]["https"]["enabled"] is True
     image = (written[0] / "Dockerfile").read_text("utf-8")
     home = server["storage"]["homeMountPath"]
     assert f"WORKDIR {home}\n" in image, "files outside the volume go with the server"
@@ -144,12 +144,12 @@ def test_a_claim_is_made_only_for_models_that_were_asked_for(tmp_path):
     """Without the volume that it claims no server of the chart starts."""
     (values, page), (asked, told) = chart_of(Hub(("anna", ))), chart_of(
         Hub(("anna", ), models=str(tmp_path)))
-    assert "models" not in str(values) and "HF_HUB_CACHE" not in values["singleuser"][
-        "extraEnv"] and "claimed as" not in page
+    assert "models" not in str(values) and "HF_HUB_CACHE" not in values["singleuser"]["extraEnv"]
+    assert "claimed as" not in page
     storage = asked["singleuser"]["storage"]
-    assert storage["extraVolumes"][0]["persistentVolumeClaim"] == {
-        "claimName": "models", "readOnly": True
-    } and "claimed as `models`" in told
+    assert storage["extraVolumes"][0]["persistentVolumeClaim"] == {"claimName": "models",
+                                                                   "readOnly": True}
+    assert "claimed as `models`" in told
     assert storage["extraVolumeMounts"][0]["mountPath"] == asked["singleuser"]["extraEnv"][
         "HF_HUB_CACHE"] and storage["capacity"] == "1Gi"
 
@@ -175,8 +175,8 @@ def test_the_chart_lets_in_by_password_alone_and_the_teacher_by_another(written)
     found = yaml.safe_load(text)["hub"]["config"]
     assert found["JupyterHub"]["authenticator_class"] == "shared-password" and "dummy" not in text
     words = found["SharedPasswordAuthenticator"]
-    assert len(words["user_password"]) == 16 and len(
-        words["admin_password"]) == 32 and words["user_password"] != words["admin_password"]
+    assert len(words["user_password"]) == 16 and len(words["admin_password"]) == 32
+    assert words["user_password"] != words["admin_password"]
     auth = pytest.importorskip("jupyterhub.authenticators.shared", reason="the extra set hub is "
                                                                           "not installed")
     door = auth.SharedPasswordAuthenticator(
@@ -186,8 +186,8 @@ def test_the_chart_lets_in_by_password_alone_and_the_teacher_by_another(written)
         return (asyncio.run(door.authenticate(None, {"username": name, "password": password}))
                 is not None)
 
-    assert opens("anna", words["user_password"]) and not opens("anna", "") and not opens(
-        "teacher", words["user_password"]) and not door.allow_all
+    assert opens("anna", words["user_password"]) and not opens("anna", "")
+    assert not opens("teacher", words["user_password"]) and not door.allow_all
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the hub runs on POSIX")
@@ -206,8 +206,8 @@ def test_an_assignment_goes_out_comes_back_and_outlives_an_update_by_the_lines_o
     (hw1 / "student" / "01_one_hot.ipynb").write_text("stubs")
     subprocess.run(["sh", "-c", out], cwd=tmp_path, check=True)
     update_course(folder)
-    assert not any(path.stat().st_mode & 0o222
-                   for path in (folder / "course").rglob("*")) and not list(folder.glob("course.*"))
+    assert not any(path.stat().st_mode & 0o222 for path in (folder / "course").rglob("*"))
+    assert not list(folder.glob("course.*"))
     for name in ("anna", *new):
         (folder / "homes" / name).mkdir(parents=True)
     for name in new:
@@ -248,14 +248,14 @@ def test_who_lost_a_password_or_comes_late_gets_one_and_the_others_keep_theirs(t
             draw_passwords(tmp_path, wrong)
     assert (tmp_path / "hub.json").read_bytes() == before
     (tmp_path / "hub.json").write_text(before.decode().replace('"chen"\n', '"chen", "eve"\n'))
-    assert without_password(tmp_path) == ["eve"] and list(draw_passwords(
-        tmp_path, ["eve"])) == ["eve"] and without_password(tmp_path) == []
+    assert without_password(tmp_path) == ["eve"]
+    assert list(draw_passwords(tmp_path, ["eve"])) == ["eve"] and without_password(tmp_path) == []
 
 
 def test_the_image_is_made_of_pins_alone(written):
     lines = (written[0] / "requirements.txt").read_text("utf-8").splitlines()
-    assert all("==" in line
-               for line in lines) and any(line.startswith("jupyterhub==") for line in lines)
+    assert all("==" in line for line in lines)
+    assert any(line.startswith("jupyterhub==") for line in lines)
     assert not any(line.startswith(("dockerspawner", "jupyterhub-idle-culler")) for line in lines)
     assert "USER student" in (written[0] / "Dockerfile").read_text("utf-8")
 
@@ -269,8 +269,8 @@ def test_the_image_is_made_from_anywhere_and_small_where_there_is_no_card(writte
     assert {
         line[1:] for line in (written[0] / ".dockerignore").read_text("utf-8").splitlines()[1:]
     } == needed, "no password goes to a builder"
-    assert image.index("\nARG PIP_EXTRA_INDEX_URL\n") < image.index(
-        "RUN pip install") and "`start` refuses root" in page
+    assert image.index("\nARG PIP_EXTRA_INDEX_URL\n") < image.index("RUN pip install")
+    assert "`start` refuses root" in page
 
 
 def test_a_hub_is_never_written_over(written):
@@ -321,5 +321,5 @@ def test_a_hub_does_not_start_without_its_parts_or_with_all_rights(written, monk
 
 def test_what_is_missing_is_told_with_its_command(monkeypatch):
     monkeypatch.setattr(room.writing.importlib.util, "find_spec", lambda name: None)
-    assert 'pip install -c lessons_lib/locks/hub_py' in room.hub_missing() and (
-        PROJECT / "lessons_lib" / "locks" / "hub_py311.txt").exists()
+    assert 'pip install -c lessons_lib/locks/hub_py' in room.hub_missing()
+    assert (PROJECT / "lessons_lib" / "locks" / "hub_py311.txt").exists()
