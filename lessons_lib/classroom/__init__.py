@@ -7,7 +7,8 @@ tables. `guide` is the text for the person in front. Used by ``lessons assign``,
 and ``lessons guide``.
 """
 
-from .assign import Assignment, assign, read_assignment
+from .assign import assign
+from .assignment import Assignment, read_assignment
 from .grading import Graded, grade, grade_notebook
 from .guides import Guide, guide, guide_ids
 from .otter import otter_missing, write_otter
@@ -15,8 +16,7 @@ from .runner import Limits, missing_protections
 from .tables import write_tables
 from .tasks import Sheet, Task, judged, open_questions, sheet, tasks_of
 
-__all__ = [
-    "Assignment", "Graded", "Guide", "Limits", "Sheet", "Task", "assign", "grade", "grade_notebook",
-    "guide", "guide_ids", "judged", "missing_protections", "open_questions", "otter_missing",
-    "read_assignment", "sheet", "tasks_of", "write_otter", "write_tables"
-]
+__all__ = ["Assignment", "Graded", "Guide", "Limits", "Sheet", "Task", "assign", "grade",
+           "grade_notebook", "guide", "guide_ids", "judged", "missing_protections",
+           "open_questions", "otter_missing", "read_assignment", "sheet", "tasks_of", "write_otter",
+           "write_tables"]

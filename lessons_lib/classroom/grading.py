@@ -24,9 +24,9 @@ from ..core import BackendUnavailable, available_cores, check_int, existing_path
 from ..exercises import Exercise, for_lesson, unseen_judge, verdict
 from ..exercises.base import NOT_ATTEMPTED
 from ..lesson.course import Course
-from .assign import OPEN_STUB, Assignment, student_notebook
-from .roster import names_in
+from .assignment import Assignment, names_in
 from .runner import Ended, Limits, Submission, check_protections
+from .tasks import OPEN_STUB, student_notebook
 
 __all__ = ["Graded", "grade", "grade_notebook", "submissions_of"]
 
@@ -42,10 +42,20 @@ OPEN = "open question "
 
 @dataclass(frozen=True)
 class Graded:
-    """One exercise of one student: ``points`` of ``possible``, and ``remark``: ``correct``, or what
-    is wrong. An open question has no points yet (None) and carries the ``answer`` for a person to
-    read. Rows with 0 possible tell about files: which of several was graded (``exercise`` is
-    ``hand-in``), or what cannot be used (``lesson`` is empty).
+    """One exercise of one student.
+
+    Parameters
+    ----------
+    student, lesson, exercise : str
+        ``exercise`` is ``hand-in`` in a row that tells which of several files was graded;
+        ``lesson`` is empty in a row about a file that cannot be used. Both have 0 possible points.
+    points : float or None
+        None for an open question, until a person gives some.
+    possible : float
+    remark : str
+        ``correct``, or what is wrong.
+    answer : str, default ""
+        To an open question, for a person to read.
     """
 
     student: str
@@ -152,12 +162,11 @@ class _Run:
     """A submission that is begun again, without the cells that ended it, as long as there is time.
     """
 
-    def __init__(self, cells: Sequence[Mapping[str, Any]], limits: Limits, options: Mapping[str,
-                                                                                            Any]):
-        self.cells, self.limits, self.options, self.stop = list(
-            cells), limits, options, options["stop"]
-        self.until, self.process, self.errors, self.fatal = time.monotonic(
-        ) + limits.total, None, {}, set()
+    def __init__(self, cells: Sequence[Mapping[str, Any]], limits: Limits,
+                 options: Mapping[str, Any]):
+        self.cells, self.limits, self.options = list(cells), limits, options
+        self.stop, self.until = options["stop"], time.monotonic() + limits.total
+        self.process, self.errors, self.fatal = None, {}, set()
 
     def __enter__(self) -> _Run:
         return self
@@ -174,8 +183,8 @@ class _Run:
         """
         while True:
             if time.monotonic() > self.until or self.stop.is_set():
-                raise Ended("stopped with the grader" if self.stop.is_set(
-                ) else f"took more than {self.limits.total:g} s in all")
+                raise Ended("stopped with the grader" if self.stop.is_set()
+                            else f"took more than {self.limits.total:g} s in all")
             self.process = Submission(self.limits, until=self.until, **self.options).__enter__()
             for number, cell in enumerate(self.cells):
                 if number in self.fatal:
@@ -200,9 +209,8 @@ class _Run:
 
     def stopped(self, exercise: str, variable: str) -> str | None:
         """The error of the last cell that was to answer an exercise, None where it ran."""
-        own = [
-            number for number, cell in enumerate(self.cells) if _answers(cell, exercise, variable)
-        ]
+        own = [number for number, cell in enumerate(self.cells)
+               if _answers(cell, exercise, variable)]
         return self.errors.get(own[-1]) if own else None
 
 
@@ -243,19 +251,37 @@ def _open_answers(notebook: Mapping[str, Any]) -> dict[int, str]:
 def _rows(assignment: Assignment, student: str, lesson: str, remark: str,
           points: float = 0.0) -> list[Graded]:
     """One row for each exercise of a lesson, all with the same remark."""
-    return [
-        Graded(student, lesson, name, points, 1.0, remark)
-        for name in assignment.lessons[lesson]["exercises"]
-    ]
+    return [Graded(student, lesson, name, points, 1.0, remark)
+            for name in assignment.lessons[lesson]["exercises"]]
 
 
 def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path, *,
                    limits: Limits | None = None, weak: bool = False,
                    stop: threading.Event | None = None) -> list[Graded]:
-    """Grade one file of one student. Parameters: as `grade`; lesson, an id of the assignment; stop,
-    ends the submission when it is set. Returns one `Graded` for each exercise and open question;
-    whatever the file does, it raises only where the system cannot start or confine it (OSError,
-    BackendUnavailable).
+    """Grade one file of one student.
+
+    Parameters
+    ----------
+    assignment : Assignment
+    student : str
+    lesson : str
+        An id of the assignment.
+    path : Path
+    limits : Limits, optional
+    weak : bool, default False
+        As `grade`.
+    stop : threading.Event, optional
+        Ends the submission when it is set.
+
+    Returns
+    -------
+    list of Graded
+        One for each exercise and open question, whatever the file does.
+
+    Raises
+    ------
+    OSError, BackendUnavailable
+        Where the system cannot start or confine a submission.
     """
     try:
         notebook = read_notebook(path)
@@ -263,18 +289,16 @@ def grade_notebook(assignment: Assignment, student: str, lesson: str, path: Path
         return _rows(assignment, student, lesson, f"{path.name} {error}")
     cells = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"]
     exercises, rows = for_lesson(lesson), []
-    with _Run(
-            cells, limits or Limits(),
-        {"hidden": [assignment.folder], "weak": weak, "stop": stop or threading.Event()}) as run:
+    with _Run(cells, limits or Limits(), {"hidden": [assignment.folder], "weak": weak,
+                                          "stop": stop or threading.Event()}) as run:
         for name, variable in assignment.lessons[lesson]["exercises"].items():
             remark = _one(run, exercises[name], variable, assignment.seed)
             rows.append(Graded(student, lesson, name, float(remark == "correct"), 1.0, remark))
     answers = _open_answers(notebook)
     for number in range(1, assignment.lessons[lesson]["open"] + 1):
         answer = answers.get(number, "")
-        rows.append(
-            Graded(student, lesson, f"{OPEN}{number}", None, 1.0, "to be read by a "
-                   "person" if answer else NOT_ANSWERED, answer))
+        rows.append(Graded(student, lesson, f"{OPEN}{number}", None, 1.0,
+                           "to be read by a person" if answer else NOT_ANSWERED, answer))
     return rows
 
 
@@ -296,10 +320,8 @@ def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
         cell for cell in notebook["cells"]
         if cell.get("cell_type") == "code" and " ".join(_source(cell).split()) not in blank
     ]
-    tried = [
-        name for name, variable in entry["exercises"].items() if any(
-            _answers(cell, name, variable) for cell in own)
-    ]
+    tried = [name for name, variable in entry["exercises"].items()
+             if any(_answers(cell, name, variable) for cell in own)]
     return len(tried) + sum(bool(answer) for answer in _open_answers(notebook).values())
 
 
@@ -310,9 +332,8 @@ def _chosen(assignment: Assignment, student: str, lesson: str,
     """
     if len(paths) == 1:
         return paths[0], []
-    best = max(
-        paths, key=lambda path:
-        (_attempts(assignment, lesson, path), path.stat().st_mtime_ns, path.name))
+    best = max(paths, key=lambda path: (_attempts(assignment, lesson, path),
+                                        path.stat().st_mtime_ns, path.name))
     left = " and ".join(_shown(assignment, path) for path in paths if path != best)
     often = "twice" if len(paths) == 2 else f"{len(paths)} times"
     return best, [Graded(student, lesson, HAND_IN, None, 0.0, f"handed in {often}: graded "
@@ -367,15 +388,36 @@ def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Gra
 def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = False,
           jobs: int | None = None,
           on_done: Callable[[str, str, int, int], None] | None = None) -> Iterator[Graded]:
-    """Grade all submissions of an assignment; yields one `Graded` for each student and exercise,
-    students in the order of their names, each as soon as all of theirs is graded. Who closes it, or
-    Ctrl-C, ends the submissions that run within a second.
+    """Grade all submissions of an assignment; closing it, or Ctrl-C, ends those that run.
 
-    Parameters: assignment, from `read_assignment`; limits of each submission; weak, run them where
-    the system cannot confine them; jobs, how many at once (default: one for each core); on_done,
-    called with student, lesson, how many notebooks are done and how many there are. Raises
-    BackendUnavailable where submissions cannot be confined, before the first one runs, and
-    ValueError where there are none.
+    Parameters
+    ----------
+    assignment : Assignment
+        From `read_assignment`.
+    limits : Limits, optional
+        Of each submission.
+    weak : bool, default False
+        Run them also where the system cannot confine them.
+    jobs : int, optional
+        How many at once; one for each core where it is left out.
+    on_done : callable, optional
+        Called with student, lesson, how many notebooks are done and how many there are.
+
+    Yields
+    ------
+    Graded
+        One for each student and exercise, students by name, as soon as all of theirs is graded.
+
+    Returns
+    -------
+    iterator of Graded
+
+    Raises
+    ------
+    BackendUnavailable
+        Where submissions cannot be confined, before the first one runs.
+    ValueError
+        Where there are none.
     """
     check_protections(weak)
     todo, rows = _jobs(assignment)
@@ -384,20 +426,15 @@ def grade(assignment: Assignment, *, limits: Limits | None = None, weak: bool = 
                          "there, or a folder NAME with notebooks. "
                          "Tables of a former grading stay as they are")
     n_jobs = available_cores() if jobs is None else check_int("jobs", jobs)
-    order, stop, done = {lesson: i for i, lesson in enumerate(assignment.lessons)
-                         }, threading.Event(), 0
-    students = sorted({job[0] for job in todo} | {row.student for row in rows}, key=lambda name:
-                      (name.casefold(), name))
+    order = {lesson: i for i, lesson in enumerate(assignment.lessons)}
+    stop, done = threading.Event(), 0
+    students = sorted({job[0] for job in todo} | {row.student for row in rows},
+                      key=lambda name: (name.casefold(), name))
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:
         try:
-            pending = {
-                student: [(job[1],
-                           pool.submit(grade_notebook, assignment, *job, limits=limits, weak=weak,
-                                       stop=stop))
-                          for job in todo
-                          if job[0] == student]
-                for student in students
-            }
+            pending = {student: [(job[1], pool.submit(grade_notebook, assignment, *job,
+                                                      limits=limits, weak=weak, stop=stop))
+                                 for job in todo if job[0] == student] for student in students}
             for student in students:
                 own = [row for row in rows if row.student == student]
                 for lesson, result in pending.pop(student):

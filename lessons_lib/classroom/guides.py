@@ -23,7 +23,14 @@ FOLDER = Path(__file__).parent / "guides"
 
 @dataclass(frozen=True)
 class Guide:
-    """The guide of one lesson: ``sections``, heading -> Markdown, in the order of `SECTIONS`."""
+    """The guide of one lesson.
+
+    Parameters
+    ----------
+    lesson : str
+    sections : mapping of str to str
+        Heading -> Markdown, in the order of `SECTIONS`.
+    """
 
     lesson: str
     sections: Mapping[str, str]
@@ -32,24 +39,43 @@ class Guide:
     def minutes(self) -> int:
         """Length of the class: the sum of the numbers that begin the lines of the table of minutes.
         """
-        return sum(
-            int(number)
-            for number in re.findall(r"^\| *(\d+) *\|", self.sections["Minutes"], re.MULTILINE))
+        return sum(int(number) for number in re.findall(r"^\| *(\d+) *\|", self.sections["Minutes"],
+                                                        re.MULTILINE))
 
     def __str__(self) -> str:
         return "\n\n".join(f"## {head}\n\n{text}" for head, text in self.sections.items())
 
 
 def guide_ids() -> list[str]:
-    """Ids of the lessons that have a guide."""
+    """Ids of the lessons that have a guide.
+
+    Returns
+    -------
+    list of str
+    """
     return sorted(path.stem for path in FOLDER.glob("*.md"))
 
 
 def guide(lesson_id: str) -> Guide:
-    """The guide of one lesson, named as for `Course.card`.
+    """The guide of one lesson.
 
-    Raises ValueError for an unknown lesson (nearest id, all ids), DataMissing for a lesson without
-    a guide, DamagedFile for a guide that lacks a section.
+    Parameters
+    ----------
+    lesson_id : str
+        As for `Course.card`.
+
+    Returns
+    -------
+    Guide
+
+    Raises
+    ------
+    ValueError
+        For an unknown lesson (nearest id, all ids).
+    DataMissing
+        For a lesson without a guide.
+    DamagedFile
+        For a guide that lacks a section.
     """
     from ..lesson.course import Course
 
@@ -59,9 +85,8 @@ def guide(lesson_id: str) -> Guide:
                           f"{', '.join(known)}")
     text = (FOLDER / f"{plain}.md").read_text("utf-8")
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
-    found = {
-        head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2], strict=True)
-    }
+    found = {head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2],
+                                                              strict=True)}
     if tuple(found) != SECTIONS or not all(found.values()):
         raise DamagedFile(f"guides/{plain}.md has the sections {', '.join(found)}; expected "
                           f"{', '.join(SECTIONS)}, each with a text")

@@ -22,7 +22,7 @@ from ..core import PROJECT, BackendUnavailable, ProgramFailed
 from ..exercises import for_lesson
 from ..lesson.course import Course, LessonCard
 from ..locking import install_line
-from .assign import Assignment
+from .assignment import Assignment
 from .solved import solved_cell
 from .tasks import Task, imports_of, open_questions, tasks_of
 
@@ -45,13 +45,19 @@ TIMEOUT = 600
 
 
 def otter_missing() -> str | None:
-    """Why there can be no otter-grader version here, and what to do; None where otter is installed.
+    """Why there can be no otter-grader version here, and what to do.
+
+    Returns
+    -------
+    str or None
+        None where otter-grader is installed.
     """
     if importlib.util.find_spec("otter") is None:
         return f"otter-grader is not installed: {install_line('classroom')}"
     found = metadata.version("otter-grader")
-    return None if found.split(
-        ".")[0] == MAJOR else f"otter-grader is {found}, the course needs {MAJOR}.x"
+    if found.split(".")[0] == MAJOR:
+        return None
+    return f"otter-grader is {found}, the course needs {MAJOR}.x"
 
 
 def _question(task: Task, solved: str, lesson: str, seed: int) -> list[Any]:
@@ -65,8 +71,7 @@ def _question(task: Task, solved: str, lesson: str, seed: int) -> list[Any]:
     public = f'assert {judged}) == "correct"'
     hidden = f'# HIDDEN\nassert {judged}, seed={seed}) == "correct"'
     return [
-        new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: "
-                     "true"),
+        new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: true"),
         new_markdown_cell(task.text),
         new_raw_cell("# BEGIN SOLUTION"),
         new_code_cell(both),
@@ -83,12 +88,10 @@ def _open_question(number: int, text: str) -> list[Any]:
     from nbformat.v4 import new_markdown_cell, new_raw_cell
 
     return [
-        new_raw_cell(f"# BEGIN QUESTION\nname: open_question_{number}\nmanual: true\npoints: "
-                     "1"),
+        new_raw_cell(f"# BEGIN QUESTION\nname: open_question_{number}\nmanual: true\npoints: 1"),
         new_markdown_cell(f"**Open question.** {text}"),
         new_raw_cell("# BEGIN SOLUTION"),
-        new_markdown_cell("*See the guide of the lesson:* "
-                          "`lessons guide`"),
+        new_markdown_cell("*See the guide of the lesson:* `lessons guide`"),
         new_raw_cell("# END SOLUTION"),
         new_raw_cell("# END QUESTION")
     ]
@@ -110,28 +113,39 @@ def master_notebook(card: LessonCard, seed: int) -> Any:
         cells += _question(task, solved_cell(task, exercises[task.name]), card.id, seed)
     for number, text in enumerate(open_questions(card), start=1):
         cells += _open_question(number, text)
-    kernel = {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"}
-    }
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+              "language_info": {"name": "python"}}
     return new_notebook(cells=cells, metadata=kernel)
 
 
 def _environment(folder: str) -> Mapping[str, str]:
     path = os.pathsep.join([str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return dict(os.environ) | {
-        "PYTHONPATH": path, "IPYTHONDIR": folder, "TRITON_INTERPRET": "1",
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1"
-    }
+    return dict(os.environ) | {"PYTHONPATH": path, "IPYTHONDIR": folder, "TRITON_INTERPRET": "1",
+                               "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 
 
 def write_otter(assignment: Assignment, *, course: Course | None = None,
                 run_tests: bool = True) -> list[Path]:
-    """Write ``otter/<lesson>/`` with a student version and an autograder, and return these folders.
+    """Write ``otter/<lesson>/`` with a student version and an autograder.
 
-    Parameters: assignment; course; run_tests, try the solutions on all tests (seconds for each
-    lesson). Raises BackendUnavailable without otter-grader, ProgramFailed with otter's message when
-    it fails.
+    Parameters
+    ----------
+    assignment : Assignment
+    course : Course, optional
+    run_tests : bool, default True
+        Try the solutions on all tests: seconds for each lesson.
+
+    Returns
+    -------
+    list of Path
+        The folders.
+
+    Raises
+    ------
+    BackendUnavailable
+        Without otter-grader.
+    ProgramFailed
+        With otter's message, when it fails.
     """
     import nbformat
 
@@ -143,11 +157,8 @@ def write_otter(assignment: Assignment, *, course: Course | None = None,
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             master = Path(folder, f"{entry['stem']}.ipynb")
             nbformat.write(master_notebook(course.card(lesson), assignment.seed), master)
-            command = [
-                sys.executable, "-m", "otter", "assign",
-                str(master),
-                str(target.resolve()), "--no-pdfs"
-            ]
+            command = [sys.executable, "-m", "otter", "assign", str(master), str(target.resolve()),
+                       "--no-pdfs"]
             done = subprocess.run(command + ([] if run_tests else ["--no-run-tests"]),
                                   capture_output=True, text=True, timeout=TIMEOUT,
                                   env=_environment(folder), cwd=folder)

@@ -25,9 +25,8 @@ from ..core import BackendUnavailable
 from .sandbox import wire
 from .sandbox.confine import protections
 
-__all__ = [
-    "Ended", "Limits", "RemoteFunction", "Submission", "check_protections", "missing_protections"
-]
+__all__ = ["Ended", "Limits", "RemoteFunction", "Submission", "check_protections",
+           "missing_protections"]
 
 SANDBOX = Path(__file__).parent / "sandbox"
 LIBRARY = Path(__file__).parent.parent
@@ -41,18 +40,24 @@ OUT_OF_REACH = ("lessons_lib is out of reach while grading; write it with NumPy 
 SYSTEM_FILES = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache",
                 "/etc/localtime", "/dev/urandom", "/dev/random", "/proc/cpuinfo", "/proc/meminfo",
                 "/sys/devices/system/cpu")
-GUARDS = {
-    "network": "it could use the network", "processes": "it could start or end other "
-    "processes", "files": "it could read and delete files",
-    "memory": "it could use up the memory before it is noticed"
-}
+GUARDS = {"network": "it could use the network",
+          "processes": "it could start or end other processes",
+          "files": "it could read and delete files",
+          "memory": "it could use up the memory before it is noticed"}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may take: ``cell`` and ``call`` seconds of the processor for one cell and
-    one call (and three times as many by the clock), ``total`` seconds by the clock for all,
-    ``memory`` and ``disk`` in bytes.
+    """What one submission may take.
+
+    Parameters
+    ----------
+    cell, call : float, default 20.0 and 10.0
+        Seconds of the processor for one cell and one call; by the clock three times as many.
+    total : float, default 300.0
+        Seconds by the clock for all.
+    memory, disk : int, default 2e9 and 5e7
+        Bytes.
     """
 
     cell: float = 20.0
@@ -82,9 +87,12 @@ def _said(error: Any, *, with_line: bool = False) -> str:
 
 
 def missing_protections() -> dict[str, str]:
-    """What this system cannot forbid a submission: protection -> what could happen.
+    """What this system cannot forbid a submission.
 
-    Empty on Linux 5.13 or newer.
+    Returns
+    -------
+    dict of str to str
+        Protection -> what could happen; empty on Linux 5.13 or newer.
     """
     return {name: GUARDS[name] for name, held in protections().items() if not held}
 
@@ -105,17 +113,14 @@ def check_protections(weak: bool) -> None:
 
 def _but(folder: str, hidden: Sequence[str]) -> list[str]:
     """A folder as paths that leave ``hidden`` ones out: itself, or what lies in it."""
-    inside = [
-        path for path in hidden if path == folder or path.startswith(folder.rstrip("/") + "/")
-    ]
+    inside = [path
+              for path in hidden if path == folder or path.startswith(folder.rstrip("/") + "/")]
     if not inside:
         return [folder]
     if folder in inside or not os.path.isdir(folder):
         return []
-    return [
-        path for entry in sorted(os.scandir(folder), key=lambda e: e.name)
-        for path in _but(os.path.join(folder, entry.name), inside)
-    ]
+    return [path for entry in sorted(os.scandir(folder), key=lambda e: e.name)
+            for path in _but(os.path.join(folder, entry.name), inside)]
 
 
 def readable_paths(hidden: Sequence[Path]) -> list[str]:
@@ -176,11 +181,8 @@ def _nameless_bytes(pid: int) -> float:
             if stat.S_ISREG(about.st_mode) and about.st_nlink == 0:
                 sizes[about.st_dev, about.st_ino] = about.st_size
         with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
-            mapped = {
-                tuple(line.split(maxsplit=5)[3:5])
-                for line in lines
-                if line.endswith(" (deleted)\n")
-            }
+            mapped = {tuple(line.split(maxsplit=5)[3:5])
+                      for line in lines if line.endswith(" (deleted)\n")}
     except OSError:
         return sum(sizes.values())               # closed in the meantime, or no system that tells
     return float("inf") if len(mapped) > MAX_NAMELESS_MAPPED else sum(sizes.values())
@@ -210,10 +212,8 @@ class RemoteFunction:
 
         Returns its array arguments as it left them.
         """
-        return self._submission.request({
-            "op": "launch", "name": self.__name__, "grid": list(grid), "args": wire.pack(args),
-            "keywords": wire.pack(keywords)
-        })
+        return self._submission.request({"op": "launch", "name": self.__name__, "grid": list(grid),
+                                         "args": wire.pack(args), "keywords": wire.pack(keywords)})
 
     def __repr__(self) -> str:
         return f"<function {self.__name__}>"
@@ -242,11 +242,9 @@ class Submission:
 
     def __enter__(self) -> Submission:
         self._folder = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
-        settings = {
-            "readable": readable_paths(self._hidden),
-            "writable": [os.path.realpath(self._folder.name)], "memory": self.limits.memory,
-            "cpu_seconds": int(self.limits.total) + 10, "file_bytes": self.limits.disk
-        }
+        settings = {"readable": readable_paths(self._hidden),
+                    "writable": [os.path.realpath(self._folder.name)], "memory": self.limits.memory,
+                    "cpu_seconds": int(self.limits.total) + 10, "file_bytes": self.limits.disk}
         self.process = subprocess.Popen(
             [sys.executable, "-s", "-P", "-B", "-X", "utf8",
              str(SANDBOX)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -280,18 +278,14 @@ class Submission:
 
     def _environment(self) -> dict[str, str]:
         """Nothing of the teacher's own variables but what the system needs to start a program."""
-        kept = {
-            name: os.environ[name]
-            for name in ("PATH", "SYSTEMROOT", "SystemRoot", "LD_LIBRARY_PATH")
-            if name in os.environ
-        }
+        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "SystemRoot",
+                                                    "LD_LIBRARY_PATH") if name in os.environ}
         folder = self._folder.name
-        return kept | {
-            "HOME": folder, "USERPROFILE": folder, "TMPDIR": folder, "TEMP": folder, "TMP": folder,
-            "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
-            "MPLBACKEND": "Agg", "TRITON_INTERPRET": "1", "KMP_AFFINITY": "disabled"
-        }
+        return kept | {"HOME": folder, "USERPROFILE": folder, "TMPDIR": folder, "TEMP": folder,
+                       "TMP": folder, "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1",
+                       "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+                       "NUMBA_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg",
+                       "TRITON_INTERPRET": "1", "KMP_AFFINITY": "disabled"}
 
     def _breach(self) -> str | None:
         """Which limit is passed just now."""
@@ -420,7 +414,5 @@ class Submission:
             self._functions[len(self._functions)] = function
             return len(self._functions) - 1
 
-        return self.request({
-            "op": "call", "name": name, "args": wire.pack(args, number), "keywords": wire.pack(
-                keywords, number)
-        })
+        return self.request({"op": "call", "name": name, "args": wire.pack(args, number),
+                             "keywords": wire.pack(keywords, number)})

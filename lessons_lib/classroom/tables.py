@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from ..core import atomic_open
-from .assign import Assignment
+from .assignment import Assignment
 from .grading import OPEN, Graded
 
-__all__ = [
-    "Given", "cell_text", "given_points", "printable", "totals", "with_points", "write_tables"
-]
+__all__ = ["Given", "cell_text", "given_points", "printable", "totals", "with_points",
+           "write_tables"]
 
 DETAILS = ("student", "lesson", "exercise", "points", "possible", "remark", "answer")
 
@@ -139,10 +138,8 @@ def with_points(rows: Iterable[Graded], given: Mapping[tuple[str, str, str],
                 remark="read by a person" + ("" if same else "; the answer changed since"))
         found.append(row)
     gone = "read by a person; nothing handed in for it now"
-    return found + [
-        Graded(key[0].removeprefix("'"), *key[1:], one.points, one.possible, gone, one.answer)
-        for key, one in left.items()
-    ]
+    return found + [Graded(key[0].removeprefix("'"), *key[1:], one.points, one.possible, gone,
+                           one.answer) for key, one in left.items()]
 
 
 # ------------------------------------------------------------------------------ tables
@@ -160,11 +157,10 @@ def totals(assignment: Assignment,
             worth[row.lesson, row.exercise] = max(row.possible,
                                                   worth.get((row.lesson, row.exercise), 0.0))
     for lesson in assignment.lessons:
-        columns += [
-            *(pair for pair in assignment.exercises if pair[0] == lesson),
-            *sorted((pair for pair in worth if pair[0] == lesson and pair[1].startswith(OPEN)),
-                    key=lambda pair: (len(pair[1]), pair[1]))
-        ]
+        columns += [*(pair for pair in assignment.exercises if pair[0] == lesson),
+                    *sorted((pair
+                             for pair in worth if pair[0] == lesson and pair[1].startswith(OPEN)),
+                            key=lambda pair: (len(pair[1]), pair[1]))]
     points = {(row.student, row.lesson, row.exercise): row.points for row in rows}
     table = []
     for student in dict.fromkeys(row.student for row in rows):
@@ -175,25 +171,31 @@ def totals(assignment: Assignment,
 
 def write_tables(assignment: Assignment, rows: Iterable[Graded],
                  folder: str | os.PathLike | None = None) -> list[Path]:
-    """Write ``grades.csv`` and ``details.csv`` into a folder (default: the assignment's) and return
-    their paths.
+    """Write ``grades.csv`` and ``details.csv``.
 
+    Parameters
+    ----------
+    assignment : Assignment
+    rows : iterable of Graded
+    folder : path, optional
+        The assignment's where it is left out.
+
+    Returns
+    -------
+    list of Path
+
+    Notes
+    -----
     ``grades.csv``: student, a column ``lesson.exercise`` for each exercise and each open question
     with points, total, possible, percent. ``details.csv``: student, lesson, exercise, points,
-    possible, remark, answer; open questions have no points until a person gives them
-    (`given_points`, `with_points`).
+    possible, remark, answer; open questions have no points until a person gives them.
     """
     rows, target = list(rows), Path(folder or assignment.folder)
     columns, table = totals(assignment, rows)
     wide = [[*line, round(100 * line[-2] / line[-1], 1)] for line in table]
-    head = [
-        "student", *(f"{assignment.lessons[lesson]['stem']}.{name}" for lesson, name in columns),
-        "total", "possible", "percent"
-    ]
-    long = [[
-        row.student, row.lesson, row.exercise, row.points, row.possible, row.remark, row.answer
-    ] for row in rows]
-    return [
-        _write(target / "grades.csv", head, wide),
-        _write(target / "details.csv", DETAILS, long)
-    ]
+    head = ["student", *(f"{assignment.lessons[lesson]['stem']}.{name}"
+                         for lesson, name in columns), "total", "possible", "percent"]
+    long = [[row.student, row.lesson, row.exercise, row.points, row.possible, row.remark,
+             row.answer] for row in rows]
+    return [_write(target / "grades.csv", head, wide), _write(target / "details.csv", DETAILS,
+                                                              long)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,20 +20,40 @@ from ..core import DamagedFile, check_choice
 from ..exercises import for_lesson, unseen_judge, verdict
 from ..lesson.course import LessonCard, split_front_matter
 
-__all__ = ["Sheet", "Task", "imports_of", "judged", "open_questions", "sheet", "tasks_of"]
+__all__ = ["OPEN_STUB", "Sheet", "Task", "imports_of", "judged", "notebook_of", "open_questions",
+           "sheet", "student_notebook", "tasks_of"]
 
+OPEN_STUB = "*Your answer: replace this line.*"
+RULES = """\
+# Exercises · {title}
+
+Fill in the answers below and hand in this notebook. Keep the names of functions and variables.
+Each `check` tries your answer on a few examples; functions are graded on these and on others
+that you have not seen. `sheet.hint("name")` nudges.
+
+Graded answers run without the network, without files, and without the course's library: use
+Python, NumPy, and what you write yourself in this notebook. A cell may take {cell:g} seconds, an
+answer {call:g} for each input. The texts are those of the lesson: where one speaks of formulas
+or data, look there."""
 OPEN = re.compile(r"^\*\*Open questions?\.\*\*\s*(.+?)(?=\n\n|\n## |\Z)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([\w.#-]+\.ipynb[^)]*\)")
-IMPORTS = {
-    "np": "import numpy as np", "triton": "import triton", "tl": "import triton.language as "
-    "tl", "torch": "import torch"
-}
+IMPORTS = {"np": "import numpy as np", "triton": "import triton",
+           "tl": "import triton.language as tl", "torch": "import torch"}
 
 
 @dataclass(frozen=True)
 class Task:
-    """One exercise of an assignment: ``name``; ``variable``, where the answer stands; ``text``,
-    Markdown; ``stub``, the code to fill in.
+    """One exercise of an assignment.
+
+    Parameters
+    ----------
+    name : str
+    variable : str
+        Where the answer stands.
+    text : str
+        Markdown.
+    stub : str
+        The code to fill in.
     """
 
     name: str
@@ -85,9 +105,8 @@ def _kept(lines: Sequence[str], body: Sequence[ast.stmt]) -> str:
     """The statements that make the answer; checks, assertions and what uses the lesson's data stay
     in the lesson.
     """
-    kept = [
-        s for s in body if isinstance(s, (ast.FunctionDef, ast.Assign, ast.Import, ast.ImportFrom))
-    ]
+    kept = [s for s in body if isinstance(s, (ast.FunctionDef, ast.Assign, ast.Import,
+                                              ast.ImportFrom))]
     parts = []
     for s in kept:
         first = min([s.lineno, *(d.lineno for d in getattr(s, "decorator_list", []))])
@@ -120,8 +139,20 @@ def _task(card: LessonCard, before: str, source: str) -> Task | None:
 def tasks_of(card: LessonCard) -> list[Task]:
     """The exercises of a lesson in the order of its text.
 
-    Raises DamagedFile for an exercise without a text, ValueError where text and
-    ``exercises/<id>.py`` name different exercises.
+    Parameters
+    ----------
+    card : LessonCard
+
+    Returns
+    -------
+    list of Task
+
+    Raises
+    ------
+    DamagedFile
+        For an exercise without a text.
+    ValueError
+        Where text and ``exercises/<id>.py`` name different exercises.
     """
     found, before = [], ""
     for kind, text in _cells(card):
@@ -133,11 +164,19 @@ def tasks_of(card: LessonCard) -> list[Task]:
 
 
 def open_questions(card: LessonCard) -> list[str]:
-    """The open questions among a lesson's exercises, as Markdown."""
-    return [
-        LINK.sub(r"\1", found.strip()) for kind, text in _cells(card) if kind == "markdown"
-        for found in OPEN.findall(text)
-    ]
+    """The open questions among a lesson's exercises.
+
+    Parameters
+    ----------
+    card : LessonCard
+
+    Returns
+    -------
+    list of str
+        Markdown.
+    """
+    return [LINK.sub(r"\1", found.strip()) for kind, text in _cells(card) if kind == "markdown"
+            for found in OPEN.findall(text)]
 
 
 def imports_of(tasks: Sequence[Task]) -> list[str]:
@@ -146,22 +185,63 @@ def imports_of(tasks: Sequence[Task]) -> list[str]:
         dict.fromkeys(["import numpy as np", *(line for task in tasks for line in task.imports)]))
 
 
+# ------------------------------------------------------------------------------ the notebook
+
+
+def notebook_of(card: LessonCard, tasks: Sequence[Task], answers: Mapping[str, str],
+                assignment_id: str) -> Any:
+    """A notebook with the tasks; ``answers`` replaces stubs by name."""
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+    from .runner import Limits
+
+    limits = Limits()
+    start = "\n".join([*imports_of(tasks), "import lessons_lib as ll",
+                       f'sheet = ll.classroom.sheet("{card.id}")'])
+    cells = [new_markdown_cell(RULES.format(title=f"{card.number:02d} · {card.title}",
+                                            cell=limits.cell, call=limits.call)),
+             new_code_cell(start)]
+    for task in tasks:
+        code = f'{answers.get(task.name, task.stub)}\nsheet.check("{task.name}", {task.variable})'
+        cells += [new_markdown_cell(task.text),
+                  new_code_cell(code, metadata={"exercise": task.name})]
+    for number, question in enumerate(open_questions(card), start=1):
+        cells += [new_markdown_cell(f"**Open question.** {question}"),
+                  new_markdown_cell(OPEN_STUB, metadata={"open_question": number})]
+    for number, cell in enumerate(cells):
+        # the same notebook from the same lesson
+        cell["id"] = f"{card.id.replace('_', '-')[:50]}-{number}"
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    assignment = {"lessons_assignment": {"id": assignment_id, "lesson": card.id}}
+    return new_notebook(cells=cells, metadata=kernel | assignment)
+
+
+def student_notebook(card: LessonCard, assignment_id: str = "") -> Any:
+    """The notebook to hand out: the tasks of a lesson with their stubs."""
+    return notebook_of(card, tasks_of(card), {}, assignment_id)
+
+
 # ----------------------------------------------------------------------- in the student's notebook
 
 
 class Sheet:
-    """The checks and hints of an assignment; what it does not have is solutions.
+    """The checks and hints of an assignment, made by `sheet`; what it does not have is solutions.
 
-    Made by `sheet`.
+    Parameters
+    ----------
+    lesson_id : str
     """
 
     def __init__(self, lesson_id: str):
         self._exercises, self._given = for_lesson(lesson_id), {}
 
     def check(self, name: str, answer: Any) -> None:
-        """Print what the judge says on the examples that come with the lesson.
+        """Print what the judge says on the examples of the lesson; grading adds unseen inputs.
 
-        Grading adds inputs that nobody has seen.
+        Parameters
+        ----------
+        name : str
+        answer : object
         """
         from IPython.display import display
 
@@ -169,7 +249,12 @@ class Sheet:
         display({"text/plain": f"{name}: {text}"}, raw=True)
 
     def hint(self, name: str) -> None:
-        """Print the next hint."""
+        """Print the next hint.
+
+        Parameters
+        ----------
+        name : str
+        """
         from IPython.display import display
 
         hints = self._exercises[check_choice("name", name, self._exercises)].hints
@@ -181,15 +266,42 @@ class Sheet:
 def sheet(lesson_id: str) -> Sheet:
     """The checks of one lesson for an assignment's notebook.
 
-    Raises ValueError for an unknown lesson (nearest id, all ids).
+    Parameters
+    ----------
+    lesson_id : str
+
+    Returns
+    -------
+    Sheet
+
+    Raises
+    ------
+    ValueError
+        For an unknown lesson (nearest id, all ids).
     """
     return Sheet(lesson_id)
 
 
 def judged(lesson_id: str, name: str, answer: Any, *, seed: int | None = None) -> str:
-    """``correct``, or what is wrong with an answer, on the examples of the lesson and, with a seed,
-    on fresh inputs. For graders that run answer and judge in one process, such as otter-grader.
-    Raises ValueError for an unknown lesson or exercise.
+    """What a judge says: for graders that run answer and judge in one process, as otter does.
+
+    Parameters
+    ----------
+    lesson_id, name : str
+        Lesson and exercise.
+    answer : object
+    seed : int, optional
+        With it also on fresh inputs.
+
+    Returns
+    -------
+    str
+        ``correct``, or what is wrong.
+
+    Raises
+    ------
+    ValueError
+        For an unknown lesson or exercise.
     """
     exercises = for_lesson(lesson_id)
     exercise = exercises[check_choice("name", name, exercises)]

@@ -9,7 +9,5 @@ refuses what it should. Used by every lesson through ``lesson.check``, ``lesson.
 from .base import (AuditLine, Exercise, audit, for_lesson, judge_function, judge_value,
                    solution_text, stems, unseen_judge, verdict)
 
-__all__ = [
-    "AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value",
-    "solution_text", "stems", "unseen_judge", "verdict"
-]
+__all__ = ["AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value",
+           "solution_text", "stems", "unseen_judge", "verdict"]

@@ -7,14 +7,13 @@ Triton is missing there is no such exercise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from ..core import generator
 from ..kernels.interpreter import broken_triton, interpreting, missing_triton
+from ._declare import CaseJudge, by_name
 from .base import Exercise
 
 __all__ = ["exercises"]
@@ -118,31 +117,19 @@ def _launched(mine: Any, table: torch.Tensor, n_rows: int, n_columns: int,
     return out.cpu()
 
 
-@dataclass(frozen=True)
-class _RowJudge:
-    """Runs a kernel on tables of several shapes and compares each row with PyTorch."""
-
-    cases: tuple[tuple[int, int, int, float], ...]
-
-    def on(self, cases: Iterable[tuple]) -> _RowJudge:
-        """The same judge on other cases."""
-        return _RowJudge(tuple(cases))
-
-    def __call__(self, mine: Any) -> str | None:
-        for case in self.cases:
-            n_rows, n_columns, stride, centre = case
-            table = _table(case)
-            out = _launched(mine, table, n_rows, n_columns, stride)
-            rows = table[:n_rows, :n_columns]
-            expected = rows.amax(1) - rows.amin(1)
-            if out.shape != expected.shape:
-                return f"expected {n_rows} numbers, one per row; yours has shape {tuple(out.shape)}"
-            bad = torch.nonzero(~torch.isclose(out, expected, rtol=1e-5))[:, 0].tolist()
-            if bad:
-                return (f"rows of {n_columns} numbers near {centre:g}, {stride} apart, in blocks "
-                        f"of {BLOCK}: row {bad[0]} gives {out[bad[0]]:.4g}, "
-                        f"expected {expected[bad[0]]:.4g}")
+def _check_rows(mine: Any, n_rows: int, n_columns: int, stride: int, centre: float) -> str | None:
+    """Runs a kernel on a table of one shape and compares each row with PyTorch."""
+    table = _table((n_rows, n_columns, stride, centre))
+    out = _launched(mine, table, n_rows, n_columns, stride)
+    rows = table[:n_rows, :n_columns]
+    expected = rows.amax(1) - rows.amin(1)
+    if out.shape != expected.shape:
+        return f"expected {n_rows} numbers, one per row; yours has shape {tuple(out.shape)}"
+    bad = torch.nonzero(~torch.isclose(out, expected, rtol=1e-5))[:, 0].tolist()
+    if not bad:
         return None
+    return (f"rows of {n_columns} numbers near {centre:g}, {stride} apart, in blocks of {BLOCK}: "
+            f"row {bad[0]} gives {out[bad[0]]:.4g}, expected {expected[bad[0]]:.4g}")
 
 
 def _fresh_tables(seed: int) -> list[tuple[int, int, int, float]]:
@@ -160,21 +147,18 @@ def exercises() -> dict[str, Exercise]:
     """The exercise by name; empty without Triton."""
     if missing_triton() or broken_triton():
         return {}
-    return {
-        "row_range": Exercise(
-            name="row_range",
-            question="The largest minus the smallest number of each row, as a Triton "
-            "kernel", judge=_RowJudge(tuple(CASES)), solution=_solve_row_range, fresh=_fresh_tables,
-            wrong={
-                "rows are taken to lie side by side": _wrong_neighbour,
-                "padding holds 0": _wrong_zero,
-                "padding is neutral for the maximum only": _wrong_minimum,
-                "no mask": _wrong_unmasked
-            }, hints=(
-                "Where does row number 2 start, if rows lie 8 numbers apart and have 5 numbers "
-                "each?",
-                "What may a padding lane hold, so that no maximum changes? And so that no minimum "
-                "changes? It is not the same number.",
-                "One load can hand out one `other`. For the second job replace the padding lanes: "
-                "tl.where(inside, x, float(\"inf\"))."))
-    }
+    return by_name(
+        Exercise("row_range",
+            question="The largest minus the smallest number of each row, as a Triton kernel",
+            judge=CaseJudge(_check_rows, tuple(CASES)), solution=_solve_row_range,
+            fresh=_fresh_tables,
+            wrong={"rows are taken to lie side by side": _wrong_neighbour,
+                   "padding holds 0": _wrong_zero,
+                   "padding is neutral for the maximum only": _wrong_minimum,
+                   "no mask": _wrong_unmasked},
+            hints=("Where does row number 2 start, if rows lie 8 numbers apart and have 5 numbers "
+                   "each?",
+                   "What may a padding lane hold, so that no maximum changes? And so that no "
+                   "minimum changes? It is not the same number.",
+                   "One load can hand out one `other`. For the second job replace the padding "
+                   'lanes: tl.where(inside, x, float("inf")).')))

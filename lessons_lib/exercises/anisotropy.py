@@ -7,30 +7,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
-from ._which_of import judge_which
-from .base import Exercise, judge_function, judge_value
+from ._declare import by_name, function_task, value_task, which_of
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
 # ------------------------------------------------------------------------------ changes
 
-CHANGES = ("the mean cosine", "the share of the first uncentred singular value",
-           "the angle of the cone", "IsoScore", "distances of nearest neighbours", "the covariance")
-CHANGED = frozenset(CHANGES[:3])                 # tests/exercises/test_anisotropy.py measures it
 _REASONS = {
-    CHANGES[0]: "cosines look from the origin, and the origin lies elsewhere now",
-    CHANGES[1]: "nothing is centred, so the mean is in it",
-    CHANGES[2]: "it is seen from the origin", CHANGES[3]: "it is made of the covariance "
-    "alone", CHANGES[4]: "x + m and y + m are as far apart as x and y",
-    CHANGES[5]: "it is measured around the mean, wherever that is"
-}
-
-
-def _judge_changes(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, CHANGED)
-
+    "the mean cosine": "cosines look from the origin, and the origin lies elsewhere now",
+    "the share of the first uncentred singular value": "nothing is centred, so the mean is in it",
+    "the angle of the cone": "it is seen from the origin",
+    "IsoScore": "it is made of the covariance alone",
+    "distances of nearest neighbours": "x + m and y + m are as far apart as x and y",
+    "the covariance": "it is measured around the mean, wherever that is"}
+CHANGES = tuple(_REASONS)
+CHANGED = frozenset(CHANGES[:3])                 # tests/exercises/test_anisotropy.py measures it
 
 # ------------------------------------------------------------------------------ explained
 
@@ -55,14 +49,9 @@ def _variance_of_projections(X: np.ndarray) -> float:
     return (X @ first).var() / max(X.var(axis=0).sum(), 1e-12)
 
 
-def _by_the_mean(X: np.ndarray) -> float:
-    m = X.mean(axis=0)
-    return len(X) * (m @ m) / (X**2).sum()
-
-
 _TALL = np.array([[3.0, 0.0, 1.0], [3.0, 1.0, 0.0], [4.0, -1.0, 0.0], [2.0, 0.0, -2.0]])
-_EXPLAINED_CASES = [(np.eye(2), ), (np.array([[1.0, 2.0], [2.0, 4.0]]), ), (_TALL, ),
-                    (np.vstack([_TALL, -_TALL]), )]
+_EXPLAINED_CASES = [(np.eye(2),), (np.array([[1.0, 2.0], [2.0, 4.0]]),), (_TALL,),
+                    (np.vstack([_TALL, -_TALL]),)]
 
 # ------------------------------------------------------------------------------ push
 
@@ -72,14 +61,6 @@ def _solve_push(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     p = e[:, 0] / e.sum(axis=1)
     return -p @ H / len(H)
-
-
-def _pulled(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return -_solve_push(w, H, others)
-
-
-def _from_the_mean(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return -H.mean(axis=0)
 
 
 def _own_score_left_out(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -93,8 +74,8 @@ def _against_itself(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndar
 _H = np.array([[1.0, 0.5], [1.0, -0.5], [2.0, 0.0]])
 _PUSH_CASES = [(np.array([1.0, 2.0]), np.array([[1.0, 1.0]]), np.array([[0.5, -1.0]])),
                (np.array([0.0, 1.0]), _H, np.array([[1.0, 0.0], [0.0, 0.0]])),
-               (np.array([3.0, -1.0]), _H, np.eye(2)),
-               (np.array([800.0, 0.0]), _H, np.array([[790.0, 0.0]]))]
+               (np.array([3.0, -1.0]), _H, np.eye(2)), (np.array([800.0, 0.0]), _H,
+                                                        np.array([[790.0, 0.0]]))]
 
 # ------------------------------------------------------------------------------ basis_cosine
 
@@ -102,10 +83,6 @@ _PUSH_CASES = [(np.array([1.0, 2.0]), np.array([[1.0, 1.0]]), np.array([[0.5, -1
 def _solve_basis_cosine(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
     G = B @ B.T
     return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
-
-
-def _by_coordinates(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
-    return x @ y / np.sqrt((x @ x) * (y @ y))
 
 
 def _columns(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
@@ -116,10 +93,6 @@ def _columns(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
 def _inverse(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
     G = np.linalg.inv(B @ B.T)
     return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
-
-
-def _lengths_by_coordinates(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
-    return x @ B @ B.T @ y / np.sqrt((x @ x) * (y @ y))
 
 
 _B = np.array([[1.0, 0.0], [1.0, 1.0]])
@@ -157,91 +130,69 @@ def _judge_even_looking(points: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_rows(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=(n, d)) + rng.normal(size=d),) for n, d in ((2, 3), (5, 4), (9, 3))]
-
-
-def _fresh_contexts(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_contexts(rng: Generator) -> list[tuple]:
     large = float(rng.integers(700, 900))  # without the largest score taken away, exp overflows
-    return [
-        *((rng.normal(size=d), rng.normal(size=(n, d)) + 0.5, rng.normal(size=(4, d)))
-          for n, d in ((2, 3), (5, 4))), (np.array([large, 0.0]), _H, np.array([[large - 10, 0.0]]))
-    ]
+    return [*((rng.normal(size=d), rng.normal(size=(n, d)) + 0.5, rng.normal(size=(4, d))) for n,
+              d in ((2, 3), (5, 4))), (np.array([large, 0.0]), _H, np.array([[large - 10, 0.0]]))]
 
 
-def _fresh_bases(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=d), rng.normal(size=(d, d)) + 2 * np.eye(d))
-            for d in (2, 3, 5)]
-
-
-EXERCISES = {
-    "length_of_mean": Exercise(
-        name="length_of_mean", question="How long is the common mean behind a mean cosine of 0.9?",
-        judge=judge_value(
-            30.0, rtol=0.01, remark="Put 0.9 into the formula of a common mean; what "
-            "is E‖ε‖² of 100 numbers with variance 1?"), solution=30.0,
-        wrong={
-            "answer A": 9.0, "answer B": 3.0, "answer C": 0.9, "answer D": 90.0, "answer E": 900.0
-        }, hints=("E‖ε‖² is the sum of the variances: 100.", "L² / (L² + 100) = 0.9. Solve for L², "
-                  "then take the root.")), "changes": Exercise(
-                      name="changes",
-                      question="Which numbers change when one vector is added to all "
-                      "rows?", judge=_judge_changes, solution=set(CHANGED), wrong={
-                          f"answer {letter}": answer
-                          for letter, answer in zip("ABCDE", (set(CHANGES[:1]), set(CHANGES[:2]),
-                                                              set(CHANGES[:4]), set(CHANGES),
-                                                              set(CHANGES[3:])), strict=True)
-                      }, hints=("Ask of each number: is it seen from the origin, or from the mean?",
-                                "Three of the six change.")),
-    "explained": Exercise(
-        name="explained", question="How well one static vector stands for all occurrences of a "
-        "word", judge=judge_function(_solve_explained, _EXPLAINED_CASES), solution=_solve_explained,
-        fresh=_fresh_rows, wrong={
-            "centred first": _centred_first, "no squares": _without_squares,
-            "variance of the projections": _variance_of_projections,
-            "the mean as the one vector": _by_the_mean
-        },
+EXERCISES = by_name(
+    value_task("length_of_mean", "How long is the common mean behind a mean cosine of 0.9?",
+        30.0, rtol=0.01,
+        remark="Put 0.9 into the formula of a common mean; what is E‖ε‖² of 100 numbers with "
+               "variance 1?",
+        wrong=(9.0, 3.0, 0.9, 90.0, 900.0),
+        hints=("E‖ε‖² is the sum of the variances: 100.",
+               "L² / (L² + 100) = 0.9. Solve for L², then take the root.")),
+    which_of("changes", "Which numbers change when one vector is added to all rows?",
+        _REASONS, CHANGED,
+        wrong=(set(CHANGES[:1]), set(CHANGES[:2]), set(CHANGES[:4]), set(CHANGES),
+               set(CHANGES[3:])),
+        hints=("Ask of each number: is it seen from the origin, or from the mean?",
+               "Three of the six change.")),
+    function_task("explained", "How well one static vector stands for all occurrences of a word",
+        _solve_explained, _EXPLAINED_CASES,
+        fresh=lambda rng: [(rng.normal(size=(n, d)) + rng.normal(size=d),)
+                           for n, d in ((2, 3), (5, 4), (9, 3))],
+        wrong={"centred first": _centred_first,
+               "no squares": _without_squares,
+               "variance of the projections": _variance_of_projections,
+               "the mean as the one vector":
+                   lambda X: len(X) * (X.mean(axis=0) @ X.mean(axis=0)) / (X**2).sum()},
         hints=("np.linalg.svd(X, compute_uv=False) gives the singular values, the largest first.",
                "Squares, and the first over their sum. X stays as it is.")),
-    "push": Exercise(
-        name="push", question="Where a step of training sends a word that is never the "
-        "answer", judge=judge_function(_solve_push, _PUSH_CASES), solution=_solve_push,
-        fresh=_fresh_contexts, wrong={
-            "towards the contexts": _pulled, "away from the mean context": _from_the_mean,
-            "its own score left out": _own_score_left_out, "back to the origin": _against_itself
-        },
+    function_task("push", "Where a step of training sends a word that is never the answer",
+        _solve_push, _PUSH_CASES, fresh=_fresh_contexts,
+        wrong={"towards the contexts": lambda w, H, others: -_solve_push(w, H, others),
+               "away from the mean context": lambda w, H, others: -H.mean(axis=0),
+               "its own score left out": _own_score_left_out,
+               "back to the origin": _against_itself},
         hints=("The loss of a context h is log Σ exp(h·w) less the score of the answer. The word "
                "is in the first part only.",
                "Its gradient is p(w | h) h, with p a softmax over w and all others. Take the mean "
                "over the contexts, and go downhill.")),
-    "basis_cosine": Exercise(
-        name="basis_cosine", question="The cosine of two vectors whose coordinates belong to some "
-        "basis", judge=judge_function(_solve_basis_cosine, _BASIS_CASES),
-        solution=_solve_basis_cosine, fresh=_fresh_bases, wrong={
-            "by coordinates": _by_coordinates, "BᵀB instead of BBᵀ": _columns,
-            "the inverse of G": _inverse, "lengths by coordinates": _lengths_by_coordinates
-        }, hints=("The vectors themselves are x @ B and y @ B.", "With G = B @ B.T every inner "
-                  "product is x @ G @ y; lengths are "
-                  "inner products, too.")),
-    "even_looking": Exercise(
-        name="even_looking", question="Vectors with a mean cosine of 0 that nearly lie on a "
-        "line", judge=_judge_even_looking, solution=np.array([[1.0, 0.02], [1.0, -0.02], [1.0, 0.0],
-                                                              [-1.0, 0.0]]),
+    function_task("basis_cosine",
+        "The cosine of two vectors whose coordinates belong to some basis",
+        _solve_basis_cosine, _BASIS_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=d),
+                            rng.normal(size=(d, d)) + 2 * np.eye(d)) for d in (2, 3, 5)],
         wrong={
-            "a square": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0],
-                                  [0.0, -1.0]]), "no line": np.array([[1.0, 0.0], [-1.0, 0.0],
-                                                                      [0.0, 1.0], [0.0, 1.0]]),
-            "two against two": np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1],
-                                         [-1.0, -0.1]]), "all on one side": np.array([[1.0, 0.1],
-                                                                                      [1.0, 0.0],
-                                                                                      [1.0, -0.1],
-                                                                                      [1.0, 0.05]]),
-            "an even star": np.array([[np.cos(t), np.sin(t)] for t in np.arange(5) * 2 * np.pi / 5])
-        },
-        hints=("The mean cosine is 0 where ‖Σu‖² = n.", "On a line every u is +1 or -1. How many "
-               "of four have to be negative for (Σu)² = "
-               "4?")),
-}
+            "by coordinates": lambda x, y, B: x @ y / np.sqrt((x @ x) * (y @ y)),
+            "BᵀB instead of BBᵀ": _columns,
+            "the inverse of G": _inverse,
+            "lengths by coordinates": lambda x, y, B: x @ B @ B.T @ y / np.sqrt((x @ x) * (y @ y))},
+        hints=("The vectors themselves are x @ B and y @ B.",
+               "With G = B @ B.T every inner product is x @ G @ y; lengths are inner products, "
+               "too.")),
+    Exercise("even_looking", question="Vectors with a mean cosine of 0 that nearly lie on a line",
+        judge=_judge_even_looking,
+        solution=np.array([[1.0, 0.02], [1.0, -0.02], [1.0, 0.0], [-1.0, 0.0]]),
+        wrong={"a square": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]),
+               "no line": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]),
+               "two against two": np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1], [-1.0, -0.1]]),
+               "all on one side": np.array([[1.0, 0.1], [1.0, 0.0], [1.0, -0.1], [1.0, 0.05]]),
+               "an even star":
+                   np.array([[np.cos(t), np.sin(t)] for t in np.arange(5) * 2 * np.pi / 5])},
+        hints=("The mean cosine is 0 where ‖Σu‖² = n.",
+               "On a line every u is +1 or -1. How many of four have to be negative for (Σu)² = "
+               "4?")))

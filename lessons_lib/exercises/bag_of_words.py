@@ -10,22 +10,27 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..core import generator, shown
-from .base import Exercise, judge_function
+from numpy.random import Generator
+
+from ..core import shown
+from ._declare import by_name, function_task, labelled
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
 # ------------------------------------------------------------------------------ twice
 
-SCORES = ("inner product", "cosine", "TF-IDF", "TF-IDF, log counts", "BM25, b = 0", "BM25, b = 1")
+_REASONS = {
+    "inner product": "what happens to a sum of counts when each count doubles?",
+    "cosine": "the row doubles, and so does its length",
+    "TF-IDF": "idf counts documents, not words, and the row is scaled to length 1",
+    "TF-IDF, log counts":
+        "1 + log(2 tf) is not a multiple of 1 + log(tf), so words that occur once gain on the "
+        "others",
+    "BM25, b = 0": "tf / (tf + k1) changes when tf doubles",
+    "BM25, b = 1": "every length doubles, so length / mean length stays; tf does not"}
+SCORES = tuple(_REASONS)
 UNCHANGED = frozenset({"cosine", "TF-IDF"})      # tests/exercises/test_bag_of_words.py measures it
-_REASONS = {"inner product": "what happens to a sum of counts when each count doubles?",
-            "cosine": "the row doubles, and so does its length",
-            "TF-IDF": "idf counts documents, not words, and the row is scaled to length 1",
-            "TF-IDF, log counts": "1 + log(2 tf) is not a multiple of 1 + log(tf), so words that "
-                                  "occur once gain on the others",
-            "BM25, b = 0": "tf / (tf + k1) changes when tf doubles",
-            "BM25, b = 1": "every length doubles, so length / mean length stays; tf does not"}
 
 
 def _judge_twice(answer: Any) -> str | None:
@@ -50,36 +55,31 @@ def _solve_bm25_weight(tf: float, df: int, N: int, length: float, mean_length: f
     return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
 
 
-def _without_saturation(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                        k1: float = 1.5, b: float = 0.75) -> float:
+def _without_saturation(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
     return math.log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (1 - b + b * length / mean_length)
 
 
-def _without_one_in_the_log(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                            k1: float = 1.5, b: float = 0.75) -> float:
+def _without_one_in_the_log(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
     return math.log((N - df + 0.5) /
                     (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
 
 
-def _length_upside_down(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                        k1: float = 1.5, b: float = 0.75) -> float:
+def _length_upside_down(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
     return _solve_bm25_weight(tf, df, N, mean_length, length, k1=k1, b=b)
 
 
-def _b_on_the_wrong_side(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                         k1: float = 1.5, b: float = 0.75) -> float:
+def _b_on_the_wrong_side(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
     return _solve_bm25_weight(tf, df, N, length, mean_length, k1=k1, b=1 - b)
 
 
-def _without_k1_plus_1(tf: float, df: int, N: int, length: float, mean_length: float, *,
-                       k1: float = 1.5, b: float = 0.75) -> float:
+def _without_k1_plus_1(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
     return _solve_bm25_weight(tf, df, N, length, mean_length, k1=k1, b=b) / (k1 + 1)
 
 
 _BM25_CASES = [(0, 1, 10, 5, 5), (1, 1, 10, 5, 5), (3, 2, 10, 5, 10), (285, 20, 106, 8975, 4365.7),
                (23, 3, 106, 4229, 4365.7), (2, 100, 106, 300, 4000),
-               *(dict(tf=2, df=5, N=10, length=8, mean_length=4, k1=k1, b=b)
-                 for k1, b in [(1.2, 0.0), (2.0, 1.0)])]
+               *(dict(tf=2, df=5, N=10, length=8, mean_length=4, k1=k1, b=b) for k1,
+                 b in [(1.2, 0.0), (2.0, 1.0)])]
 
 # ------------------------------------------------------------------------------ count_ngrams
 
@@ -104,16 +104,9 @@ def _short_ends_counted(sentences: Sequence[Sequence[str]], n: int) -> dict[str,
     return dict(Counter(" ".join(words[i:i + n]) for words in sentences for i in range(len(words))))
 
 
-def _each_once(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return dict.fromkeys(_solve_count_ngrams(sentences, n), 1)
-
-
 def _side_by_side(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return dict(
-        Counter(" ".join(words[i:i + n])
-                for words in sentences
-                for i in range(0,
-                               len(words) - n + 1, n)))
+    return dict(Counter(" ".join(words[i:i + n]) for words in sentences
+                        for i in range(0, len(words) - n + 1, n)))
 
 
 _NGRAM_CASES = [([], 2), ([["a"]], 2), ([["a", "b"]], 1), ([["a", "b", "a"]], 1),
@@ -135,10 +128,8 @@ def _times(n: int) -> str:
 def _judge_same_pairs(answer: Any) -> str | None:
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         return "expected two sentences, each a list of words"
-    if any(
-            isinstance(side, str) or not all(isinstance(word, str)
-                                             for word in side)
-            for side in answer):
+    if any(isinstance(side, str) or not all(isinstance(word, str) for word in side)
+           for side in answer):
         return 'write each sentence as a list of words: ["dog", "bites", "man"]'
     a, b = ([word.lower() for word in side] for side in answer)
     if a == b:
@@ -159,24 +150,20 @@ def _words(*sentences: str) -> tuple[list[str], ...]:
     return tuple(sentence.split() for sentence in sentences)
 
 
-_EXCHANGED = _words("the dog saw the cat and the cat saw the bird", "the cat saw the dog and the "
-                                                                    "dog saw the bird")
+_EXCHANGED = _words("the dog saw the cat and the cat saw the bird",
+                    "the cat saw the dog and the dog saw the bird")
 
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_scores(seed: int) -> list[dict[str, Any]]:
-    rng = generator(seed)
-    return [
-        dict(tf=int(rng.integers(1, 30)),
-             df=int(rng.integers(1, 60)), N=int(rng.integers(60, 200)), length=int(
-                 rng.integers(20, 400)), mean_length=float(rng.integers(50, 300)) + 0.5, k1=float(
-                     rng.uniform(0.8, 2.2)), b=float(rng.uniform(0.55, 0.95))) for _ in range(5)
-    ]
+def _fresh_scores(rng: Generator) -> list[dict[str, Any]]:
+    return [dict(tf=int(rng.integers(1, 30)), df=int(rng.integers(1, 60)),
+                 N=int(rng.integers(60, 200)), length=int(rng.integers(20, 400)),
+                 mean_length=float(rng.integers(50, 300)) + 0.5, k1=float(rng.uniform(0.8, 2.2)),
+                 b=float(rng.uniform(0.55, 0.95))) for _ in range(5)]
 
 
-def _fresh_sentences(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_sentences(rng: Generator) -> list[tuple]:
 
     def text() -> list[list[str]]:
         return [["abcd"[i] for i in rng.integers(4, size=n)] for n in rng.integers(1, 9, size=4)]
@@ -185,62 +172,50 @@ def _fresh_sentences(seed: int) -> list[tuple]:
                                                        ([], int(rng.integers(1, 4)))]
 
 
-EXERCISES = {
-    "twice": Exercise(
-        name="twice",
-        question="Which scores stay the same when every article is copied behind "
-        "itself?",
-        judge=_judge_twice,
-        solution=set(UNCHANGED),
-        # their labels are printed and must not give it away
-        wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDEF", ({"cosine"}, {"cosine", "TF-IDF", "BM25, b = 1"},
-                                                 {"cosine", "TF-IDF", "TF-IDF, log counts"},
-                                                 set(SCORES), set(),
-                                                 {"BM25, b = 0", "BM25, b = 1"}), strict=True)
-        },
+EXERCISES = by_name(
+    Exercise("twice",
+        question="Which scores stay the same when every article is copied behind itself?",
+        judge=_judge_twice, solution=set(UNCHANGED),
+        wrong=labelled({"cosine"}, {"cosine", "TF-IDF", "BM25, b = 1"},
+                       {"cosine", "TF-IDF", "TF-IDF, log counts"}, set(SCORES), set(),
+                       {"BM25, b = 0", "BM25, b = 1"}),
         hints=("Go through the six formulas and write 2 tf for tf. Does df change? Does N?",
                "A row in which every weight doubles is the old row again once divided by its "
-               "length; idf does not change that, as df and N stay. "
-               "But 1 + log(2 tf) is not a multiple of 1 + log(tf), and in BM25 the fraction with "
-               "2 tf is another number, with or without length.")),
-    "bm25_weight": Exercise(
-        name="bm25_weight", question="What one word adds to the BM25 score of a document",
-        judge=judge_function(_solve_bm25_weight, _BM25_CASES), solution=_solve_bm25_weight,
-        fresh=_fresh_scores, wrong={
-            "no saturation": _without_saturation,
-            "no 1 inside the logarithm": _without_one_in_the_log,
-            "length upside down": _length_upside_down,
-            "b and 1 - b exchanged": _b_on_the_wrong_side, "no factor k1 + 1": _without_k1_plus_1
-        },
+               "length; idf does not change that, as df and N stay. But 1 + log(2 tf) is not a "
+               "multiple of 1 + log(tf), and in BM25 the fraction with 2 tf is another number, "
+               "with or without length.")),
+    function_task("bm25_weight", "What one word adds to the BM25 score of a document",
+        _solve_bm25_weight, _BM25_CASES, fresh=_fresh_scores,
+        wrong={"no saturation": _without_saturation,
+               "no 1 inside the logarithm": _without_one_in_the_log,
+               "length upside down": _length_upside_down,
+               "b and 1 - b exchanged": _b_on_the_wrong_side,
+               "no factor k1 + 1": _without_k1_plus_1},
         hints=("First the idf, with math.log or np.log. Then the fraction, written as in the "
                "formula.",
                "In a document of mean length the bracket after k1 is 1. Check yours: 1 - b + b * "
                "1.")),
-    "count_ngrams": Exercise(
-        name="count_ngrams",
-        question="The n-grams of a text, none across the end of a sentence", judge=judge_function(
-            _solve_count_ngrams,
-            _NGRAM_CASES), solution=_solve_count_ngrams, fresh=_fresh_sentences, wrong={
-                "across the full stop": _across_sentences,
-                "the last n-gram is missing": _last_one_missing,
-                "shorter ends are counted": _short_ends_counted, "each counted once": _each_once,
-                "side by side, not overlapping": _side_by_side
-            },
+    function_task("count_ngrams", "The n-grams of a text, none across the end of a sentence",
+        _solve_count_ngrams, _NGRAM_CASES, fresh=_fresh_sentences,
+        wrong={"across the full stop": _across_sentences,
+               "the last n-gram is missing": _last_one_missing,
+               "shorter ends are counted": _short_ends_counted,
+               "each counted once":
+                   lambda sentences, n: dict.fromkeys(_solve_count_ngrams(sentences, n), 1),
+               "side by side, not overlapping": _side_by_side},
         hints=("A sentence of L words has L - n + 1 n-grams, which start at the words 0, 1, …, L - "
-               "n.", 'collections.Counter counts; " ".join(words[i : i + n]) writes one n-gram.')),
-    "same_pairs": Exercise(
-        name="same_pairs", question="Two different sentences with the same words and the same "
-        "pairs of words", judge=_judge_same_pairs, solution=_words(
-            "the dog and the cat and the bird", "the cat and the dog and the bird"), wrong={
-                "a swap that pairs can see": _words("dog bites man", "man bites dog"),
-                "the same sentence": _words("a b", "a b"), "other words": _words(
-                    "the dog barks", "the cat barks"), "one word more": _words(
-                        "a b a b", "a b a b a"), "roles exchanged in two clauses": _EXCHANGED,
-                "a word moved to the end": _words("a b c a", "b c a a")
-            },
+               "n.",
+               'collections.Counter counts; " ".join(words[i : i + n]) writes one n-gram.')),
+    Exercise("same_pairs",
+        question="Two different sentences with the same words and the same pairs of words",
+        judge=_judge_same_pairs,
+        solution=_words("the dog and the cat and the bird", "the cat and the dog and the bird"),
+        wrong={"a swap that pairs can see": _words("dog bites man", "man bites dog"),
+               "the same sentence": _words("a b", "a b"),
+               "other words": _words("the dog barks", "the cat barks"),
+               "one word more": _words("a b a b", "a b a b a"),
+               "roles exchanged in two clauses": _EXCHANGED,
+               "a word moved to the end": _words("a b c a", "b c a a")},
         hints=("Let one word occur three times. It cuts the sentence into pieces.",
                "“the … the … the”: pieces that begin and end with the same word can change places, "
-               "and no pair notices.")),
-}
+               "and no pair notices.")))

@@ -24,10 +24,8 @@ from typing import Any
 from ..core import check_choice
 from ._compare import difference, size_of, written
 
-__all__ = [
-    "AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value",
-    "solution_text", "stems", "unseen_judge", "verdict"
-]
+__all__ = ["AuditLine", "Exercise", "audit", "for_lesson", "judge_function", "judge_value",
+           "solution_text", "stems", "unseen_judge", "verdict"]
 
 Judge = Callable[[Any], str | None]
 Case = tuple | dict[str, Any]                   # the arguments of one call: positional, or keywords
@@ -39,12 +37,29 @@ MAX_ERROR_CHARS = 160
 class Exercise:
     """A task with a check.
 
-    Parameters: name; judge, answers None for a right answer and one sentence for a wrong one;
-    solution, an answer that the judge accepts; wrong, at least two tempting wrong answers by label;
-    hints, from a nudge to a push; question, one line for lists of exercises; fresh, makes new cases
-    from a seed, so that a class is graded on inputs that nobody saw (`unseen_judge`). Raises
-    ValueError without a name, a hint or two wrong answers, TypeError for ``fresh`` beside a judge
-    that takes no cases.
+    Parameters
+    ----------
+    name : str
+        Lower-case words joined by ``_``.
+    judge : callable
+        Answers None for a right answer, one sentence for a wrong one.
+    solution : object
+        An answer that the judge accepts.
+    wrong : mapping of str to object
+        At least two tempting wrong answers by label.
+    hints : tuple of str
+        From a nudge to a push, at least one.
+    question : str, default ""
+        One line for lists of exercises.
+    fresh : callable, optional
+        Makes cases from a seed, so that a class is graded on inputs that nobody saw.
+
+    Raises
+    ------
+    ValueError
+        Without a name, a hint or two wrong answers.
+    TypeError
+        For ``fresh`` beside a judge that takes no cases.
     """
 
     name: str
@@ -132,13 +147,28 @@ class FunctionJudge:
 
 def judge_function(spec: Callable, cases: Iterable[Case], *, rtol: float = 1e-6,
                    atol: float = 1e-8) -> FunctionJudge:
-    """A judge that runs the learner's function and ``spec`` on every case, and names the smallest
-    case where they differ.
+    """A judge that runs the learner's function and ``spec``; it names the smallest differing case.
 
-    Parameters: spec, the right function (an exercise's solution or a library function); cases, one
-    per call: a tuple of positional arguments, or a dict of keywords; rtol, atol, the tolerance for
-    numbers. Both sides get copies of a case. Returns a judge. Raises TypeError for a case that is
-    neither tuple nor dict, ValueError for no cases.
+    Parameters
+    ----------
+    spec : callable
+        The right function: an exercise's solution, or one of the library.
+    cases : iterable of tuple or dict
+        Arguments of one call each, positional or keywords; both sides get copies.
+    rtol, atol : float, default 1e-6 and 1e-8
+        Tolerance for numbers.
+
+    Returns
+    -------
+    FunctionJudge
+        Called with an answer: None, or what is wrong. ``on(cases)`` is it on other cases.
+
+    Raises
+    ------
+    TypeError
+        For a case that is neither tuple nor dict.
+    ValueError
+        For no cases.
     """
     ordered = tuple(sorted(cases, key=size_of))
     for case in ordered:
@@ -154,10 +184,19 @@ def judge_value(expected: Any | Callable[[], Any], *, rtol: float = 1e-6, atol: 
                 remark: str = "") -> Judge:
     """A judge for a number, word or list.
 
-    Parameters: expected, the value, or a function without arguments that measures it at the first
-    check; rtol, atol, the tolerance (``rtol=0.1`` accepts a guess within 10 %); remark, a sentence
-    for wrong answers that does not give the value away. Returns a judge; without a remark its
-    sentence names the expected value.
+    Parameters
+    ----------
+    expected : object or callable
+        The value, or a function without arguments that measures it at the first check.
+    rtol, atol : float, default 1e-6 and 1e-8
+        Tolerance; ``rtol=0.1`` accepts a guess within 10 %.
+    remark : str, default ""
+        Said of wrong answers; without it the judge names the expected value.
+
+    Returns
+    -------
+    callable
+        Called with an answer: None, or what is wrong.
     """
     measure = functools.cache(expected) if callable(expected) else lambda: expected
 
@@ -169,8 +208,18 @@ def judge_value(expected: Any | Callable[[], Any], *, rtol: float = 1e-6, atol: 
 
 
 def unseen_judge(exercise: Exercise, seed: int) -> Judge:
-    """The judge of an exercise on its own cases and on those made from ``seed`` (int >= 0); the
-    plain judge where none can be made.
+    """The judge of an exercise on its own cases and on those made from a seed.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    seed : int
+        At least 0.
+
+    Returns
+    -------
+    callable
+        The plain judge where no cases can be made.
     """
     if exercise.fresh is None:
         return exercise.judge
@@ -207,9 +256,16 @@ def _one_line(error: BaseException) -> str:
 def verdict(exercise: Exercise, answer: Any) -> str:
     """One line for the learner: ``correct``, ``not attempted yet``, or what is wrong.
 
-    Parameters: exercise; answer, what the learner wrote. None, ``...`` and a function that raises
-    NotImplementedError count as not attempted. An error in the learner's code is told with its line
-    number; it is never raised.
+    Parameters
+    ----------
+    exercise : Exercise
+    answer : object
+        None, ``...`` and a function that raises NotImplementedError count as not attempted.
+
+    Returns
+    -------
+    str
+        An error in the learner's code is told with its line number; it is never raised.
     """
     if answer is None or answer is ...:
         return NOT_ATTEMPTED
@@ -231,8 +287,16 @@ def verdict(exercise: Exercise, answer: Any) -> str:
 
 
 def solution_text(exercise: Exercise) -> str:
-    """The tested solution as text: the source of a function (without the ``_solve_`` of its name),
-    else the value.
+    """The tested solution as text.
+
+    Parameters
+    ----------
+    exercise : Exercise
+
+    Returns
+    -------
+    str
+        The source of a function, without the ``_solve_`` of its name, else the value.
     """
     if not callable(exercise.solution):
         return repr(exercise.solution)
@@ -244,16 +308,34 @@ def solution_text(exercise: Exercise) -> str:
 
 
 def stems() -> list[str]:
-    """Ids of the lessons that have exercises: one file each in this folder."""
+    """Ids of the lessons that have exercises: one file each in this folder.
+
+    Returns
+    -------
+    list of str
+        In alphabetical order.
+    """
     return sorted(m.name
                   for m in pkgutil.iter_modules([str(Path(__file__).parent)])
                   if m.name != "base" and not m.name.startswith("_"))
 
 
 def for_lesson(lesson_id: str) -> dict[str, Exercise]:
-    """The exercises of one lesson by name, in the order of the lesson.
+    """The exercises of one lesson.
 
-    Raises ValueError for a lesson without exercises (nearest id, all ids).
+    Parameters
+    ----------
+    lesson_id : str
+
+    Returns
+    -------
+    dict of str to Exercise
+        By name, in the order of the lesson.
+
+    Raises
+    ------
+    ValueError
+        For a lesson without exercises (nearest id, all ids).
     """
     check_choice("lesson_id", lesson_id, stems())
     exercises = importlib.import_module(f"{__package__}.{lesson_id}").EXERCISES
@@ -266,8 +348,15 @@ def for_lesson(lesson_id: str) -> dict[str, Exercise]:
 
 @dataclass(frozen=True)
 class AuditLine:
-    """What the audit of one exercise found: was the solution accepted, which wrong answers were
-    ``refused`` and which were ``missed``.
+    """What the audit of one exercise found.
+
+    Parameters
+    ----------
+    name : str
+    complaint : str or None
+        What the judge says of the solution; None where it accepts it.
+    refused, missed : tuple of str
+        Labels of the wrong answers that the judge refuses, and of those that it accepts.
     """
 
     name: str
@@ -292,19 +381,23 @@ class AuditLine:
 def audit(lesson: str | Mapping[str, Exercise]) -> list[AuditLine]:
     """Judge the solution and every planted wrong answer of a lesson.
 
-    Parameters: lesson, its id or its exercises by name. Returns one `AuditLine` per exercise;
-    ``line.ok`` tells whether all went well.
+    Parameters
+    ----------
+    lesson : str or mapping of str to Exercise
+        A lesson's id, or exercises by name.
+
+    Returns
+    -------
+    list of AuditLine
+        One for each exercise; ``line.ok`` tells whether all went well.
     """
     exercises = for_lesson(lesson) if isinstance(lesson, str) else lesson
     lines = []
     for name, exercise in exercises.items():
         answer = verdict(exercise, exercise.solution)
-        passed = {
-            label: verdict(exercise, wrong) in ("correct", NOT_ATTEMPTED)
-            for label, wrong in exercise.wrong.items()
-        }
-        lines.append(
-            AuditLine(name, None if answer == "correct" else answer,
-                      tuple(k for k, p in passed.items() if not p),
-                      tuple(k for k, p in passed.items() if p)))
+        passed = {label: verdict(exercise, wrong) in ("correct", NOT_ATTEMPTED)
+                  for label, wrong in exercise.wrong.items()}
+        lines.append(AuditLine(name, None if answer == "correct" else answer,
+                               tuple(k for k, p in passed.items() if not p),
+                               tuple(k for k, p in passed.items() if p)))
     return lines

@@ -9,34 +9,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
-from ._which_of import judge_which
-from .base import Exercise, judge_function, judge_value
+from ._declare import by_name, function_task, value_task, which_of
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
 # ------------------------------------------------------------------------------ keeps_volume
 
-MAPS = ("an additive coupling", "an affine coupling", "ActNorm set from data",
-        "a fixed order of the dimensions", "a rotation", "any invertible matrix",
-        "the inverse of an additive coupling")
+_REASONS = {
+    "an additive coupling": "its Jacobian is triangular; what stands on the diagonal?",
+    "an affine coupling": "it multiplies the second half by exp(s)",
+    "ActNorm set from data": "data with a standard deviation of 3 are squeezed to 1",
+    "a fixed order of the dimensions": "nothing is stretched when numbers change places",
+    "a rotation": "a turned square is as large as before",
+    "any invertible matrix": "2 I is invertible, too",
+    "the inverse of an additive coupling": "log-determinants of a map and its inverse add up to 0"}
+MAPS = tuple(_REASONS)
 # tests/exercises/test_bert_flow.py measures it
 KEEPING = frozenset({MAPS[0], MAPS[3], MAPS[4], MAPS[6]})
-_REASONS = {
-    MAPS[0]: "its Jacobian is triangular; what stands on the diagonal?",
-    MAPS[1]: "it multiplies the second half by exp(s)",
-    MAPS[2]: "data with a standard deviation of 3 are squeezed to 1",
-    MAPS[3]: "nothing is stretched when numbers change places",
-    MAPS[4]: "a turned square is as large as before", MAPS[5]: "2 I is invertible, "
-    "too", MAPS[6]: "log-determinants of a map and its inverse"
-    " add up to 0"
-}
-
-
-def _judge_maps(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, KEEPING)
-
 
 # ------------------------------------------------------------------------------ linear_log_density
 
@@ -49,14 +41,6 @@ def _solve_linear_log_density(x: np.ndarray, W: np.ndarray, b: np.ndarray) -> np
 
 def _no_determinant(x: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray:
     return _solve_linear_log_density(x, W, b) - np.linalg.slogdet(W)[1]
-
-
-def _other_direction(x: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return _solve_linear_log_density(x, W, b) - 2 * np.linalg.slogdet(W)[1]
-
-
-def _not_transposed(x: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return _solve_linear_log_density(x, W.T, b)
 
 
 def _one_dimension(x: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -84,33 +68,13 @@ def _solve_undo(z: np.ndarray, net: Net) -> np.ndarray:
     return np.hstack([first, (second - t) * np.exp(-s)])
 
 
-def _stretched_first(z: np.ndarray, net: Net) -> np.ndarray:
-    first, second = np.split(z, 2, axis=1)
-    s, t = net(first)
-    return np.hstack([first, second * np.exp(-s) - t])
+def _undone(way: Callable, of: int = 0) -> Callable:
+    """Another way back of the second half; the net reads half number ``of``."""
+    def undo(z, net):
+        halves = np.split(z, 2, axis=1)
+        return np.hstack([halves[0], way(halves[1], *net(halves[of]))])
 
-
-def _net_of_second(z: np.ndarray, net: Net) -> np.ndarray:
-    first, second = np.split(z, 2, axis=1)
-    s, t = net(second)
-    return np.hstack([first, (second - t) * np.exp(-s)])
-
-
-def _there_again(z: np.ndarray, net: Net) -> np.ndarray:
-    first, second = np.split(z, 2, axis=1)
-    s, t = net(first)
-    return np.hstack([first, second * np.exp(s) + t])
-
-
-def _scale_not_its_log(z: np.ndarray, net: Net) -> np.ndarray:
-    first, second = np.split(z, 2, axis=1)
-    s, t = net(first)
-    return np.hstack([first, (second - t) / np.where(s == 0, 1, s)])
-
-
-def _halves_exchanged(z: np.ndarray, net: Net) -> np.ndarray:
-    done = _solve_undo(z, net)
-    return np.hstack(np.split(done, 2, axis=1)[::-1])
+    return undo
 
 
 @dataclass(frozen=True)
@@ -140,32 +104,22 @@ def _solve_actnorm(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     return (x + shift) * scale, shift, np.log(scale).sum()
 
 
-def _wrong_sign(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    z, shift, log_det = _solve_actnorm(x)
-    return z, shift, -log_det
+def _other(change: Callable[..., tuple]) -> Callable:
+    """The right answer, changed: ``change(x, z, shift, log_det)``."""
+    return lambda x: change(x, *_solve_actnorm(x))
 
 
-def _other_ddof(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _other_ddof(x):
     scale = 1 / x.std(axis=0, ddof=1)
     return (x - x.mean(axis=0)) * scale, -x.mean(axis=0), np.log(scale).sum()
 
 
-def _one_scale(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _one_scale(x):
     return (x - x.mean(axis=0)) / x.std(), -x.mean(axis=0), -x.shape[1] * np.log(x.std())
 
 
-def _shift_after(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    z, _, log_det = _solve_actnorm(x)
-    return z, -x.mean(axis=0) / x.std(axis=0), log_det
-
-
-def _all_rows(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    z, shift, log_det = _solve_actnorm(x)
-    return z, shift, len(x) * log_det
-
-
-_ACTNORM_CASES = [(np.array([[1.0], [3.0], [8.0]]), ),
-                  (np.array([[1.0, 10.0], [2.0, 40.0], [4.0, 10.0], [9.0, 0.0]]), )]
+_ACTNORM_CASES = [(np.array([[1.0], [3.0], [8.0]]),),
+                  (np.array([[1.0, 10.0], [2.0, 40.0], [4.0, 10.0], [9.0, 0.0]]),)]
 
 # ------------------------------------------------------------------------------ edit_distance
 
@@ -180,14 +134,6 @@ def _solve_edit_distance(a: list[str], b: list[str]) -> int:
     return row[-1]
 
 
-def _places(a: list[str], b: list[str]) -> int:
-    return sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b))
-
-
-def _words_apart(a: list[str], b: list[str]) -> int:
-    return max(len(set(a) - set(b)), len(set(b) - set(a)))
-
-
 def _no_replacement(a: list[str], b: list[str]) -> int:
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, start=1):
@@ -196,14 +142,6 @@ def _no_replacement(a: list[str], b: list[str]) -> int:
             new.append(row[j - 1] if x == y else min(row[j], new[-1]) + 1)
         row = new
     return row[-1]
-
-
-def _letters(a: list[str], b: list[str]) -> int:
-    return _solve_edit_distance(list(" ".join(a)), list(" ".join(b)))
-
-
-def _empty_start(a: list[str], b: list[str]) -> int:
-    return _solve_edit_distance(a, b) if a and b else 0
 
 
 _EDIT_CASES = [([], ["a"]), (["a", "man"], []), (["a", "b"], ["b", "a"]),
@@ -233,28 +171,24 @@ def _judge_same_area(answer: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_maps(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_maps(rng: Generator) -> list[tuple]:
     maps = [rng.normal(size=(d, d)) + 2 * np.eye(d) for d in (2, 3, 4)]
     maps[1] *= (-np.sign(np.linalg.det(maps[1])), 1, 1)  # a map that turns space inside out
     return [(rng.normal(size=(4, len(W))), W, rng.normal(size=len(W))) for W in maps]
 
 
-def _fresh_couplings(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_couplings(rng: Generator) -> list[tuple]:
     a, b = (float(value) for value in rng.uniform(0.3, 0.9, size=2))
     net = _Named(f"s = {a:.3f} cos(h), t = h³ − {b:.3f}", lambda h: (a * np.cos(h), h**3 - b))
     return [(rng.normal(size=(n, d)), net) for n, d in ((1, 2), (3, 4), (4, 6))]
 
 
-def _fresh_batches(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d) + rng.normal(size=d), )
+def _fresh_batches(rng: Generator) -> list[tuple]:
+    return [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d) + rng.normal(size=d),)
             for n, d in ((4, 2), (7, 3))]
 
 
-def _fresh_sentences(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_sentences(rng: Generator) -> list[tuple]:
 
     def words(n: int) -> list[str]:
         return [("so", "a", "man", "sings", "loudly")[i] for i in rng.integers(5, size=n)]
@@ -264,72 +198,73 @@ def _fresh_sentences(seed: int) -> list[tuple]:
             *((words(int(n)), words(int(m))) for n, m in rng.integers(2, 9, size=(5, 2)))]
 
 
-EXERCISES = {
-    "density_at": Exercise(
-        name="density_at", question="The density of the square of an even number",
-        judge=judge_value(
-            2.5, rtol=0.01, remark="x = 0.04 comes from z = 0.2. How fast does x "
-            "grow there, and what does that do to a density "
-            "of 1?"), solution=2.5, wrong={
-                "answer A": 1.0, "answer B": 0.4, "answer C": 0.2, "answer D": 12.5,
-                "answer E": 5.0, "answer F": 0.08
-            }, hints=("p(x) = p(z) / |f'(z)|, and p(z) is 1.", "f'(z) = 2 z at z = √0.04.")),
-    "keeps_volume": Exercise(
-        name="keeps_volume", question="Which maps keep volume, whatever their weights?",
-        judge=_judge_maps, solution=set(KEEPING), wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", ({MAPS[3], MAPS[4]}, {MAPS[0], MAPS[3], MAPS[4]},
-                                                set(MAPS) - {MAPS[1]}, set(KEEPING) | {MAPS[2]},
-                                                set(KEEPING) | {MAPS[5]}), strict=True)
-        }, hints=("Would a square be as large afterwards?", "Four of the seven do.")),
-    "linear_log_density": Exercise(
-        name="linear_log_density", question="The log-density of vectors that a linear map makes "
-        "Gaussian", judge=judge_function(_solve_linear_log_density, _LINEAR_CASES),
-        solution=_solve_linear_log_density, fresh=_fresh_maps, wrong={
-            "no determinant": _no_determinant, "the determinant of the way back": _other_direction,
-            "rows times W, not Wᵀ": _not_transposed, "2π for one dimension only": _one_dimension,
-            "the logarithm of a signed "
-            "volume": _log_of_signed
-        }, hints=("z = (x - b) @ W.T, and log N(z; 0, I) = -½‖z‖² - (d / 2) log 2π.",
-                  "Add log |det W|: np.linalg.slogdet(W)[1].")),
-    "undo": Exercise(
-        name="undo", question="The way back of an affine coupling", judge=judge_function(
-            _solve_undo, _UNDO_CASES), solution=_solve_undo, fresh=_fresh_couplings,
+EXERCISES = by_name(
+    value_task("density_at", "The density of the square of an even number",
+        2.5, rtol=0.01,
+        remark="x = 0.04 comes from z = 0.2. How fast does x grow there, and what does that do to "
+               "a density of 1?",
+        wrong=(1.0, 0.4, 0.2, 12.5, 5.0, 0.08),
+        hints=("p(x) = p(z) / |f'(z)|, and p(z) is 1.", "f'(z) = 2 z at z = √0.04.")),
+    which_of("keeps_volume", "Which maps keep volume, whatever their weights?",
+        _REASONS, KEEPING,
+        wrong=({MAPS[3], MAPS[4]}, {MAPS[0], MAPS[3], MAPS[4]}, set(MAPS) - {MAPS[1]},
+               set(KEEPING) | {MAPS[2]}, set(KEEPING) | {MAPS[5]}),
+        hints=("Would a square be as large afterwards?", "Four of the seven do.")),
+    function_task("linear_log_density",
+        "The log-density of vectors that a linear map makes Gaussian",
+        _solve_linear_log_density, _LINEAR_CASES, fresh=_fresh_maps,
+        wrong={"no determinant": _no_determinant,
+               "the determinant of the way back":
+                   lambda x, W, b: _solve_linear_log_density(x, W, b) - 2 * np.linalg.slogdet(W)[1],
+               "rows times W, not Wᵀ": lambda x, W, b: _solve_linear_log_density(x, W.T, b),
+               "2π for one dimension only": _one_dimension,
+               "the logarithm of a signed volume": _log_of_signed},
+        hints=("z = (x - b) @ W.T, and log N(z; 0, I) = -½‖z‖² - (d / 2) log 2π.",
+               "Add log |det W|: np.linalg.slogdet(W)[1].")),
+    function_task("undo", "The way back of an affine coupling",
+        _solve_undo, _UNDO_CASES, fresh=_fresh_couplings,
+        wrong={"stretched before the shift is gone": _undone(lambda x, s, t: x * np.exp(-s) - t),
+               "the net reads the second half":
+                   _undone(lambda x, s, t: (x - t) * np.exp(-s), of=1),
+               "there again": _undone(lambda x, s, t: x * np.exp(s) + t),
+               "divided by the log-scale":
+                   _undone(lambda x, s, t: (x - t) / np.where(s == 0, 1, s)),
+               "halves exchanged":
+                   lambda z, net: np.hstack(np.split(_solve_undo(z, net), 2, axis=1)[::-1])},
+        hints=("The first half passed, so the net can be asked again with the same input.",
+               "What was done last is undone first: the shift.")),
+    function_task("actnorm", "An ActNorm set from its first batch",
+        _solve_actnorm, _ACTNORM_CASES, fresh=_fresh_batches,
+        wrong={"log-determinant of the way back":
+                   _other(lambda x, z, shift, log_det: (z, shift, -log_det)),
+               "ddof 1": _other_ddof,
+               "one scale for all": _one_scale,
+               "the shift after the scale":
+                   _other(lambda x, z, shift, log_det: (z, shift / x.std(axis=0), log_det)),
+               "summed over the rows":
+                   _other(lambda x, z, shift, log_det: (z, shift, len(x) * log_det))},
+        hints=("shift = -mean, scale = 1 / standard deviation, for each column.",
+               "A stretch by scale in each dimension: the sum of log(scale).")),
+    function_task("edit_distance", "How many words have to change",
+        _solve_edit_distance, _EDIT_CASES, fresh=_fresh_sentences,
         wrong={
-            "stretched before the shift is gone": _stretched_first, "the net reads the second "
-            "half": _net_of_second, "there again": _there_again,
-            "divided by the log-scale": _scale_not_its_log, "halves exchanged": _halves_exchanged
-        },
-        hints=("The first half passed, so the net can be asked again with the same "
-               "input.", "What was done last is undone first: the shift.")), "actnorm": Exercise(
-                   name="actnorm", question="An ActNorm set from its first batch",
-                   judge=judge_function(_solve_actnorm, _ACTNORM_CASES), solution=_solve_actnorm,
-                   fresh=_fresh_batches, wrong={
-                       "log-determinant of the way back": _wrong_sign, "ddof 1": _other_ddof,
-                       "one scale for all": _one_scale, "the shift after the scale": _shift_after,
-                       "summed over the rows": _all_rows
-                   }, hints=("shift = -mean, scale = 1 / standard deviation, for each column.",
-                             "A stretch by scale in each dimension: the sum of log(scale).")),
-    "edit_distance": Exercise(
-        name="edit_distance", question="How many words have to change", judge=judge_function(
-            _solve_edit_distance,
-            _EDIT_CASES), solution=_solve_edit_distance, fresh=_fresh_sentences, wrong={
-                "place by place": _places, "words that only one side has": _words_apart,
-                "a replacement costs two": _no_replacement, "letters": _letters,
-                "0 for an empty list": _empty_start
-            },
+            "place by place":
+                lambda a, b: sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b)),
+            "words that only one side has":
+                lambda a, b: max(len(set(a) - set(b)), len(set(b) - set(a))),
+            "a replacement costs two": _no_replacement,
+            "letters": lambda a, b: _solve_edit_distance(list(" ".join(a)), list(" ".join(b))),
+            "0 for an empty list": lambda a, b: _solve_edit_distance(a, b) if a and b else 0},
         hints=("Let D[i][j] be the distance between the first i words of a and the first j of b. "
                "D[i][0] = i, D[0][j] = j.",
                "D[i][j] is the least of D[i-1][j] + 1, D[i][j-1] + 1 and D[i-1][j-1] + (a[i-1] != "
-               "b[j-1]).")), "same_area": Exercise(
-                   name="same_area", question="A matrix that keeps areas and stretches a vector",
-                   judge=_judge_same_area, solution=np.array([[3.0, 0.0], [0.0, 1 / 3]]), wrong={
-                       "a rotation": np.array([[0.0, -1.0], [1.0, 0.0]]),
-                       "three times as large": 3 * np.eye(2), "area turned over": np.array(
-                           [[3.0, 0.0], [0.0, -1 / 3]]), "a small shear": np.array([[1.0, 0.5],
-                                                                                    [0.0, 1.0]]),
-                       "a stretch alone": np.array([[3.0, 0.0], [0.0, 1.0]])
-                   }, hints=("The determinant has to be 1.",
-                             "Stretch one direction and squeeze the other, or "
-                             "shear: [[1, k], [0, 1]].")),
-}
+               "b[j-1]).")),
+    Exercise("same_area", question="A matrix that keeps areas and stretches a vector",
+        judge=_judge_same_area, solution=np.array([[3.0, 0.0], [0.0, 1 / 3]]),
+        wrong={"a rotation": np.array([[0.0, -1.0], [1.0, 0.0]]),
+               "three times as large": 3 * np.eye(2),
+               "area turned over": np.array([[3.0, 0.0], [0.0, -1 / 3]]),
+               "a small shear": np.array([[1.0, 0.5], [0.0, 1.0]]),
+               "a stretch alone": np.array([[3.0, 0.0], [0.0, 1.0]])},
+        hints=("The determinant has to be 1.",
+               "Stretch one direction and squeeze the other, or shear: [[1, k], [0, 1]].")))

@@ -5,15 +5,14 @@ not orthogonal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core import generator
-from ._which_of import judge_which
-from .base import Exercise, judge_function, judge_value
+from ._declare import CaseJudge, by_name, function_task, value_task, which_of
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
@@ -26,33 +25,9 @@ def _solve_whitening_matrix(S: np.ndarray, k: int) -> np.ndarray:
     return U[:, strongest] / np.sqrt(variances[strongest])
 
 
-def _rows_scaled(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    return (np.diag(1 / np.sqrt(variances)) @ U)[:, ::-1][:, :k]
-
-
-def _weakest_first(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    return (U / np.sqrt(variances))[:, :k]
-
-
-def _no_root(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    return (U / variances)[:, ::-1][:, :k]
-
-
-def _only_turned(S: np.ndarray, k: int) -> np.ndarray:
-    return np.linalg.eigh(S)[1][:, ::-1][:, :k]
-
-
-def _zca_cut(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    return (U / np.sqrt(variances) @ U.T)[:, :k]
-
-
-def _wrong_inverse(S: np.ndarray, k: int) -> np.ndarray:
-    variances, U = np.linalg.eigh(S)
-    return np.linalg.inv((U / np.sqrt(variances))[:, ::-1].T)[:, :k]
+def _made_of(make: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable:
+    """The first k columns of a matrix that is made of the variances, rising, and of U."""
+    return lambda S, k: make(*np.linalg.eigh(S))[:, :k]
 
 
 _THREE = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 2.0]])
@@ -60,32 +35,20 @@ _COVARIANCES = [(np.array([[2.0, 1.0], [1.0, 2.0]]), 2), (np.array([[5.0, 2.0], 
                 (_THREE, 3), (_THREE, 2)]
 
 
-@dataclass(frozen=True)
-class _WhiteningJudge:
+def _check_whitening(mine: Callable, S: np.ndarray, k: int) -> str | None:
     """Columns are right up to their signs, so what they do is compared, not what they are."""
-
-    cases: tuple[tuple[np.ndarray, int], ...]
-
-    def on(self, cases: Iterable[tuple[np.ndarray, int]]) -> _WhiteningJudge:
-        """The same judge on other cases."""
-        return _WhiteningJudge(tuple(cases))
-
-    def __call__(self, mine: Any) -> str | None:
-        if not callable(mine):
-            return f"expected a function, yours is {type(mine).__name__}"
-        for S, k in self.cases:
-            case, W = f"for S = {S.tolist()} and k = {k}", np.asarray(mine(S.copy(), k),
-                                                                      dtype=float)
-            if W.shape != (len(S), k):
-                return f"{case}: expected shape {(len(S), k)}, yours has shape {W.shape}"
-            after = W.T @ S @ W
-            if not np.allclose(after, np.eye(k), atol=1e-6):
-                return (f"{case}: the covariance after it, WᵀSW, is {after.round(3).tolist()}; "
-                        "expected the identity")
-            if not np.allclose(W @ W.T, (V := _solve_whitening_matrix(S, k)) @ V.T, atol=1e-6):
-                return (f"{case}: the covariance is I, but these are not the {k} directions with "
-                        "the largest variances")
-        return None
+    case, W = f"for S = {S.tolist()} and k = {k}", np.asarray(mine(S.copy(), k), dtype=float)
+    if W.shape != (len(S), k):
+        return f"{case}: expected shape {(len(S), k)}, yours has shape {W.shape}"
+    after = W.T @ S @ W
+    if not np.allclose(after, np.eye(k), atol=1e-6):
+        return (f"{case}: the covariance after it, WᵀSW, is {after.round(3).tolist()}; "
+                "expected the identity")
+    V = _solve_whitening_matrix(S, k)
+    if not np.allclose(W @ W.T, V @ V.T, atol=1e-6):
+        return (f"{case}: the covariance is I, but these are not the {k} directions with "
+                "the largest variances")
+    return None
 
 
 # ------------------------------------------------------------------------------ merge
@@ -121,24 +84,17 @@ _MERGE_CASES = [(*_statistics(_A), *_statistics(_B)), (*_statistics(_B), *_stati
 
 # ------------------------------------------------------------------------------ unseen
 
-CHANGES = ("all vectors times 3", "one vector added to all", "one column times 10",
-           "the columns in another order", "all multiplied by one invertible matrix",
-           "each vector scaled to length 1", "the hyperbolic tangent of every number")
-UNSEEN = frozenset(CHANGES[:5])  # tests/exercises/test_bert_whitening.py measures it
 _REASONS = {
-    CHANGES[0]: "a common factor is in Λ, and is divided out",
-    CHANGES[1]: "it is in μ, and μ is taken away",
-    CHANGES[2]: "that is a product with a diagonal matrix",
-    CHANGES[3]: "that is a product with a matrix of zeros and ones",
-    CHANGES[4]: "Σ becomes AᵀΣA, and its inverse undoes A on both sides",
-    CHANGES[5]: "another factor for every vector is no linear map",
-    CHANGES[6]: "that is no linear map"
-}
-
-
-def _judge_unseen(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, UNSEEN)
-
+    "all vectors times 3": "a common factor is in Λ, and is divided out",
+    "one vector added to all": "it is in μ, and μ is taken away",
+    "one column times 10": "that is a product with a diagonal matrix",
+    "the columns in another order": "that is a product with a matrix of zeros and ones",
+    "all multiplied by one invertible matrix":
+        "Σ becomes AᵀΣA, and its inverse undoes A on both sides",
+    "each vector scaled to length 1": "another factor for every vector is no linear map",
+    "the hyperbolic tangent of every number": "that is no linear map"}
+CHANGES = tuple(_REASONS)
+UNSEEN = frozenset(CHANGES[:5])  # tests/exercises/test_bert_whitening.py measures it
 
 # ------------------------------------------------------------------------------ parameterised
 
@@ -154,22 +110,6 @@ def _about_the_mean(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
     variances, U = np.linalg.eigh(np.cov(X.T, ddof=0))
     Z = (X - beta * X.mean(axis=0)) @ U * variances ** (-gamma / 2)
     return Z @ Z.T
-
-
-def _gamma_not_halved(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
-    return _solve_parameterised(X, beta, 2 * gamma)
-
-
-def _beta_twice(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
-    return _solve_parameterised(X, beta * beta, gamma)
-
-
-def _all_of_the_mean(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
-    return _solve_parameterised(X, 1.0, gamma)
-
-
-def _enlarged(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
-    return _solve_parameterised(X, beta, -gamma)
 
 
 _X = np.array([[3.0, 1.0], [5.0, 2.0], [4.0, 4.0], [6.0, 3.0], [2.0, 0.0]])
@@ -201,92 +141,76 @@ def _judge_uncorrelated(answer: Any) -> str | None:
 
 def _fresh_covariances(seed: int) -> list[tuple]:
     rng = generator(seed)
-    clouds = [
-        rng.normal(size=(12, d)) * rng.uniform(0.5, 3, size=d) @ rng.normal(size=(d, d))
-        for d in (2, 3, 4)
-    ]
+    clouds = [rng.normal(size=(12, d)) * rng.uniform(0.5, 3, size=d) @ rng.normal(size=(d, d))
+              for d in (2, 3, 4)]
     return [(np.cov(x.T, ddof=0), k) for x, k in zip(clouds, (2, 2, 4), strict=True)]
 
 
-def _fresh_parts(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(*_statistics(rng.normal(size=(n, d))), *_statistics(rng.normal(size=(m, d)) + 3))
-            for n, m, d in ((3, 6, 2), (8, 4, 3))]
-
-
-def _fresh_clouds(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=(6, d)) + 2, float(beta), float(gamma))
-            for d, (beta, gamma) in zip((2, 3, 3), rng.uniform(0.2, 0.8, size=(3, 2)), strict=True)]
-
-
-EXERCISES = {
-    "whitening_matrix": Exercise(
-        name="whitening_matrix", question="W for vectors as rows, the k strongest "
-        "directions", judge=_WhiteningJudge(tuple(_COVARIANCES)), solution=_solve_whitening_matrix,
-        fresh=_fresh_covariances, wrong={
-            "Λ^(-1/2) U": _rows_scaled, "weakest directions first": _weakest_first,
-            "no root": _no_root, "turned only": _only_turned, "columns of ZCA cut off": _zca_cut,
-            "inverse of the wrong matrix, "
-            "transposed": _wrong_inverse
-        },
+EXERCISES = by_name(
+    Exercise("whitening_matrix", question="W for vectors as rows, the k strongest directions",
+        judge=CaseJudge(_check_whitening, tuple(_COVARIANCES)),
+        solution=_solve_whitening_matrix, fresh=_fresh_covariances,
+        wrong={"Λ^(-1/2) U": _made_of(lambda v, U: (np.diag(1 / np.sqrt(v)) @ U)[:, ::-1]),
+               "weakest directions first": _made_of(lambda v, U: U / np.sqrt(v)),
+               "no root": _made_of(lambda v, U: (U / v)[:, ::-1]),
+               "turned only": _made_of(lambda v, U: U[:, ::-1]),
+               "columns of ZCA cut off": _made_of(lambda v, U: U / np.sqrt(v) @ U.T),
+               "inverse of the wrong matrix, transposed":
+                   _made_of(lambda v, U: np.linalg.inv((U / np.sqrt(v))[:, ::-1].T))},
         hints=("np.linalg.eigh(S) gives the variances, rising, and U with the directions as "
                "columns.",
                "Divide each column of U by the root of its variance; take the k columns with the "
                "largest variances.")),
-    "merge": Exercise(
-        name="merge",
-        question="Mean and covariance of two parts, from those of each", judge=judge_function(
-            _solve_merge, _MERGE_CASES), solution=_solve_merge, fresh=_fresh_parts, wrong={
-                "nothing between the parts": _merged(lambda a, b: 0.0), "parts of equal "
-                "weight": _merged(lambda a, b: 0.25, weighted=False),
-                "the means' difference whole": _merged(lambda a, b: 1.0),
-                "one n too few": _merged(lambda a, b: a * b / (a + b)),
-                "subtracted": _merged(lambda a, b: -a * b / (a + b)**2)
-            },
+    function_task("merge", "Mean and covariance of two parts, from those of each",
+        _solve_merge, _MERGE_CASES,
+        fresh=lambda rng: [(*_statistics(rng.normal(size=(n, d))),
+                            *_statistics(rng.normal(size=(m, d)) + 3))
+                           for n, m, d in ((3, 6, 2), (8, 4, 3))],
+        wrong={"nothing between the parts": _merged(lambda a, b: 0.0),
+               "parts of equal weight": _merged(lambda a, b: 0.25, weighted=False),
+               "the means' difference whole": _merged(lambda a, b: 1.0),
+               "one n too few": _merged(lambda a, b: a * b / (a + b)),
+               "subtracted": _merged(lambda a, b: -a * b / (a + b)**2)},
         hints=("The mean is the weighted mean. For the covariance, every vector's distance from "
                "the new mean has two parts.",
                "Weighted mean of the covariances, and n_a n_b / n² times the outer product of the "
                "difference of the means.")),
-    "unseen": Exercise(
-        name="unseen", question="Which changes of the vectors leave the cosines after full "
-        "whitening as they are?", judge=_judge_unseen, solution=set(UNSEEN), wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", (set(CHANGES[:2]), set(CHANGES[:3]),
-                                                set(CHANGES[:4]), set(CHANGES[:6]),
-                                                set(CHANGES)), strict=True)
-        },
+    which_of("unseen",
+        "Which changes of the vectors leave the cosines after full whitening as they are?",
+        _REASONS, UNSEEN,
+        wrong=(set(CHANGES[:2]), set(CHANGES[:3]), set(CHANGES[:4]), set(CHANGES[:6]),
+               set(CHANGES)),
         hints=("Each vector becomes xA + b with one matrix A and one b: which of the changes are "
-               "of this kind, with an invertible A?", "Five of the seven.")),
-    "directions": Exercise(
-        name="directions", question="How many directions can 100 vectors of 256 numbers vary in, "
-        "of which 20 are copies of others?", judge=judge_value(
-            79, remark="How many different points are there, and how many directions "
-            "do two points make?"), solution=79,
-        wrong={"answer A": 256, "answer B": 100, "answer C": 99, "answer D": 80, "answer E": 78},
-        hints=("Two points lie on a line, three in a plane.", "80 different points, seen from "
-               "their mean.")),
-    "parameterised": Exercise(
-        name="parameterised",
-        question="All inner products after whitening with β and γ", judge=judge_function(
-            _solve_parameterised,
-            _PARAMETERISED_CASES), solution=_solve_parameterised, fresh=_fresh_clouds, wrong={
-                "Σ about μ": _about_the_mean, "γ not halved": _gamma_not_halved,
-                "β twice": _beta_twice, "all of the mean": _all_of_the_mean, "enlarged": _enlarged
-            },
+               "of this kind, with an invertible A?",
+               "Five of the seven.")),
+    value_task("directions",
+        "How many directions can 100 vectors of 256 numbers vary in, of which 20 are copies of "
+        "others?",
+        79,
+        remark="How many different points are there, and how many directions do two points make?",
+        wrong=(256, 100, 99, 80, 78),
+        hints=("Two points lie on a line, three in a plane.",
+               "80 different points, seen from their mean.")),
+    function_task("parameterised", "All inner products after whitening with β and γ",
+        _solve_parameterised, _PARAMETERISED_CASES,
+        fresh=lambda rng: [(rng.normal(size=(6, d)) + 2, float(beta), float(gamma))
+                           for d, (beta, gamma) in zip((2, 3, 3),
+                                                       rng.uniform(0.2, 0.8, size=(3, 2)),
+                                                       strict=True)],
+        wrong={"Σ about μ": _about_the_mean,
+               "γ not halved": lambda X, beta, gamma: _solve_parameterised(X, beta, 2 * gamma),
+               "β twice": lambda X, beta, gamma: _solve_parameterised(X, beta * beta, gamma),
+               "all of the mean": lambda X, beta, gamma: _solve_parameterised(X, 1.0, gamma),
+               "enlarged": lambda X, beta, gamma: _solve_parameterised(X, beta, -gamma)},
         hints=("Take βμ away first. Σ is the mean of yᵀy of what is left, whatever its mean is.",
                "Z = Y U Λ^(-γ/2): column j of Y U times variance j to the power of -γ/2. Return Z "
-               "@ Z.T.")), "uncorrelated": Exercise(
-                   name="uncorrelated", question="Two directions that are uncorrelated and not "
-                   "orthogonal", judge=_judge_uncorrelated, solution=np.array([[1.0, 0.0],
-                                                                               [1.0, -2.0]]),
-                   wrong={
-                       "the axes": np.eye(2), "orthogonal": np.array([[1.0, 1.0], [1.0, -1.0]]),
-                       "the eigenvectors": np.linalg.eigh(SIGMA)[1].T,
-                       "one direction twice": np.array([[1.0, 0.0], [1.0,
-                                                                     0.0]]), "orthogonal under the "
-                       "inverse": np.array([[1.0, 0.0], [2.0, 3.0]])
-                   }, hints=("Take p = (1, 0). Then pᵀΣ is the first row of Σ.",
-                             "Which q = (1, b) has 4·1 + 2·b "
-                             "= 0?")),
-}
+               "@ Z.T.")),
+    Exercise("uncorrelated", question="Two directions that are uncorrelated and not orthogonal",
+        judge=_judge_uncorrelated, solution=np.array([[1.0, 0.0], [1.0, -2.0]]),
+        wrong={"the axes": np.eye(2),
+               "orthogonal": np.array([[1.0, 1.0], [1.0, -1.0]]),
+               "the eigenvectors": np.linalg.eigh(SIGMA)[1].T,
+               "one direction twice": np.array([[1.0, 0.0], [1.0, 0.0]]),
+               "orthogonal under the inverse": np.array([[1.0, 0.0], [2.0, 3.0]])},
+        hints=("Take p = (1, 0). Then pᵀΣ is the first row of Σ.",
+               "Which q = (1, b) has 4·1 + 2·b = 0?")))

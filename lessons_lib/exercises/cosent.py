@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import logsumexp
 
-from ..core import generator
-from ._which_of import judge_which
-from .base import Exercise, judge_function, judge_value
+from ._declare import by_name, function_task, value_task, which_of
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
@@ -23,25 +23,17 @@ LABELS = (0, 0, 0, 1, 1, 2, 2, 2, 2, 5)           # of the batch that is asked a
 
 # ------------------------------------------------------------------------------ unseen
 
-CHANGES = ("0.3 added to all cosines", "all cosines doubled", "the grades 0, 1, 2 written as 0, "
-           "10, 11", "the grades 0, 1, 2 "
-           "written as 2, 1, 0", "the pairs in another order",
-           "the two sentences of a pair swapped", "all vectors three times as long")
+_REASONS = {
+    "0.3 added to all cosines": "only differences of cosines are in the sum",
+    "all cosines doubled": "every difference doubles: that is another λ",
+    "the grades 0, 1, 2 written as 0, 10, 11": "which of two grades is higher is all that is asked",
+    "the grades 0, 1, 2 written as 2, 1, 0": "now every pair of pairs counts the other way round",
+    "the pairs in another order": "a sum has no order",
+    "the two sentences of a pair swapped": "cos(u, v) = cos(v, u)",
+    "all vectors three times as long": "a cosine divides by the lengths"}
+CHANGES = tuple(_REASONS)
 # tests/exercises/test_cosent.py measures it
 UNSEEN = frozenset((CHANGES[0], CHANGES[2], CHANGES[4], CHANGES[5], CHANGES[6]))
-_REASONS = {
-    CHANGES[0]: "only differences of cosines are in the sum",
-    CHANGES[1]: "every difference doubles: that is another λ",
-    CHANGES[2]: "which of two grades is higher is all that is asked",
-    CHANGES[3]: "now every pair of pairs counts the other way round",
-    CHANGES[4]: "a sum has no order", CHANGES[5]: "cos(u, v) = cos(v, u)",
-    CHANGES[6]: "a cosine divides by the lengths"
-}
-
-
-def _judge_unseen(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, UNSEEN)
-
 
 # ------------------------------------------------------------------------------ shares
 
@@ -52,8 +44,7 @@ def _solve_gradient(s: np.ndarray, y: np.ndarray, scale: float) -> np.ndarray:
     return scale * (shares.sum(axis=0) - shares.sum(axis=1))
 
 
-def _gradient(*, one: float = 1.0, flip: bool = False, ties: bool = False, scaled: bool = True,
-              higher: bool = True) -> Callable:
+def _gradient(*, one=1.0, flip=False, ties=False, scaled=True, higher=True):
     """The gradient with one thing wrong."""
     def gradient(s, y, scale):
         asked = y[:, None] >= y if ties else y[:, None] > y
@@ -116,10 +107,6 @@ def _not_sorted(s: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(np.exp(s))])[np.searchsorted(np.sort(y), y)]
 
 
-def _larger_ones(s: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.exp(s).sum() - _ties_counted(s, y)
-
-
 _BELOW_CASES = [(np.array([0.5, 0.1]), np.array([1.0, 0.0])),
                 (np.array([0.5, 0.1, 0.3]), np.array([2.0, 2.0, 2.0])),
                 (np.array([0.3, -0.2, 0.9, 0.4, 0.0]), np.array([3.0, 0.0, 3.0, 1.0, 0.0])),
@@ -154,104 +141,84 @@ def _judge_disagree(answer: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_batches(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_batches(rng: Generator) -> list[tuple]:
     batches = zip((3, 5, 7), rng.uniform(0.5, 6, size=3), strict=True)
     return [(rng.uniform(-0.5, 1, size=n), np.array([2, 0, 2, *rng.integers(0, 4, size=n - 3)]),
              float(scale)) for n, scale in batches]
 
 
-def _fresh_classes(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(width * rng.normal(size=p), width * rng.normal(size=n))
-            for p, n, width in ((2, 2, 1), (4, 3, 2), (3, 5, 600))]
-
-
-def _fresh_grades(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_grades(rng: Generator) -> list[tuple]:
     return [(rng.normal(size=n), np.array([2.5, 0.5, 2.5, *rng.integers(0, 4, size=n - 3)]))
             for n in (3, 6, 9)]
 
 
-EXERCISES = {
-    "terms": Exercise(
-        name="terms", question="How many exponentials does the loss of a batch with ten grades add "
-        "up?", judge=judge_value(
-            35, remark="Count the ordered pairs: the first has the strictly higher "
-            "grade."), solution=35, wrong={
-                "all pairs": 45, "both ways": 90, "ties counted": 44, "neighbours": 9,
-                "different grades": 6
-            },
-        hints=("All pairs of ten are 45. Which of them make no term?", "Equal grades make none: 3 "
-               "pairs of zeros, 1 of ones, "
-               "6 of twos.")),
-    "unseen": Exercise(
-        name="unseen", question="Which changes leave CoSENT as it is?", judge=_judge_unseen,
-        solution=set(UNSEEN), wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", (set(CHANGES), set(CHANGES[4:]),
-                                                UNSEEN | {CHANGES[1]}, UNSEEN | {CHANGES[3]},
-                                                UNSEEN - {CHANGES[2]}), strict=True)
-        }, hints=("In the formula a cosine stands in a difference, and a grade in a "
-                  "comparison.", "Five of the seven.")),
-    "gradient": Exercise(
-        name="gradient", question="∂L/∂s of CoSENT", judge=judge_function(
-            _solve_gradient,
-            _GRADIENT_CASES), solution=_solve_gradient, fresh=_fresh_batches, wrong={
-                "the 1 forgotten": _gradient(one=0.0), "uphill": _gradient(flip=True),
-                "equal grades count": _gradient(ties=True), "without λ": _gradient(scaled=False),
-                "lower pairs only": _gradient(higher=False)
-            },
+EXERCISES = by_name(
+    value_task("terms", "How many exponentials does the loss of a batch with ten grades add up?",
+        35,
+        remark="Count the ordered pairs: the first has the strictly higher grade.",
+        wrong={"all pairs": 45,
+               "both ways": 90,
+               "ties counted": 44,
+               "neighbours": 9,
+               "different grades": 6},
+        hints=("All pairs of ten are 45. Which of them make no term?",
+               "Equal grades make none: 3 pairs of zeros, 1 of ones, 6 of twos.")),
+    which_of("unseen", "Which changes leave CoSENT as it is?",
+        _REASONS, UNSEEN,
+        wrong=(set(CHANGES), set(CHANGES[4:]), UNSEEN | {CHANGES[1]}, UNSEEN | {CHANGES[3]},
+               UNSEEN - {CHANGES[2]}),
+        hints=("In the formula a cosine stands in a difference, and a grade in a comparison.",
+               "Five of the seven.")),
+    function_task("gradient", "∂L/∂s of CoSENT",
+        _solve_gradient, _GRADIENT_CASES, fresh=_fresh_batches,
+        wrong={"the 1 forgotten": _gradient(one=0.0),
+               "uphill": _gradient(flip=True),
+               "equal grades count": _gradient(ties=True),
+               "without λ": _gradient(scaled=False),
+               "lower pairs only": _gradient(higher=False)},
         hints=("terms[i, j] = exp(λ (s[j] - s[i])) where y[i] > y[j], else 0. Divide them by 1 + "
                "their sum: those are the shares.",
                "s[k] stands with + in column k and with - in row k: λ times column sums less row "
                "sums.")),
-    "two_classes": Exercise(
-        name="two_classes", question="log(1 + Σ exp(n - p)) over all positives and negatives, "
-        "without a table of pairs", judge=judge_function(_solve_two_classes, _TWO_CASES),
-        solution=_solve_two_classes, fresh=_fresh_classes, wrong={
+    function_task("two_classes",
+        "log(1 + Σ exp(n - p)) over all positives and negatives, without a table of pairs",
+        _solve_two_classes, _TWO_CASES,
+        fresh=lambda rng: [(width * rng.normal(size=p), width * rng.normal(size=n))
+                           for p, n, width in ((2, 2, 1), (4, 3, 2), (3, 5, 600))],
+        wrong={
             "the 1 forgotten": _two_classes(lambda p, n: logsumexp(n) + logsumexp(-p)),
-            "positives not turned": _two_classes(
-                lambda p, n: np.logaddexp(0.0,
-                                          logsumexp(n) + logsumexp(p))),
-            "difference of sums": _two_classes(
-                lambda p, n: np.logaddexp(0.0,
-                                          logsumexp(n) - logsumexp(p))),
-            "only the worst": _two_classes(lambda p, n: np.logaddexp(0.0,
-                                                                     n.max() - p.min())),
-            "a sum of losses": _two_classes(lambda p, n: np.logaddexp(0.0, n[:, None] - p).sum())
-        }, hints=("exp(n - p) = exp(n) exp(-p), so the double sum is a product of two sums.",
-                  "np.logaddexp(0, a) is log(1 + exp(a)); a = logsumexp(negative) + "
-                  "logsumexp(-positive).")),
-    "below": Exercise(
-        name="below",
-        question="For each pair, the sum of exp(s) over the pairs with a strictly "
-        "smaller grade, without a loop", judge=judge_function(_solve_below, _BELOW_CASES),
-        solution=_solve_below, fresh=_fresh_grades, wrong={
-            "equal grades counted": _ties_counted, "by place, ties or not": _place_only,
-            "left in sorted order": _not_put_back, "sums not sorted": _not_sorted,
-            "the larger ones": _larger_ones
-        },
+            "positives not turned":
+                _two_classes(lambda p, n: np.logaddexp(0.0, logsumexp(n) + logsumexp(p))),
+            "difference of sums":
+                _two_classes(lambda p, n: np.logaddexp(0.0, logsumexp(n) - logsumexp(p))),
+            "only the worst": _two_classes(lambda p, n: np.logaddexp(0.0, n.max() - p.min())),
+            "a sum of losses": _two_classes(lambda p, n: np.logaddexp(0.0, n[:, None] - p).sum())},
+        hints=("exp(n - p) = exp(n) exp(-p), so the double sum is a product of two sums.",
+               "np.logaddexp(0, a) is log(1 + exp(a)); a = logsumexp(negative) + "
+               "logsumexp(-positive).")),
+    function_task("below",
+        "For each pair, the sum of exp(s) over the pairs with a strictly smaller grade, without a "
+        "loop",
+        _solve_below, _BELOW_CASES, fresh=_fresh_grades,
+        wrong={"equal grades counted": _ties_counted,
+               "by place, ties or not": _place_only,
+               "left in sorted order": _not_put_back,
+               "sums not sorted": _not_sorted,
+               "the larger ones": lambda s, y: np.exp(s).sum() - _ties_counted(s, y)},
         hints=("Sort by grade, take running sums with a 0 before the first; running[k] is the sum "
                "over the k smallest.",
                "np.searchsorted(sorted_grades, y) says how many grades are strictly smaller.")),
-    "disagree": Exercise(
-        name="disagree",
+    Exercise("disagree",
         question="Two rows of cosines with one mean for the grades 0, 0.5, 1: the first in order, "
-        "the second with the smaller squared error", judge=_judge_disagree, solution=np.array(
-            [[0.49, 0.50, 0.51], [0.26, 0.25, 0.99]]), wrong={
-                "both in order": np.array([[0.1, 0.5, 0.9], [0.0, 0.5, 1.0]]),
-                "both out of order": np.array(
-                    [[0.9, 0.5, 0.1], [0.1, 0.6, 0.5]]), "the wrong way round": np.array([[
-                        0.26, 0.25, 0.99
-                    ], [0.49, 0.50, 0.51]]), "as in the lesson, by the level": np.array([[
-                        0.80, 0.85, 0.90
-                    ], [0.3, 0.25, 1.0]]), "error no smaller": np.array([[0.0, 0.5, 1.0],
-                                                                         [1.0, 0.5, 0.0]]),
-                "no cosines": np.array([[3.0, 4.0, 5.0], [0.1, 0.0, 1.0]])
-            },
+                 "the second with the smaller squared error",
+        judge=_judge_disagree, solution=np.array([[0.49, 0.50, 0.51], [0.26, 0.25, 0.99]]),
+        wrong={"both in order": np.array([[0.1, 0.5, 0.9], [0.0, 0.5, 1.0]]),
+               "both out of order": np.array([[0.9, 0.5, 0.1], [0.1, 0.6, 0.5]]),
+               "the wrong way round": np.array([[0.26, 0.25, 0.99], [0.49, 0.50, 0.51]]),
+               "as in the lesson, by the level": np.array([[0.80, 0.85, 0.90], [0.3, 0.25, 1.0]]),
+               "error no smaller": np.array([[0.0, 0.5, 1.0], [1.0, 0.5, 0.0]]),
+               "no cosines": np.array([[3.0, 4.0, 5.0], [0.1, 0.0, 1.0]])},
         hints=("With the same mean the level is the same. What else is in a squared error that no "
                "ranking notices?",
                "Three cosines close to 0.5 in the right order have an error near 0.17: their "
-               "spread is wrong.")),
-}
+               "spread is wrong.")))

@@ -4,13 +4,10 @@ hand, and what a bag of words cannot see.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
-from ._which_of import judge_which
-from .base import Exercise, judge_function, judge_value
+from ._declare import by_name, function_task, value_task, which_of
 
 __all__ = ["EXERCISES"]
 
@@ -21,24 +18,19 @@ def _sigma(x: np.ndarray) -> np.ndarray:
 
 # ------------------------------------------------------------------------------ same_objective
 
-CHANGES = ("the words within each document shuffled", "the documents taken in another "
-                                                      "order", "each document cut into two with "
-                                                               "tags of their own",
-           "two documents with the same tag joined into one", "a window of 10 words instead of "
-                                                              "5", "half of the noise words")
+_REASONS = {
+    "the words within each document shuffled":
+        "which pairs of a document and a word does the loss hold? Does their place occur in it?",
+    "the documents taken in another order": "is a sum the same in another order?",
+    "each document cut into two with tags of their own":
+        "which words does each row have to guess now?",
+    "two documents with the same tag joined into one":
+        "which words did the tag's row have to guess before, and which now?",
+    "a window of 10 words instead of 5":
+        "where are the words around in PV-DBOW without word training?",
+    "half of the noise words": "how often does each word stand there as noise?"}
+CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset((*CHANGES[:2], *CHANGES[3:5]))  # tests/exercises/test_doc2vec.py measures it
-_REASONS = {CHANGES[0]: "which pairs of a document and a word does the loss hold? Does their place "
-                        "occur in it?",
-            CHANGES[1]: "is a sum the same in another order?",
-            CHANGES[2]: "which words does each row have to guess now?",
-            CHANGES[3]: "which words did the tag's row have to guess before, and which now?",
-            CHANGES[4]: "where are the words around in PV-DBOW without word training?",
-            CHANGES[5]: "how often does each word stand there as noise?"}
-
-
-def _judge_same(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, UNCHANGED)
-
 
 # ------------------------------------------------------------------------------ dm_input
 
@@ -68,9 +60,8 @@ def _column_by_column(words: np.ndarray, document: np.ndarray, combine: str) -> 
 
 
 _WORDS, _DOCUMENT = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25]]), np.array([4.0, 8.0])
-_DM_CASES = [
-    (_WORDS[:n], _DOCUMENT, combine) for n in (1, 2, 3) for combine in ("mean", "sum", "concat")
-]
+_DM_CASES = [(_WORDS[:n], _DOCUMENT, combine) for n in (1, 2, 3)
+             for combine in ("mean", "sum", "concat")]
 
 # ------------------------------------------------------------------------------ document_gradient
 
@@ -79,28 +70,6 @@ def _solve_document_gradient(D: np.ndarray, U: np.ndarray, n: np.ndarray, P: np.
                              k: int) -> np.ndarray:
     s = 1 / (1 + np.exp(-U @ D))
     return (k * n.sum() * P * s - n * (1 - s)) @ U
-
-
-def _uphill(D: np.ndarray, U: np.ndarray, n: np.ndarray, P: np.ndarray, k: int) -> np.ndarray:
-    return -_solve_document_gradient(D, U, n, P, k)
-
-
-def _no_noise(D: np.ndarray, U: np.ndarray, n: np.ndarray, P: np.ndarray, k: int) -> np.ndarray:
-    return (-n * (1 - _sigma(U @ D))) @ U
-
-
-def _noise_once(D: np.ndarray, U: np.ndarray, n: np.ndarray, P: np.ndarray, k: int) -> np.ndarray:
-    s = _sigma(U @ D)
-    return (k * P * s - n * (1 - s)) @ U
-
-
-def _forgets_k(D: np.ndarray, U: np.ndarray, n: np.ndarray, P: np.ndarray, k: int) -> np.ndarray:
-    return _solve_document_gradient(D, U, n, P, 1)
-
-
-def _shares_for_counts(D: np.ndarray, U: np.ndarray, n: np.ndarray, P: np.ndarray,
-                       k: int) -> np.ndarray:
-    return _solve_document_gradient(D, U, n / n.sum(), P, k)
 
 
 _U = np.array([[1.0, 0.0], [0.5, -1.0], [-1.0, 2.0]])
@@ -119,8 +88,7 @@ def _solve_infer(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
     return D
 
 
-def _moves_the_outputs(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
-                       steps: int) -> np.ndarray:
+def _moves_the_outputs(D, U, labels, rate, steps):
     D, U = D.copy(), U.copy()
     for _ in range(steps):
         error = labels - _sigma(U @ D)
@@ -128,24 +96,8 @@ def _moves_the_outputs(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: f
     return D
 
 
-def _one_step(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
-              steps: int) -> np.ndarray:
-    return _solve_infer(D, U, labels, rate, 1)
-
-
-def _the_wrong_way(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
-                   steps: int) -> np.ndarray:
-    return _solve_infer(D, U, labels, -rate, steps)
-
-
-def _true_words_only(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
-                     steps: int) -> np.ndarray:
+def _true_words_only(D, U, labels, rate, steps):
     return _solve_infer(D, U[labels == 1], labels[labels == 1], rate, steps)
-
-
-def _large_steps(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
-                 steps: int) -> np.ndarray:
-    return _solve_infer(D, U, labels, rate * steps, 1)
 
 
 _INFER_CASES = [(np.array([0.1, 0.0]), _U, np.array([1.0, 0.0, 0.0]), 0.1, 2),
@@ -160,87 +112,69 @@ N_NUMBERS = 10_000 * 100 + 1000 * 100 + 100 + 10_000 * 100 * 11
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_inputs(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=(n, 3)), rng.normal(size=3), combine)
-            for n in (2, 4)
+def _fresh_inputs(rng: Generator) -> list[tuple]:
+    return [(rng.normal(size=(n, 3)), rng.normal(size=3), combine) for n in (2, 4)
             for combine in ("mean", "sum", "concat")]
 
 
-def _fresh_documents(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=(V, d)),
-             rng.integers(0, 6, size=V) + np.eye(V, dtype=int)[0], rng.dirichlet(np.ones(V)),
-             int(rng.integers(2, 8))) for V, d in ((4, 2), (6, 3))]
-
-
-def _fresh_starts(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=(4, d)), np.array([1.0, 0.0, 1.0, 0.0]),
-             float(rng.uniform(0.05, 0.4)), int(rng.integers(3, 15))) for d in (2, 3)]
-
-
-EXERCISES = {
-    "same_objective": Exercise(
-        name="same_objective",
-        question="Which changes leave the objective of PV-DBOW as it "
-        "is?",
-        judge=_judge_same,
-        solution=set(UNCHANGED),
-        # their labels are printed and must not give it away
-        wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", ({CHANGES[1], *CHANGES[3:5]}, set(CHANGES[:2]),
-                                                {*CHANGES[:2], CHANGES[3]}, set(CHANGES[:5]),
-                                                set(CHANGES)), strict=True)
-        },
+EXERCISES = by_name(
+    which_of("same_objective", "Which changes leave the objective of PV-DBOW as it is?",
+        _REASONS, UNCHANGED,
+        wrong=({CHANGES[1], *CHANGES[3:5]}, set(CHANGES[:2]), {*CHANGES[:2], CHANGES[3]},
+               set(CHANGES[:5]), set(CHANGES)),
         hints=("Write the loss as a sum over all pairs of a tag and a word, and over the noise of "
-               "each.", "It depends on how often each word occurs under each tag, on the noise "
+               "each.",
+               "It depends on how often each word occurs under each tag, on the noise "
                "distribution, and on k. Does the change touch one of these?")),
-    "dm_input": Exercise(
-        name="dm_input",
-        question="What the outputs are multiplied with in PV-DM", judge=judge_function(
-            _solve_dm_input, _DM_CASES), solution=_solve_dm_input, fresh=_fresh_inputs, wrong={
-                "forgets the document": _without_document, "the document weighs as much as all "
-                "words": _document_beside_the_mean, "the document comes first": _document_first,
-                "mixes up the coordinates": _column_by_column
-            }, hints=("np.vstack([words, document]) has the document as its last row.",
-                      "mean and sum go over axis 0; .ravel() lays the rows side by side.")),
-    "document_gradient": Exercise(
-        name="document_gradient", question="The gradient of a document's loss for its vector, from "
-        "counts", judge=judge_function(_solve_document_gradient, _GRADIENT_CASES),
-        solution=_solve_document_gradient, fresh=_fresh_documents, wrong={
-            "points uphill": _uphill, "leaves the noise out": _no_noise,
-            "noise for one word, not for each": _noise_once, "forgets k": _forgets_k,
-            "shares instead of counts": _shares_for_counts
-        },
+    function_task("dm_input", "What the outputs are multiplied with in PV-DM",
+        _solve_dm_input, _DM_CASES, fresh=_fresh_inputs,
+        wrong={"forgets the document": _without_document,
+               "the document weighs as much as all words": _document_beside_the_mean,
+               "the document comes first": _document_first,
+               "mixes up the coordinates": _column_by_column},
+        hints=("np.vstack([words, document]) has the document as its last row.",
+               "mean and sum go over axis 0; .ravel() lays the rows side by side.")),
+    function_task("document_gradient",
+        "The gradient of a document's loss for its vector, from counts",
+        _solve_document_gradient, _GRADIENT_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(V, d)),
+                            rng.integers(0, 6, size=V) + np.eye(V, dtype=int)[0],
+                            rng.dirichlet(np.ones(V)), int(rng.integers(2, 8)))
+                           for V, d in ((4, 2), (6, 3))],
+        wrong={"points uphill": lambda D, U, n, P, k: -_solve_document_gradient(D, U, n, P, k),
+               "leaves the noise out": lambda D, U, n, P, k: (-n * (1 - _sigma(U @ D))) @ U,
+               "noise for one word, not for each":
+                   lambda D, U, n, P, k: (k * P * _sigma(U @ D) - n * (1 - _sigma(U @ D))) @ U,
+               "forgets k": lambda D, U, n, P, k: _solve_document_gradient(D, U, n, P, 1),
+               "shares instead of counts":
+                   lambda D, U, n, P, k: _solve_document_gradient(D, U, n / n.sum(), P, k)},
         hints=("A true word w is there n[w] times and adds -(1 - s[w]) U[w] each time.",
                "As noise it is expected k * n.sum() * P[w] times and adds s[w] U[w] each time.")),
-    "infer": Exercise(
-        name="infer",
-        question="Infer a document's vector with frozen outputs", judge=judge_function(
-            _solve_infer, _INFER_CASES), solution=_solve_infer, fresh=_fresh_starts, wrong={
-                "the outputs move, too": _moves_the_outputs, "stops after one step": _one_step,
-                "goes the wrong way": _the_wrong_way, "forgets the noise": _true_words_only,
-                "one large step": _large_steps
-            },
+    function_task("infer", "Infer a document's vector with frozen outputs",
+        _solve_infer, _INFER_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(4, d)),
+                            np.array([1.0, 0.0, 1.0, 0.0]), float(rng.uniform(0.05, 0.4)),
+                            int(rng.integers(3, 15))) for d in (2, 3)],
+        wrong={"the outputs move, too": _moves_the_outputs,
+               "stops after one step":
+                   lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate, 1),
+               "goes the wrong way":
+                   lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, -rate, steps),
+               "forgets the noise": _true_words_only,
+               "one large step":
+                   lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate * steps, 1)},
         hints=("labels - sigmoid(U @ D) is what is wanted minus what is given, one number for each "
                "row of U.",
                "D moves by rate times that times U. U stays. Do not change D in place: D = D + "
                "….")),
-    "n_numbers": Exercise(
-        name="n_numbers", question="How many numbers a PV-DM model with concatenation holds",
-        judge=judge_value(
-            N_NUMBERS, rtol=0.001, remark="Count the rows of words and documents "
-            "with d numbers each; then ask how long a "
-            "row of the "
-            "outputs must be, if all inputs stand side by side"), solution=N_NUMBERS, wrong={
-                "outputs of d numbers": 10_000 * 100 * 2 + 1000 * 100, "no place for the "
-                "document": 10_000 * 100 * 11 + 1000 * 100,
-                "one side of the window": 10_000 * 100 * 7 + 1000 * 100, "outputs for documents, "
-                "too": 12 * 11_000 * 100
-            },
+    value_task("n_numbers", "How many numbers a PV-DM model with concatenation holds",
+        N_NUMBERS, rtol=0.001,
+        remark="Count the rows of words and documents with d numbers each; then ask how long a row "
+               "of the outputs must be, if all inputs stand side by side",
+        wrong={"outputs of d numbers": 10_000 * 100 * 2 + 1000 * 100,
+               "no place for the document": 10_000 * 100 * 11 + 1000 * 100,
+               "one side of the window": 10_000 * 100 * 7 + 1000 * 100,
+               "outputs for documents, too": 12 * 11_000 * 100},
         hints=("Ten words and the document stand side by side.",
                "Inputs: (V + N) d, and one row for the edge of the text. Outputs: V rows of 11 "
-               "d.")),
-}
+               "d.")))

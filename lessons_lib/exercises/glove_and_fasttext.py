@@ -4,13 +4,15 @@ parts of words, their hash, two senses.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
-from ._which_of import judge_which
-from .base import Exercise, judge_function
+from ._declare import by_name, function_task, which_of
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
@@ -19,22 +21,6 @@ __all__ = ["EXERCISES"]
 
 def _solve_weight(x: float, x_max: float, exponent: float) -> float:
     return min(1.0, (x / x_max) ** exponent)
-
-
-def _above_one(x: float, x_max: float, exponent: float) -> float:
-    return (x / x_max) ** exponent
-
-
-def _power_of_the_cut(x: float, x_max: float, exponent: float) -> float:
-    return min(x, x_max) ** exponent
-
-
-def _without_power(x: float, x_max: float, exponent: float) -> float:
-    return min(1.0, x / x_max)
-
-
-def _nothing_above(x: float, x_max: float, exponent: float) -> float:
-    return (x / x_max) ** exponent if x <= x_max else 0.0
 
 
 _WEIGHT_CASES = [(1.0, 100.0, 0.75), (50.0, 100.0, 0.75), (100.0, 100.0, 0.75),
@@ -47,26 +33,6 @@ def _solve_pair_gradient(w: np.ndarray, c: np.ndarray, b: float, x: float, f: fl
     return f * (w @ c + b - np.log(x)) * c
 
 
-def _of_the_context(w: np.ndarray, c: np.ndarray, b: float, x: float, f: float) -> np.ndarray:
-    return f * (w @ c + b - np.log(x)) * w
-
-
-def _climbs(w: np.ndarray, c: np.ndarray, b: float, x: float, f: float) -> np.ndarray:
-    return f * (np.log(x) - w @ c - b) * c
-
-
-def _no_logarithm(w: np.ndarray, c: np.ndarray, b: float, x: float, f: float) -> np.ndarray:
-    return f * (w @ c + b - x) * c
-
-
-def _forgets_the_weight(w: np.ndarray, c: np.ndarray, b: float, x: float, f: float) -> np.ndarray:
-    return (w @ c + b - np.log(x)) * c
-
-
-def _weight_squared(w: np.ndarray, c: np.ndarray, b: float, x: float, f: float) -> np.ndarray:
-    return f**2 * (w @ c + b - np.log(x)) * c
-
-
 _PAIR_CASES = [(np.array([1.0]), np.array([2.0]), 0.0, 1.0, 1.0),
                (np.array([0.5, -1.0]), np.array([0.0, 0.0]), 0.3, 4.0, 0.5),
                (np.array([0.5, -1.0]), np.array([1.0, 2.0]), 0.3, 4.0, 0.5),
@@ -77,21 +43,13 @@ _PAIR_CASES = [(np.array([1.0]), np.array([2.0]), 0.0, 1.0, 1.0),
 
 def _solve_parts(word: str, min_n: int, max_n: int) -> list[str]:
     whole = f"<{word}>"
-    return [
-        whole[i:i + n]
-        for i in range(len(whole))
-        for n in range(min_n, max_n + 1)
-        if i + n <= len(whole)
-    ]
+    return [whole[i : i + n] for i in range(len(whole))
+            for n in range(min_n, max_n + 1) if i + n <= len(whole)]
 
 
 def _without_borders(word: str, min_n: int, max_n: int) -> list[str]:
-    return [
-        word[i:i + n]
-        for i in range(len(word))
-        for n in range(min_n, max_n + 1)
-        if i + n <= len(word)
-    ]
+    return [word[i : i + n] for i in range(len(word))
+            for n in range(min_n, max_n + 1) if i + n <= len(word)]
 
 
 def _cut_at_the_end(word: str, min_n: int, max_n: int) -> list[str]:
@@ -101,16 +59,8 @@ def _cut_at_the_end(word: str, min_n: int, max_n: int) -> list[str]:
 
 def _one_short(word: str, min_n: int, max_n: int) -> list[str]:
     whole = f"<{word}>"
-    return [
-        whole[i:i + n]
-        for i in range(len(whole))
-        for n in range(min_n, max_n)
-        if i + n <= len(whole)
-    ]
-
-
-def _each_once(word: str, min_n: int, max_n: int) -> list[str]:
-    return list(dict.fromkeys(_solve_parts(word, min_n, max_n)))
+    return [whole[i : i + n] for i in range(len(whole))
+            for n in range(min_n, max_n) if i + n <= len(whole)]
 
 
 _PART_CASES = [("is", 3, 6), ("a", 3, 3), ("where", 3, 4), ("où", 3, 6), ("banana", 3, 3)]
@@ -126,58 +76,31 @@ def _solve_hash_of(text: str) -> int:
     return value
 
 
-def _unsigned(text: str) -> int:
-    value = 2166136261
-    for byte in text.encode():
-        value = (value ^ byte) * 16777619 % 2**32
-    return value
+def _hash_of(numbers: Callable, step: Callable[[int, int], int]) -> Callable:
+    """FNV over other numbers than signed bytes, or with another step."""
+    return lambda text: functools.reduce(step, numbers(text), 2166136261)
 
 
-def _of_characters(text: str) -> int:
-    value = 2166136261
-    for letter in text:
-        value = (value ^ ord(letter)) * 16777619 % 2**32
-    return value
-
-
-def _product_first(text: str) -> int:
-    value = 2166136261
-    for byte in text.encode():
-        signed = byte if byte < 128 else byte | 0xFFFFFF00
-        value = value * 16777619 % 2**32 ^ signed
-    return value
-
-
-def _never_cut(text: str) -> int:
-    value = 2166136261
-    for byte in text.encode():
-        value = (value ^ byte) * 16777619
-    return value
+def _signed(text: str) -> list[int]:
+    return [byte if byte < 128 else byte | 0xFFFFFF00 for byte in text.encode()]
 
 
 _HASH_CASES = [("a",), ("<he",), ("foobar",), ("é",), ("<où",), ("你",)]
 
 # ------------------------------------------------------------------------------ same_products
 
-CHANGES = ("all words and all contexts turned by the same rotation", "all words times 2, all "
-                                                                     "contexts times 1/2",
-           "1 added to all word biases, 1 taken from all context biases", "words and contexts "
-                                                                          "exchanged, with their "
-                                                                          "biases",
-           "1 added to every number of every word", "the word vectors replaced by w + w̃")
-UNCHANGED = frozenset(CHANGES[:4])  # tests/exercises/test_glove_and_fasttext.py measures it
 _REASONS = {
-    CHANGES[0]: "a rotation Q gives wQ · w̃Q", CHANGES[1]: "where do the factors go in the "
-    "product?", CHANGES[2]: "only the sum b + b̃ is in the loss", CHANGES[3]: "the counts are "
-    "symmetric: X of (i, j) "
-    "is X of (j, i)", CHANGES[4]: "(w + 1) · w̃ is w · w̃ plus the sum of all numbers of w̃",
-    CHANGES[5]: "(w + w̃) · w̃ has a new term, the squared length of w̃"
-}
-
-
-def _judge_same_products(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, UNCHANGED)
-
+    "all words and all contexts turned by the same rotation": "a rotation Q gives wQ · w̃Q",
+    "all words times 2, all contexts times 1/2": "where do the factors go in the product?",
+    "1 added to all word biases, 1 taken from all context biases":
+        "only the sum b + b̃ is in the loss",
+    "words and contexts exchanged, with their biases":
+        "the counts are symmetric: X of (i, j) is X of (j, i)",
+    "1 added to every number of every word":
+        "(w + 1) · w̃ is w · w̃ plus the sum of all numbers of w̃",
+    "the word vectors replaced by w + w̃": "(w + w̃) · w̃ has a new term, the squared length of w̃"}
+CHANGES = tuple(_REASONS)
+UNCHANGED = frozenset(CHANGES[:4])  # tests/exercises/test_glove_and_fasttext.py measures it
 
 # ------------------------------------------------------------------------------ between
 
@@ -194,8 +117,7 @@ def _judge_between(points: Any) -> str | None:
     cosine = [float(word @ row / np.linalg.norm(word) / np.linalg.norm(row)) for row in x]
     if not cosine[2] > max(cosine[:2]) + 1e-6:
         return (f"the stranger should be nearest to the mean; its cosine is {cosine[2]:.3f}, those "
-                f"of the senses are {cosine[0]:.3f} and "
-                f"{cosine[1]:.3f}")
+                f"of the senses are {cosine[0]:.3f} and {cosine[1]:.3f}")
     apart = [float(x[2] @ row / np.linalg.norm(x[2]) / np.linalg.norm(row)) for row in x[:2]]
     if max(apart) < 0.8:
         return None
@@ -206,98 +128,82 @@ def _judge_between(points: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_cells(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_cells(rng: Generator) -> list[tuple]:
     x_max, power = float(rng.integers(8, 80)), float(rng.uniform(0.4, 0.9))
-    return [(x_max * float(share), x_max, power)
-            for share in (*rng.uniform(0.05, 0.9, size=3), 1.0, 3.5)]
+    return [(x_max * float(share), x_max, power) for share in (*rng.uniform(0.05, 0.9, size=3), 1.0,
+                                                               3.5)]
 
 
-def _fresh_pairs(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=d), float(rng.normal()), float(rng.integers(
-        2, 90)), float(rng.uniform(0.1, 0.9))) for d in (2, 3, 5)]
-
-
-def _fresh_words(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_words(rng: Generator) -> list[tuple]:
     words = ["".join("aeinrstl"[i] for i in rng.integers(8, size=n)) for n in (2, 5, 8)]
-    return [
-        *((word, low, low + int(rng.integers(1, 3)))
-          for word, low in zip(words, (2, 3, 3), strict=True)), ("nanana", 3, 4)
-    ]
+    return [*((word, low, low + int(rng.integers(1, 3)))
+              for word, low in zip(words, (2, 3, 3), strict=True)), ("nanana", 3, 4)]
 
 
-def _fresh_letters(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_letters(rng: Generator) -> list[tuple]:
     plain = ["".join(chr(97 + i) for i in rng.integers(26, size=n)) for n in (5, 9)]
-    return [
-        *((word, ) for word in plain),
-        *((word[:2] + chr(int(code)), )
-          for word, code in zip(plain, (rng.integers(0xE0, 0xFF),
-                                        rng.integers(0x4E00, 0x9000)), strict=True))
-    ]
+    return [*((word,) for word in plain), *((word[:2] + chr(int(code)),)
+                                            for word, code in zip(plain,
+                                                                  (rng.integers(0xE0, 0xFF),
+                                                                   rng.integers(0x4E00, 0x9000)),
+                                                                  strict=True))]
 
 
-EXERCISES = {
-    "same_products": Exercise(
-        name="same_products",
-        question="Which changes leave the loss of GloVe as it is, on "
-        "symmetric counts?",
-        judge=_judge_same_products,
-        solution=set(UNCHANGED),
-        # their labels are printed and must not give it away
-        wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", (set(CHANGES[:2]), set(CHANGES[:3]),
-                                                {*CHANGES[:4], CHANGES[5]},
-                                                {CHANGES[0], CHANGES[3]},
-                                                set(CHANGES)), strict=True)
-        },
+EXERCISES = by_name(
+    which_of("same_products",
+        "Which changes leave the loss of GloVe as it is, on symmetric counts?",
+        _REASONS, UNCHANGED,
+        wrong=(set(CHANGES[:2]), set(CHANGES[:3]), {*CHANGES[:4], CHANGES[5]},
+               {CHANGES[0], CHANGES[3]}, set(CHANGES)),
         hints=("The loss sees w · w̃ + b + b̃ only. Write that sum for each change and look what "
-               "is new.", "Four of the six leave it as it is.")),
-    "weight": Exercise(
-        name="weight", question="The weight of a count", judge=judge_function(
-            _solve_weight, _WEIGHT_CASES), solution=_solve_weight, fresh=_fresh_cells, wrong={
-                "weights above 1": _above_one, "a power without the division": _power_of_the_cut,
-                "no power": _without_power, "nothing above x_max": _nothing_above
-            },
+               "is new.",
+               "Four of the six leave it as it is.")),
+    function_task("weight", "The weight of a count",
+        _solve_weight, _WEIGHT_CASES, fresh=_fresh_cells,
+        wrong={"weights above 1": lambda x, x_max, exponent: (x / x_max)**exponent,
+               "a power without the division": lambda x, x_max, exponent: min(x, x_max)**exponent,
+               "no power": lambda x, x_max, exponent: min(1.0, x / x_max),
+               "nothing above x_max":
+                   lambda x, x_max, exponent: (x / x_max)**exponent if x <= x_max else 0.0},
         hints=("Below x_max it is a power of x / x_max, from there on 1.", "One min is enough.")),
-    "pair_gradient": Exercise(
-        name="pair_gradient", question="The gradient of one pair's ½ f diff² for the word's vector",
-        judge=judge_function(_solve_pair_gradient, _PAIR_CASES), solution=_solve_pair_gradient,
-        fresh=_fresh_pairs, wrong={
-            "the gradient of the context": _of_the_context, "points up instead of "
-            "down": _climbs, "counts instead of logarithms": _no_logarithm,
-            "forgets the weight": _forgets_the_weight, "the weight twice": _weight_squared
-        }, hints=("The derivative of ½ f diff² is f diff times the derivative of diff.",
-                  "diff = w·c + b − log x. Its derivative by w is c.")),
-    "parts": Exercise(
-        name="parts", question="All n-grams of a word between its borders", judge=judge_function(
-            _solve_parts, _PART_CASES), solution=_solve_parts, fresh=_fresh_words, wrong={
-                "no borders": _without_borders, "pieces that are cut at the end": _cut_at_the_end,
-                "max_n left out": _one_short, "each piece once": _each_once
-            }, hints=("Work on '<' + word + '>'. For each place, for each length.",
-                      "A piece from i of length n exists if i + n <= len(whole).")),
-    "hash_of": Exercise(
-        name="hash_of", question="The hash of fastText, for letters of any language",
-        judge=judge_function(_solve_hash_of, _HASH_CASES), solution=_solve_hash_of,
-        fresh=_fresh_letters, wrong={
-            "bytes without their sign": _unsigned, "characters instead of bytes": _of_characters,
-            "product before xor": _product_first, "never cut to 32 bits": _never_cut
-        }, hints=("text.encode() gives the bytes. In fastText each is a signed number of 8 bits.",
-                  "A byte of 128 or more becomes byte | 0xFFFFFF00 when its sign is carried to 32 "
-                  "bits; then xor, times the prime, mod 2**32.")),
-    "between": Exercise(
-        name="between", question="Two senses and a word nearer to their mean than either",
-        judge=_judge_between, solution=np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), wrong={
-            "the stranger is one sense": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]),
-            "senses too near": np.array([[1.0, 0.5], [0.5, 1.0], [1.0, 1.0]]),
-            "a stranger on the other side": np.array([[1.0, 0.0], [0.0, 1.0],
-                                                      [-1.0,
-                                                       -1.0]]), "no mean": np.array([[1.0, 0.0],
-                                                                                     [-1.0, 0.0],
-                                                                                     [1.0, 1.0]])
-        }, hints=("Draw two arrows at a right angle. Where does their mean point?",
-                  "Let the stranger point where the mean points.")),
-}
+    function_task("pair_gradient", "The gradient of one pair's ½ f diff² for the word's vector",
+        _solve_pair_gradient, _PAIR_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=d), float(rng.normal()),
+                            float(rng.integers(2, 90)), float(rng.uniform(0.1, 0.9)))
+                           for d in (2, 3, 5)],
+        wrong={"the gradient of the context": lambda w, c, b, x, f: f * (w @ c + b - np.log(x)) * w,
+               "points up instead of down": lambda w, c, b, x, f: f * (np.log(x) - w @ c - b) * c,
+               "counts instead of logarithms": lambda w, c, b, x, f: f * (w @ c + b - x) * c,
+               "forgets the weight": lambda w, c, b, x, f: (w @ c + b - np.log(x)) * c,
+               "the weight twice": lambda w, c, b, x, f: f**2 * (w @ c + b - np.log(x)) * c},
+        hints=("The derivative of ½ f diff² is f diff times the derivative of diff.",
+               "diff = w·c + b − log x. Its derivative by w is c.")),
+    function_task("parts", "All n-grams of a word between its borders",
+        _solve_parts, _PART_CASES, fresh=_fresh_words,
+        wrong={
+            "no borders": _without_borders,
+            "pieces that are cut at the end": _cut_at_the_end,
+            "max_n left out": _one_short,
+            "each piece once":
+                lambda word, min_n, max_n: list(dict.fromkeys(_solve_parts(word, min_n, max_n)))},
+        hints=("Work on '<' + word + '>'. For each place, for each length.",
+               "A piece from i of length n exists if i + n <= len(whole).")),
+    function_task("hash_of", "The hash of fastText, for letters of any language",
+        _solve_hash_of, _HASH_CASES, fresh=_fresh_letters,
+        wrong={"bytes without their sign":
+                   _hash_of(str.encode, lambda h, x: (h ^ x) * 16777619 % 2**32),
+               "characters instead of bytes":
+                   _hash_of(lambda text: map(ord, text), lambda h, x: (h ^ x) * 16777619 % 2**32),
+               "product before xor": _hash_of(_signed, lambda h, x: h * 16777619 % 2**32 ^ x),
+               "never cut to 32 bits": _hash_of(str.encode, lambda h, x: (h ^ x) * 16777619)},
+        hints=("text.encode() gives the bytes. In fastText each is a signed number of 8 bits.",
+               "A byte of 128 or more becomes byte | 0xFFFFFF00 when its sign is carried to 32 "
+               "bits; then xor, times the prime, mod 2**32.")),
+    Exercise("between", question="Two senses and a word nearer to their mean than either",
+        judge=_judge_between, solution=np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
+        wrong={"the stranger is one sense": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]),
+               "senses too near": np.array([[1.0, 0.5], [0.5, 1.0], [1.0, 1.0]]),
+               "a stranger on the other side": np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]),
+               "no mean": np.array([[1.0, 0.0], [-1.0, 0.0], [1.0, 1.0]])},
+        hints=("Draw two arrows at a right angle. Where does their mean point?",
+               "Let the stranger point where the mean points.")))

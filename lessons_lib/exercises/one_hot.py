@@ -8,9 +8,11 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from ..core import generator
-from .base import Exercise, judge_function
+from ._declare import by_name, function_task
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
@@ -25,10 +27,6 @@ def _solve_words_needed(counts: list[int], share: float) -> int:
     return int(np.flatnonzero(covered >= share)[0]) + 1
 
 
-def _one_too_many(counts: list[int], share: float) -> int:
-    return _solve_words_needed(counts, share) + 1
-
-
 def _in_given_order(counts: list[int], share: float) -> int:
     return int(np.flatnonzero(np.cumsum(counts) / np.sum(counts) >= share)[0]) + 1
 
@@ -41,10 +39,6 @@ def _more_than_the_share(counts: list[int], share: float) -> int:
     return int(
         np.flatnonzero(np.cumsum(np.sort(counts)[::-1]) /
                        np.sum(counts) > min(share, 0.999999))[0]) + 1
-
-
-def _share_of_the_words(counts: list[int], share: float) -> int:
-    return math.ceil(share * len(counts))
 
 
 def _judge_equidistant(points: Any) -> str | None:
@@ -64,8 +58,8 @@ def _judge_equidistant(points: Any) -> str | None:
 
 
 _WORD_CASES = [(["cat"], ["cat"]), (["cat"], ["dog"]), ([], ["dog"]), (["a", "cat"], ["a", "dog"]),
-               (["a", "b", "c"], ["b"]),
-               (["the", "cat", "saw", "the", "dog"], ["the", "dog", "saw", "the", "bird"]),
+               (["a", "b", "c"], ["b"]), (["the", "cat", "saw", "the", "dog"],
+                                          ["the", "dog", "saw", "the", "bird"]),
                (["x", "x", "x", "y"], ["x", "z"])]
 _COUNT_CASES = [([4, 3, 2, 1], 0.5), ([4, 3, 2, 1], 0.7), ([1, 2, 3, 4], 0.7),
                 ([10, 1, 1, 1, 1], 0.5), ([5, 5, 5, 5], 1.0),
@@ -75,19 +69,17 @@ _TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_texts(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_texts(rng: Generator) -> list[tuple]:
     words = [f"w{i}" for i in rng.choice(1000, size=12, replace=False)]
 
     def text(n: int) -> list[str]:
         return [words[i] for i in rng.integers(len(words), size=n)]
 
-    return [([], text(3)), (text(4), []), ([], []),
-            *((text(int(n)), text(int(m))) for n, m in rng.integers(3, 14, size=(6, 2)))]
+    return [([], text(3)), (text(4), []), ([], []), *((text(int(n)), text(int(m)))
+                                                      for n, m in rng.integers(3, 14, size=(6, 2)))]
 
 
-def _fresh_counts(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_counts(rng: Generator) -> list[tuple]:
     some = [(rng.integers(1, 60, size=int(n)).tolist(), float(share))
             for n, share in zip((7, 12, 25), rng.uniform(0.35, 0.85, size=3), strict=True)]
     equal = int(rng.integers(2, 9))
@@ -95,50 +87,42 @@ def _fresh_counts(seed: int) -> list[tuple]:
     return [*some, ([equal] * 8, 0.5), ([1, *some[0][0][:3], 90], 1.0)]
 
 
-EXERCISES = {
-    "overlap_cosine": Exercise(
-        name="overlap_cosine",
-        question="The cosine of two one-hot sums, without building a vector", judge=judge_function(
-            _solve_overlap_cosine,
-            _WORD_CASES), solution=_solve_overlap_cosine, fresh=_fresh_texts, wrong={
-                "share of the union (Jaccard)": lambda a, b: len(set(a) & set(b)) / len(
-                    set(a) | set(b)), "no square root": lambda a, b: len(set(a) & set(b)) /
-                (len(set(a)) * len(set(b)))
-                if a and b else 0.0, "repeated words count in the length": lambda a, b: len(
-                    set(a) & set(b)) / math.sqrt(len(a) * len(b))
-                if a and b else 0.0, "empty text divides by zero": lambda a, b: len(
-                    set(a) & set(b)) / math.sqrt(len(set(a)) * len(set(b)))
-            },
+EXERCISES = by_name(
+    function_task("overlap_cosine", "The cosine of two one-hot sums, without building a vector",
+        _solve_overlap_cosine, _WORD_CASES, fresh=_fresh_texts,
+        wrong={
+            "share of the union (Jaccard)":
+                lambda a, b: len(set(a) & set(b)) / len(set(a) | set(b)),
+            "no square root":
+                lambda a, b: len(set(a) & set(b)) / (len(set(a)) * len(set(b))) if a and b else 0.0,
+            "repeated words count in the length":
+                lambda a, b: len(set(a) & set(b)) / math.sqrt(len(a) * len(b)) if a and b else 0.0,
+            "empty text divides by zero":
+                lambda a, b: len(set(a) & set(b)) / math.sqrt(len(set(a)) * len(set(b)))},
         hints=("The vectors hold only 0 and 1. What is their inner product, said in words?",
                "The squared length of a vector of zeros and ones is the number of its ones: count "
                "distinct words, not words.")),
-    "words_needed": Exercise(
-        name="words_needed",
-        question="How many words cover a given share of a text?", judge=judge_function(
-            _solve_words_needed,
-            _COUNT_CASES), solution=_solve_words_needed, fresh=_fresh_counts, wrong={
-                "one too many": _one_too_many, "counts taken in the given order": _in_given_order,
-                "rarest words first": _rarest_first, "more than the share": _more_than_the_share,
-                "share of the words, not of the "
-                "text": _share_of_the_words
-            },
+    function_task("words_needed", "How many words cover a given share of a text?",
+        _solve_words_needed, _COUNT_CASES, fresh=_fresh_counts,
+        wrong={"one too many": lambda counts, share: _solve_words_needed(counts, share) + 1,
+               "counts taken in the given order": _in_given_order,
+               "rarest words first": _rarest_first,
+               "more than the share": _more_than_the_share,
+               "share of the words, not of the text":
+                   lambda counts, share: math.ceil(share * len(counts))},
         hints=("Take the most frequent words first, and keep a running total: np.cumsum.",
                "You need the first position at which the running total, divided by the sum of all "
                "counts, reaches the share. Positions start at 0.")),
-    "equidistant": Exercise(
-        name="equidistant", question="Four words, three numbers each, all equally far apart",
-        judge=_judge_equidistant, solution=_TETRAHEDRON, wrong={
-            "four one-hot vectors": np.eye(4),
-            "corners of a square": np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]),
-            "three one-hots and the origin": np.vstack([np.eye(3), np.zeros(
-                (1, 3))]), "all in one place": np.ones(
-                    (4, 3)), "points on a line": np.arange(12).reshape(4, 3)
-        },
+    Exercise("equidistant", question="Four words, three numbers each, all equally far apart",
+        judge=_judge_equidistant, solution=_TETRAHEDRON,
+        wrong={"four one-hot vectors": np.eye(4),
+               "corners of a square": np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]),
+               "three one-hots and the origin": np.vstack([np.eye(3), np.zeros((1, 3))]),
+               "all in one place": np.ones((4, 3)),
+               "points on a line": np.arange(12).reshape(4, 3)},
         hints=("Three points at equal distances make a triangle. Which body has four corners at "
                "equal distances?",
                "Take every second corner of a cube: between any two of them exactly two of the "
                "three numbers change sign.",
                "Why not five? The only point at one distance from all four corners is the centre, "
-               "and it is nearer to them than they are "
-               "to each other.")),
-}
+               "and it is nearer to them than they are to each other.")))

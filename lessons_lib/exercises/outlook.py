@@ -5,15 +5,12 @@ tell a decoder, equal budgets, the last token, a causal mean, and who gets an in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator
-from ._which_of import judge_which
-from .base import Exercise, judge_function, judge_value
+from ._declare import by_name, function_task, value_task, which_of
 
 __all__ = ["EXERCISES"]
 
@@ -26,25 +23,9 @@ def _solve_cut_short(X: np.ndarray, k: int) -> np.ndarray:
     return first / np.where(lengths > 0, lengths, 1)
 
 
-def _scaled_before(X: np.ndarray, k: int) -> np.ndarray:
-    return _solve_cut_short(X, X.shape[1])[:, :k]
-
-
-def _not_scaled(X: np.ndarray, k: int) -> np.ndarray:
-    return X[:, :k]
-
-
-def _last_numbers(X: np.ndarray, k: int) -> np.ndarray:
-    return _solve_cut_short(X[:, ::-1], k)[:, ::-1]
-
-
 def _zero_row_forgotten(X: np.ndarray, k: int) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         return X[:, :k] / np.linalg.norm(X[:, :k], axis=1, keepdims=True)
-
-
-def _first_rows(X: np.ndarray, k: int) -> np.ndarray:
-    return _solve_cut_short(X, X.shape[1])[:k]
 
 
 _X = np.array([[3.0, 4.0, 12.0, 0.0], [0.0, 0.0, 1.0, 2.0], [-1.0, 2.0, 2.0, 4.0]])
@@ -79,18 +60,6 @@ def _scaled_once(U: np.ndarray, V: np.ndarray, sizes: list[int], tau: float) -> 
     return float(sum(np.mean(np.log(np.exp(x).sum(axis=1)) - np.diag(x)) for x in logits))
 
 
-def _mean_of_sizes(U: np.ndarray, V: np.ndarray, sizes: list[int], tau: float) -> float:
-    return _solve_nested_loss(U, V, sizes, tau) / len(sizes)
-
-
-def _times_tau(U: np.ndarray, V: np.ndarray, sizes: list[int], tau: float) -> float:
-    return _solve_nested_loss(U, V, sizes, 1 / tau)
-
-
-def _only_the_smallest(U: np.ndarray, V: np.ndarray, sizes: list[int], tau: float) -> float:
-    return _solve_nested_loss(U, V, [min(sizes)], tau)
-
-
 _U = np.array([[1.0, 0.5, -0.2, 0.3], [-0.4, 1.0, 0.6, 0.1], [0.2, -0.7, 1.0, 0.9]])
 _V = np.array([[0.9, 0.6, 0.1, -0.3], [-0.5, 0.8, 0.7, 0.4], [0.1, -0.9, 0.6, 1.1]])
 _NESTED_CASES = [(_U, _V, [2, 4], 0.5), (_U, _V, [1, 2, 4], 0.2), (_U[:2], _V[:2], [4, 2], 1.0),
@@ -104,20 +73,8 @@ def _solve_last_token(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return states[np.arange(len(states)), last]
 
 
-def _last_column(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return states[:, -1]
-
-
-def _length_less_one(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return states[np.arange(len(states)), mask.sum(axis=1) - 1]
-
-
 def _mean_of_all(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-
-
-def _first_token(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return states[np.arange(len(states)), np.argmax(mask, axis=1)]
 
 
 def _one_after(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -133,47 +90,33 @@ _LAST_CASES = [(_STATES, _RIGHT), (_STATES, _LEFT), (_STATES, _FULL),
 
 # ------------------------------------------------------------------------------ who_is_told
 
-TEXTS = ("E5: the question of a search", "E5: the passages to be searched",
-         "BGE: the short question of a search", "BGE: the passages to be searched",
-         "E5-mistral: the question of a search", "E5-mistral: the documents to be searched")
-TOLD = frozenset((TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[4]))
 _RULES = {
-    TEXTS[0]: "E5 was trained with `query: ` before questions",
-    TEXTS[1]: "E5 was trained with `passage: ` before passages",
-    TEXTS[2]: "BGE puts its instruction before short questions",
-    TEXTS[3]: "with BGE only the question gets an instruction",
-    TEXTS[4]: "E5-mistral's template begins with `Instruct:` and ends in the query",
-    TEXTS[5]: "with E5-mistral documents get none"
-}
-
-
-def _judge_who_is_told(answer: Any) -> str | None:
-    return judge_which(answer, _RULES, TOLD, look="Think of what each was trained with")
-
-
-def _values(*pairs: tuple[str, Any]) -> dict[str, Any]:
-    return dict(pairs)
-
+    "E5: the question of a search": "E5 was trained with `query: ` before questions",
+    "E5: the passages to be searched": "E5 was trained with `passage: ` before passages",
+    "BGE: the short question of a search": "BGE puts its instruction before short questions",
+    "BGE: the passages to be searched": "with BGE only the question gets an instruction",
+    "E5-mistral: the question of a search":
+        "E5-mistral's template begins with `Instruct:` and ends in the query",
+    "E5-mistral: the documents to be searched": "with E5-mistral documents get none"}
+TEXTS = tuple(_RULES)
+TOLD = frozenset((TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[4]))
 
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_vectors(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_vectors(rng: Generator) -> list[tuple]:
     tables = [(rng.normal(size=(n, d)), k) for n, d, k in ((2, 3, 1), (4, 5, 3), (6, 4, 2))]
     for X, k in tables:
         X[rng.integers(len(X)), :k] = 0  # a row of which nothing is left
     return tables
 
 
-def _fresh_views(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_views(rng: Generator) -> list[tuple]:
     tables = zip((2, 3, 5), ([1, 2], [4, 2], [2, 3, 6]), rng.uniform(0.2, 0.9, size=3), strict=True)
     return [(*rng.normal(size=(2, n, max(sizes))), sizes, float(tau)) for n, sizes, tau in tables]
 
 
-def _fresh_masks(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_masks(rng: Generator) -> list[tuple]:
     cases = []
     for n, length in ((2, 4), (3, 5), (4, 7)):
         right = (np.arange(length) < rng.integers(2, length, size=n)[:, None]).astype(int)
@@ -181,75 +124,67 @@ def _fresh_masks(seed: int) -> list[tuple]:
     return cases
 
 
-def _function(name: str, question: str, solution: Callable, cases: list[tuple], wrong: dict[str,
-                                                                                            Any],
-              hints: tuple[str, ...], *, fresh: Callable[[int], list[tuple]]) -> Exercise:
-    return Exercise(name=name, question=question, judge=judge_function(solution, cases),
-                    solution=solution, wrong=wrong, hints=hints, fresh=fresh)
-
-
-EXERCISES = {
-    "cut_short": _function(
-        "cut_short", "The first k numbers of each vector, scaled to length 1", _solve_cut_short,
-        _CUT_CASES, {
-            "scaled before the cut": _scaled_before, "not scaled": _not_scaled,
-            "the last k": _last_numbers, "a zero row gives NaN": _zero_row_forgotten,
-            "the first k rows": _first_rows
-        },
-        ("Cut first. What is the length of what is left?", "A row whose first k numbers are all 0 "
-         "stays 0: divide it by 1."), fresh=_fresh_vectors),
-    "nested_loss": _function(
-        "nested_loss", "The sum of InfoNCE over nested sizes, each a mean over rows of U that "
-        "search among the rows of V", _solve_nested_loss, _NESTED_CASES, {
-            "slices instead of beginnings": _in_slices, "scaled to length 1 once": _scaled_once,
-            "mean over the sizes": _mean_of_sizes, "multiplied by tau": _times_tau,
-            "the smallest size alone": _only_the_smallest
-        },
-        ("For every m: cut both tables to m columns, scale their rows to length 1, then the mean "
-         "over rows of -log softmax.",
-         "logits = u @ v.T / tau; a row's loss is log of the sum of its exponentials, less the "
-         "entry on the diagonal."), fresh=_fresh_views), "bag_floor": Exercise(
-             name="bag_floor",
-             question="The least mean loss of a decoder that knows the bag and no "
-             "order, for 12 different pieces", judge=judge_value(
-                 math.log(12), rtol=1e-3, remark="At each place all 12 pieces are equally "
-                 "likely. What is minus the logarithm of "
-                 "that?"), solution=math.log(12), wrong=_values(
-                     ("answer A", 0.0), ("answer B", math.log2(12)), ("answer C", 12.0),
-                     ("answer D", math.log(8192)), ("answer E", math.log(12) / 12)),
-             hints=("The decoder knows which 12 pieces there are, and not which stands where.",
-                    "-log(1/12), in nats.")),
-    "blocks_run": Exercise(
-        name="blocks_run", question="Steps of auto-encoding that run as many blocks as 100 steps "
-        "of contrastive learning", judge=judge_value(
-            2400 / 13, rtol=5e-3, remark="How often is a sentence read by the twelve "
-            "blocks in either way, and what reads it "
-            "besides?"), solution=2400 / 13,
-        wrong=_values(("answer A", 100), ("answer B", 200), ("answer C", 1200 / 13),
-                      ("answer D", 1300 / 24), ("answer E", 50)),
+EXERCISES = by_name(
+    function_task("cut_short", "The first k numbers of each vector, scaled to length 1",
+        _solve_cut_short, _CUT_CASES, fresh=_fresh_vectors,
+        wrong={"scaled before the cut": lambda X, k: _solve_cut_short(X, X.shape[1])[:, :k],
+               "not scaled": lambda X, k: X[:, :k],
+               "the last k": lambda X, k: _solve_cut_short(X[:, ::-1], k)[:, ::-1],
+               "a zero row gives NaN": _zero_row_forgotten,
+               "the first k rows": lambda X, k: _solve_cut_short(X, X.shape[1])[:k]},
+        hints=("Cut first. What is the length of what is left?",
+               "A row whose first k numbers are all 0 stays 0: divide it by 1.")),
+    function_task("nested_loss",
+        "The sum of InfoNCE over nested sizes, each a mean over rows of U that search among the "
+        "rows of V",
+        _solve_nested_loss, _NESTED_CASES, fresh=_fresh_views,
+        wrong={
+            "slices instead of beginnings": _in_slices,
+            "scaled to length 1 once": _scaled_once,
+            "mean over the sizes":
+                lambda U, V, sizes, tau: _solve_nested_loss(U, V, sizes, tau) / len(sizes),
+            "multiplied by tau": lambda U, V, sizes, tau: _solve_nested_loss(U, V, sizes, 1 / tau),
+            "the smallest size alone":
+                lambda U, V, sizes, tau: _solve_nested_loss(U, V, [min(sizes)], tau)},
+        hints=("For every m: cut both tables to m columns, scale their rows to length 1, then the "
+               "mean over rows of -log softmax.",
+               "logits = u @ v.T / tau; a row's loss is log of the sum of its exponentials, less "
+               "the entry on the diagonal.")),
+    value_task("bag_floor",
+        "The least mean loss of a decoder that knows the bag and no order, for 12 different pieces",
+        math.log(12), rtol=1e-3,
+        remark="At each place all 12 pieces are equally likely. What is minus the logarithm of "
+               "that?",
+        wrong=(0.0, math.log2(12), 12.0, math.log(8192), math.log(12) / 12),
+        hints=("The decoder knows which 12 pieces there are, and not which stands where.",
+               "-log(1/12), in nats.")),
+    value_task("blocks_run",
+        "Steps of auto-encoding that run as many blocks as 100 steps of contrastive learning",
+        2400 / 13, rtol=5e-3,
+        remark="How often is a sentence read by the twelve blocks in either way, and what reads it "
+               "besides?",
+        wrong=(100, 200, 1200 / 13, 1300 / 24, 50),
         hints=("Two views of the sentence in one of them. One view and a decoder of one block in "
-               "the other.", "100 · 2 · 12 = steps · (12 + 1).")), "last_token": _function(
-                   "last_token", "The vector of the last real token, wherever the padding is",
-                   _solve_last_token, _LAST_CASES, {
-                       "last column": _last_column, "length less one": _length_less_one,
-                       "mean": _mean_of_all, "first token": _first_token, "one after": _one_after
-                   }, ("mask[:, ::-1] read from the left is the mask read from the right.",
-                       "np.argmax of a row of zeros and ones is the place of its first one."),
-                   fresh=_fresh_masks), "first_weight": Exercise(
-                       name="first_weight",
-                       question="Weight of the first of five tokens in the mean of causal "
-                       "averages", judge=judge_value(
-                           137 / 300, rtol=2e-3, remark="Place i holds the mean of tokens 1 to i, "
-                           "so the first token has 1/i there. Average "
-                           "over i."), solution=137 / 300, wrong=_values(
-                               ("answer A", 0.2), ("answer B", 1.0), ("answer C", 137 / 60),
-                               ("answer D", 1 / 3), ("answer E", 0.04)),
-                       hints=("Five places: 1, 1/2, 1/3, 1/4, 1/5 of the first token.", )),
-    "who_is_told": Exercise(
-        name="who_is_told", question="Which texts get a prefix or an instruction?",
-        judge=_judge_who_is_told, solution=set(TOLD), wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", (set(TEXTS), set(TEXTS[::2]), set(TEXTS[:2]),
-                                                set(TEXTS[:4]), set(TEXTS[1::2])), strict=True)
-        }, hints=("Four of the six.", "E5 has a prefix for either side.")),
-}
+               "the other.",
+               "100 · 2 · 12 = steps · (12 + 1).")),
+    function_task("last_token", "The vector of the last real token, wherever the padding is",
+        _solve_last_token, _LAST_CASES, fresh=_fresh_masks,
+        wrong={"last column": lambda states, mask: states[:, -1],
+               "length less one":
+                   lambda states, mask: states[np.arange(len(states)), mask.sum(axis=1) - 1],
+               "mean": _mean_of_all,
+               "first token":
+                   lambda states, mask: states[np.arange(len(states)), np.argmax(mask, axis=1)],
+               "one after": _one_after},
+        hints=("mask[:, ::-1] read from the left is the mask read from the right.",
+               "np.argmax of a row of zeros and ones is the place of its first one.")),
+    value_task("first_weight", "Weight of the first of five tokens in the mean of causal averages",
+        137 / 300, rtol=2e-3,
+        remark="Place i holds the mean of tokens 1 to i, so the first token has 1/i there. Average "
+               "over i.",
+        wrong=(0.2, 1.0, 137 / 60, 1 / 3, 0.04),
+        hints=("Five places: 1, 1/2, 1/3, 1/4, 1/5 of the first token.",)),
+    which_of("who_is_told", "Which texts get a prefix or an instruction?",
+        _RULES, TOLD, look="Think of what each was trained with",
+        wrong=(set(TEXTS), set(TEXTS[::2]), set(TEXTS[:2]), set(TEXTS[:4]), set(TEXTS[1::2])),
+        hints=("Four of the six.", "E5 has a prefix for either side.")))

@@ -9,36 +9,36 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ..core import generator, shown
-from ._which_of import judge_which
-from .base import Exercise, judge_function, judge_value
+from ..core import shown
+from ._declare import by_name, function_task, labelled, value_task, which_of
+from .base import Exercise
 
 __all__ = ["CHANGES", "EXERCISES", "PAIRS", "UNSEEN", "separable"]
 
 # ------------------------------------------------------------------------------ labels
 
 PAIRS = (("A man is playing a guitar on the street.", "A man is making music.", "entailment"),
-         ("A man is playing a guitar on the street.", "A man is playing a guitar for "
-          "money.", "neutral"), ("A man is playing a guitar on the street.",
-                                 "A man is asleep in his bed.", "contradiction"),
-         ("A man is making music.", "A man is playing a guitar on the street.", "neutral"),
-         ("Three children are eating ice cream.", "At least two children are eating ice "
-          "cream.", "entailment"), ("Three children are eating ice cream.", "Nobody is eating.",
-                                    "contradiction"))
+         ("A man is playing a guitar on the street.", "A man is playing a guitar for money.",
+          "neutral"), ("A man is playing a guitar on the street.", "A man is asleep in his bed.",
+                       "contradiction"), ("A man is making music.",
+                                          "A man is playing a guitar on the street.", "neutral"),
+         ("Three children are eating ice cream.", "At least two children are eating ice cream.",
+          "entailment"), ("Three children are eating ice cream.", "Nobody is eating.",
+                          "contradiction"))
 _KINDS = ("entailment", "neutral", "contradiction")
-_WHY = ("who plays the guitar makes music", "it may be for money, or not", "he cannot do both at "
-        "once", "the other way round it may be a violin", "three are at least two",
-        "three children eat")
+_WHY = ("who plays the guitar makes music", "it may be for money, or not",
+        "he cannot do both at once", "the other way round it may be a violin",
+        "three are at least two", "three children eat")
 
 
 def _judge_labels(answer: Any) -> str | None:
     if isinstance(answer, str) or not isinstance(answer, Iterable):
         return f"expected a list of six labels, yours is {type(answer).__name__}"
     mine = list(answer)
-    if len(mine) != len(PAIRS) or (unknown := [
-            label for label in mine if not isinstance(label, str) or label not in _KINDS
-    ]):
+    unknown = [label for label in mine if not isinstance(label, str) or label not in _KINDS]
+    if len(mine) != len(PAIRS) or unknown:
         found = f"{len(mine)} labels" if len(mine) != len(PAIRS) else shown(unknown[0])
         return f"expected six labels out of {', '.join(_KINDS)}; yours has {found}"
     wrong = [i for i, (label, pair) in enumerate(zip(mine, PAIRS, strict=True)) if label != pair[2]]
@@ -69,8 +69,8 @@ def _with(difference: Callable, product: Callable) -> Callable:
     return features
 
 
-_U, _V = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]]), np.array([[2.0, 0.5], [1.0, -1.0],
-                                                                    [-3.0, 1.0]])
+_U = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]])
+_V = np.array([[2.0, 0.5], [1.0, -1.0], [-3.0, 1.0]])
 _FEATURE_CASES = [(_U, _V, ["u", "v", "|u-v|"]), (_U, _V, ["|u-v|"]), (_U, _V, ["u*v", "|u-v|"]),
                   (_U[:1], _V[:1], ["v", "u"]), (_V, _U, ["u", "v", "|u-v|", "u*v"])]
 
@@ -87,20 +87,18 @@ def _hinge_of_mean(a: np.ndarray, p: np.ndarray, n: np.ndarray, margin: float) -
         float((np.linalg.norm(a - p, axis=1) - np.linalg.norm(a - n, axis=1)).mean()) + margin, 0.0)
 
 
-def _triplet_of(of: Callable[[np.ndarray, np.ndarray, float], np.ndarray],
-                power: int = 1) -> Callable:
+def _triplet_of(of, power=1):
     def triplet(a, p, n, margin):
-        return float(
-            of(np.linalg.norm(a - p, axis=1)**power,
-               np.linalg.norm(a - n, axis=1)**power, margin).mean())
+        return float(of(np.linalg.norm(a - p, axis=1)**power, np.linalg.norm(a - n, axis=1)**power,
+                        margin).mean())
 
     return triplet
 
 
 _A, _P, _N = np.zeros((1, 2)), np.array([[1.0, 0.0]]), np.array([[0.0, 3.0]])
 _TRIPLET_CASES = [(_A, _P, _N, 1.0), (_A, _P, np.array([[0.0, 1.0]]), 1.0), (_A, _P, _P, 5.0),
-                  (_A, _N, _P, 0.0),
-                  (np.vstack([_A, _A]), np.vstack([_P, _N]), np.vstack([_N, _P]), 1.0)]
+                  (_A, _N, _P, 0.0), (np.vstack([_A, _A]), np.vstack([_P, _N]), np.vstack([_N, _P]),
+                                      1.0)]
 
 # ------------------------------------------------------------------ the gradient of the regression
 
@@ -116,18 +114,6 @@ def _without_projection(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
     return 2 * (u @ v / (a * b) - y) * v / (a * b)
 
 
-def _not_twice(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
-    return _solve_cosine_gradient(u, v, y) / 2
-
-
-def _other_sign(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
-    return -_solve_cosine_gradient(u, v, y)
-
-
-def _of_the_other(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
-    return _solve_cosine_gradient(v, u, y)
-
-
 def _as_if_unit(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
     c = u @ v / (np.linalg.norm(u) * np.linalg.norm(v))
     return 2 * (c - y) * (v - c * u)
@@ -139,25 +125,20 @@ _GRADIENT_CASES = [(np.array([1.0, 0.0]), np.array([1.0, 1.0]), 0.2),
 
 # ------------------------------------------------------------------ what the classifier cannot see
 
-CHANGES = ("every vector times 3", "every coordinate by a factor of its own",
-           "one vector added to all", "the coordinates in another order",
-           "the sign of one coordinate turned", "all vectors turned by one rotation",
-           "each vector scaled to length 1")
+_REASONS = {
+    "every vector times 3": "W can be divided by 3",
+    "every coordinate by a factor of its own":
+        "|su - sv| = |s| |u - v|, number by number, and W can take the factors back",
+    "one vector added to all":
+        "it cancels in |u - v|, and b can take back what it does to W u and W v",
+    "the coordinates in another order": "W can put them back",
+    "the sign of one coordinate turned":
+        "the absolute value does not see it, and W can turn it in u and v",
+    "all vectors turned by one rotation":
+        "the absolute value is taken number by number, and turned numbers are mixtures",
+    "each vector scaled to length 1": "another factor for every vector; no W takes that back"}
+CHANGES = tuple(_REASONS)
 UNSEEN = frozenset(CHANGES[:5])                  # tests/exercises/test_sbert.py measures it
-_REASONS = {CHANGES[0]: "W can be divided by 3", CHANGES[1]: "|su - sv| = |s| |u - v|, number by "
-                                                             "number, and W can take the factors "
-                                                             "back",
-            CHANGES[2]: "it cancels in |u - v|, and b can take back what it does to W u and W "
-                        "v", CHANGES[3]: "W can put them back",
-            CHANGES[4]: "the absolute value does not see it, and W can turn it in u and v",
-            CHANGES[5]: "the absolute value is taken number by number, and turned numbers are "
-                        "mixtures",
-            CHANGES[6]: "another factor for every vector; no W takes that back"}
-
-
-def _judge_unseen(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, UNSEEN)
-
 
 # -------------------------------------------------------------------- pairs that need a comparison
 
@@ -171,10 +152,8 @@ def separable(x: np.ndarray, label: np.ndarray) -> bool:
 
     sign = np.where(label > 0, 1.0, -1.0)[:, None]
     bounds = np.hstack([x, np.ones((len(x), 1))]) * sign  # sign · (w·x + b) >= 1 for all
-    return bool(
-        linprog(np.zeros(x.shape[1] +
-                         1), A_ub=-bounds, b_ub=-np.ones(len(x)), bounds=[(None, None)] *
-                (x.shape[1] + 1)).status == 0)
+    return bool(linprog(np.zeros(x.shape[1] + 1), A_ub=-bounds, b_ub=-np.ones(len(x)),
+                        bounds=[(None, None)] * (x.shape[1] + 1)).status == 0)
 
 
 def _judge_compare(answer: Any) -> str | None:
@@ -194,16 +173,14 @@ def _judge_compare(answer: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_features(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_features(rng: Generator) -> list[tuple]:
     names = ["u", "v", "|u-v|", "u*v"]
     orders = ([names[i] for i in rng.permutation(4)], ["|u-v|", "u"], ["u*v", "v", "|u-v|"])
-    return [(*rng.normal(size=(2, n, d)), order)
-            for (n, d), order in zip(((1, 2), (4, 3), (3, 5)), orders, strict=True)]
+    return [(*rng.normal(size=(2, n, d)), order) for (n, d), order in zip(((1, 2), (4, 3), (3, 5)),
+                                                                          orders, strict=True)]
 
 
-def _fresh_triplets(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_triplets(rng: Generator) -> list[tuple]:
     cases = []
     for n, d in ((2, 2), (4, 3), (7, 2)):
         a, p, q = rng.normal(size=(3, n, d))
@@ -213,100 +190,76 @@ def _fresh_triplets(seed: int) -> list[tuple]:
     return cases
 
 
-def _fresh_pairs(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(*rng.normal(size=(2, d)), float(rng.uniform())) for d in (2, 3, 5)]
-
-
-EXERCISES = {
-    "labels": Exercise(
-        name="labels", question="What follows, what may be, what cannot be?", judge=_judge_labels,
-        solution=[label for *_, label in PAIRS], wrong={
-            "answer A": [
-                "entailment", "entailment", "contradiction", "entailment", "contradiction",
-                "contradiction"
-            ], "answer B": [
-                "entailment", "neutral", "contradiction", "entailment", "contradiction",
-                "contradiction"
-            ], "answer C": [
-                "entailment", "neutral", "neutral", "neutral", "entailment", "contradiction"
-            ], "answer D": [
-                "entailment", "neutral", "contradiction", "neutral", "contradiction",
-                "contradiction"
-            ], "answer E": ["neutral"] * 6
-        },
+EXERCISES = by_name(
+    Exercise("labels", question="What follows, what may be, what cannot be?",
+        judge=_judge_labels, solution=[label for *_, label in PAIRS],
+        wrong=labelled([*_KINDS[:1] * 2, "contradiction", "entailment", *_KINDS[2:] * 2],
+                       [*_KINDS, "entailment", "contradiction", "contradiction"],
+                       [*_KINDS[:2], "neutral", "neutral", "entailment", "contradiction"],
+                       [*_KINDS, "neutral", "contradiction", "contradiction"], ["neutral"] * 6),
         hints=("Ask of each pair: if the first sentence is true, must, may or cannot the second be "
-               "true of the same scene?", "Each label stands twice.")),
-    "features": Exercise(
-        name="features", question="What the classifier sees of a pair", judge=judge_function(
-            _solve_features, _FEATURE_CASES), solution=_solve_features, fresh=_fresh_features,
-        wrong={
-            "always in one order": _fixed_order, "difference with its sign": _with(
-                lambda u, v: u - v, lambda u, v: u * v), "inner product": _with(
-                    lambda u, v: np.abs(u - v), lambda u, v: (u * v).sum(axis=1)),
-            "length of the difference": _with(lambda u, v: np.linalg.norm(u - v, axis=1),
-                                              lambda u, v: u * v), "difference squared": _with(
-                                                  lambda u, v: (u - v)**2, lambda u, v: u * v)
-        }, hints=("A dict from name to array, then the arrays side by side, in the order of the "
-                  "names.", "np.hstack([...]) of arrays (n, dim).")),
-    "triplet": Exercise(
-        name="triplet", question="Mean over the triplets of max(‖a - p‖ - ‖a - n‖ + margin, 0)",
-        judge=judge_function(_solve_triplet, _TRIPLET_CASES), solution=_solve_triplet,
-        fresh=_fresh_triplets, wrong={
-            "squared lengths": _triplet_of(lambda near, far, m: np.maximum(near - far + m, 0),
-                                           power=2), "hinge after the mean": _hinge_of_mean,
-            "signs exchanged": _triplet_of(lambda near, far, m: np.maximum(far - near + m, 0)),
-            "no hinge": _triplet_of(lambda near, far, m: near - far + m),
-            "margin outside": _triplet_of(lambda near, far, m: np.maximum(near - far, 0) + m)
-        }, hints=("One distance per row: np.linalg.norm(a - p, axis=1).", "The maximum with 0 is "
-                  "taken for each triplet, "
-                  "then the mean.")),
-    "cosine_gradient": Exercise(
-        name="cosine_gradient", question="The gradient of (cos(u, v) - y)² with respect to u",
-        judge=judge_function(_solve_cosine_gradient, _GRADIENT_CASES),
-        solution=_solve_cosine_gradient, fresh=_fresh_pairs, wrong={
-            "not at right angles to u": _without_projection, "without the 2": _not_twice,
-            "the other sign": _other_sign, "with respect to v": _of_the_other,
-            "as if of length 1": _as_if_unit
-        }, hints=("The derivative of the cosine with respect to u is v / (‖u‖ ‖v‖) less its part "
-                  "along u.", "2 (c - y) (v / (‖u‖ ‖v‖) - c u / ‖u‖²), with c the cosine.")),
-    "unseen": Exercise(
-        name="unseen", question="Which changes of all vectors can the classifier take "
-        "back?", judge=_judge_unseen, solution=set(UNSEEN), wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", ({CHANGES[0]}, set(CHANGES[:2]), set(CHANGES[:4]),
-                                                set(CHANGES[:6]), set(CHANGES)), strict=True)
-        },
+               "true of the same scene?",
+               "Each label stands twice.")),
+    function_task("features", "What the classifier sees of a pair",
+        _solve_features, _FEATURE_CASES, fresh=_fresh_features,
+        wrong={"always in one order": _fixed_order,
+               "difference with its sign": _with(lambda u, v: u - v, lambda u, v: u * v),
+               "inner product": _with(lambda u, v: np.abs(u - v), lambda u, v: (u * v).sum(axis=1)),
+               "length of the difference":
+                   _with(lambda u, v: np.linalg.norm(u - v, axis=1), lambda u, v: u * v),
+               "difference squared": _with(lambda u, v: (u - v)**2, lambda u, v: u * v)},
+        hints=("A dict from name to array, then the arrays side by side, in the order of the "
+               "names.",
+               "np.hstack([...]) of arrays (n, dim).")),
+    function_task("triplet", "Mean over the triplets of max(‖a - p‖ - ‖a - n‖ + margin, 0)",
+        _solve_triplet, _TRIPLET_CASES, fresh=_fresh_triplets,
+        wrong={"squared lengths":
+                   _triplet_of(lambda near, far, m: np.maximum(near - far + m, 0), power=2),
+               "hinge after the mean": _hinge_of_mean,
+               "signs exchanged": _triplet_of(lambda near, far, m: np.maximum(far - near + m, 0)),
+               "no hinge": _triplet_of(lambda near, far, m: near - far + m),
+               "margin outside": _triplet_of(lambda near, far, m: np.maximum(near - far, 0) + m)},
+        hints=("One distance per row: np.linalg.norm(a - p, axis=1).",
+               "The maximum with 0 is taken for each triplet, then the mean.")),
+    function_task("cosine_gradient", "The gradient of (cos(u, v) - y)² with respect to u",
+        _solve_cosine_gradient, _GRADIENT_CASES,
+        fresh=lambda rng: [(*rng.normal(size=(2, d)), float(rng.uniform())) for d in (2, 3, 5)],
+        wrong={"not at right angles to u": _without_projection,
+               "without the 2": lambda u, v, y: _solve_cosine_gradient(u, v, y) / 2,
+               "the other sign": lambda u, v, y: -_solve_cosine_gradient(u, v, y),
+               "with respect to v": lambda u, v, y: _solve_cosine_gradient(v, u, y),
+               "as if of length 1": _as_if_unit},
+        hints=("The derivative of the cosine with respect to u is v / (‖u‖ ‖v‖) less its part "
+               "along u.",
+               "2 (c - y) (v / (‖u‖ ‖v‖) - c u / ‖u‖²), with c the cosine.")),
+    which_of("unseen", "Which changes of all vectors can the classifier take back?",
+        _REASONS, UNSEEN,
+        wrong=({CHANGES[0]}, set(CHANGES[:2]), set(CHANGES[:4]), set(CHANGES[:6]), set(CHANGES)),
         hints=("For which changes is each new feature a weighted sum, plus a constant, of old ones "
-               "that W can undo? u and v: any invertible matrix. "
-               "And |u - v|?", "Five of the seven.")),
-    "compare": Exercise(
-        name="compare", question="Pairs of numbers whose labels |u - v| tells and (u, v) "
-        "cannot", judge=_judge_compare, solution=np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0],
-                                                           [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
-        wrong={
-            "told by u": np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0],
-                                   [1.0, 0.0, 1.0]]),
-            "told by u - v": np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0],
-                                       [0.0, 1.0,
-                                        0.0]]), "told by neither": np.array([[0.0, 0.0, 1.0],
-                                                                             [1.0, 1.0, 0.0],
-                                                                             [2.0, 2.0, 1.0]]),
-            "one label": np.array(
-                [[0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]), "two columns": np.eye(2)
-        },
+               "that W can undo? u and v: any invertible matrix. And |u - v|?",
+               "Five of the seven.")),
+    Exercise("compare", question="Pairs of numbers whose labels |u - v| tells and (u, v) cannot",
+        judge=_judge_compare,
+        solution=np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+        wrong={"told by u":
+                   np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]),
+               "told by u - v": np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0]]),
+               "told by neither": np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [2.0, 2.0, 1.0]]),
+               "one label": np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]),
+               "two columns": np.eye(2)},
         hints=("Draw the pairs as points of the plane. A classifier of (u, v) is a straight cut "
                "through it.",
                "Same or different: two pairs with u = v, and two with u and v exchanged. The name "
-               "of the puzzle is XOR.")), "weights": Exercise(
-                   name="weights",
-                   question="How many numbers are in the head that sees u, v, |u - v| and u * "
-                   "v, for vectors of 768 numbers and three classes?", judge=judge_value(
-                       9219, remark="How many features has a pair, how many rows has W, and "
-                       "what else is in a head?"), solution=9219, wrong={
-                           "without b": 9216, "three features": 6915,
-                           "three features, without b": 6912, "one class": 3073,
-                           "one b for each feature": 12288
-                       }, hints=("A pair has 4 · 768 features; W has a row of them for each class.",
-                                 "3 · 4 · 768 numbers in W, and 3 in b.")),
-}
+               "of the puzzle is XOR.")),
+    value_task("weights",
+        "How many numbers are in the head that sees u, v, |u - v| and u * v, for vectors of 768 "
+        "numbers and three classes?",
+        9219,
+        remark="How many features has a pair, how many rows has W, and what else is in a head?",
+        wrong={"without b": 9216,
+               "three features": 6915,
+               "three features, without b": 6912,
+               "one class": 3073,
+               "one b for each feature": 12288},
+        hints=("A pair has 4 · 768 features; W has a row of them for each class.",
+               "3 · 4 · 768 numbers in W, and 3 in b.")))

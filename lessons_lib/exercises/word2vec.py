@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from ._which_of import judge_which
-from ..core import generator
-from .base import Exercise, judge_function
+from ._declare import by_name, function_task, which_of
+from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
@@ -26,21 +26,17 @@ def _solve_window_pairs(tokens: list[str], half: int) -> list[tuple[str, str]]:
 
 def _reaches_around(tokens: list[str], half: int) -> list[tuple[str, str]]:
     near = [d for d in range(-half, half + 1) if d]
-    return [
-        (tokens[i + d], tokens[i]) for i in range(len(tokens)) for d in near if i + d < len(tokens)
-    ]
+    return [(tokens[i + d],
+             tokens[i]) for i in range(len(tokens)) for d in near if i + d < len(tokens)]
 
 
 def _forgets_the_last(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i])
-            for i in range(len(tokens))
-            for j in range(max(0, i - half), min(len(tokens), i + half))
-            if j != i]
+    return [(tokens[j], tokens[i]) for i in range(len(tokens))
+            for j in range(max(0, i - half), min(len(tokens), i + half)) if j != i]
 
 
 def _pairs_with_itself(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i])
-            for i in range(len(tokens))
+    return [(tokens[j], tokens[i]) for i in range(len(tokens))
             for j in range(max(0, i - half), min(len(tokens), i + half + 1))]
 
 
@@ -52,33 +48,15 @@ def _only_before(tokens: list[str], half: int) -> list[tuple[str, str]]:
     return [(tokens[j], tokens[i]) for i in range(len(tokens)) for j in range(max(0, i - half), i)]
 
 
-_PAIR_CASES = [(["cats", "drink"], 1), (["cats", "drink", "milk"], 1), (["cats", "drink",
-                                                                         "milk"], 2),
-               (["a", "b", "c", "d"], 2), (["a"], 3), (["very", "very", "cold"], 1)]
+_PAIR_CASES = [(["cats", "drink"], 1), (["cats", "drink", "milk"], 1),
+               (["cats", "drink", "milk"], 2), (["a", "b", "c", "d"], 2), (["a"], 3),
+               (["very", "very", "cold"], 1)]
 
 # ------------------------------------------------------------------------------ keep_probability
 
 
 def _solve_keep_probability(count: int, total: int, t: float) -> float:
     ratio = t * total / count
-    return min(1.0, ratio**0.5 + ratio)
-
-
-def _as_in_the_paper(count: int, total: int, t: float) -> float:
-    return min(1.0, (t * total / count) ** 0.5)
-
-
-def _thrown_away(count: int, total: int, t: float) -> float:
-    return 1 - _solve_keep_probability(count, total, t)
-
-
-def _above_one(count: int, total: int, t: float) -> float:
-    ratio = t * total / count
-    return ratio**0.5 + ratio
-
-
-def _ratio_upside_down(count: int, total: int, t: float) -> float:
-    ratio = count / total / t
     return min(1.0, ratio**0.5 + ratio)
 
 
@@ -92,53 +70,25 @@ def _solve_context_gradient(v: np.ndarray, u: np.ndarray, labels: np.ndarray) ->
     return (1 / (1 + np.exp(-u @ v)) - labels) @ u
 
 
-def _climbs(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    return -_solve_context_gradient(v, u, labels)
-
-
-def _of_the_outputs(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    return (1 / (1 + np.exp(-u @ v)) - labels).sum() * v
-
-
-def _forgets_the_labels(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    return (1 / (1 + np.exp(-u @ v))) @ u
-
-
-def _without_sigmoid(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    return (u @ v - labels) @ u
-
-
-def _by_softmax(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    p = np.exp(u @ v)
-    return (p / p.sum() - labels) @ u
-
-
 _GRADIENT_CASES = [(np.array([1.0]), np.array([[2.0]]), np.array([1.0])),
                    (np.array([0.5, -1.0]), np.zeros((3, 2)), np.array([1.0, 0.0, 0.0])),
-                   (np.array([0.5, -1.0]), np.array([[1.0, 0.5], [-0.3, 2.0]]), np.array([1.0,
-                                                                                          0.0])),
-                   (np.array([0.2, 0.1,
-                              -0.4]), np.array([[1.0, 0.0, 2.0], [0.5, -1.0, 0.0],
-                                                [3.0, 1.0, 1.0]]), np.array([1.0, 0.0, 0.0]))]
+                   (np.array([0.5, -1.0]), np.array([[1.0, 0.5], [-0.3, 2.0]]),
+                    np.array([1.0, 0.0])), (np.array([0.2, 0.1, -0.4]),
+                                            np.array([[1.0, 0.0, 2.0], [0.5, -1.0, 0.0],
+                                                      [3.0, 1.0, 1.0]]), np.array([1.0, 0.0, 0.0]))]
 
 # ------------------------------------------------------------------------------ same_neighbours
 
-CHANGES = ("all vectors turned by the same rotation", "all vectors times 3",
-           "each vector times a positive number of its own", "two columns exchanged",
-           "the same vector added to all", "the first column times 10")
+_REASONS = {
+    "all vectors turned by the same rotation": "a rotation changes no length and no angle",
+    "all vectors times 3": "look for the factor 3 in the formula of the cosine, above and below",
+    "each vector times a positive number of its own": "the cosine divides by both lengths",
+    "two columns exchanged": "in which order does a sum of products add?",
+    "the same vector added to all":
+        "draw two vectors at a right angle, then move both far away along the diagonal",
+    "the first column times 10": "what does the cosine look like when only one column is large?"}
+CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])               # tests/exercises/test_word2vec.py measures it
-_REASONS = {CHANGES[0]: "a rotation changes no length and no angle",
-            CHANGES[1]: "look for the factor 3 in the formula of the cosine, above and below",
-            CHANGES[2]: "the cosine divides by both lengths", CHANGES[3]: "in which order does a "
-                                                                          "sum of products add?",
-            CHANGES[4]: "draw two vectors at a right angle, then move both far away along the "
-                        "diagonal",
-            CHANGES[5]: "what does the cosine look like when only one column is large?"}
-
-
-def _judge_same_neighbours(answer: Any) -> str | None:
-    return judge_which(answer, _REASONS, UNCHANGED)
-
 
 # ------------------------------------------------------------------------------ disagree
 
@@ -167,98 +117,76 @@ def _judge_disagree(points: Any) -> str | None:
 # ------------------------------------------------------------------- inputs for a class, made anew
 
 
-def _fresh_tokens(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_tokens(rng: Generator) -> list[tuple]:
     texts = [["abcde"[i] for i in rng.integers(5, size=n)] for n in (4, 7, 10)]
-    return [
-        *((text, int(rng.integers(1, 4))) for text in texts), (["no", "no", "never"], 2), ([], 2)
-    ]
+    return [*((text, int(rng.integers(1, 4))) for text in texts), (["no", "no", "never"], 2),
+            ([], 2)]
 
 
-def _fresh_frequencies(seed: int) -> list[tuple]:
-    rng = generator(seed)
+def _fresh_frequencies(rng: Generator) -> list[tuple]:
     total = int(rng.integers(50_000, 900_000))
-    return [
-        (int(total * share) + 1, total, float(t))
-        for share, t in zip((0.05, 0.01, 0.002, 1e-5), rng.uniform(2e-4, 2e-3, size=4), strict=True)
-    ]
+    return [(int(total * share) + 1, total, float(t)) for share,
+            t in zip((0.05, 0.01, 0.002, 1e-5), rng.uniform(2e-4, 2e-3, size=4), strict=True)]
 
 
-def _fresh_guesses(seed: int) -> list[tuple]:
-    rng = generator(seed)
-    return [(rng.normal(size=d), rng.normal(size=(k + 1, d)), np.eye(k + 1)[0])
-            for d, k in ((3, 2), (4, 5), (6, 3))]
-
-
-EXERCISES = {
-    "same_neighbours": Exercise(
-        name="same_neighbours",
-        question="Which changes leave every word's nearest neighbours by "
-        "cosine as they are?",
-        judge=_judge_same_neighbours,
-        solution=set(UNCHANGED),
-        # their labels are printed and must not give it away
-        wrong={
-            f"answer {letter}": answer
-            for letter, answer in zip("ABCDE", (set(CHANGES[:2]), set(CHANGES[:3]),
-                                                {*CHANGES[:4], CHANGES[4]},
-                                                {CHANGES[0], CHANGES[1], CHANGES[3]},
-                                                set(CHANGES)), strict=True)
-        },
+EXERCISES = by_name(
+    which_of("same_neighbours",
+        "Which changes leave every word's nearest neighbours by cosine as they are?",
+        _REASONS, UNCHANGED,
+        wrong=(set(CHANGES[:2]), set(CHANGES[:3]), {*CHANGES[:4], CHANGES[4]},
+               {CHANGES[0], CHANGES[1], CHANGES[3]}, set(CHANGES)),
         hints=("The cosine is an inner product divided by two lengths. Which of the changes do not "
                "cancel?",
                "Rotations, exchanged columns and lengths leave angles as they are. A shift and a "
                "stretched axis do not.")),
-    "window_pairs": Exercise(
-        name="window_pairs", question="All pairs (context, centre) of a text", judge=judge_function(
-            _solve_window_pairs,
-            _PAIR_CASES), solution=_solve_window_pairs, fresh=_fresh_tokens, wrong={
-                "negative places count from the end": _reaches_around, "the last neighbour is "
-                "missing": _forgets_the_last, "a word is its own neighbour": _pairs_with_itself,
-                "two equal words side by side "
-                "are left out": _leaves_equal_words_out, "only the words before": _only_before
-            },
+    function_task("window_pairs", "All pairs (context, centre) of a text",
+        _solve_window_pairs, _PAIR_CASES, fresh=_fresh_tokens,
+        wrong={"negative places count from the end": _reaches_around,
+               "the last neighbour is missing": _forgets_the_last,
+               "a word is its own neighbour": _pairs_with_itself,
+               "two equal words side by side are left out": _leaves_equal_words_out,
+               "only the words before": _only_before},
         hints=("For the centre at place i the neighbours stand from i - half to i + half, without "
                "i itself.",
                "range(max(0, i - half), min(len(tokens), i + half + 1)): a negative place would "
                "count from the end of the list.")),
-    "keep_probability": Exercise(
-        name="keep_probability", question="How likely is a word kept by subsampling, as the "
-        "program does it?", judge=judge_function(_solve_keep_probability, _KEEP_CASES),
-        solution=_solve_keep_probability, fresh=_fresh_frequencies, wrong={
-            "the formula of the paper": _as_in_the_paper, "the probability of being thrown "
-            "away": _thrown_away, "above 1 for rare words": _above_one,
-            "f and t exchanged": _ratio_upside_down
-        },
-        hints=("f = count / total. The formula needs t / f twice.", "A probability is at most 1: "
-               "min(1.0, ...).")),
-    "context_gradient": Exercise(
-        name="context_gradient", question="The gradient of the loss of one guess, for the vector "
-        "that guesses", judge=judge_function(_solve_context_gradient, _GRADIENT_CASES),
-        solution=_solve_context_gradient, fresh=_fresh_guesses, wrong={
-            "points up instead of down": _climbs, "the gradient of the outputs": _of_the_outputs,
-            "forgets the labels": _forgets_the_labels, "no sigmoid": _without_sigmoid,
-            "softmax instead of sigmoids": _by_softmax
-        },
+    function_task("keep_probability",
+        "How likely is a word kept by subsampling, as the program does it?",
+        _solve_keep_probability, _KEEP_CASES, fresh=_fresh_frequencies,
+        wrong={
+            "the formula of the paper": lambda count, total, t: min(1.0, (t * total / count)**0.5),
+            "the probability of being thrown away":
+                lambda count, total, t: 1 - _solve_keep_probability(count, total, t),
+            "above 1 for rare words":
+                lambda count, total, t: (t * total / count)**0.5 + (t * total / count),
+            "f and t exchanged":
+                lambda count, total, t: min(1.0, (count / total / t)**0.5 + (count / total / t))},
+        hints=("f = count / total. The formula needs t / f twice.",
+               "A probability is at most 1: min(1.0, ...).")),
+    function_task("context_gradient",
+        "The gradient of the loss of one guess, for the vector that guesses",
+        _solve_context_gradient, _GRADIENT_CASES,
+        fresh=lambda rng: [(rng.normal(size=d), rng.normal(size=(k + 1, d)), np.eye(k + 1)[0])
+                           for d, k in ((3, 2), (4, 5), (6, 3))],
+        wrong={"points up instead of down":
+                   lambda v, u, labels: -_solve_context_gradient(v, u, labels),
+               "the gradient of the outputs":
+                   lambda v, u, labels: (1 / (1 + np.exp(-u @ v)) - labels).sum() * v,
+               "forgets the labels": lambda v, u, labels: (1 / (1 + np.exp(-u @ v))) @ u,
+               "no sigmoid": lambda v, u, labels: (u @ v - labels) @ u,
+               "softmax instead of sigmoids":
+                   lambda v, u, labels: (np.exp(u @ v) / np.exp(u @ v).sum() - labels) @ u},
         hints=("The derivative of -log σ(x) is σ(x) - 1, that of -log σ(-x) is σ(x). With a label "
                "y both read σ(x) - y.",
                "Each output contributes (σ(u·v) - y) u. Sum over the outputs: a product of a row "
                "with the matrix u.")),
-    "disagree": Exercise(
-        name="disagree", question="A query and two words on which cosine and distance "
-        "disagree", judge=_judge_disagree, solution=np.array([[4.0, 0.0], [1.0, 0.0], [4.0, 1.0]]),
-        wrong={
-            "all of one length": np.array([[1.0, 0.0], [0.6, 0.8],
-                                           [0.0, 1.0]]), "words exchanged": np.array([[4.0, 0.0],
-                                                                                      [4.0, 1.0],
-                                                                                      [1.0, 0.0]]),
-            "both agree": np.array([[4.0, 0.0], [4.0, 1.0],
-                                    [0.0, 4.0]]), "a word on the origin": np.array([[4.0, 0.0],
-                                                                                    [0.0, 0.0],
-                                                                                    [4.0, 1.0]]),
-            "inner product sides with cosine": np.array([[1.0, 0.0], [5.0, 0.0], [1.0, 1.0]])
-        },
+    Exercise("disagree", question="A query and two words on which cosine and distance disagree",
+        judge=_judge_disagree, solution=np.array([[4.0, 0.0], [1.0, 0.0], [4.0, 1.0]]),
+        wrong={"all of one length": np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]),
+               "words exchanged": np.array([[4.0, 0.0], [4.0, 1.0], [1.0, 0.0]]),
+               "both agree": np.array([[4.0, 0.0], [4.0, 1.0], [0.0, 4.0]]),
+               "a word on the origin": np.array([[4.0, 0.0], [0.0, 0.0], [4.0, 1.0]]),
+               "inner product sides with cosine": np.array([[1.0, 0.0], [5.0, 0.0], [1.0, 1.0]])},
         hints=("The cosine does not see how long a vector is. The distance does.",
                "Let the first word point exactly where the query points, but be much shorter. Put "
-               "the second next to the query's tip.")),
-}
+               "the second next to the query's tip.")))

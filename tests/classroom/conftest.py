@@ -17,9 +17,12 @@ LIMITS = Limits(cell=1.5, call=1.5, total=40.0, memory=700_000_000)
 
 @pytest.fixture
 def confined() -> None:
-    """Skip where this system cannot confine a submission: grading refuses to run there, which other tests check."""
+    """Skip where this system cannot confine a submission: grading refuses to run there, which other
+    tests check.
+    """
     if missing := missing_protections():
-        pytest.skip(f"this system cannot confine a submission: {', '.join(missing)} (Linux 5.13 or newer can)")
+        pytest.skip(f"this system cannot confine a submission: {', '.join(missing)} (Linux 5.13 or "
+                    "newer can)")
 
 
 @pytest.fixture
@@ -30,16 +33,20 @@ def assignment(tmp_path: Path) -> Assignment:
 
 @pytest.fixture
 def hand_in(assignment: Assignment) -> Callable[..., Path]:
-    """``hand_in(student, overlap_cosine="code", …)``: the student's notebook with stubs replaced; ``before`` and ``after`` add cells."""
+    """``hand_in(student, overlap_cosine="code", …)``: the student's notebook with stubs replaced;
+    ``before`` and ``after`` add cells.
+    """
 
-    def write(student: str, *, before: list[str] = (), after: list[str] = (), **answers: str) -> Path:
-        notebook = json.loads((assignment.folder / "student" / "01_one_hot.ipynb").read_text("utf-8"))
+    def write(student: str, *, before: list[str] = (), after: list[str] = (),
+              **answers: str) -> Path:
+        notebook = json.loads(
+            (assignment.folder / "student" / "01_one_hot.ipynb").read_text("utf-8"))
         for cell in notebook["cells"]:
             name = cell["metadata"].get("exercise")
             if name in answers:
                 cell["source"] = answers[name] + "\n" + "".join(cell["source"]).splitlines()[-1]
-        extra = [[{"cell_type": "code", "metadata": {}, "source": code, "outputs": [], "execution_count": None} for code in cells]
-                 for cells in (before, after)]
+        extra = [[{"cell_type": "code", "metadata": {}, "source": code, "outputs": [],
+                   "execution_count": None} for code in cells] for cells in (before, after)]
         notebook["cells"] = [notebook["cells"][0], *extra[0], *notebook["cells"][1:], *extra[1]]
         path = assignment.folder / "submissions" / f"{student}.ipynb"
         path.write_text(json.dumps(notebook), "utf-8")
@@ -53,16 +60,22 @@ def graded(assignment: Assignment) -> Callable[..., dict[tuple[str, str], Graded
     """``graded()``: all rows by (student, exercise), under short limits."""
 
     def run(**options) -> dict[tuple[str, str], Graded]:
-        rows = grade(assignment, **{"limits": LIMITS, "jobs": 2, "weak": sys.platform != "linux"} | options)
+        rows = grade(assignment,
+                     **{"limits": LIMITS, "jobs": 2, "weak": sys.platform != "linux"} | options)
         return {(row.student, row.exercise): row for row in rows}
 
     return run
 
 
-RIGHT = {"overlap_cosine": "def overlap_cosine(a, b):\n    a, b = set(a), set(b)\n    return len(a & b) / np.sqrt(len(a) * len(b)) if a and b else 0",
-         "words_needed": "def words_needed(counts, share):\n    total = np.cumsum(np.sort(counts)[::-1]) / np.sum(counts)\n"
-                         "    return 1 + int((total < share).sum())",
-         "equidistant": "my_points = [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]"}
+RIGHT = {
+    "overlap_cosine":
+        "def overlap_cosine(a, b):\n    a, b = set(a), set(b)\n    return len(a & b) / "
+        "np.sqrt(len(a) * len(b)) if a and b else 0",
+    "words_needed":
+        "def words_needed(counts, share):\n    total = np.cumsum(np.sort(counts)[::-1]) / "
+        "np.sum(counts)\n    return 1 + int((total < share).sum())",
+    "equidistant": "my_points = [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]",
+}
 
 
 @pytest.fixture

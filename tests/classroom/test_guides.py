@@ -1,4 +1,6 @@
-"""A guide for every lesson, with all its sections, minutes that add up, and an answer to every open question."""
+"""A guide for every lesson, with all its sections, minutes that add up, and an answer to every open
+question.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def test_a_guide_has_all_sections_and_is_short_enough_to_read_before_class(lesso
 @pytest.mark.parametrize("lesson", IDS)
 def test_the_minutes_add_up_to_a_class_not_shorter_than_reading_and_running(lesson):
     minutes = Course().card(lesson).minutes
-    assert minutes["read"] + minutes["run"] <= guide(lesson).minutes <= 3 * (minutes["read"] + minutes["run"])
+    assert minutes["read"] + minutes["run"] <= guide(lesson).minutes <= 3 * (minutes["read"] +
+                                                                             minutes["run"])
 
 
 @pytest.mark.parametrize("lesson", IDS)
@@ -50,7 +53,8 @@ def test_each_open_question_is_quoted_and_answered(lesson):
 
 @pytest.mark.parametrize("lesson", IDS)
 def test_exercises_that_a_guide_names_exist(lesson):
-    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", guide(lesson).sections["Where students stumble"]))
+    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`",
+                           guide(lesson).sections["Where students stumble"]))
     assert named <= set(for_lesson(lesson)) | set(IDS)
 
 
@@ -65,5 +69,6 @@ def test_a_missing_guide_and_a_missing_section_are_named(monkeypatch, tmp_path):
     (tmp_path / "start_here.md").write_text("## Aims\n\n- one\n\n## Minutes\n\n", "utf-8")
     with pytest.raises(DataMissing, match="'one_hot' has no guide yet"):
         guide("one_hot")
-    with pytest.raises(DamagedFile, match="has the sections Aims, Minutes; expected Aims, Minutes, Where"):
+    with pytest.raises(DamagedFile, match="has the sections Aims, Minutes; expected Aims, Minutes, "
+                                          "Where"):
         guide("start_here")

@@ -17,18 +17,22 @@ def test_the_master_marks_solutions_and_hidden_tests():
     notebook = master_notebook(Course().card("one_hot"), seed=77)
     nbformat.validate(notebook)
     raw = [cell.source.split("\n")[0] for cell in notebook.cells if cell.cell_type == "raw"]
-    assert raw[0] == "# ASSIGNMENT CONFIG" and raw.count("# BEGIN QUESTION") == raw.count("# END QUESTION") == 4
+    assert raw[0] == "# ASSIGNMENT CONFIG" and raw.count("# BEGIN QUESTION") == raw.count(
+        "# END QUESTION") == 4
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     assert sum(text.startswith("# HIDDEN") and "seed=77" in text for text in code) == 3
     for text in code:
         if "# BEGIN SOLUTION" in text:
-            cut = re.sub(r"# BEGIN SOLUTION NO PROMPT\n.*?# END SOLUTION\n", "", text, flags=re.DOTALL)
-            assert "np.array" not in cut and "return" not in cut and text.startswith("# BEGIN SOLUTION NO PROMPT\n")
+            cut = re.sub(r"# BEGIN SOLUTION NO PROMPT\n.*?# END SOLUTION\n", "", text,
+                         flags=re.DOTALL)
+            assert "np.array" not in cut and "return" not in cut and text.startswith(
+                "# BEGIN SOLUTION NO PROMPT\n")
 
 
 def test_without_otter_the_command_that_gets_it_is_named(monkeypatch, assignment):
     monkeypatch.setattr(otter.importlib.util, "find_spec", lambda name: None)
-    assert re.search(r'pip install -c lessons_lib/locks/classroom_py3\d+\.txt -e "\.\[classroom\]"', otter_missing())
+    assert re.search(r'pip install -c lessons_lib/locks/classroom_py3\d+\.txt -e "\.\[classroom\]"',
+                     otter_missing())
     with pytest.raises(BackendUnavailable, match="otter-grader is not installed"):
         write_otter(assignment)
 
@@ -40,7 +44,8 @@ def test_another_otter_is_refused(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(otter_missing() is not None, reason="otter-grader is not installed: the extra set `classroom`")
+@pytest.mark.skipif(otter_missing() is not None, reason="otter-grader is not installed: the extra "
+                                                        "set `classroom`")
 def test_otter_makes_a_student_version_without_solutions_and_an_autograder(tmp_path):
     made = assign(["one_hot"], tmp_path / "hw", seed=7)
     (folder,) = write_otter(made)

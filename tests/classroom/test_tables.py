@@ -19,18 +19,23 @@ from lessons_lib.classroom.tables import cell_text, given_points, printable, wit
 def rows():
     names = ("overlap_cosine", "words_needed", "equidistant")
     right = [Graded("Müller, Jörg", "one_hot", name, 1.0, 1.0, "correct") for name in names]
-    evil = [Graded('=cmd|"/c calc"!A0', "one_hot", name, 0.0, 1.0, "@SUM(1+1)\r\n=1") for name in names[:2]]
-    return [*right, *evil, Graded("Müller, Jörg", "one_hot", "open question 1", None, 1.0, "to be read by a person", "+49 30 names\nand places")]
+    evil = ([Graded('=cmd|"/c calc"!A0', "one_hot", name, 0.0, 1.0, "@SUM(1+1)\r\n=1")
+             for name in names[:2]])
+    return [*right, *evil, Graded("Müller, Jörg", "one_hot", "open question 1", None, 1.0,
+                                  "to be read by a person", "+49 30 names\nand places")]
 
 
 def test_one_row_for_each_student_and_one_for_each_exercise(assignment, rows):
     grades, details = write_tables(assignment, rows)
     with open(grades, encoding="utf-8-sig", newline="") as file:
         table = list(csv.reader(file))
-    assert table[0] == ["student", "01_one_hot.overlap_cosine", "01_one_hot.words_needed", "01_one_hot.equidistant", "total", "possible", "percent"]
-    assert table[1] == ["Müller, Jörg", "1", "1", "1", "3", "3", "100"] and table[2][1:] == ["0", "0", "0", "0", "3", "0"]
+    assert table[0] == ["student", "01_one_hot.overlap_cosine", "01_one_hot.words_needed",
+                        "01_one_hot.equidistant", "total", "possible", "percent"]
+    assert table[1] == ["Müller, Jörg", "1", "1", "1", "3", "3", "100"]
+    assert table[2][1:] == ["0", "0", "0", "0", "3", "0"]
     frame = pd.read_csv(details)
-    assert list(frame.columns) == ["student", "lesson", "exercise", "points", "possible", "remark", "answer"] and len(frame) == 6
+    assert list(frame.columns) == ["student", "lesson", "exercise", "points", "possible", "remark",
+                                   "answer"] and len(frame) == 6
     assert frame.points.tolist()[:5] == [1, 1, 1, 0, 0] and pd.isna(frame.points[5])
 
 
@@ -39,8 +44,10 @@ def test_what_looks_like_a_formula_stays_text(assignment, rows):
         with open(path, encoding="utf-8-sig", newline="") as file:
             cells = [cell for row in csv.reader(file) for cell in row]
         assert [cell for cell in cells if cell[:1] in ("=", "+", "-", "@", "\t", "\r")] == []
-    assert cell_text("=1+1") == "'=1+1" and cell_text(" \t=1") == "' \t=1" and cell_text("＝1") == "'＝1" and cell_text("a=1") == "a=1"
-    assert cell_text(-0.5) == "-0.5" and cell_text(1.0) == "1" and cell_text(None) == "" and cell_text("\x00\x1b=1").startswith("'")
+    assert cell_text("=1+1") == "'=1+1" and cell_text(" \t=1") == "' \t=1"
+    assert cell_text("＝1") == "'＝1" and cell_text("a=1") == "a=1"
+    assert cell_text(-0.5) == "-0.5" and cell_text(1.0) == "1" and cell_text(None) == ""
+    assert cell_text("\x00\x1b=1").startswith("'")
 
 
 def table(path) -> list[list[str]]:
@@ -50,7 +57,8 @@ def table(path) -> list[list[str]]:
 
 @pytest.mark.parametrize("separator", [",", ";"])
 def test_points_that_a_person_wrote_are_kept_and_counted(assignment, rows, separator):
-    rows += [Graded("ben", "one_hot", "overlap_cosine", 1.0, 1.0, "correct"), Graded("ben", "one_hot", "open question 1", None, 1.0, "", "Names")]
+    rows += [Graded("ben", "one_hot", "overlap_cosine", 1.0, 1.0, "correct"),
+             Graded("ben", "one_hot", "open question 1", None, 1.0, "", "Names")]
     _, details = write_tables(assignment, rows)
     assert with_points(rows, given_points(assignment)) == rows
     lines = table(details)
@@ -63,22 +71,31 @@ def test_points_that_a_person_wrote_are_kept_and_counted(assignment, rows, separ
         assert [row.remark for row in again if row.points == 1.5] == ["read by a person"]
         head, *found = table(grades)
         assert head[4:] == ["01_one_hot.open question 1", "total", "possible", "percent"]
-        assert [line[4:] for line in found] == [["1.5", "4.5", "5", "90"], ["0", "0", "5", "0"], ["0", "1", "5", "20"]]
+        assert [line[4:] for line in found] == [["1.5", "4.5", "5", "90"], ["0", "0", "5", "0"],
+                                                ["0", "1", "5", "20"]]
     changed = [replace(row, answer="other") for row in rows]
-    assert {row.remark for row in with_points(changed, given_points(assignment)) if row.points == 1.5} == {
-        "read by a person; the answer changed since"}
+    assert {
+        row.remark for row in with_points(changed, given_points(assignment)) if row.points == 1.5
+    } == {"read by a person; the answer changed since"}
     gone = with_points(rows[3:5], given_points(assignment))[-1]
-    assert (gone.student, gone.points, gone.remark) == ("Müller, Jörg", 1.5, "read by a person; nothing handed in for it now")
+    assert (gone.student, gone.points,
+            gone.remark) == ("Müller, Jörg", 1.5, "read by a person; nothing handed in for it now")
 
 
-@pytest.mark.parametrize("points, said", [("good", r"details\.csv, line 2: points is 'good'; expected a number >= 0"), ("-1", "points is '-1'"),
-                                          ("nan", "points is 'nan'"), ("3", "line 2: points is 3, possible 1; expected points <= possible")])
+@pytest.mark.parametrize("points, said", [
+    ("good", r"details\.csv, line 2: points is 'good'; expected a number >= 0"),
+    ("-1", "points is '-1'"), ("nan", "points is 'nan'"),
+    ("3", "line 2: points is 3, possible 1; expected points <= possible"),
+])
 def test_points_that_are_none_are_named_with_their_line(assignment, points, said):
-    _, details = write_tables(assignment, [Graded("ben", "one_hot", "open question 1", None, 1.0, "", "Names")])
-    details.write_text(details.read_text("utf-8-sig").replace("question 1,,", f"question 1,{points},"), "utf-8")
+    _, details = write_tables(assignment,
+                              [Graded("ben", "one_hot", "open question 1", None, 1.0, "", "Names")])
+    details.write_text(
+        details.read_text("utf-8-sig").replace("question 1,,", f"question 1,{points},"), "utf-8")
     with pytest.raises(ValueError, match=said):
         given_points(assignment)
-    for content, text in ((b"a,b\n", "has not the columns student, lesson"), (b"\xff", "is not UTF-8; save it as CSV UTF-8")):
+    for content, text in ((b"a,b\n", "has not the columns student, lesson"),
+                          (b"\xff", "is not UTF-8; save it as CSV UTF-8")):
         details.write_bytes(content)
         with pytest.raises(ValueError, match=text):
             given_points(assignment)
@@ -96,8 +113,10 @@ def test_no_cell_begins_as_a_formula_whatever_separates_cells(assignment, separa
 
 
 def test_a_name_that_is_no_utf8_or_steers_a_terminal_is_told_apart_and_printed():
-    names = [os.fsdecode(name) for name in (b"\xff", b"\xfe", b"\x1b[31mred\x9b2J")] + ["\u202efdp.exe"]
-    assert [printable(name) for name in names] == ["\\udcff", "\\udcfe", " [31mred\\udc9b2J", " fdp.exe"]
+    names = ([os.fsdecode(name) for name in (b"\xff", b"\xfe", b"\x1b[31mred\x9b2J")] +
+             ["\u202efdp.exe"])
+    assert [printable(name) for name in names] == ["\\udcff", "\\udcfe", " [31mred\\udc9b2J",
+                                                   " fdp.exe"]
     assert cell_text(names[0]) == "\\udcff"
 
 

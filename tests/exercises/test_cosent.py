@@ -1,4 +1,6 @@
-"""The exercises of lesson 13: what their answers claim is measured by the kernel, and the judges say what is wrong."""
+"""The exercises of lesson 13: what their answers claim is measured by the kernel, and the judges
+say what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import torch
 from lessons_lib import kernels
 from lessons_lib.contrastive.losses import cosent_loss
 from lessons_lib.evaluation import spearman
-from lessons_lib.exercises import audit, verdict
+from lessons_lib.exercises import verdict
 from lessons_lib.exercises.cosent import CHANGES, EXERCISES, GRADES, LABELS, UNSEEN
 
 RNG = np.random.default_rng(0)
@@ -20,9 +22,11 @@ Y = np.array([0, 1, 2, 0, 2, 1])
 C = torch.nn.functional.cosine_similarity(U, V)
 ORDER = torch.tensor([3, 1, 5, 0, 2, 4])
 LOSS = float(cosent_loss(U, V, Y))
-CHANGED = dict(zip(CHANGES, (kernels.cosent(C + 0.3, Y), kernels.cosent(2 * C, Y), cosent_loss(U, V, np.array([0, 10, 11])[Y]),
-                             cosent_loss(U, V, 2 - Y), cosent_loss(U[ORDER], V[ORDER], Y[ORDER]),
-                             cosent_loss(torch.cat([V[:1], U[1:]]), torch.cat([U[:1], V[1:]]), Y), cosent_loss(3 * U, 3 * V, Y)), strict=True))
+CHANGED = dict(zip(CHANGES, (kernels.cosent(C + 0.3, Y), kernels.cosent(2 * C, Y),
+                             cosent_loss(U, V, np.array([0, 10, 11])[Y]), cosent_loss(U, V, 2 - Y),
+                             cosent_loss(U[ORDER], V[ORDER], Y[ORDER]),
+                             cosent_loss(torch.cat([V[:1], U[1:]]), torch.cat([U[:1], V[1:]]), Y),
+                             cosent_loss(3 * U, 3 * V, Y)), strict=True))
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -59,19 +63,11 @@ def test_the_two_rows_disagree_about_the_order_too():
     assert spearman(rows[0], GRADES) == 1 > spearman(rows[1], GRADES) and errors[1] < errors[0]
 
 
-def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answers():
-    lines = audit(EXERCISES)
-    assert [str(line) for line in lines if not line.ok] == []
-    assert min(len(line.refused) for line in lines) >= 5
-
-
 @pytest.mark.parametrize(("name", "answer", "said"), [
     ("terms", 45, "strictly higher grade"),
     ("unseen", set(CHANGES[4:]), "2 of seven are wrong. Think about this: only differences"),
-    ("unseen", "all", "expected a set of texts"),
-    ("unseen", {"all"}, "is none of the seven"),
-    ("gradient", 3, "expected a function"),
-    ("disagree", [[1, 0]], "expected two rows"),
+    ("unseen", "all", "expected a set of texts"), ("unseen", {"all"}, "is none of the seven"),
+    ("gradient", 3, "expected a function"), ("disagree", [[1, 0]], "expected two rows"),
     ("disagree", [[0.9, 0.5, 0.1], [0.1, 0.6, 0.5]], "should rise"),
     ("disagree", [[0.1, 0.5, 0.9], [0.0, 0.5, 1.0]], "out of order"),
     ("disagree", [[0.8, 0.85, 0.9], [0.3, 0.25, 1.0]], "the means are 0.85 and 0.52"),

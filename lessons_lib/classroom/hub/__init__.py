@@ -14,8 +14,7 @@ from .sizing import Measured, Room, measure, measured, room_for, rule_of, write_
 from .writing import (draw_passwords, hub_missing, names_from, start_command, update_course,
                       without_password, write_hub)
 
-__all__ = [
-    "SPAWNERS", "Hub", "Measured", "Room", "configure", "draw_passwords", "hub_missing", "measure",
-    "measured", "names_from", "new_accounts", "read_hub", "right_password", "room_for", "rule_of",
-    "start_command", "update_course", "without_password", "write_hub", "write_measured"
-]
+__all__ = ["SPAWNERS", "Hub", "Measured", "Room", "configure", "draw_passwords", "hub_missing",
+           "measure", "measured", "names_from", "new_accounts", "read_hub", "right_password",
+           "room_for", "rule_of", "start_command", "update_course", "without_password", "write_hub",
+           "write_measured"]

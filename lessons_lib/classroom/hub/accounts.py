@@ -19,8 +19,8 @@ NOBODY = {"salt": "00" * 16, "hash": "00" * 32}
 
 
 def _hashed(password: str, salt: str) -> str:
-    return hashlib.scrypt(password.encode("utf-8"), salt=bytes.fromhex(salt), dklen=32,
-                          **COST).hex()
+    key = hashlib.scrypt(password.encode(), salt=bytes.fromhex(salt), dklen=32, **COST)
+    return key.hex()
 
 
 def new_accounts(names: Iterable[str]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:

@@ -21,13 +21,10 @@ __all__ = ["COURSE", "configure", "environment_of"]
 BRIDGE = "172.17.0.1"                             # this machine, as seen from a container of Docker
 COURSE = "course"  # in the folder of the hub: what everybody reads and nobody writes
 # places in a container
-INSIDE = {
-    "course": "/srv/course", "home": "/home/student", "data": "/srv/data", "models": "/srv/models"
-}
-OFFLINE = {
-    "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1",
-    "DO_NOT_TRACK": "1"
-}
+INSIDE = {"course": "/srv/course", "home": "/home/student", "data": "/srv/data",
+          "models": "/srv/models"}
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1",
+           "DO_NOT_TRACK": "1"}
 FIRST = "/lab/tree/lessons/00_start_here.ipynb"
 SECONDS_TO_START = 120                            # a busy machine imports JupyterLab for this long
 
@@ -39,10 +36,8 @@ def environment_of(hub: Hub, course: str, *, data: str | None,
     """
     shared = {"LESSONS_DATA": data} if data else {}
     shared |= {"HF_HUB_CACHE": models} if models else {}
-    own = {
-        "PYTHONPATH": course, "LESSONS_COURSE": course, "LESSONS_NO_VENV": "1",
-        "LESSONS_SCALE": hub.scale, "OMP_WAIT_POLICY": "PASSIVE"
-    }
+    own = {"PYTHONPATH": course, "LESSONS_COURSE": course, "LESSONS_NO_VENV": "1",
+           "LESSONS_SCALE": hub.scale, "OMP_WAIT_POLICY": "PASSIVE"}
     threads = max(1, min(THREADS, int(hub.cores)))  # two on one core would wait for each other
     return thread_environment(threads) | {"LESSONS_THREADS": str(threads)} | OFFLINE | shared | own
 
@@ -89,24 +84,20 @@ def _servers(c: Any, hub: Hub) -> None:
     c.Spawner.start_timeout = c.Spawner.http_timeout = SECONDS_TO_START
     # A kernel that idles goes before its server does, so that lessons left open in a tab keep no
     # memory.
-    c.Spawner.args = [
-        f"--MappingKernelManager.cull_idle_timeout={60 * hub.idle_minutes}",
-        "--MappingKernelManager.cull_connected=True", "--LabApp.extension_manager=readonly",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
-    ]
+    c.Spawner.args = [f"--MappingKernelManager.cull_idle_timeout={60 * hub.idle_minutes}",
+                      "--MappingKernelManager.cull_connected=True",
+                      "--LabApp.extension_manager=readonly",
+                      "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
 
 
 def _culling(c: Any, hub: Hub) -> None:
     seconds = 60 * hub.idle_minutes
-    command = [
-        sys.executable, "-m", "jupyterhub_idle_culler", f"--timeout={seconds}",
-        f"--max-age={int(3600 * hub.hours)}", f"--cull-every={max(10, seconds // 10)}"
-    ]
+    command = [sys.executable, "-m", "jupyterhub_idle_culler", f"--timeout={seconds}",
+               f"--max-age={int(3600 * hub.hours)}", f"--cull-every={max(10, seconds // 10)}"]
     c.JupyterHub.services = [{"name": "cull-idle", "command": command}]
-    c.JupyterHub.load_roles = [{
-        "name": "cull-idle", "services": ["cull-idle"],
-        "scopes": ["list:users", "read:users:activity", "read:servers", "delete:servers"]
-    }]
+    c.JupyterHub.load_roles = [{"name": "cull-idle", "services": ["cull-idle"],
+                                "scopes": ["list:users", "read:users:activity", "read:servers",
+                                           "delete:servers"]}]
 
 
 def _simple(c: Any, hub: Hub, place: Path) -> None:
@@ -117,10 +108,8 @@ def _simple(c: Any, hub: Hub, place: Path) -> None:
     c.JupyterHub.spawner_class = "simple"
     c.SimpleLocalProcessSpawner.home_dir_template = str(place / "homes" / "{username}")
     c.Spawner.cmd = [sys.executable, "-m", "lessons_lib.classroom.hub.server"]
-    limits = {
-        "LESSONS_HUB_MEMORY": str(int(hub.memory_gb * 1e9)), "LESSONS_HUB_FILE": str(
-            int(hub.disk_gb * 1e9))
-    }
+    limits = {"LESSONS_HUB_MEMORY": str(int(hub.memory_gb * 1e9)),
+              "LESSONS_HUB_FILE": str(int(hub.disk_gb * 1e9))}
     c.Spawner.environment = environment_of(hub, str(place / COURSE), data=hub.data,
                                            models=hub.models) | limits
 
@@ -136,12 +125,10 @@ def _docker(c: Any, hub: Hub, place: Path) -> None:
     c.DockerSpawner.notebook_dir = INSIDE["home"]
     c.DockerSpawner.volumes = {"embeddings-{username}": INSIDE["home"]}
     shared = {"data": hub.data, "models": hub.models}
-    c.DockerSpawner.read_only_volumes = {
-        path: INSIDE[name] for name, path in shared.items() if path
-    }
-    c.DockerSpawner.extra_host_config = {
-        "cap_drop": ["ALL"], "security_opt": ["no-new-privileges"], "pids_limit": 512
-    }
+    c.DockerSpawner.read_only_volumes = {path: INSIDE[name]
+                                         for name, path in shared.items() if path}
+    c.DockerSpawner.extra_host_config = {"cap_drop": ["ALL"], "security_opt": ["no-new-privileges"],
+                                         "pids_limit": 512}
     c.Spawner.cmd = ["python", "-m", "lessons_lib.classroom.hub.server"]
     inside = {name: INSIDE[name] if path else None for name, path in shared.items()}
     c.Spawner.environment = environment_of(hub, INSIDE["course"], data=inside["data"],

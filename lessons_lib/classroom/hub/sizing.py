@@ -30,9 +30,8 @@ from ...core import PROJECT, DamagedFile, device_report, read_json, write_json
 from ...lesson.course import Course, chosen_scale
 from ...publish.execute import PeakMemory, kernel_environment
 
-__all__ = [
-    "LESSONS", "Measured", "Room", "measure", "measured", "room_for", "rule_of", "write_measured"
-]
+__all__ = ["LESSONS", "Measured", "Room", "measure", "measured", "room_for", "rule_of",
+           "write_measured"]
 
 RECORD = PROJECT / "data" / "benchmarks" / "hub.json"
 # the largest that a student leaves open: trained vectors, and a BERT that learns
@@ -64,9 +63,8 @@ class Measured:
 
     def in_order(self) -> list[tuple[str, float, float]]:
         """Lesson, ``after_mb`` and ``peak_mb``, as they were opened: what stays open only adds."""
-        return sorted(
-            ((lesson, after, self.peak_mb[lesson]) for lesson, after in self.after_mb.items()),
-            key=lambda row: row[1])
+        return sorted(((lesson, after, self.peak_mb[lesson])
+                       for lesson, after in self.after_mb.items()), key=lambda row: row[1])
 
     @property
     def largest_mb(self) -> float:
@@ -156,8 +154,7 @@ def measure(lessons: Sequence[str] = LESSONS, *, scale: str | None = None,
             after[card.id], peak[card.id] = round(server.resident_mb()), round(watch.peak / 1e6)
         together = server.resident_mb()
     return Measured(round(alone), after, peak, round(together), scale,
-                    datetime.now(UTC).date().isoformat(),
-                    device_report().system)
+                    datetime.now(UTC).date().isoformat(), device_report().system)
 
 
 class _Server:
@@ -188,11 +185,8 @@ class _Server:
         import nbformat
         from jupyter_client import BlockingKernelClient
 
-        session = self.ask(
-            "sessions", {
-                "path": notebook.name, "name": notebook.name, "type": "notebook",
-                "kernel": {"name": "python3"}
-            })
+        session = self.ask("sessions", {"path": notebook.name, "name": notebook.name,
+                                        "type": "notebook", "kernel": {"name": "python3"}})
         client = BlockingKernelClient(connection_file=str(self._runtime /
                                                           f"kernel-{session['kernel']['id']}.json"))
         client.load_connection_file()
@@ -214,11 +208,9 @@ class _Server:
 @contextmanager
 def _server(folder: Path, scale: str) -> Iterator[_Server]:
     """A Jupyter server like that of a student, with folders of its own."""
-    own = {
-        name: str(folder / name.lower())
-        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR",
-                     "LESSONS_OUTPUT", "LESSONS_LEADERBOARD")
-    }
+    own = {name: str(folder / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR",
+                                                         "JUPYTER_RUNTIME_DIR", "LESSONS_OUTPUT",
+                                                         "LESSONS_LEADERBOARD")}
     token, runtime = secrets.token_hex(16), folder / "jupyter_runtime_dir"
     environment = kernel_environment(scale, folder / "ipython",
                                      extra=own | {"JUPYTER_TOKEN": token})

@@ -22,16 +22,14 @@ from ...core import PROJECT, BackendUnavailable, atomic_folder, existing_path
 from ...lesson.course import Course
 from ...locking import extra_lock, install_line, pins_of
 from ...npm import npm_missing
-from ..roster import names_in
+from ..assignment import names_in
 from .accounts import new_accounts
 from .configuring import COURSE, FIRST, INSIDE, environment_of
 from .settings import Hub, read_hub
 from .sizing import measured
 
-__all__ = [
-    "draw_passwords", "hub_missing", "names_from", "start_command", "update_course",
-    "without_password", "write_hub"
-]
+__all__ = ["draw_passwords", "hub_missing", "names_from", "start_command", "update_course",
+           "without_password", "write_hub"]
 
 VOLUMES = """\
     extraVolumes:                 # asked for by --models: without this claim no server starts
@@ -63,9 +61,8 @@ def hub_missing() -> str | None:
     if os.name != "posix":
         return ("JupyterHub runs on Linux and macOS only: start the hub there; students need a "
                 "browser alone")
-    if any(
-            importlib.util.find_spec(name) is None
-            for name in ("jupyterhub", "jupyterhub_idle_culler")):
+    if any(importlib.util.find_spec(name) is None for name in ("jupyterhub",
+                                                               "jupyterhub_idle_culler")):
         return f"JupyterHub is not installed: {install_line('hub')}"
     return npm_missing("hub")
 
@@ -81,10 +78,8 @@ def start_command(folder: str | os.PathLike) -> list[str]:
     if hub.spawner == "simple" and os.geteuid() == 0:
         raise PermissionError("the hub was started as root, and what students run would have all "
                               "rights; start it as an ordinary user")
-    return [
-        sys.executable, "-m", "jupyterhub", "-f",
-        str(existing_path(Path(folder) / "jupyterhub_config.py").resolve())
-    ]
+    return [sys.executable, "-m", "jupyterhub", "-f",
+            str(existing_path(Path(folder) / "jupyterhub_config.py").resolve())]
 
 
 def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
@@ -179,10 +174,8 @@ def _brought(root: Path) -> list[Path]:
     """Files of the course beside its library: texts and notebooks of the lessons, and what
     `BROUGHT` names.
     """
-    lessons = [
-        path for text in Course(root).notebooks.glob("[0-9][0-9]_*.md")
-        for path in (text, text.with_suffix(".ipynb"))
-    ]
+    lessons = [path for text in Course(root).notebooks.glob("[0-9][0-9]_*.md")
+               for path in (text, text.with_suffix(".ipynb"))]
     named = [path for pattern in BROUGHT for path in root.glob(pattern)]
     return [path for path in [*lessons, *named] if path.is_file() and not path.name.startswith(".")]
 
@@ -218,10 +211,8 @@ def _write_requirements(folder: Path) -> None:
 
 
 def _page(hub: Hub, target: Path) -> dict[str, Any]:
-    release = next(
-        pin.partition("==")[2].split(".")[0]
-        for pin in pins_of("hub")
-        if pin.startswith("jupyterhub=="))
+    release = next(pin.partition("==")[2].split(".")[0]
+                   for pin in pins_of("hub") if pin.startswith("jupyterhub=="))
     return {
         "n": len(hub.students), "release": release, "memory": f"{hub.memory_gb:g}",
         "cores": f"{hub.cores:g}", "idle": hub.idle_minutes, "hours": f"{hub.hours:g}",
@@ -242,13 +233,11 @@ def _chart(hub: Hub) -> dict[str, Any]:
     # everything.
     secret = {"class_password": secrets.token_hex(8), "teacher_password": secrets.token_hex(16)}
     times = {"timeout": seconds, "every": max(10, seconds // 10), "age": int(3600 * hub.hours)}
-    room = {
-        "limit": limit, "guarantee": min(limit, round(found.together_mb)), "cores": f"{hub.cores:g}"
-    }
-    places = {
-        "first": FIRST, "home": INSIDE["home"],
-        "volumes": VOLUMES.format(place=models) if models else "", "environment": _as_yaml(inside)
-    }
+    room = {"limit": limit, "guarantee": min(limit, round(found.together_mb)),
+            "cores": f"{hub.cores:g}"}
+    places = {"first": FIRST, "home": INSIDE["home"],
+              "volumes": VOLUMES.format(place=models) if models else "",
+              "environment": _as_yaml(inside)}
     return secret | times | room | places | {"teacher": names[0], "students": ", ".join(names[1:])}
 
 

@@ -70,10 +70,9 @@ def _without_magics(source: str) -> str:
         compile(source, "cell", "exec", dont_inherit=True)
         return source
     except SyntaxError:
-        lines = [
-            "" if line.lstrip().startswith(("%", "!", "?")) or line.rstrip().endswith("?") else line
-            for line in source.splitlines()
-        ]
+        lines = ["" if line.lstrip().startswith(("%", "!",
+                                                 "?")) or line.rstrip().endswith("?") else line
+                 for line in source.splitlines()]
         return "\n".join(lines)  # as many lines, so that an error names the right one
 
 
@@ -113,10 +112,8 @@ def _told(error: BaseException) -> list[Any]:
     try:
         text = error.msg if isinstance(error, SyntaxError) else error
         line = _line(error)
-        return [
-            type(error).__name__[:60], " ".join(str(text).split())[:300],
-            line if type(line) is int else None
-        ]
+        return [type(error).__name__[:60], " ".join(str(text).split())[:300],
+                line if type(line) is int else None]
     except BaseException:
         return ["Error", "", None]               # an error whose text fails, too
 
@@ -171,9 +168,8 @@ class _Process:
         import triton
 
         args, keywords = (wire.unpack(request[part]) for part in ("args", "keywords"))
-        args = [
-            torch.from_numpy(arg) if hasattr(arg, "dtype") and arg.shape else arg for arg in args
-        ]
+        args = [torch.from_numpy(arg) if hasattr(arg, "dtype") and arg.shape else arg
+                for arg in args]
         kernel = self.cells.locals[request["name"]]
         with _soft_limit(2 * request["seconds"]):                  # Triton is slow to begin with
             try:

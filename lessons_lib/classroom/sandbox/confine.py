@@ -28,10 +28,8 @@ def _limits(memory: int, cpu_seconds: int, file_bytes: int) -> bool:
         import resource
     except ImportError:
         return False
-    wanted = {
-        "RLIMIT_DATA": memory, "RLIMIT_CPU": cpu_seconds, "RLIMIT_FSIZE": file_bytes,
-        "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 256, "RLIMIT_MSGQUEUE": 0
-    }
+    wanted = {"RLIMIT_DATA": memory, "RLIMIT_CPU": cpu_seconds, "RLIMIT_FSIZE": file_bytes,
+              "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 256, "RLIMIT_MSGQUEUE": 0}
     for name, value in wanted.items():
         if hasattr(resource, name):
             with contextlib.suppress(ValueError, OSError):
@@ -100,102 +98,36 @@ def _shut_files(readable: list[str], writable: list[str]) -> bool:
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 # Refused with "not permitted": numbers on x86-64, on 64-bit Arm (None: does not exist there).
 REFUSED = {
-    "socket": (41, 198),
-    "connect": (42, 203),
-    "bind": (49, 200),
-    "listen": (50, 201),
-    "io_uring_setup": (425, 425),
-    "fork": (57, None),
-    "vfork": (58, None),
-    "execve": (59, 221),
-    "execveat": (322, 281),
-    "ptrace": (101, 117),
-    "kill": (62, 129),
-    "tkill": (200, 130),
-    "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240),
-    "pidfd_send_signal": (424, 424),
-    "pidfd_open": (434, 434),
-    "pidfd_getfd": (438, 438),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "setpriority": (141, 140),
-    "ioprio_set": (251, 30),
-    "unshare": (272, 97),
-    "setns": (308, 268),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "pivot_root": (155, 41),
-    "chroot": (161, 51),
-    "move_mount": (429, 429),
-    "open_tree": (428, 428),
-    "fsopen": (430, 430),
-    "mount_setattr": (442, 442),
-    "bpf": (321, 280),
-    "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "keyctl": (250, 219),
-    "kexec_load": (246, 104),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "delete_module": (176, 106),
-    "reboot": (169, 142),
-    "swapon": (167, 224),
-    "settimeofday": (164, 170),
-    "clock_settime": (227, 112),
-    "adjtimex": (159, 171),
-    "sethostname": (170, 161),
-    "ioperm": (173, None),
-    "iopl": (172, None),
-    "fanotify_init": (300, 262),
-    "open_by_handle_at": (304, 265),
-    "chmod": (90, None),
-    "fchmod": (91, 52),
-    "fchmodat": (268, 53),
-    "fchmodat2": (452, 452),
-    "chown": (92, None),
-    "fchown": (93, 55),
-    "lchown": (94, None),
-    "fchownat": (260, 54),
-    "utime": (132, None),
-    "utimes": (235, None),
-    "futimesat": (261, None),
-    "utimensat": (280, 88),
-    "truncate": (76, 45),
-    "setxattr": (188, 5),
-    "lsetxattr": (189, 6),
-    "fsetxattr": (190, 7),
-    "removexattr": (197, 14),
-    "lremovexattr": (198, 15),
-    "fremovexattr": (199, 16),
-    "shmget": (29, 194),
-    "semget": (64, 190),
-    "msgget": (68, 186),
-    "mq_open": (240, 180),
-    "swapoff": (168, 225),
-    "clock_adjtime": (305, 266),
-    "setdomainname": (171, 162),
-    "kexec_file_load": (320, 294),
-    "quotactl": (179, 60),
-    "acct": (163, 89),
-    "syslog": (103, 116),
-    "vhangup": (153, 58),
+    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201),
+    "io_uring_setup": (425, 425), "fork": (57, None), "vfork": (58, None), "execve": (59, 221),
+    "execveat": (322, 281), "ptrace": (101, 117), "kill": (62, 129), "tkill": (200, 130),
+    "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "pidfd_send_signal": (424, 424),
+    "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271), "setpriority": (141, 140), "ioprio_set": (251, 30),
+    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39),
+    "pivot_root": (155, 41), "chroot": (161, 51), "move_mount": (429, 429), "open_tree": (428, 428),
+    "fsopen": (430, 430), "mount_setattr": (442, 442), "bpf": (321, 280),
+    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "add_key": (248, 217),
+    "request_key": (249, 218), "keyctl": (250, 219), "kexec_load": (246, 104),
+    "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106),
+    "reboot": (169, 142), "swapon": (167, 224), "settimeofday": (164, 170),
+    "clock_settime": (227, 112), "adjtimex": (159, 171), "sethostname": (170, 161),
+    "ioperm": (173, None), "iopl": (172, None), "fanotify_init": (300, 262),
+    "open_by_handle_at": (304, 265), "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53),
+    "fchmodat2": (452, 452), "chown": (92, None), "fchown": (93, 55), "lchown": (94, None),
+    "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None), "futimesat": (261, None),
+    "utimensat": (280, 88), "truncate": (76, 45), "setxattr": (188, 5), "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16), "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186),
+    "mq_open": (240, 180), "swapoff": (168, 225), "clock_adjtime": (305, 266),
+    "setdomainname": (171, 162), "kexec_file_load": (320, 294), "quotactl": (179, 60),
+    "acct": (163, 89), "syslog": (103, 116), "vhangup": (153, 58),
     # The share of the processor that others get, and the memory of others.
-    "sched_setaffinity": (203, 122),
-    "sched_setscheduler": (144, 119),
-    "sched_setparam": (142, 118),
-    "sched_setattr": (314, 274),
-    "setpgid": (109, 154),
-    "migrate_pages": (256, 238),
-    "move_pages": (279, 239),
-    "process_madvise": (440, 440),
-    "process_mrelease": (448, 448),
+    "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274), "setpgid": (109, 154), "migrate_pages": (256, 238),
+    "move_pages": (279, 239), "process_madvise": (440, 440), "process_mrelease": (448, 448),
     # Files that no watch sees: without a name from the start, or on their way through a socket.
-    "memfd_create": (319, 279),
-    "memfd_secret": (447, 447),
-    "sendmsg": (46, 211),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "sendmsg": (46, 211),
     "sendmmsg": (307, 269),
 }
 # Calls that one argument makes dangerous: the argument's offset, and the values that are refused.
@@ -205,11 +137,10 @@ REFUSED = {
 # for reading. PR_SET_PDEATHSIG and
 # PR_SET_DUMPABLE would undo that the process ends with the grader, and hide its open files from the
 # watch.
-REFUSED_WITH = {
-    "fcntl": ((72, 25), 24, (8, 10, 15)),
-    "ioctl": ((16, 29), 24, (0x8901, 0x8902, 0x40086602, 0x401C5820)),
-    "prctl": ((157, 167), 16, (1, 4))
-}
+REFUSED_WITH = {"fcntl": ((72, 25), 24, (8, 10, 15)), "ioctl": ((16, 29), 24,
+                                                                (0x8901, 0x8902, 0x40086602,
+                                                                 0x401C5820)),
+                "prctl": ((157, 167), 16, (1, 4))}
 NEWER = 463  # calls from here on came after 2024, and nobody has looked at them
 CLONE, CLONE3, TGKILL, PRLIMIT = (56, 220), (435, 435), (234, 131), (302, 261)
 CLONE_THREAD = 0x00010000
@@ -233,12 +164,8 @@ def _refused_with(number: int, offset: int, values: tuple[int, ...]) -> list[byt
 def _filter(machine: str, pid: int) -> bytes:
     """The program that the kernel runs before each system call."""
     side = 0 if machine == "x86_64" else 1
-    lines = [
-        _line(LOAD, ARCHITECTURE),
-        _line(JUMP_EQUAL, ARCHITECTURES[machine], 1, 0),
-        _line(RETURN, KILL),
-        _line(LOAD, NUMBER)
-    ]
+    lines = [_line(LOAD, ARCHITECTURE), _line(JUMP_EQUAL, ARCHITECTURES[machine], 1, 0),
+             _line(RETURN, KILL), _line(LOAD, NUMBER)]
     if machine == "x86_64":
         # the same calls under other numbers
         lines += [_line(JUMP_GE, 0x40000000, 0, 1), _line(RETURN, PERMISSION)]
@@ -252,21 +179,11 @@ def _filter(machine: str, pid: int) -> bytes:
     lines += [_line(JUMP_EQUAL, CLONE3[side], 0, 1), _line(RETURN, NO_SUCH_CALL)]
     # A new thread is allowed, a new process is not; a signal to this process only; limits of this
     # process only.
-    lines += [
-        _line(JUMP_EQUAL, CLONE[side], 0, 4),
-        _line(LOAD, FIRST_ARGUMENT),
-        _line(JUMP_SET, CLONE_THREAD, 1, 0),
-        _line(RETURN, PERMISSION),
-        _line(RETURN, ALLOW)
-    ]
+    lines += [_line(JUMP_EQUAL, CLONE[side], 0, 4), _line(LOAD, FIRST_ARGUMENT),
+              _line(JUMP_SET, CLONE_THREAD, 1, 0), _line(RETURN, PERMISSION), _line(RETURN, ALLOW)]
     for number, own in ((TGKILL[side], pid), (PRLIMIT[side], 0)):
-        lines += [
-            _line(JUMP_EQUAL, number, 0, 4),
-            _line(LOAD, FIRST_ARGUMENT),
-            _line(JUMP_EQUAL, own, 1, 0),
-            _line(RETURN, PERMISSION),
-            _line(RETURN, ALLOW)
-        ]
+        lines += [_line(JUMP_EQUAL, number, 0, 4), _line(LOAD, FIRST_ARGUMENT),
+                  _line(JUMP_EQUAL, own, 1, 0), _line(RETURN, PERMISSION), _line(RETURN, ALLOW)]
     return b"".join([*lines, _line(RETURN, ALLOW)])
 
 
@@ -306,10 +223,8 @@ def protections() -> dict[str, bool]:
     """
     known = sys.platform == "linux" and platform.machine() in ARCHITECTURES and sys.maxsize > 2**32
     calls = known and os.path.exists("/proc/sys/kernel/seccomp")
-    return {
-        "network": calls, "processes": calls, "files": landlock_version() >= 1,
-        "memory": sys.platform == "linux"
-    }
+    return {"network": calls, "processes": calls, "files": landlock_version() >= 1,
+            "memory": sys.platform == "linux"}
 
 
 def confine(*, readable: list[str], writable: list[str], memory: int, cpu_seconds: int,

@@ -58,10 +58,8 @@ def _pack_array(value: Any) -> Any:
         return pack(value.tolist())
     if value.dtype.kind not in "biufc":
         return {"t": "other", "kind": f"array of {value.dtype}", "text": repr(value)[:200]}
-    return {
-        "t": "array", "dtype": value.dtype.str, "shape": list(value.shape),
-        "v": base64.b64encode(value.tobytes()).decode()
-    }
+    return {"t": "array", "dtype": value.dtype.str, "shape": list(value.shape),
+            "v": base64.b64encode(value.tobytes()).decode()}
 
 
 def _pack_number(value: Any) -> Any:
@@ -104,10 +102,8 @@ def pack(value: Any, name_function: Any = None, depth: int = 0) -> Any:
     if isinstance(value, dict):
         return {"t": "dict", "v": [inner(item) for item in value.items()]}
     if callable(value):
-        return {
-            "t": "function", "id": name_function(value) if name_function else -1, "name": str(
-                getattr(value, "__name__", ""))[:80], "text": repr(value)[:200]
-        }
+        return {"t": "function", "id": name_function(value) if name_function else -1,
+                "name": str(getattr(value, "__name__", ""))[:80], "text": repr(value)[:200]}
     return {"t": "other", "kind": kind.__name__, "text": repr(value)[:200]}
 
 

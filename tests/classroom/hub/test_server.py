@@ -55,9 +55,11 @@ def test_an_assignment_is_handed_out_once_and_what_a_student_made_of_it_stays(tm
     lay_out(home, course)
     (course / "notebooks" / "hw1").mkdir()
     (course / "notebooks" / "hw1" / "01_one_hot.ipynb").write_text("stubs")
-    assert lay_out(home, course) == ["hw1/01_one_hot.ipynb"] and (home / "lessons" / "01_one_hot.ipynb").read_text() != "stubs"
+    assert lay_out(home, course) == ["hw1/01_one_hot.ipynb"]
+    assert (home / "lessons" / "01_one_hot.ipynb").read_text() != "stubs"
     (home / "lessons" / "hw1" / "01_one_hot.ipynb").write_text("mine")
-    assert lay_out(home, course) == [] and (home / "lessons" / "hw1" / "01_one_hot.ipynb").read_text() == "mine"
+    assert lay_out(home, course) == []
+    assert (home / "lessons" / "hw1" / "01_one_hot.ipynb").read_text() == "mine"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
@@ -69,7 +71,8 @@ try:
     np.ones(100_000_000)
 except MemoryError:
     print("went on")"""
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT).stdout == "went on\n"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          cwd=PROJECT).stdout == "went on\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the hub runs on POSIX")

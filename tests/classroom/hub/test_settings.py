@@ -17,12 +17,11 @@ from lessons_lib.core import DamagedFile
     ({"students": ("anna", "anna")}, "twice: anna; expected each once"),
     ({"students": ("teacher",)}, "twice: teacher"),
     ({"students": ()}, "students is empty; expected >= 1"),
-    ({"spawner": "dokker"}, "Did you mean 'docker'"),
-    ({"scale": "big"}, "scale='big'"),
-    ({"memory_gb": 0.1}, "memory_gb=0.1"),
-    ({"port": 70000}, "port=70000"),
+    ({"spawner": "dokker"}, "Did you mean 'docker'"), ({"scale": "big"}, "scale='big'"),
+    ({"memory_gb": 0.1}, "memory_gb=0.1"), ({"port": 70000}, "port=70000"),
     ({"hours": float("nan")}, "hours"),
-    ({"host": "0.0.0.0"}, "host='0.0.0.0' can be reached by other machines.*pass certificate and key"),
+    ({"host": "0.0.0.0"},
+     "host='0.0.0.0' can be reached by other machines.*pass certificate and key"),
     ({"key": "key.pem"}, "belong together"),
 ])
 def test_a_mistake_names_the_argument_and_what_is_allowed(wrong, message):
@@ -47,17 +46,23 @@ def test_a_shared_folder_is_found_again_from_the_folder_of_the_hub(tmp_path, mon
 def test_others_are_let_in_by_https_alone(tmp_path):
     for name in ("cert.pem", "key.pem"):
         (tmp_path / name).touch()
-    hub = Hub(("anna",), host="0.0.0.0", port=443, certificate=str(tmp_path / "cert.pem"), key=str(tmp_path / "key.pem"))
-    assert hub.address == "https://0.0.0.0:443/" and Hub(("anna",), host="::1").address == "http://[::1]:8000/"
+    hub = Hub(("anna", ), host="0.0.0.0", port=443, certificate=str(tmp_path / "cert.pem"),
+              key=str(tmp_path / "key.pem"))
+    assert hub.address == "https://0.0.0.0:443/"
+    assert Hub(("anna",), host="::1").address == "http://[::1]:8000/"
 
 
 def test_settings_come_back_as_they_were_saved_and_only_their_owner_reads_them(tmp_path):
     hub = Hub(("anna", "bo"), memory_gb=3, scale="smoke")
     path = hub.save(tmp_path, {"anna": {"salt": "00", "hash": "11"}})
-    assert read_hub(tmp_path) == (hub, {"anna": {"salt": "00", "hash": "11"}}) and path.stat().st_mode & 0o077 == 0
+    assert read_hub(tmp_path) == (hub, {"anna": {"salt": "00", "hash": "11"}})
+    assert path.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("content", ["[]", '{"students": ["anna"]}', '{"students": ["anna"], "accounts": {}, "root": true}', "no json"])
+@pytest.mark.parametrize("content", [
+    "[]", '{"students": ["anna"]}', '{"students": ["anna"], "accounts": {}, "root": true}',
+    "no json",
+])
 def test_a_damaged_file_is_said_to_be_one(tmp_path, content):
     (tmp_path / "hub.json").write_text(content)
     with pytest.raises(DamagedFile, match=r"hub\.json"):

@@ -1,4 +1,7 @@
-"""Read by JupyterHub. The settings lie in hub.json beside this file; lines after the call change whatever you want to have otherwise."""
+"""Read by JupyterHub. The settings lie in hub.json beside this file.
+
+Lines after the call change whatever you want to have otherwise.
+"""
 
 from pathlib import Path
 
