@@ -7,34 +7,29 @@ one line without a traceback.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ..bootstrap import hand_over
 from ..core import (PROJECT, BackendUnavailable, DataMissing, DownloadFailed, ProgramFailed,
                     TrainingDiverged)
 from .classroom import assign, grade, guide
 from .data import data_app
-from .encoding import encode
+from .encoding import encode, evaluate
 from .hub import hub_app
-from .measuring import evaluate
-from .npm import npm
 from .pretrain import pretrain
 from .reproducing import reproduce
 from .running import build, run
 from .show import show_board, show_table
 from .train import train_app
 from .training import Stopped
-from .web import site, slides
+from .web import lab, site, slides
 
 app = typer.Typer(
-    help="Embeddings, measured: a course on text embeddings, and the library under "
-    "it.", no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False,
+    help="Embeddings, measured: a course on text embeddings, and the library under it.",
+    no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]})
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
@@ -51,57 +46,31 @@ def list_lessons() -> None:
     """List the lessons: the question each answers, its minutes, what it needs."""
     from ..lesson.course import Course
 
-    rows = [[
-        card.stem, card.question,
-        card.minutes.get("read", ""), ", ".join(card.needs) or "nothing"
-    ] for card in Course().cards()]
+    rows = [[card.stem, card.question, card.minutes.get("read", ""),
+             ", ".join(card.needs) or "nothing"] for card in Course().cards()]
     show_table("Lessons", ["lesson", "question", "minutes", "needs"], rows, right=("minutes",))
 
 
-@app.command(context_settings=PASS_ON, options_metavar="[LESSON or NOTEBOOK.ipynb] [JUPYTERLAB "
-                                                       "OPTIONS]")
-def lab(context: typer.Context) -> None:
-    """Open JupyterLab at a lesson (default: start_here), or at a notebook such as `run` keeps of a
-    lesson that stopped.
-
-    It listens on this machine only and keeps its token.
-    """
-    from ..lesson.course import Course
-
-    named = bool(context.args) and not context.args[0].startswith("-")
-    lesson, options = (context.args[0], context.args[1:]) if named else ("start_here", context.args)
-    kept = Path(lesson).absolute()
-    notebook = kept if kept.suffix == ".ipynb" and kept.is_file() else Course().card(
-        lesson).notebook
-    os.chdir(PROJECT)
-    # Kernels start in notebooks/; in an environment that the course did not make, nothing else
-    # tells them where the library is.
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
-    place = notebook.relative_to(PROJECT) if notebook.is_relative_to(PROJECT) else notebook
-    raise typer.Exit(
-        hand_over(
-            [sys.executable, "-m", "jupyterlab",
-             str(place), "--ServerApp.ip=127.0.0.1", *options]))
+app.command(context_settings=PASS_ON,
+            options_metavar="[LESSON or NOTEBOOK.ipynb] [JUPYTERLAB OPTIONS]")(lab)
 
 
 @app.command(context_settings=PASS_ON, options_metavar="[--all] [PYTEST OPTIONS]")
-def test(context: typer.Context,
-         everything: Annotated[bool, typer.Option("--all", help="the slow tests too: all lessons, "
-                                                                "browser, processes; "
-                                                                "200 examples of each property, "
-                                                                "not 10")] = False) -> None:
+def test(
+    context: typer.Context,
+    everything: Annotated[bool, typer.Option("--all", help="the slow tests too: all lessons, "
+                                             "browser, processes; 200 examples of each property, "
+                                             "not 10")] = False,
+) -> None:
     """Run the tests on all cores, the quick ones unless ``--all`` is given; further arguments go to
     pytest.
     """
-    parallel = [] if any(a in ("-n", "--pdb", "-x") or a.startswith("-n")
-                         for a in context.args) else ["-n", "auto", "--dist", "worksteal"]
+    alone = any(option.startswith("-n") or option in ("--pdb", "-x") for option in context.args)
+    parallel = [] if alone else ["-n", "auto", "--dist", "worksteal"]
     if not everything:
         print("The quick tests; `lessons test --all` runs the slow ones, too.", flush=True)
-    tier = ["--all"] if everything else []
-    raise typer.Exit(
-        subprocess.call([sys.executable, "-m", "pytest", *parallel, *tier, *context.args],
-                        cwd=PROJECT))
+    command = [sys.executable, "-m", "pytest", *parallel, *["--all"] * everything, *context.args]
+    raise typer.Exit(subprocess.call(command, cwd=PROJECT))
 
 
 app.command()(run)
@@ -118,9 +87,11 @@ def lock() -> None:
 
 
 @app.command()
-def house(write: Annotated[bool, typer.Option("--write", help="into CONTRIBUTING.md")] = False,
-          of: Annotated[str, typer.Option(help="instead, the files that a module needs, such as "
-                                               "words.word2vec")] = "") -> None:
+def house(
+    write: Annotated[bool, typer.Option("--write", help="into CONTRIBUTING.md")] = False,
+    of: Annotated[str, typer.Option(help="instead, the files that a module needs, such as "
+                                         "words.word2vec")] = "",
+) -> None:
     """Draw the rooms of the library as their imports make them (for those who change it)."""
     from ..house import closure, drawing, write_drawing
 
@@ -154,30 +125,33 @@ def doctor() -> None:
 # ------------------------------------------------------------------------------ measuring
 
 
-app.command()(assign)
-app.command()(grade)
-app.command()(guide)
-app.command()(encode)
-app.command()(evaluate)
-app.command()(npm)
-app.command()(pretrain)
-app.command()(reproduce)
-app.command()(site)
-app.command()(slides)
+for command in (assign, grade, guide, encode, evaluate, pretrain, reproduce, site, slides):
+    app.command()(command)
+
+
+@app.command()
+def npm(
+    sets: Annotated[list[str] | None, typer.Argument(help="hub, axe; default: both",
+                                                     show_default=False)] = None,
+) -> None:
+    """Install what comes from npm, as locked: the proxy of the hub, and the accessibility rules of
+    the tests in a browser.
+    """
+    from ..npm import SETS, install
+
+    for name in sets or SETS:
+        print(f"{name}: {install(name)}")
 
 
 @app.command()
 def bench(
-    groups: Annotated[list[str] | None,
-                      typer.Argument(help="groups of cases; default: "
-                                     "all", show_default=False)] = None,
+    groups: Annotated[list[str] | None, typer.Argument(help="groups of cases; default: all",
+                                                       show_default=False)] = None,
     repeats: Annotated[int, typer.Option(help="runs of each side")] = 3,
-    keep: Annotated[bool,
-                    typer.Option("--keep", help="write the rows into "
-                                 "data/benchmarks/")] = False,
-    only: Annotated[str,
-                    typer.Option(help="a part of the names of the cases to run, such as "
-                                 "info_nce")] = ""
+    keep: Annotated[bool, typer.Option("--keep", help="write the rows into "
+                                                      "data/benchmarks/")] = False,
+    only: Annotated[str, typer.Option(help="a part of the names of the cases to run, such as "
+                                           "info_nce")] = "",
 ) -> None:
     """Race our code against its peers, in turn, where the results are equal; and measure peak
     memory. Kernels are set against their floor too.
@@ -208,18 +182,16 @@ def _show_races(group: str, rows: list[Any]) -> None:
     def pair(ours: float | None, theirs: float | None, form: str) -> str:
         return " / ".join(format(value, form) for value in (ours, theirs) if value is not None)
 
-    columns = [
-        "case", "beside", "measured", "goal", "met", "seconds, ours / peer", "of floor",
-        "extra MB, ours / peer", "scores, ours | peer", "remark"
-    ]
-    cells = [[
-        row.name, row.peer, "" if row.value is None else f"{row.value:g} "
-        f"{row.value_unit}", row.goal, {True: "yes", False: "NO", None: ""}[row.met],
-        pair(row.ours_seconds, row.peer_seconds, ".3g"),
-        "" if row.of_floor is None else f"{row.of_floor:.0%}",
-        pair(row.extra_mb, row.peer_extra_mb, ".0f"), " | ".join(
-            filter(None, (row.quality, row.peer_quality))), row.note or row.config
-    ] for row in rows]
+    columns = ["case", "beside", "measured", "goal", "met", "seconds, ours / peer", "of floor",
+               "extra MB, ours / peer", "scores, ours | peer", "remark"]
+    cells = [[row.name, row.peer,
+              "" if row.value is None else f"{row.value:g} {row.value_unit}", row.goal,
+              {True: "yes", False: "NO", None: ""}[row.met],
+              pair(row.ours_seconds, row.peer_seconds, ".3g"),
+              "" if row.of_floor is None else f"{row.of_floor:.0%}",
+              pair(row.extra_mb, row.peer_extra_mb, ".0f"),
+              " | ".join(filter(None, (row.quality, row.peer_quality))), row.note or row.config]
+             for row in rows]
     filled = [i for i in range(len(columns)) if any(line[i] for line in cells)]
     show_table(f"Benchmarks: {group}", [columns[i] for i in filled],
                [[line[i] for i in filled] for line in cells])
@@ -228,8 +200,8 @@ def _show_races(group: str, rows: list[Any]) -> None:
 @app.command()
 def leaderboard(
     reset: Annotated[bool, typer.Option("--reset", help="forget your rows")] = False,
-    reference: Annotated[
-        bool, typer.Option("--reference", help="the rows committed with the course")] = False
+    reference: Annotated[bool, typer.Option("--reference", help="the rows committed with the "
+                                                                "course")] = False,
 ) -> None:
     """Show your leaderboard, or the course's own."""
     from ..evaluation import Leaderboard

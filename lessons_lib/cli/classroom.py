@@ -18,15 +18,12 @@ __all__ = ["assign", "grade", "guide"]
 
 
 def assign(
-    ids: Annotated[list[str],
-                   typer.Argument(help="lessons, such as one_hot", show_default=False)],
+    ids: Annotated[list[str], typer.Argument(help="lessons, such as one_hot", show_default=False)],
     out: Annotated[Path, typer.Option(help="a new folder")],
-    seed: Annotated[int | None,
-                    typer.Option(help="of the hidden inputs; default: a secret "
-                                 "one", show_default=False)] = None,
-    otter: Annotated[bool,
-                     typer.Option(help="an otter-grader version too, where otter is "
-                                  "installed")] = True
+    seed: Annotated[int | None, typer.Option(help="of the hidden inputs; default: a secret one",
+                                             show_default=False)] = None,
+    otter: Annotated[bool, typer.Option(help="an otter-grader version too, where otter is "
+                                             "installed")] = True,
 ) -> None:
     """Make an assignment of the exercises of lessons: notebooks for students, and what grading
     needs.
@@ -35,9 +32,8 @@ def assign(
     from ..classroom import otter_missing, write_otter
 
     made = make(ids, out, seed=seed)
-    rows = [
-        [entry["stem"], len(entry["exercises"]), entry["open"]] for entry in made.lessons.values()
-    ]
+    rows = [[entry["stem"], len(entry["exercises"]), entry["open"]]
+            for entry in made.lessons.values()]
     show_table(f"Assignment {made.id}", ["lesson", "exercises", "open questions"], rows,
                right=("exercises", "open questions"))
     print(f"hand out {out / 'student'}, collect into {out / 'submissions'}, then: lessons grade "
@@ -55,21 +51,19 @@ def assign(
 
 
 def grade(
-        folder: Annotated[Path, typer.Argument(help="of the assignment", show_default=False)],
-        jobs: Annotated[int | None,
-                        typer.Option(help="submissions at once; default: one for "
-                                     "each core", show_default=False)] = None,
-        weak: Annotated[bool,
-                        typer.Option(
-                            "--weak", help="also where the system cannot confine "
-                            "a submission: you trust your "
-                            "students")] = False,
-        memory: Annotated[int, typer.Option(help="MB for each submission")] = 2000,
-        seconds: Annotated[float, typer.Option(help="for each submission in all")] = 300.0) -> None:
+    folder: Annotated[Path, typer.Argument(help="of the assignment", show_default=False)],
+    jobs: Annotated[int | None, typer.Option(help="submissions at once; default: one for each core",
+                                             show_default=False)] = None,
+    weak: Annotated[bool, typer.Option("--weak", help="also where the system cannot confine a "
+                                                      "submission: you trust your "
+                                                      "students")] = False,
+    memory: Annotated[int, typer.Option(help="MB for each submission")] = 2000,
+    seconds: Annotated[float, typer.Option(help="for each submission in all")] = 300.0,
+) -> None:
     """Grade what lies in FOLDER/submissions and write grades.csv and details.csv."""
     from ..classroom import Limits, missing_protections, read_assignment, write_tables
     from ..classroom import grade as run
-    from ..classroom.tables import given_points, printable, with_points
+    from ..classroom.tables import given_points, printable, totals, with_points
     from ..core import check_float, check_int
 
     limits = Limits(total=check_float("seconds", seconds, low=1.0),
@@ -95,11 +89,11 @@ def grade(
         kept = write_tables(assignment, rows, folder / "stopped")[0]
         what = "stopped" if isinstance(error, KeyboardInterrupt) else f"stopped by {error}"
         raise Stopped(f"{what}; who was graded until then is in {kept}, and former tables stay as "
-                      "they were. Again from the start: the same command"
-                      ) from None
+                      "they were. Again from the start: the same command") from None
     _tell_files(rows)
-    show_table("Grades", ["student", "points", "of"], _sums(assignment, rows),
-               right=("points", "of"))
+    sums = [[printable(line[0]), f"{line[-2]:g}", f"{line[-1]:g}"]
+            for line in totals(assignment, rows)[1]]
+    show_table("Grades", ["student", "points", "of"], sums, right=("points", "of"))
     if unread := sum(row.points is None and bool(row.answer) for row in rows):
         waits = "answer waits" if unread == 1 else "answers wait"
         print(f"open questions: {unread} {waits} for your points in details.csv; the same command "
@@ -122,20 +116,14 @@ def _tell_files(rows: list[Any]) -> None:
             print(printable(" ".join(f"{row.student}, {row.lesson}: {row.remark}".split())))
 
 
-def _sums(assignment: Any, rows: list[Any]) -> list[list[Any]]:
-    from ..classroom.tables import printable, totals
-
-    return [[printable(line[0]), f"{line[-2]:g}", f"{line[-1]:g}"]
-            for line in totals(assignment, rows)[1]]
-
-
 def guide(
-        lesson: Annotated[str, typer.Argument(help="such as one_hot", show_default=False)]) -> None:
+    lesson: Annotated[str, typer.Argument(help="such as one_hot", show_default=False)],
+) -> None:
     """Print the guide of a lesson for the person who teaches it."""
     from ..classroom import guide as read
     from ..lesson.course import Course
 
-    found = read(lesson)
-    card = Course().card(found.lesson)
+    text = read(lesson)
+    card = Course().card(text.lesson)
     print(f"# Teaching {card.number:02d} · {card.title}\n\n**{card.question}** A class of about "
-          f"{found.minutes} minutes.\n\n{found}")
+          f"{text.minutes} minutes.\n\n{text}")

@@ -37,12 +37,11 @@ def make_course_vectors(model: str, out: Path, work: Path | None, *, shards: lis
                                         write_frequencies)
 
     began, files = time.monotonic(), course_files(model)
-    work = cache_folder(
-    ) / "training" / f"course-{model}-{len(shards)}-{seed}" if work is None else work
+    work = work or cache_folder() / "training" / f"course-{model}-{len(shards)}-{seed}"
     load("wiki", shards=shards)  # missing text is told before anything else
     method = course_method(model, seed=seed, threads=threads, progress=True)
     method, corpus = train(method, work, lambda folder: course_corpus(shards=shards, folder=folder),
-                           resume=resume, given=("seed", "threads"))
+                           resume=resume, given={"seed": seed, "threads": threads})
     about = _about(method, corpus, shards=shards,
                    seconds=None if resume else round(time.monotonic() - began))
     vectors = most_frequent(method.vectors_, name=f"course vectors, {model}")
@@ -60,23 +59,28 @@ def _about(method: Any, corpus: Any, *, shards: list[int], seconds: int | None) 
 
     machine = device_report(packages=("numpy", "numba"))
     settings = {name: value for name, value in method.get_params().items() if name != "progress"}
+    files = [registered("wiki").files[i] for i in shards]
     data = {
-        "dataset": "wiki", "files": {
-            file.path: checksum_of(file) for file in (registered("wiki").files[i] for i in shards)
-        }, "documents": len(corpus), "tokens": corpus.n_tokens,
+        "dataset": "wiki",
+        "files": {file.path: checksum_of(file) for file in files},
+        "documents": len(corpus),
+        "tokens": corpus.n_tokens,
         "distinct words": len(corpus.vocabulary),
         "words": "runs of letters, digits and underscores, lower-cased (Tokenizer()), in "
-        "articles; rarer than 10 left out"
+                 "articles; rarer than 10 left out",
     }
     return {
-        "method": type(method).__name__, "settings": settings, "data": data, "history": [
-            round(float(loss), 5) for loss in method.history_
-        ], "seconds": seconds, "licence": "MIT, as the project; trained on text of Wikipedia (CC "
-        "BY-SA 3.0)", "library": __version__,
+        "method": type(method).__name__,
+        "settings": settings,
+        "data": data,
+        "history": [round(float(loss), 5) for loss in method.history_],
+        "seconds": seconds,
+        "licence": "MIT, as the project; trained on text of Wikipedia (CC BY-SA 3.0)",
+        "library": __version__,
         "device": f"{machine.system}, {machine.cores} cores, Python {machine.python}",
         "versions": machine.versions,
         "limits": "English words of an encyclopedia of 2015, lower-cased; one vector for all "
-        "senses of a word; the text's biases are in them."
+                  "senses of a word; the text's biases are in them.",
     }
 
 
@@ -89,20 +93,16 @@ def measured(vectors: Any) -> dict[str, Any]:
     from .. import evaluation
     from ..sentences import MeanEncoder
 
-    sets = [pairs for name in WORD_SETS if (pairs := _at_hand(name)) is not None]
-    pairs = {
-        f"{name} {split}, mean of vectors": found
-        for name, split in PAIR_SETS
-        if (found := _at_hand(name, split)) is not None
-    }
+    sets = [words for name in WORD_SETS if (words := _at_hand(name)) is not None]
+    pairs = {f"{name} {split}, mean of vectors": found for name, split in PAIR_SETS
+             if (found := _at_hand(name, split)) is not None}
     scores: dict[str, Any] = evaluation.word_report(vectors, sets=sets, bootstrap=0).summary()
     with warnings.catch_warnings():
         # a sentence without a known word is a zero vector, and is counted as such
         warnings.simplefilter("ignore", DataWarning)
-        found = evaluation.evaluate(MeanEncoder(vectors), pairs, bootstrap=0)
-    return scores | {
-        name: {"spearman": round(result.spearman, 4)} for name, result in found.items()
-    }
+        results = evaluation.evaluate(MeanEncoder(vectors), pairs, bootstrap=0)
+    return scores | {name: {"spearman": round(result.spearman, 4)}
+                     for name, result in results.items()}
 
 
 def _at_hand(name: str, split: str | None = None) -> Any:

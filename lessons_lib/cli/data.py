@@ -14,21 +14,17 @@ import typer
 from ..core import BackendUnavailable, DamagedFile, DataWarning
 from .show import show_table
 
-data_app = typer.Typer(
-    help="Datasets: what is here, how to get the rest, whether it is whole.", no_args_is_help=True
-)
+data_app = typer.Typer(help="Datasets: what is here, how to get the rest, whether it is whole.",
+                       no_args_is_help=True)
 COLUMNS = ["dataset", "state", "from", "remark"]
-Names = Annotated[
-    list[str] | None, typer.Argument(help="datasets, see: lessons data list", show_default=False)
-]
+Names = Annotated[list[str] | None, typer.Argument(help="datasets, see: lessons data list",
+                                                   show_default=False)]
 
 
 @data_app.command("list")
 def data_list(
-    addresses: Annotated[
-        bool,
-        typer.Option("--addresses", help="instead, where each can be fetched from, as Markdown"),
-    ] = False,
+    addresses: Annotated[bool, typer.Option("--addresses", help="instead, where each can be "
+                                            "fetched from, as Markdown")] = False,
 ) -> None:
     """List every dataset: where it was found, whether it can be fetched, its size and licence."""
     from ..datasets import list_datasets, publishers_table
@@ -38,45 +34,23 @@ def data_list(
         return
     rows = []
     for row in list_datasets():
-        found = row.found + (
-            f" ({', '.join(row.here)})" if row.here and row.here != ("all",) else ""
-        )
-        get = (
-            "yes"
-            if row.fetchable
-            else "comes along"
-            if row.found in ("project",) or row.found.startswith("gensim")
-            else "no"
-        )
-        rows.append(
-            [
-                row.name,
-                row.kind,
-                found or "not here",
-                get,
-                f"{row.bytes / 1e6:.2f}" if row.bytes else "?",
-                row.licence,
-            ]
-        )
-    show_table(
-        "Datasets", ["name", "kind", "found in", "get", "MB", "licence"], rows, right=("MB",)
-    )
+        parts = f" ({', '.join(row.here)})" if row.here and row.here != ("all",) else ""
+        comes_along = row.found == "project" or row.found.startswith("gensim")
+        get = "yes" if row.fetchable else "comes along" if comes_along else "no"
+        rows.append([row.name, row.kind, row.found + parts or "not here", get,
+                     f"{row.bytes / 1e6:.2f}" if row.bytes else "?", row.licence])
+    show_table("Datasets", ["name", "kind", "found in", "get", "MB", "licence"], rows,
+               right=("MB",))
 
 
 @data_app.command("get")
 def data_get(
     names: Names = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="every dataset that is not here yet")
-    ] = False,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            help="https address or folder with our layout, or a folder with "
-            "the publisher's own files",
-        ),
-    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="every dataset that is not here "
+                                                           "yet")] = False,
+    source: Annotated[str | None, typer.Option(
+        "--from", help="https address or folder with our layout, or a folder with the publisher's "
+                       "own files")] = None,
 ) -> None:
     """Bring datasets into the cache from where they are published, each proved by the checksums
     of its rows.
@@ -87,18 +61,14 @@ def data_get(
     from ..datasets import list_datasets, registered
 
     if bool(names) == everything:
-        raise ValueError(
-            f"names={names or 'none'} with{'' if everything else 'out'} --all; expected either"
-        )
+        raise ValueError(f"names={names or 'none'} with{'' if everything else 'out'} --all; "
+                         "expected either")
     rows = {row.name: row for row in list_datasets()}
     wanted = list(rows) if everything else [registered(name).name for name in names]
     outcomes, failed = [], 0
     for name in wanted:
-        if (
-            everything
-            and rows[name].found
-            and rows[name].here in (("all",), registered(name).splits)
-        ):
+        whole = (("all",), registered(name).splits)
+        if everything and rows[name].found and rows[name].here in whole:
             outcomes.append([name, "here", rows[name].found, ""])
             continue
         try:
@@ -122,9 +92,8 @@ def _get_one(name: str, source: str | None) -> list[list[str]]:
 
     with _bar(name) as on_bytes, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the receipts below say the same, as remarks
-        paths = get(
-            name, source=source, on_bytes=on_bytes, tell=lambda text: print(text, file=sys.stderr)
-        )
+        paths = get(name, source=source, on_bytes=on_bytes,
+                    tell=lambda text: print(text, file=sys.stderr))
     print(f"{name}: {len(paths)} file{'s' if len(paths) != 1 else ''} ready")
     found: dict[tuple[str, str], None] = {}
     for path in paths:
@@ -154,23 +123,16 @@ def _bar(name: str) -> Iterator[Callable[[str, int, int], None]]:
 @data_app.command("verify")
 def data_verify(
     names: Names = None,
-    rows: Annotated[
-        bool, typer.Option("--rows", help="compare what the tables say, not their bytes")
-    ] = False,
+    rows: Annotated[bool, typer.Option("--rows", help="compare what the tables say, not their "
+                                                      "bytes")] = False,
 ) -> None:
     """Compare the files of datasets with their registered checksums."""
     from ..datasets import verify
 
     states = verify(names or None, rows=rows)
-    show_table(
-        "Files",
-        ["dataset", "file", "found in", "state"],
-        [[s.name, s.file, s.place, s.state] for s in states],
-    )
-    changed = [s for s in states if s.state == "changed"]
-    if changed:
-        print(
-            f"{len(changed)} changed: a damaged file in the cache is replaced by "
-            "`lessons data get NAME`; one under LESSONS_DATA is yours"
-        )
+    show_table("Files", ["dataset", "file", "found in", "state"],
+               [[s.name, s.file, s.place, s.state] for s in states])
+    if changed := [s for s in states if s.state == "changed"]:
+        print(f"{len(changed)} changed: a damaged file in the cache is replaced by "
+              "`lessons data get NAME`; one under LESSONS_DATA is yours")
         raise typer.Exit(1)

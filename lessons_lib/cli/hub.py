@@ -11,6 +11,7 @@ import typer
 
 from ..bootstrap import hand_over
 from .show import show_table
+from .web import find_library
 
 __all__ = ["hub_app"]
 
@@ -18,38 +19,35 @@ hub_app = typer.Typer(help="A hub for a class: write its folder, start it, know 
                            "needs.", no_args_is_help=True)
 
 
+Folder = Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub write`",
+                                        show_default=False)]
+
+
 @hub_app.command()
 def write(
     folder: Annotated[Path, typer.Argument(help="a new folder", show_default=False)],
-    students: Annotated[list[str],
-                        typer.Argument(help="names, or a text file with one name "
-                                       "a line", show_default=False)], *,
+    students: Annotated[list[str], typer.Argument(help="names, or a text file with one name a line",
+                                                  show_default=False)], *,
     teacher: Annotated[str, typer.Option(help="who sees and stops servers")] = "teacher",
-    spawner: Annotated[str,
-                       typer.Option(help="simple (processes of this machine, to try it "
-                                    "out) or docker")] = "simple",
+    spawner: Annotated[str, typer.Option(help="simple (processes of this machine, to try it out) "
+                                              "or docker")] = "simple",
     host: Annotated[str, typer.Option(help="where it listens")] = "127.0.0.1",
     port: Annotated[int, typer.Option()] = 8000,
-    certificate: Annotated[str | None,
-                           typer.Option(help="for HTTPS, a file", show_default=False)] = None,
-    key: Annotated[str | None,
-                   typer.Option(help="of the certificate, a file", show_default=False)] = None,
-    memory: Annotated[float | None,
-                      typer.Option(help="GB for each student; default: as "
-                                   "measured", show_default=False)] = None,
+    certificate: Annotated[str | None, typer.Option(help="for HTTPS, a file",
+                                                    show_default=False)] = None,
+    key: Annotated[str | None, typer.Option(help="of the certificate, a file",
+                                            show_default=False)] = None,
+    memory: Annotated[float | None, typer.Option(help="GB for each student; default: as measured",
+                                                 show_default=False)] = None,
     cores: Annotated[float, typer.Option(help="for each student")] = 1.0,
-    idle: Annotated[int,
-                    typer.Option(help="minutes without work, after which a server is "
-                                 "stopped")] = 30,
+    idle: Annotated[int, typer.Option(help="minutes without work, after which a server is "
+                                           "stopped")] = 30,
     hours: Annotated[float, typer.Option(help="after which any server is stopped")] = 8.0,
-    scale: Annotated[str, typer.Option(help="of the lessons: smoke, laptop or "
-                                       "paper")] = "laptop",
-    data: Annotated[str | None,
-                    typer.Option(help="a folder for LESSONS_DATA, shared, read "
-                                 "only", show_default=False)] = None,
-    models: Annotated[str | None,
-                      typer.Option(help="a cache of Hugging Face, shared, read "
-                                   "only", show_default=False)] = None
+    scale: Annotated[str, typer.Option(help="of the lessons: smoke, laptop or paper")] = "laptop",
+    data: Annotated[str | None, typer.Option(help="a folder for LESSONS_DATA, shared, read only",
+                                             show_default=False)] = None,
+    models: Annotated[str | None, typer.Option(help="a cache of Hugging Face, shared, read only",
+                                               show_default=False)] = None,
 ) -> None:
     """Make the folder of a hub: settings, a password for each student, the course, and what Docker
     and Kubernetes need.
@@ -71,12 +69,9 @@ def write(
 
 @hub_app.command()
 def password(
-    folder: Annotated[Path,
-                      typer.Argument(help="made by `python -m lessons_lib hub "
-                                     "write`", show_default=False)],
-    names: Annotated[list[str],
-                     typer.Argument(help="students, or a text file with one "
-                                    "name a line", show_default=False)]
+    folder: Folder,
+    names: Annotated[list[str], typer.Argument(help="students, or a text file with one name a line",
+                                               show_default=False)],
 ) -> None:
     """Draw new passwords: for who lost one, and for who comes late."""
     from ..classroom.hub import draw_passwords, names_from
@@ -87,8 +82,7 @@ def password(
 
 
 @hub_app.command()
-def update(folder: Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub "
-                                                       "write`", show_default=False)]) -> None:
+def update(folder: Folder) -> None:
     """Bring the course of a hub up to this one; settings, homes and what was handed out stay."""
     from ..classroom.hub import update_course
 
@@ -98,20 +92,16 @@ def update(folder: Annotated[Path, typer.Argument(help="made by `python -m lesso
 
 
 @hub_app.command()
-def start(folder: Annotated[Path, typer.Argument(help="made by `python -m lessons_lib hub "
-                                                      "write`", show_default=False)]) -> None:
+def start(folder: Folder) -> None:
     """Start a hub on this machine; Ctrl-C stops it and all its servers."""
     from ..classroom.hub import read_hub, start_command, without_password
-    from ..core import PROJECT
 
     command = start_command(folder)
     if shut_out := without_password(folder):
         print(f"no password, so nobody logs in as {', '.join(shut_out)}: python -m lessons_lib hub "
-              f"password {folder} {' '.join(shut_out)}",
-              file=sys.stderr)
+              f"password {folder} {' '.join(shut_out)}", file=sys.stderr)
     print(f"The hub opens at {read_hub(folder)[0].address}")
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
+    find_library()
     os.chdir(folder)
     raise typer.Exit(hand_over(command))
 
@@ -124,9 +114,9 @@ def size(students: Annotated[int, typer.Option(help="how many")] = 30) -> None:
 
     found = measured()
     room = room_for(check_int("students", students), found)
-    rows = [["the server alone", f"{found.server_mb:,.0f}", ""],
-            *([f"and {lesson}, run whole", f"{after:,.0f}", f"{peak:,.0f}"]
-              for lesson, after, peak in found.in_order())]
+    rows = [["the server alone", f"{found.server_mb:,.0f}", ""]]
+    rows += [[f"and {lesson}, run whole", f"{after:,.0f}", f"{peak:,.0f}"]
+             for lesson, after, peak in found.in_order()]
     columns = ["open", "MB after", "MB at most"]
     show_table(f"One student, {found.scale} scale ({found.date}, "
                f"{found.system.replace(' 1 cores', ' 1 core')})", columns, rows, right=columns[1:])
@@ -142,9 +132,10 @@ def _counted(n: int, thing: str) -> str:
 
 
 @hub_app.command()
-def measure(scale: Annotated[str, typer.Option(help="smoke, laptop or paper")] = "laptop",
-            keep: Annotated[bool, typer.Option("--keep", help="write it into "
-                                                              "data/benchmarks/")] = False) -> None:
+def measure(
+    scale: Annotated[str, typer.Option(help="smoke, laptop or paper")] = "laptop",
+    keep: Annotated[bool, typer.Option("--keep", help="write it into data/benchmarks/")] = False,
+) -> None:
     """Measure one student's server with two large lessons open (minutes at laptop scale)."""
     from ..classroom import hub
 

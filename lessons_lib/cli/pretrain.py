@@ -1,5 +1,4 @@
-"""``lessons pretrain``: number a text once, then train a LessonBERT on it, in one sitting or
-several.
+"""``lessons pretrain``: encode a text once, then train a LessonBERT on it, in one or more sittings.
 
 The two steps can be done on two machines: ``--prepare`` needs processors only, what it writes is
 small enough to travel, and the machine with the GPU then begins to train at once. Started by
@@ -19,70 +18,51 @@ from typing import Annotated, Any
 import typer
 
 from ..core import check_choice, check_int, existing_path
+from .options import Out, Resume, setting, with_settings
 from .training import Stopped, read_texts
 
 __all__ = ["pretrain"]
 
 # 8,192 x 384 and six layers stay below 25 MB as float16
-PIECES = {"smoke": 512, "laptop": 8192, "gpu": 8192}
+SUBWORDS = {"smoke": 512, "laptop": 8192, "gpu": 8192}
 # 64 MB, which travels to a GPU
-NUMBERED = {"smoke": 60_000, "laptop": 60_000_000, "gpu": 30_000_000}
+TOKENS = {"smoke": 60_000, "laptop": 60_000_000, "gpu": 30_000_000}
 SOURCES = {"smoke": "wikipedia-sample", "laptop": "wiki", "gpu": "wiki"}
-TEXTS_FOR_PIECES = 4000                                           # about ten million words
+TEXTS_FOR_SUBWORDS = 4000                        # about ten million words
 
-Out = Annotated[Path, typer.Option(help="folder of the model; made if need be")]
-Text = Annotated[list[str] | None, typer.Option("--text", help="text file (one document in a line) "
-                                                               "or dataset; default: "
-                                                               "wiki", show_default=False)]
-Prepared = Annotated[Path | None, typer.Option("--tokens-from", help="folder of the numbered text; "
-                                                                     "default: tokens in "
-                                                                     "--out", show_default=False)]
+SETTINGS = [
+    setting("tokens", int, "places to read in all; more than before when resuming: train longer"),
+    setting("dropout", float, "share of units left out in training"),
+    setting("learning_rate", float, "the highest"),
+    setting("batch", int, "rows per step, over all processes"),
+    setting("accumulate", int, "parts a step is worked on in, to save memory"),
+    setting("whole_words", bool, "hide words, not subwords", "--whole-words"),
+    setting("next_sentence", bool, "teach [CLS] which halves follow each other", "--next-sentence"),
+    setting("precision", str, "float32, or bfloat16: twice as fast on processors with AVX512_BF16 "
+                              "or AMX"),
+    setting("compiled", bool, "by torch.compile", "--compiled"),
+    setting("seed", int, "decides every draw"),
+]
 
 
 def pretrain(
-    *, out: Out, scale: Annotated[str,
-                                  typer.Option(help="smoke, laptop (two cores, 2.5 "
-                                               "h) or gpu (minutes)")] = "laptop",
-    prepare: Annotated[
-        bool,
-        typer.Option("--prepare", help="only number the text, for "
-                     "training later or "
-                     "elsewhere")] = False, text: Text = None, tokens_from: Prepared = None,
-    resume: Annotated[bool,
-                      typer.Option("--resume", help="go on with the run in the "
-                                   "folder")] = False,
-    tokens: Annotated[int | None,
-                      typer.Option(help="places to read in all; more than "
-                                   "before when resuming: train "
-                                   "longer")] = None,
-    minutes: Annotated[float | None,
-                       typer.Option(help="stop after this time; --resume "
-                                    "goes on")] = None,
-    dropout: Annotated[float | None,
-                       typer.Option(help="share of units left out in "
-                                    "training")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="the highest")] = None,
-    batch: Annotated[int | None,
-                     typer.Option(help="rows per step, over all "
-                                  "processes")] = None,
-    accumulate: Annotated[int | None,
-                          typer.Option(help="parts a step is worked on in, to "
-                                       "save memory")] = None,
-    whole_words: Annotated[bool | None,
-                           typer.Option("--whole-words", help="hide words, not pieces")] = None,
-    next_sentence: Annotated[
-        bool | None,
-        typer.Option("--next-sentence", help="teach [CLS] which halves follow each other")] = None,
-    precision: Annotated[str | None,
-                         typer.Option(help="float32, or bfloat16: twice as "
-                                      "fast on processors with "
-                                      "AVX512_BF16 or AMX")] = None,
-    compiled: Annotated[bool | None,
-                        typer.Option("--compiled", help="by torch.compile")] = None,
-    seed: Annotated[int | None, typer.Option(help="decides every draw")] = None,
+    *, out: Out,
+    scale: Annotated[str, typer.Option(help="smoke, laptop (two cores, 2.5 h) or gpu "
+                                            "(minutes)")] = "laptop",
+    prepare: Annotated[bool, typer.Option("--prepare", help="only encode the text, for training "
+                                                            "later or elsewhere")] = False,
+    text: Annotated[list[str] | None, typer.Option(
+        "--text", help="text file (one document in a line) or dataset; default: wiki",
+        show_default=False)] = None,
+    tokens_from: Annotated[Path | None, typer.Option(
+        "--tokens-from", help="folder of the encoded text; default: tokens in --out",
+        show_default=False)] = None,
+    resume: Resume = False,
+    minutes: Annotated[float | None, typer.Option(help="stop after this time; --resume goes "
+                                                       "on")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda")] = "auto",
-    checkpoint_minutes: Annotated[float, typer.Option(help="between two "
-                                                      "checkpoints")] = 5.0
+    checkpoint_minutes: Annotated[float, typer.Option(help="between two checkpoints")] = 5.0,
+    **given: Any,
 ) -> None:
     """Train a small BERT from nothing: masked pieces of Wikipedia.
 
@@ -91,13 +71,7 @@ def pretrain(
     from ..contextual.pretraining import check_start
     from ..contextual.recipes import RECIPES
 
-    given = {
-        "tokens": tokens, "dropout": dropout, "learning_rate": learning_rate, "batch": batch,
-        "accumulate": accumulate, "whole_words": whole_words, "next_sentence": next_sentence,
-        "precision": precision, "compiled": compiled, "seed": seed
-    }
-    recipe = replace(RECIPES[check_choice("scale", scale, RECIPES)],
-                     **{name: value for name, value in given.items() if value is not None})
+    recipe = replace(RECIPES[check_choice("scale", scale, RECIPES)], **given)
     place, leader = tokens_from or out / "tokens", int(os.environ.get("RANK", "0")) == 0
     if not prepare:
         check_start(out, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes,
@@ -106,10 +80,11 @@ def pretrain(
         existing_path(tokens_from / "model.json")
     if not (place / "model.json").exists():
         _refuse_others(place)
-        stream = _numbered(text or [SOURCES[scale]], scale, recipe.seed)
+        stream = _encoded(text or [SOURCES[scale]], scale, recipe.seed)
         stream.save(place)
+        megabytes = sum(file.stat().st_size for file in place.iterdir()) / 1e6
         print(f"{place}: {len(stream):,} pieces of {len(stream.tokenizer):,} kinds, "
-              f"{_megabytes(place):.0f} MB")
+              f"{megabytes:.0f} MB")
     elif text:
         _refuse_another_text(place, text)
     if not prepare:
@@ -135,40 +110,23 @@ def _refuse_another_text(place: Path, text: list[str]) -> None:
                          "--out")
 
 
-def _numbered(sources: list[str], scale: str, seed: int) -> Any:
+def _encoded(sources: list[str], scale: str, seed: int) -> Any:
+    """The text as subwords, which are learned from its first texts; one sentence per line."""
     from .. import __version__
     from ..contextual import WordPiece, prepare_tokens
-
-    texts = _sentences_in_lines(sources)
-    pieces = WordPiece.train(islice(texts(), TEXTS_FOR_PIECES), size=PIECES[scale])
-    about = {
-        "sources": sources, "library": __version__,
-        "pieces learned from": f"the first {TEXTS_FOR_PIECES:,} texts"
-    } | _files(sources)
-    return prepare_tokens(texts(), pieces, max_tokens=NUMBERED[scale], data=about, progress=True)
-
-
-def _sentences_in_lines(sources: list[str]) -> Any:
-    """A function that reads the texts anew, one sentence per line."""
+    from ..datasets import checksum_of, dataset_names, registered
     from ..text import split_sentences
 
     def texts() -> Iterable[str]:
         return ("\n".join(split_sentences(text)) for text in read_texts(sources))
 
-    return texts
-
-
-def _files(sources: list[str]) -> dict[str, Any]:
-    """Checksums of the files of datasets among the sources."""
-    from ..datasets import checksum_of, dataset_names, registered
-
-    names = [name for name in sources if name in dataset_names()]
-    files = {file.path: checksum_of(file) for name in names for file in registered(name).files}
-    return {"files": files} if files else {}
-
-
-def _megabytes(folder: Path) -> float:
-    return sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+    subwords = WordPiece.train(islice(texts(), TEXTS_FOR_SUBWORDS), size=SUBWORDS[scale])
+    about = {"sources": sources, "library": __version__,
+             "pieces learned from": f"the first {TEXTS_FOR_SUBWORDS:,} texts"}
+    if files := {file.path: checksum_of(file) for name in sources if name in dataset_names()
+                 for file in registered(name).files}:
+        about["files"] = files
+    return prepare_tokens(texts(), subwords, max_tokens=TOKENS[scale], data=about, progress=True)
 
 
 def _train(recipe: Any, place: Path, out: Path, leader: bool, **options: Any) -> None:
@@ -177,13 +135,15 @@ def _train(recipe: Any, place: Path, out: Path, leader: bool, **options: Any) ->
 
     began = time.monotonic()
     try:
-        found = train(TokenStream.load(place), out, recipe=recipe, **options)
+        result = train(TokenStream.load(place), out, recipe=recipe, **options)
     except KeyboardInterrupt:
         raise Stopped(f"stopped; what was learned is in {out}. Go on: the same command with "
                       "--resume") from None
     if leader:
-        card = found.card
+        card, go_on = result.card, "" if result.finished else ". Go on: --resume"
         print(f"{out}: {card['steps']:,} of {card['steps planned']:,} steps, {card['tokens']:,} "
-              "tokens, held-out masked accuracy "
-              f"{card['held_out_accuracy']:.3f}, {time.monotonic() - began:.0f} s" +
-              ("" if found.finished else ". Go on: --resume"))
+              f"tokens, held-out masked accuracy {card['held_out_accuracy']:.3f}, "
+              f"{time.monotonic() - began:.0f} s{go_on}")
+
+
+pretrain = with_settings(pretrain, SETTINGS)

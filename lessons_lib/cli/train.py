@@ -10,117 +10,80 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from ..core import PROJECT, check_int
-from .contrastive import cosent, sbert, simcse
+from .contrastive import COMMANDS
+from .options import Out, Resume, declared_settings, with_settings
 from .training import finished, read_texts, train
 
 __all__ = ["train_app"]
 
-train_app = typer.Typer(help="Train word vectors, or a sentence encoder. Ctrl-C keeps what was "
-                             "learned, --resume goes on.", no_args_is_help=True)
-
-Sources = Annotated[
-    list[str],
-    typer.Argument(help="text files with one document in a line, or "
-                   "names of datasets", metavar="TEXTFILE|DATASET…")]
-Out = Annotated[Path, typer.Option(help="folder of the model; made if need be")]
-Resume = Annotated[bool, typer.Option("--resume", help="go on with the run in the folder")]
-Encoding = Annotated[str, typer.Option(help="of the text files")]
-Dim = Annotated[int | None, typer.Option(help="numbers per vector")]
-Window = Annotated[int | None, typer.Option(help="words to each side")]
-MinCount = Annotated[int | None, typer.Option(help="leave out words that occur less often")]
-Epochs = Annotated[int | None, typer.Option(help="passes over the text, or over its counts")]
-Rate = Annotated[float | None, typer.Option(help="at the beginning")]
-Seed = Annotated[int | None, typer.Option(help="decides every draw")]
-Threads = Annotated[int | None, typer.Option(help="equal settings give equal bits with any one "
-                                                  "number of them")]
-Architecture = Annotated[str | None, typer.Option(help="skip_gram or cbow")]
-Objective = Annotated[str | None, typer.Option(help="negative_sampling or hierarchical_softmax")]
-Negatives = Annotated[int | None, typer.Option(help="noise words of a window")]
-Sample = Annotated[float | None, typer.Option(help="threshold of subsampling; 0: none")]
+WORDS = {
+    "word2vec": ("Word2Vec", "Train skip-gram or CBOW."),
+    "glove": ("GloVe", "Train GloVe: count pairs, then factorise their logarithms."),
+    "fasttext": ("FastText", "Train fastText: words are made of parts, so that unknown ones have "
+                             "vectors too."),
+}
 
 
-@train_app.command("word2vec")
-def word2vec(sources: Sources, *, out: Out, architecture: Architecture = None,
-             objective: Objective = None, dim: Dim = None, window: Window = None,
-             negatives: Negatives = None, min_count: MinCount = None, sample: Sample = None,
-             epochs: Epochs = None, learning_rate: Rate = None, threads: Threads = None,
-             seed: Seed = None, encoding: Encoding = "utf-8", resume: Resume = False) -> None:
-    """Train skip-gram or CBOW."""
-    _train("Word2Vec", sources, out, encoding, resume, architecture=architecture,
-           objective=objective, dim=dim, window=window, negatives=negatives, min_count=min_count,
-           sample=sample, epochs=epochs, learning_rate=learning_rate, threads=threads, seed=seed)
+class Methods(TyperGroup):
+    """The commands of ``train``. Those of words have the options that their methods declare, so a
+    method is imported when it is asked for, and not by every other command."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names."""
+        return [*WORDS, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """One command."""
+        if cmd_name not in WORDS:
+            return super().get_command(ctx, cmd_name)
+        alone = typer.Typer(add_completion=False)
+        alone.command(cmd_name)(_word_command(*WORDS[cmd_name]))
+        return typer.main.get_command(alone)
 
 
-@train_app.command("glove")
-def glove(sources: Sources, *, out: Out, dim: Dim = None, window: Window = None,
-          x_max: Annotated[float | None,
-                           typer.Option(help="count from which a pair weighs "
-                                        "1")] = None,
-          exponent: Annotated[float | None,
-                              typer.Option(help="of the weight of rarer "
-                                           "pairs")] = None, min_count: MinCount = None,
-          epochs: Epochs = None, learning_rate: Rate = None, threads: Threads = None,
-          seed: Seed = None, encoding: Encoding = "utf-8", resume: Resume = False) -> None:
-    """Train GloVe: count pairs, then factorise their logarithms."""
-    _train("GloVe", sources, out, encoding, resume, dim=dim, window=window, x_max=x_max,
-           exponent=exponent, min_count=min_count, epochs=epochs, learning_rate=learning_rate,
-           threads=threads, seed=seed)
+train_app = typer.Typer(cls=Methods, no_args_is_help=True,
+                        help="Train word vectors, or a sentence encoder. Ctrl-C keeps what was "
+                             "learned, --resume goes on.")
 
 
-@train_app.command("fasttext")
-def fasttext(sources: Sources, *, out: Out, architecture: Architecture = None,
-             objective: Objective = None, dim: Dim = None, window: Window = None,
-             min_n: Annotated[int | None,
-                              typer.Option(help="letters of the shortest parts of "
-                                           "words")] = None,
-             max_n: Annotated[int | None, typer.Option(help="letters of the longest")] = None,
-             buckets: Annotated[int | None,
-                                typer.Option(help="numbers that parts of words are "
-                                             "hashed to")] = None, negatives: Negatives = None,
-             min_count: MinCount = None, sample: Sample = None, epochs: Epochs = None,
-             learning_rate: Rate = None, threads: Threads = None, seed: Seed = None,
-             encoding: Encoding = "utf-8", resume: Resume = False) -> None:
-    """Train fastText: words are made of parts, so that unknown ones have vectors too."""
-    _train("FastText", sources, out, encoding, resume, architecture=architecture,
-           objective=objective, dim=dim, window=window, min_n=min_n, max_n=max_n, buckets=buckets,
-           negatives=negatives, min_count=min_count, sample=sample, epochs=epochs,
-           learning_rate=learning_rate, threads=threads, seed=seed)
-
-
-def _train(kind: str, sources: list[str], out: Path, encoding: str, resume: bool,
-           **settings: Any) -> None:
-    from ..text import Corpus
+def _word_command(kind: str, summary: str) -> Any:
     from ..words.saved import METHODS
 
-    began, given = time.monotonic(), {
-        name: value for name, value in settings.items() if value is not None
-    }
-    method = getattr(importlib.import_module(f"..words.{METHODS[kind]}", __package__),
-                     kind)(**given, progress=True)
-    method._check_settings()  # before the text is read, which may take minutes
-    texts = read_texts(sources, encoding=encoding)
-    def make(folder):
-        return Corpus.from_texts(texts, min_count=method.min_count, folder=folder
-                                                )
-    method, _ = train(method, out, make, resume=resume, given=given)
-    print(finished(method, out, began))
+    method = getattr(importlib.import_module(f"..words.{METHODS[kind]}", __package__), kind)
+
+    def run(sources: Annotated[list[str], typer.Argument(
+                help="text files with one document in a line, or names of datasets",
+                metavar="TEXTFILE|DATASET…")], *, out: Out,
+            encoding: Annotated[str, typer.Option(help="of the text files")] = "utf-8",
+            resume: Resume = False, **settings: Any) -> None:
+        from ..text import Corpus
+
+        began, fresh = time.monotonic(), method(**settings, progress=True)
+        fresh._check_settings()                   # before the text is read, which may take minutes
+        texts = read_texts(sources, encoding=encoding)
+        fitted, _ = train(fresh, out, lambda folder: Corpus.from_texts(
+            texts, min_count=fresh.min_count, folder=folder), resume=resume, given=settings)
+        print(finished(fitted, out, began))
+
+    run.__doc__ = summary
+    return with_settings(run, declared_settings(method, without=["progress"]))
 
 
 @train_app.command("course-vectors")
-def course_vectors(*, model: Annotated[str, typer.Option(help="skip-gram or glove")] = "skip-gram",
-                   out: Annotated[Path, typer.Option(help="data folder to write into")] = PROJECT /
-                   "data",
-                   work: Annotated[Path | None,
-                                   typer.Option(help="folder of the run; default: in "
-                                                "the cache", show_default=False)] = None,
-                   shards: Annotated[int,
-                                     typer.Option(help="how many of the five parts of "
-                                                  "Wikipedia, for a trial")] = 5,
-                   threads: Annotated[int, typer.Option(help="threads")] = 1,
-                   seed: Annotated[int, typer.Option(help="decides every draw")] = 0,
-                   resume: Resume = False) -> None:
+def course_vectors(
+    *, model: Annotated[str, typer.Option(help="skip-gram or glove")] = "skip-gram",
+    out: Annotated[Path, typer.Option(help="data folder to write into")] = PROJECT / "data",
+    work: Annotated[Path | None, typer.Option(help="folder of the run; default: in the cache",
+                                              show_default=False)] = None,
+    shards: Annotated[int, typer.Option(help="how many of the five parts of Wikipedia, for a "
+                                             "trial")] = 5,
+    threads: Annotated[int, typer.Option(help="threads")] = 1,
+    seed: Annotated[int, typer.Option(help="decides every draw")] = 0,
+    resume: Resume = False,
+) -> None:
     """Train the vectors that come with the course, measure them, and write them with their card
     (needs the dataset wiki).
     """
@@ -131,5 +94,5 @@ def course_vectors(*, model: Annotated[str, typer.Option(help="skip-gram or glov
         print(line)
 
 
-for command in (simcse, sbert, cosent):
-    train_app.command()(command)
+for name, command in COMMANDS.items():
+    train_app.command(name)(command)

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import nearest_name, shown
+from ..core import shown
+from .options import unknown_source
+from .training import read_texts
 
 __all__ = ["CONVERTERS", "dev_pairs", "records"]
 
@@ -27,19 +29,20 @@ def records(sources: Sequence[str], *, split: str = "train") -> list[Any]:
 
     Raises FileNotFoundError (neither a file nor a dataset), DataMissing, DamagedFile, ValueError.
     """
-    from ..datasets import dataset_names, load, registered
+    from ..datasets import Documents, dataset_names, load, registered
 
     found = []
     for source in sources:
         if Path(source).is_file():
-            found.append(_table(Path(source)) if source.endswith(TABLES) else _lines(source))
+            if source.endswith(TABLES):
+                found.append(_table(Path(source)))
+                continue
+            texts = [text for text in read_texts([source]) if text.strip()]
+            found.append(Documents(texts, name=Path(source).name))
         elif source in dataset_names():
             found.append(load(source, split=split if split in registered(source).splits else None))
         else:
-            near = nearest_name(source, dataset_names())
-            raise FileNotFoundError(f"{shown(source)} is neither a file nor a "
-                                    f"dataset{f'; did you mean {near!r}?' if near else ''}; "
-                                    "`lessons data list` names the datasets")
+            raise unknown_source(source, dataset_names())
     return found
 
 
@@ -52,14 +55,6 @@ def dev_pairs(source: str) -> Any:
         raise ValueError(f"--dev {source} holds {type(found).__name__}; expected graded pairs, "
                          "such as stsb or course-sts, or none")
     return found
-
-
-def _lines(source: str) -> Any:
-    from ..datasets import Documents
-    from .training import read_texts
-
-    return Documents([text for text in read_texts([source]) if text.strip()],
-                     name=Path(source).name)
 
 
 def _table(path: Path) -> Any:
@@ -89,10 +84,8 @@ def _table(path: Path) -> Any:
 
 
 def _texts_of(record: Any) -> list[str]:
-    names = [
-        name for name in ("texts", "sentence1", "sentence2", "premise", "entailment",
-                          "contradiction") if hasattr(record, name)
-    ]
+    names = [name for name in ("texts", "sentence1", "sentence2", "premise", "entailment",
+                               "contradiction") if hasattr(record, name)]
     if names:
         return [text for name in names for text in getattr(record, name)]
     try:
@@ -125,13 +118,13 @@ def labelled(found: list[Any]) -> tuple[list[str], list[str], list[Any]]:
     for record in found:
         if hasattr(record, "contradiction"):
             for name in ("entailment", "contradiction"):
-                first, second, labels = first + record.premise, second + getattr(
-                    record, name), labels + [name] * len(record)
+                first += record.premise
+                second += getattr(record, name)
+                labels += [name] * len(record)
         elif hasattr(record, "label"):
-            given = record.label.tolist() if isinstance(record.label, np.ndarray) else list(
-                record.label)
-            first, second = first + record.sentence1, second + record.sentence2
-            labels = labels + given
+            first += record.sentence1
+            second += record.sentence2
+            labels += np.asarray(record.label).tolist()
         else:
             raise ValueError(f"{type(record).__name__} holds no labelled pairs; expected "
                              "sentence1, sentence2, label, as the dataset nli-pairs has")
@@ -148,9 +141,7 @@ def graded(found: list[Any]) -> tuple[list[str], list[str], np.ndarray]:
             low, high = record.scale
             values = ((record.score - low) / (high - low)).tolist()
         elif hasattr(record, "label") and len(record):
-            given = record.label.tolist() if isinstance(record.label, np.ndarray) else [
-                ORDINAL.get(label, label) for label in record.label
-            ]
+            given = [ORDINAL.get(label, label) for label in np.asarray(record.label).tolist()]
             try:
                 values = np.asarray(given, dtype=np.float64)
             except (TypeError, ValueError):
@@ -160,7 +151,9 @@ def graded(found: list[Any]) -> tuple[list[str], list[str], np.ndarray]:
         else:
             raise ValueError(f"{type(record).__name__} holds no graded pairs; expected sentence1, "
                              "sentence2, score, as the dataset stsb has them")
-        first, second, grades = first + record.sentence1, second + record.sentence2, grades + values
+        first += record.sentence1
+        second += record.sentence2
+        grades += values
     return first, second, np.array(grades)
 
 

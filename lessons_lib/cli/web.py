@@ -1,5 +1,5 @@
-"""``lessons site`` and ``lessons slides``: the course in a browser without a kernel, and in front
-of a class.
+"""``lessons lab``, ``lessons site`` and ``lessons slides``: the course in JupyterLab, in a browser
+without a kernel, and in front of a class.
 """
 
 from __future__ import annotations
@@ -14,15 +14,48 @@ import typer
 from ..bootstrap import hand_over
 from ..core import PROJECT, output_folder
 
-__all__ = ["site", "slides"]
+__all__ = ["find_library", "lab", "site", "slides"]
 
 
-def site(out: Annotated[Path | None, typer.Option(help="a new or empty folder, or one made before; "
-                                                       "default: site in your output folder",
-                                                  show_default=False)] = None,
-         pdf: Annotated[bool, typer.Option("--pdf", help="print each lesson to PDF too, by an "
-                                                         "installed Chromium, Chrome or "
-                                                         "Edge")] = False) -> None:
+def find_library() -> None:
+    """Tell the programs that this process starts where the library is: kernels begin beside their
+    notebook, in an environment that the course may not have made.
+    """
+    paths = [str(PROJECT), os.environ.get("PYTHONPATH")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+
+
+def _jupyterlab(notebook: Path, *options: str) -> None:
+    find_library()
+    raise typer.Exit(hand_over([sys.executable, "-m", "jupyterlab", str(notebook),
+                                "--ServerApp.ip=127.0.0.1", *options]))
+
+
+def lab(context: typer.Context) -> None:
+    """Open JupyterLab at a lesson (default: start_here), or at a notebook such as `run` keeps of a
+    lesson that stopped.
+
+    It listens on this machine only and keeps its token.
+    """
+    from ..lesson.course import Course
+
+    named = bool(context.args) and not context.args[0].startswith("-")
+    lesson, options = (context.args[0], context.args[1:]) if named else ("start_here", context.args)
+    notebook = Path(lesson).absolute()
+    if notebook.suffix != ".ipynb" or not notebook.is_file():
+        notebook = Course().card(lesson).notebook
+    os.chdir(PROJECT)
+    inside = notebook.is_relative_to(PROJECT)
+    _jupyterlab(notebook.relative_to(PROJECT) if inside else notebook, *options)
+
+
+def site(
+    out: Annotated[Path | None, typer.Option(
+        help="a new or empty folder, or one made before; default: site in your output folder",
+        show_default=False)] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="print each lesson to PDF too, by an installed "
+                                                    "Chromium, Chrome or Edge")] = False,
+) -> None:
     """Make the course a static site from the committed notebooks: it opens without a kernel and
     without a network.
     """
@@ -40,17 +73,13 @@ def site(out: Annotated[Path | None, typer.Option(help="a new or empty folder, o
 
 
 def slides(
-    ids: Annotated[list[str] | None,
-                   typer.Argument(help="lessons, such as one_hot; "
-                                  "default: all", show_default=False)] = None,
-    out: Annotated[Path | None,
-                   typer.Option(
-                       help="a new or empty folder, or one made "
-                       "before; default: slides in your output "
-                       "folder", show_default=False)] = None,
-    live: Annotated[bool,
-                    typer.Option("--live", help="open the first deck in JupyterLab, "
-                                 "to run its cells")] = False
+    ids: Annotated[list[str] | None, typer.Argument(help="lessons, such as one_hot; default: all",
+                                                    show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(
+        help="a new or empty folder, or one made before; default: slides in your output folder",
+        show_default=False)] = None,
+    live: Annotated[bool, typer.Option("--live", help="open the first deck in JupyterLab, to run "
+                                                      "its cells")] = False,
 ) -> None:
     """Make slides of lessons: pages that open anywhere, and notebooks for jupyterlab-slideshow."""
     from ..lesson.course import Course
@@ -64,12 +93,4 @@ def slides(
           "LESSON --live, then Start Deck")
     if live:
         notebook = Course().card(next(iter(counts))).notebook.name
-        # The kernel starts beside the deck, where nothing tells it where the library is.
-        os.environ["PYTHONPATH"] = os.pathsep.join(
-            filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
-        raise typer.Exit(
-            hand_over([
-                sys.executable, "-m", "jupyterlab",
-                str(folder / "live" / notebook), "--ServerApp.ip=127.0.0.1",
-                f"--ServerApp.root_dir={folder / 'live'}"
-            ]))
+        _jupyterlab(folder / "live" / notebook, f"--ServerApp.root_dir={folder / 'live'}")

@@ -73,7 +73,7 @@ def test_the_course_s_own_rows_cannot_be_reset(monkeypatch, capsys):
     ((), "00_start_here", []), (("--no-browser",), "00_start_here", ["--no-browser"]), (("one_hot", "--port=9"), "01_one_hot", ["--port=9"])])
 def test_lab_opens_a_lesson_and_passes_options_on(monkeypatch, capsys, arguments, notebook, options):
     calls = []
-    monkeypatch.setattr(cli, "hand_over", lambda command: calls.append(command) or 0)
+    monkeypatch.setattr("lessons_lib.cli.web.hand_over", lambda command: calls.append(command) or 0)
     monkeypatch.chdir(PROJECT)
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
     assert run(monkeypatch, capsys, "lab", *arguments)[0] == 0
@@ -85,7 +85,7 @@ def test_lab_opens_a_lesson_and_passes_options_on(monkeypatch, capsys, arguments
 
 def test_lab_opens_the_notebook_that_a_run_kept(monkeypatch, capsys, tmp_path):
     calls = []
-    monkeypatch.setattr(cli, "hand_over", lambda command: calls.append(command) or 0)
+    monkeypatch.setattr("lessons_lib.cli.web.hand_over", lambda command: calls.append(command) or 0)
     monkeypatch.chdir(tmp_path)
     kept = tmp_path / "failed" / "00_start_here.ipynb"
     kept.parent.mkdir()

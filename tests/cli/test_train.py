@@ -15,7 +15,7 @@ import pytest
 
 from lessons_lib import cli, kernels
 from lessons_lib.core import PROJECT
-from lessons_lib.words import Word2Vec, run
+from lessons_lib.words import Word2Vec, window_method
 from lessons_lib.words.saved import load_vectors
 
 SMALL = ("--dim", "8", "--min-count", "1", "--epochs", "3", "--window", "2")
@@ -68,7 +68,7 @@ def test_files_and_datasets_are_read_one_after_the_other(monkeypatch, capsys, tm
 
 
 def test_a_run_that_was_stopped_goes_on_bitwise(monkeypatch, capsys, tmp_path, text):
-    monkeypatch.setattr(run, "TOKENS_PER_PART", 1500)
+    monkeypatch.setattr(window_method, "TOKENS_PER_PART", 1500)
     command = ("train", "word2vec", text, *SMALL, "--out")
     with monkeypatch.context() as patch:
         stops_at(patch, 5)
@@ -84,7 +84,7 @@ def test_a_run_that_was_stopped_goes_on_bitwise(monkeypatch, capsys, tmp_path, t
 
 
 def test_going_on_equals_never_having_stopped(monkeypatch, capsys, tmp_path, text):
-    monkeypatch.setattr(run, "TOKENS_PER_PART", 1500)
+    monkeypatch.setattr(window_method, "TOKENS_PER_PART", 1500)
     command = ("train", "word2vec", text, *SMALL, "--out")
     lessons(monkeypatch, capsys, *command, tmp_path / "whole")
     with monkeypatch.context() as patch:

@@ -157,9 +157,9 @@ def _command_lines() -> Iterator[str]:
     waiting = [("lessons", typer.main.get_command(app))]
     while waiting:
         name, command = waiting.pop()
-        inner = getattr(command, "commands", None)
-        if inner is not None:
-            waiting += [(f"{name} {key}", value) for key, value in inner.items()]
+        if hasattr(command, "list_commands"):
+            waiting += [(f"{name} {key}", command.get_command(None, key))
+                        for key in command.list_commands(None)]
             continue
         shown = []
         for parameter in command.params:

@@ -1,13 +1,15 @@
-"""The library's reference, a page for each room, made from its docstrings without importing it.
+"""The library's reference, a page for each room, made from its docstrings.
 
-Signatures and docstrings are read from the source, so that a page needs neither torch nor a GPU,
-and a docstring is the text that stands in the code. A name that a room exports stands under the
-room (``lessons_lib.words.SkipGram``), any other under its module.
+Signatures and docstrings are read from the source: a docstring is the text that stands in the code.
+Only a class that declares its settings (`core.Estimator`) is imported, since its constructor and
+its tables are made from the declarations, also from inherited ones. A name that a room exports
+stands under the room (``lessons_lib.words.SkipGram``), any other under its module.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +23,7 @@ __all__ = ["Item", "as_markdown", "items_of", "room_items", "room_page", "write_
 LIBRARY = PROJECT / "lessons_lib"
 CODE = re.compile(r"(``.+?``|`[^`\n]+`)", re.DOTALL)
 MARKUP = re.compile(r"[\\*_$<{\[#|~]")
+LISTS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -39,19 +42,49 @@ class Item:
 
 def as_markdown(docstring: str) -> str:
     """A docstring as Markdown: what is no code stands as it was written, examples become code
-    blocks.
+    blocks, and numpydoc sections that list things become tables.
     """
-    parts = []
-    for block in re.split(r"\n\s*\n", inspect.cleandoc(docstring)):
+    lines, parts, start = inspect.cleandoc(docstring).split("\n"), [], 0
+    heads = [i for i in range(len(lines) - 1) if lines[i] and set(lines[i + 1].strip()) == {"-"}]
+    for at, end in zip(heads, [*heads, len(lines)][1:], strict=True):
+        parts += _blocks("\n".join(lines[start:at]))
+        body, start = "\n".join(lines[at + 2 : end]), end
+        table = lines[at].strip() in LISTS
+        parts += [f"**{lines[at].strip()}**", *([_table(body)] if table else _blocks(body))]
+    return "\n\n".join([*parts, *_blocks("\n".join(lines[start:]))])
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Paragraphs, examples and indented code."""
+    for block in filter(str.strip, re.split(r"\n\s*\n", text)):
+        block = block.strip("\n")
         if block.lstrip().startswith(">>>"):
-            parts.append(f"```pycon\n{block}\n```")
+            yield f"```pycon\n{block}\n```"
         elif block.startswith("    "):
-            parts.append(f"```\n{inspect.cleandoc(block)}\n```")
+            yield f"```\n{inspect.cleandoc(block)}\n```"
         else:
-            pieces = CODE.split(block)
-            pieces[::2] = [MARKUP.sub(r"\\\g<0>", text) for text in pieces[::2]]
-            parts.append("".join(pieces))
-    return "\n\n".join(parts)
+            yield _escaped(block)
+
+
+def _escaped(text: str) -> str:
+    pieces = CODE.split(text)
+    pieces[::2] = [MARKUP.sub(r"\\\g<0>", piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def _table(body: str) -> str:
+    """The rows of a numpydoc section: name, kind, meaning."""
+    rows: list[list[str]] = []
+    for line in filter(str.strip, body.split("\n")):
+        if not line.startswith(" "):
+            name, _, kind = line.partition(" : ")
+            rows.append([name, kind, ""])
+        elif rows:
+            rows[-1][2] = f"{rows[-1][2]} {line.strip()}".lstrip()
+    # in a table a bar ends the cell, in code, too
+    cells = [[_escaped(cell).replace("\\|", "|").replace("|", "\\|") for cell in row]
+             for row in rows]
+    return "\n".join(["| | | |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in cells)])
 
 
 def _decorators(node: ast.AST) -> set[str]:
@@ -101,6 +134,24 @@ def _class_signature(node: ast.ClassDef) -> str:
     )
 
 
+def _declared(node: ast.ClassDef, module: str) -> tuple[str, str] | None:
+    """Signature and docstring of a class with declared settings, None for any other."""
+    makes_own = any(getattr(child, "name", "") == "__init__" for child in node.body)
+    if makes_own or not node.bases or "dataclass" in _decorators(node):
+        return None
+    path = LIBRARY.joinpath(*module.split(".")[1:])
+    if not (path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()):
+        return None                              # a source that is no module of the library
+    cls = getattr(importlib.import_module(module), node.name)
+    if not getattr(cls, "_PARAMETERS", None):
+        return None
+    arguments = inspect.signature(cls).parameters.values()
+    words = [p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in arguments]
+    last = [i for i, p in enumerate(arguments) if p.kind is p.POSITIONAL_OR_KEYWORD]
+    words.insert(last[-1] + 1 if last else 0, "*")
+    return f"({', '.join(words)})", inspect.getdoc(cls) or ""
+
+
 def _exported(tree: ast.Module) -> list[str] | None:
     """The names of ``__all__``, None where there is no plain list."""
     for node in tree.body:
@@ -148,8 +199,8 @@ def items_of(tree: ast.Module, module: str, homes: Mapping[str, str] | None = No
             name = f"{room if homes.get(node.name) == module else module}.{node.name}"
             text = ast.get_docstring(node) or ""
             if isinstance(node, ast.ClassDef):
-                found.append(
-                    Item(name, "class", _class_signature(node), text, tuple(_members(node, name))))
+                signature, text = _declared(node, module) or (_class_signature(node), text)
+                found.append(Item(name, "class", signature, text, tuple(_members(node, name))))
             else:
                 found.append(Item(name, "function", _signature(node, bound=False), text))
     return found

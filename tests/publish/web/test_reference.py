@@ -68,6 +68,29 @@ def test_a_docstring_stands_as_it_was_written():
                     "```\nindented = code\n```\n\n```pycon\n>>> 1 + 1\n2\n```")
 
 
+def test_numpydoc_sections_become_tables():
+    text = as_markdown("""Add.
+
+    Parameters
+    ----------
+    x : float | int, default 1
+        What is
+        added.
+
+    Notes
+    -----
+    A sum.
+    """)
+    assert text == ("Add.\n\n**Parameters**\n\n| | | |\n|---|---|---|\n"
+                    "| x | float \\| int, default 1 | What is added. |\n\n**Notes**\n\nA sum.")
+
+
+def test_declared_settings_stand_in_the_signature_and_in_a_table():
+    page = room_page(LIBRARY / "words")
+    assert "{py:class} Word2Vec(dim=100, *, window=5" in page
+    assert "| dim | int >= 1, default 100 | Columns of a vector. |" in page
+
+
 @pytest.mark.slow
 def test_every_room_has_a_page_and_every_name_stands_once(tmp_path):
     assert write_reference(tmp_path, ROOMS) == list(ROOMS)
