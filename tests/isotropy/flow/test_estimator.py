@@ -13,6 +13,7 @@ import torch
 
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, TrainingDiverged
 from lessons_lib.isotropy import Flow
+from lessons_lib.core.gradient_run import on_threads
 from lessons_lib.isotropy.flow import training
 
 QUICK = {"width": 8, "batch_size": 64, "epochs": 4.0, "learning_rate": 5e-3}
@@ -208,7 +209,7 @@ def test_a_run_whose_process_was_killed_goes_on_from_what_was_saved(tmp_path, mo
 def test_equal_settings_give_equal_bits_whatever_the_number_of_threads():
     x, flows = gaussian(400, 5), []
     for threads in (1, 2, 1):
-        with training.on_threads(threads):
+        with on_threads(threads):
             flows.append(Flow(**QUICK).fit(x))
             assert torch.get_num_threads() == threads
     assert equal(flows[0], flows[1]) and equal(flows[0], flows[2])
@@ -373,7 +374,7 @@ def test_a_vector_that_leaves_float32_is_named():
 def test_P28_use_before_fit():
     for ask in (lambda f: f.transform(np.zeros((2, 2))), lambda f: f.dim, lambda f: f.save("nowhere"), lambda f: f.resume(np.zeros((2, 2))),
                 lambda f: f.score(np.zeros((2, 2))), lambda f: f.mean_):
-        with pytest.raises(NotFittedError, match="this Flow is not fitted yet; call fit first"):
+        with pytest.raises(NotFittedError, match="this Flow is not fitted yet"):
             ask(Flow())
 
 
