@@ -55,7 +55,6 @@ class GradientRun:
     """
 
     prefix = "model."                              # of the weights among the arrays
-    lines = "lines"                                # the field of the record with its lines
     unit = ""                                      # of the items, in the bar
 
     def __init__(self, model: nn.Module, record: Any, *, steps: int, every: int, items: int,
@@ -196,8 +195,8 @@ class GradientRun:
             if state:                              # the fused optimizer counts on the device, too
                 self.optimizer.state[parameter] = {key: x.to(parameter.device)
                                                    for key, x in state.items()}
-        fields = {name: value for name, value in noted.items() if name != "loss"}
-        fields[self.lines] = _with_nan(fields[self.lines])
+        fields = {name: _with_nan(value) if isinstance(value, list) else value
+                  for name, value in noted.items() if name != "loss"}
         self.record = type(self.record)(**fields)
         self._loss.fill_(noted["loss"])
 

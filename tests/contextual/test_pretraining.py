@@ -187,10 +187,10 @@ def test_E22_a_loss_that_is_not_finite_is_told_and_not_kept(stream, tmp_path, re
 
 
 def test_E21_memory_that_is_too_small_is_told_with_what_helps(stream, tmp_path, recipe, monkeypatch):
-    def too_much(self):
+    def too_much(self, number):
         raise torch.OutOfMemoryError("tried to allocate 9 GiB. GPU 0 has less")
 
-    monkeypatch.setattr(training.Training, "step", too_much)
+    monkeypatch.setattr(training.Training, "_backward", too_much)
     with pytest.raises(torch.OutOfMemoryError, match=r"4 rows of 32 at a time do not fit: tried to allocate 9 GiB\..*accumulate=2"):
         run(stream, tmp_path, recipe)
 

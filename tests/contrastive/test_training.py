@@ -105,7 +105,7 @@ def test_only_matrices_decay_and_gradients_are_clipped(encoder, texts):
     assert all(p.ndim > 1 for p in training.optimizer.param_groups[0]["params"]) and training.optimizer.param_groups[1]["weight_decay"] == 0.0
     seen = []
     plain = nn.utils.clip_grad_norm_
-    training.plan = Plan(4, 1e-3, clip=1e-3)
+    training.clip = 1e-3
 
     def clip(parameters, longest):
         parameters = list(parameters)

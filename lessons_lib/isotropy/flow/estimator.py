@@ -98,8 +98,8 @@ class Flow(GradientEstimator, SavedEstimator):
                        "the held-out rows (NaN where there are none); a line each epoch or 250 "
                        "steps")
     rank_ = Learned("int", "directions in which the rows vary")
-    mean_ = Array("d", dtype="float64", file="mean", doc="mean of the fitted vectors")
     n_steps_ = Learned("int", "steps done")
+    _mean = Array("d", dtype="float64", file="mean")
     _state = RunArrays(file="run")
 
     @property
@@ -147,7 +147,7 @@ class Flow(GradientEstimator, SavedEstimator):
         with on_threads(1 if self.deterministic and place.type == "cpu" else None):
             training.begin(self.init_size)
             self._unit, self._text, self._fitted = unit, fingerprint_of(x, unit), settings
-            self.rank_, self.mean_ = rank, unit.mean
+            self.rank_, self._mean = rank, unit.mean
             self._work(training, on_note)
         return self
 
@@ -225,6 +225,11 @@ class Flow(GradientEstimator, SavedEstimator):
     def dim(self) -> int:
         """Columns of a vector, before and after."""
         return self.layers_.dim
+
+    @property
+    def mean_(self) -> np.ndarray:
+        """Mean of the fitted vectors, (d,) float64."""
+        return self._mean
 
     def _parts(self, name: str, x: Any) -> list[np.ndarray]:
         x = rows_of(name, x, dim=self.dim)
@@ -390,12 +395,12 @@ class Flow(GradientEstimator, SavedEstimator):
 
     def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
         exponent = check_int("exponent", extra["exponent"], low=-4096)
-        self._unit = Unit(self.mean_, exponent, float(extra["spread"]))
+        self._unit = Unit(self._mean, exponent, float(extra["spread"]))
         self._text, self.rank_ = str(extra["text"]), check_int("rank", extra["rank"])
         self._fitted = self._check_settings()
         which = "kept." if extra["record"]["best"] is not None else "layers."
         try:
-            self._show(self._fresh(len(self.mean_)), weights_of(arrays, which))
+            self._show(self._fresh(len(self._mean)), weights_of(arrays, which))
         except RuntimeError as error:              # of Torch: weights of other names or shapes
             raise ValueError(shown(str(error), 200)) from error
 

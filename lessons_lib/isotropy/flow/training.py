@@ -78,7 +78,7 @@ class Training(gradient_run.GradientRun):
     held-out value before it stops, None: never; compiled, by ``torch.compile``.
     """
 
-    prefix, lines, unit = "layers.", "history", " vectors"
+    prefix, unit = "layers.", " vectors"
 
     def __init__(self, layers: Composition, batches: Batches, *, steps: int, learning_rate: float,
                  weight_decay: float, clip: float, patience: int | None,
