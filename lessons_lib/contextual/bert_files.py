@@ -14,11 +14,11 @@ from typing import Any
 import torch
 
 from ..core import DamagedFile, read_json
-from .lesson_bert import EPS, BertSize, LessonBert
+from .lesson_bert import BertSize, LessonBert
 from .weights_file import WEIGHTS, check_index, check_kind, check_names, check_numbers, read_weights
 
 __all__ = [
-    "check_sizes", "check_weights_are_safe", "is_plain_bert", "plain_names", "read_bert",
+    "check_sizes", "check_weights_are_safe", "plain_names", "read_bert",
     "read_config", "read_other"
 ]
 
@@ -26,10 +26,6 @@ HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "vocab_", "mlm.", "ge
          "discriminator_")
 LARGEST_CONFIG = 5_000_000
 BLOCK = re.compile(r"encoder\.layer\.\d{1,6}\.")
-PLAIN = {
-    "model_type": "bert", "hidden_act": "gelu", "type_vocab_size": 2, "layer_norm_eps": EPS,
-    "position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False
-}
 # Key of config.json -> a weight that has this size, and along which axis.
 SHAPES = {
     "vocab_size": ("embeddings.word_embeddings.weight",
@@ -61,13 +57,6 @@ def read_config(folder: Path) -> dict[str, Any]:
                           f"num_attention_heads={config['num_attention_heads']}; the "
                           "first has to be a multiple of the second")
     return config
-
-
-def is_plain_bert(config: dict[str, Any]) -> bool:
-    """Whether a `LessonBert` is the same model: a BERT in the form of the paper, as nearly all are.
-    """
-    return (all(config.get(key, value) == value for key, value in PLAIN.items())
-            and "hidden_size" in config)
 
 
 def check_weights_are_safe(folder: Path) -> None:

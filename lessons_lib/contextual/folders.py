@@ -13,12 +13,12 @@ import numpy as np
 import torch
 
 from ..core import DamagedFile, check_choice, check_seed, read_json, torch_device
-from .bert_files import check_weights_are_safe, is_plain_bert, read_bert, read_config, read_other
+from .bert_files import check_weights_are_safe, read_bert, read_config, read_other
 from .encoder import TRUNCATIONS, ContextualEncoder
 from .lesson_bert import BertSize, LessonBert
 from .pieces import load_pieces
 from .pooling import Pooling
-from .readers import BertReader, OtherReader, Reader
+from .readers import BertReader, OtherReader, Reader, is_plain_bert
 from .sentence_modules import folder_settings
 from .weights_file import CARD, WEIGHTS, check_sums
 

@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..core import (BackendUnavailable, DataMissing, DownloadFailed, check_choice, existing_path,
-                    external_data_folder, nearest_name, shown)
+from ..core import (BackendUnavailable, DamagedFile, DataMissing, DownloadFailed, check_choice,
+                    existing_path, external_data_folder, nearest_name, shown)
 from ..datasets.registry import RegisteredFile
 from ..datasets.resolve import find
 from .encoder import TRUNCATIONS, ContextualEncoder

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..core import (DamagedFile, DataWarning, Encoder, check_int, checked_batches, read_json, shown,
                     track, warn_data, write_json)
-from ..datasets.download import locked
+from ..core.locks import locked
 
 __all__ = ["encode_to"]
 
@@ -53,7 +53,7 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
                          "in '.npy'")
     batches = checked_batches(texts, name="texts", allow_empty=True, size=TEXTS_AT_ONCE)
     total = len(texts) if hasattr(texts, "__len__") else None
-    with locked(target), _explained(target):
+    with _explained(target), locked(target):
         rows = _Rows(target, encoder)
         with _one_warning() as heard:
             for batch in track(batches, total=total, label=f"encode {target.name}", show=progress,

@@ -16,7 +16,9 @@ from torch.nn import functional as F
 from ..core import check_int, check_seed
 from .losses import checked_features, pair_features, softmax_loss
 
-__all__ = ["Classifier", "MlpHead"]
+__all__ = ["HEAD", "Classifier", "MlpHead"]
+
+HEAD = 4                                 # the seed's number of the random weights of a head
 
 
 class Classifier(nn.Module):

@@ -19,7 +19,7 @@ from ..core.learned import Learned
 from ..core.parameters import Choice, Float, Given, Int
 from .batches import Column
 from .examples import Examples, graded_pairs, labelled_pairs, triplets
-from .heads import Classifier
+from .heads import HEAD, Classifier
 from .losses import checked_features, cosine_regression, triplet_loss
 from .reading import Reading, derived_seed
 from .trainer import Trainer
@@ -28,7 +28,6 @@ from .training import Objective
 __all__ = ["OBJECTIVES", "LabelledObjective", "SBert"]
 
 OBJECTIVES = ("softmax", "cosine", "triplet")
-HEAD = 4                                 # the seed's number of the random weights of a head
 
 
 class SBert(Trainer):

@@ -19,10 +19,9 @@ from ..core import check_float, shown, warn_data
 from ..core.parameters import Choice, Flag, Float, Given
 from .batches import AugmentedColumn, Column, Order, share_of_equals
 from .examples import Examples, sentences, triplets
-from .heads import MlpHead
+from .heads import HEAD, MlpHead
 from .losses import in_batch_loss
 from .reading import Reading, derived_seed
-from .sbert import HEAD
 from .trainer import Trainer
 from .training import Objective, Training
 

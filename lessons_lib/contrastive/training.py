@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..contextual.batching import Numbered
 from ..contextual.ranks import Ranks
 from ..core import gradient_run
 from .batches import AugmentedColumn, Column, Order, in_parts
@@ -182,8 +181,8 @@ class Training(gradient_run.GradientRun):
         ranks, first = self.ranks, self.ranks.rank == 0
 
         def anywhere() -> bool:
-            return ranks.size == 1 and stop() or ranks.size > 1 and float(
-                ranks.total(torch.tensor(float(stop()), device=ranks.device))) > 0
+            return (ranks.size == 1 and stop()) or (ranks.size > 1 and float(
+                ranks.total(torch.tensor(float(stop()), device=ranks.device))) > 0)
 
         with together(ranks):
             super().work(anywhere, label=label, show=show and first,

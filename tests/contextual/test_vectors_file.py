@@ -130,10 +130,9 @@ def test_F16_a_disk_that_is_full_is_named_and_the_run_goes_on(tmp_path, monkeypa
 
 
 def test_a_second_process_does_not_write_between(tmp_path, monkeypatch):
-    from lessons_lib.core import DownloadFailed
-    from lessons_lib.datasets import download
+    from lessons_lib.core import DownloadFailed, locks
 
-    monkeypatch.setattr(vectors_file, "locked", lambda target: download.locked(target, seconds=0.1))
+    monkeypatch.setattr(vectors_file, "locked", lambda target: locks.locked(target, seconds=0.1))
 
     class Nested(Lengths):
         def encode(self, texts, **options):
