@@ -37,10 +37,8 @@ def character_pieces(texts: Iterable[str], *, min_count: int = 1) -> WordPiece:
         counts.update(plain.normalize_str(text))
     kept = [letter for letter, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
             if n >= check_int("min_count", min_count) and not letter.isspace()]
-    inside = ([
-        f"##{letter}" for letter in kept
-        if letter.isalnum() and not any(low <= letter <= high for low, high in IDEOGRAPHS)
-    ])
+    inside = [f"##{letter}" for letter in kept if letter.isalnum()
+              and not any(low <= letter <= high for low, high in IDEOGRAPHS)]
     if not kept:
         raise ValueError(f"texts hold no character that occurs {min_count} times; expected at "
                          "least one")

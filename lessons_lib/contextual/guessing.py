@@ -61,10 +61,9 @@ class WordGuesser:
         positions = (ids == MASK).nonzero()[:, 1][None]
         if positions.numel() == 0:
             raise ValueError(f"text={shown(text)} hides nothing; expected at least one {HIDDEN}")
-        found = self.model(ids, positions)[0].softmax(dim=1).topk(k)
-        return [[
-            (self.tokenizer.pieces[i], p) for i, p in zip(places, shares, strict=True)
-        ] for places, shares in zip(found.indices.tolist(), found.values.tolist(), strict=True)]
+        best = self.model(ids, positions)[0].softmax(dim=1).topk(k)
+        return [[(self.tokenizer.pieces[i], p) for i, p in zip(places, shares, strict=True)]
+                for places, shares in zip(best.indices.tolist(), best.values.tolist(), strict=True)]
 
 
 def load_guesser(name: str | os.PathLike = "lesson-bert", *, seed: int = 0) -> WordGuesser:

@@ -38,10 +38,8 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
     from safetensors.numpy import save
 
     target = Path(folder)
-    weights = {
-        name: value.detach().cpu().to(torch.float16).numpy()
-        for name, value in model.state_dict().items()
-    }
+    weights = {name: value.detach().cpu().to(torch.float16).numpy()
+               for name, value in model.state_dict().items()}
     wide = sorted(name for name, value in weights.items() if not np.isfinite(value).all())
     if wide:
         raise TrainingDiverged(f"{len(wide)} weights are beyond the 65,504 of float16 "
@@ -49,8 +47,8 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
                                "smaller learning_rate")
     content = {WEIGHTS: save(weights, metadata={"format": "pt"})}
     if film is not None:
-        content["film.safetensors"] = save(
-            {name: np.ascontiguousarray(array) for name, array in film.items()})
+        content["film.safetensors"] = save({name: np.ascontiguousarray(array)
+                                            for name, array in film.items()})
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
     announce(target, sums)
     for name, data in content.items():
@@ -59,12 +57,8 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
     tokenizer.save(target)
     write_json(target / "config.json", model.bert.size.to_config())
     files = sums | {name: sha256(target / name) for name in KEPT}
-    write_json(
-        target / CARD, card | {
-            "bytes": len(content[WEIGHTS]), "sha256": sums[WEIGHTS], "dtype": "float16",
-            "files": files
-        })
-
+    write_json(target / CARD, card | {"bytes": len(content[WEIGHTS]), "sha256": sums[WEIGHTS],
+                                      "dtype": "float16", "files": files})
 
 
 def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, WordPiece]:

@@ -19,7 +19,7 @@ __all__ = ["FolderSettings", "folder_settings", "pooling_of", "write_settings"]
 MODES = {"pooling_mode_mean_tokens": "last", "pooling_mode_cls_token": "cls",
          "pooling_mode_max_tokens": "max"}
 BY_NAME = {"mean": "last", "cls": "cls", "max": "max"}
-OURS = "pooling of lessons_lib"  # the key of a pooling for which sentence-transformers has no word
+OURS = "pooling of lessons_lib"    # key of a pooling for which sentence-transformers has no word
 TYPES = "sentence_transformers.models"
 WIDTHS = ("word_embedding_dimension", "embedding_dimension")
 
@@ -59,9 +59,8 @@ def folder_settings(folder: Path) -> FolderSettings:
         return FolderSettings()
     modules = read_json(path, max_bytes=1_000_000)
     try:
-        kinds = ([
-            (str(module["type"]).rsplit(".", 1)[-1], str(module["path"])) for module in modules
-        ])
+        kinds = [(str(module["type"]).rsplit(".", 1)[-1], str(module["path"]))
+                 for module in modules]
     except (TypeError, KeyError) as error:
         raise DamagedFile(f"{path} is no list of modules with type and path: {error!r}") from error
     names = [kind for kind, _ in kinds]

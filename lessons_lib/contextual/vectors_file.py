@@ -73,18 +73,18 @@ def _explained(target: Path) -> Iterator[None]:
         if error.errno is None:                   # one of ours, which says so itself
             raise
         existing = next(folder for folder in (target.parent, *target.parents) if folder.exists())
-        raise type(error)(error.errno, f"cannot write {target}: {error.strerror}; "
-                                       f"{shutil.disk_usage(existing).free:,} bytes are free "
-                                       "there. What "
-                                       "was encoded is kept: the same call goes on") from error
+        free = shutil.disk_usage(existing).free
+        raise type(error)(error.errno, f"cannot write {target}: {error.strerror}; {free:,} bytes "
+                          "are free there. What was encoded is kept: the same call goes on"
+                          ) from error
 
 
 class _Rows:
     """The file on its way, and its card."""
 
     def __init__(self, target: Path, encoder: Encoder) -> None:
-        self.target, self.part, self.card_file = target, target.with_name(
-            target.name + ".part"), target.with_name(target.name + ".json")
+        self.target, self.part = target, target.with_name(f"{target.name}.part")
+        self.card_file = target.with_name(f"{target.name}.json")
         self.dim, self.about = int(encoder.dim), _about(encoder)
         self.finished, self.n, self.at = target.exists(), 0, 0
         self.known: list[list[Any]] = self._known()
@@ -105,8 +105,8 @@ class _Rows:
             return []
         card = read_json(self.card_file)
         try:
-            known, about, version = [[int(n), str(digest)] for n, digest in card["parts"]
-                                     ], card["encoder"], int(card["format"])
+            known = [[int(n), str(digest)] for n, digest in card["parts"]]
+            about, version = card["encoder"], int(card["format"])
             same = (about["settings"] == self.about["settings"]
                     and np.allclose(about["probe"], self.about["probe"], rtol=1e-3, atol=1e-6))
         except (TypeError, KeyError, ValueError) as error:
@@ -118,20 +118,17 @@ class _Rows:
         if not same:
             raise ValueError(f"{self.target} was begun by another encoder: "
                              f"{shown(about['settings'])}, now {shown(self.about['settings'])}, or "
-                             "one "
-                             "with other weights. Choose another name, or remove "
+                             "one with other weights. Choose another name, or remove "
                              f"{self.target.name}, .part and .json")
         return known
 
     def _check_size(self, path: Path) -> None:
-        """Raise DamagedFile for a file that has not as many bytes as the rows that the card knows.
-        """
+        """Raise DamagedFile for a file without the bytes of the rows that the card knows."""
         n = sum(n for n, _ in self.known)
         found, expected = path.stat().st_size, len(self._header(n)) + self._row * n
         if found != expected:
             raise DamagedFile(f"{path} was cut or changed: {found:,} bytes found, {expected:,} "
-                              f"expected. Remove it and {self.card_file.name}, and "
-                              "begin anew")
+                              f"expected. Remove it and {self.card_file.name}, and begin anew")
 
     @property
     def _row(self) -> int:
@@ -212,10 +209,8 @@ def _about(encoder: Encoder) -> dict[str, Any]:
         warnings.simplefilter("ignore", DataWarning)
         probe = encoder.encode([PROBE])[0]
     words = repr(encoder)
-    return {
-        "settings": f"{encoder.name}, {encoder.dim}" if " at 0x" in words else words,
-        "probe": [float(f"{x:.5g}") for x in probe[:16]]
-    }
+    return {"settings": f"{encoder.name}, {encoder.dim}" if " at 0x" in words else words,
+            "probe": [float(f"{x:.5g}") for x in probe[:16]]}
 
 
 def _checksum(texts: list[str]) -> str:

@@ -51,10 +51,10 @@ def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tens
     """
     inner = seen & (ids >= len(SPECIAL))
     counts = inner.sum(dim=1, keepdim=True)
-    wanted = (counts *
-              check_float("share", share, low=0.0, high=1.0)).round().clamp(min=float(share > 0))
-    draws = uniforms(seed, ENCODER, torch.arange(len(ids), device=ids.device),
-                     ids.shape[1]).masked_fill(~inner, 2.0)
+    check_float("share", share, low=0.0, high=1.0)
+    wanted = (counts * share).round().clamp(min=float(share > 0))
+    rows = torch.arange(len(ids), device=ids.device)
+    draws = uniforms(seed, ENCODER, rows, ids.shape[1]).masked_fill(~inner, 2.0)
     return inner & (draws.argsort(dim=1).argsort(dim=1) < wanted)
 
 
@@ -183,11 +183,8 @@ class RebuildObjective(Objective):
         # texts of one length side by side need no padding
         order = np.argsort(-numbered.lengths[rows], kind="stable")
         ids, seen = padded(numbered, rows[order], reading.device)
-        words = zip(self.hides, (ENCODER, DECODER), strict=True)
-        hidden = [
-            hidden_places(ids, seen, share=share, seed=derived_seed(seed, word))
-            for share, word in words
-        ]
+        hidden = [hidden_places(ids, seen, share=share, seed=derived_seed(seed, word))
+                  for share, word in zip(self.hides, (ENCODER, DECODER), strict=True)]
         back = torch.from_numpy(np.argsort(order, kind="stable"))
         groups, vectors = self._read(reading, torch.where(hidden[0], MASK, ids), seen, seed=seed)
         if shift:
@@ -199,9 +196,8 @@ class RebuildObjective(Objective):
                 own, rest = (places[group.rows, : group.ids.shape[1]] for places in hidden)
                 if self.own_weight:
                     of_encoder.append(_picked(group.states[reading.reader.blocks], true, own, at))
-                of_decoder.append(
-                    _picked(self.decode(reading.model, vectors[group.rows], true, group.mask, rest),
-                            true, rest, at))
+                decoded = self.decode(reading.model, vectors[group.rows], true, group.mask, rest)
+                of_decoder.append(_picked(decoded, true, rest, at))
         table, n = reading.model.embeddings.word_embeddings.weight, len(ids)
         own_loss = self._guess(of_encoder, table, n) if of_encoder else vectors.new_zeros(n)
         return own_loss[back], self._guess(of_decoder, table, n)[back]
@@ -212,9 +208,8 @@ class RebuildObjective(Objective):
         vectors of all.
         """
         wanted = {*reading.pooling.states(reading.reader.blocks), reading.reader.blocks}
-        numbered = Numbered.of(
-            [row[:n] for row, n in zip(ids.tolist(),
-                                       seen.sum(dim=1).tolist(), strict=True)])
+        lengths = seen.sum(dim=1).tolist()
+        numbered = Numbered.of([row[:n] for row, n in zip(ids.tolist(), lengths, strict=True)])
         with reading._chance(seed):
             groups = list(reading.reader.read(numbered, np.arange(len(numbered)), wanted))
         return groups, torch.cat([reading._pooled(group) for group in groups])
@@ -226,10 +221,10 @@ class RebuildObjective(Objective):
         """
         embeddings = model.embeddings
         open_places = embeddings(torch.where(hidden, MASK, ids), torch.zeros_like(ids))
-        closed = embeddings.LayerNorm(vectors[:, None] +
-                                      embeddings.position_embeddings.weight[:ids.shape[1]])
-        return self.decoder(torch.where(hidden[..., None], closed, open_places), seen[:, None,
-                                                                                      None, :])
+        places = embeddings.position_embeddings.weight[: ids.shape[1]]
+        closed = embeddings.LayerNorm(vectors[:, None] + places)
+        return self.decoder(torch.where(hidden[..., None], closed, open_places),
+                            seen[:, None, None, :])
 
     def _guess(self, picked: list[tuple[Tensor, Tensor, Tensor]], table: Tensor, n: int) -> Tensor:
         """Loss of each of n texts; the places that are not hidden need no product with the word

@@ -18,18 +18,14 @@ from torch.nn import functional as F
 from ..core import check_choice, check_float, shown
 from ..kernels import cosent, info_nce
 
-__all__ = [
-    "DISTANCES", "FEATURES", "cosent_loss", "cosine_regression", "in_batch_loss", "pair_features",
-    "softmax_loss", "triplet_loss"
-]
+__all__ = ["DISTANCES", "FEATURES", "cosent_loss", "cosine_regression", "in_batch_loss",
+           "pair_features", "softmax_loss", "triplet_loss"]
 
-FEATURES = {
-    "u": lambda u, v: u, "v": lambda u, v: v, "|u-v|": lambda u, v: (u - v).abs(),
-    "u*v": lambda u, v: u * v
-}
+FEATURES = {"u": lambda u, v: u, "v": lambda u, v: v, "|u-v|": lambda u, v: (u - v).abs(),
+            "u*v": lambda u, v: u * v}
 DISTANCES = ("euclid", "cosine")
-LEAST = 3e-39  # of a temperature: its inverse is finite in float32
-CLOSEST = 1e-12                                   # of a length: below it a vector has no direction
+LEAST = 3e-39                          # of a temperature: its inverse is finite in float32
+CLOSEST = 1e-12                        # of a norm: below it a vector has no direction
 
 
 # -------------------------------------------------------------------- Siamese and triplet networks
@@ -89,10 +85,11 @@ def cosine_regression(u: Tensor, v: Tensor, target: Any) -> Tensor:
     """
     _same_rows(u=u, v=v)
     target = _labels(target, u, name="target").to(u.dtype)
-    if target.device.type == "cpu" and len(target) and not 0 <= float(target.min()) <= float(
-            target.max()) <= 1:
-        raise ValueError(f"target lies between {float(target.min()):g} and "
-                         f"{float(target.max()):g}; expected 0 to 1. Divide grades by the highest")
+    if target.device.type == "cpu" and len(target):
+        low, high = float(target.min()), float(target.max())
+        if not 0 <= low <= high <= 1:
+            raise ValueError(f"target lies between {low:g} and {high:g}; expected 0 to 1. Divide "
+                             "grades by the highest")
     return F.mse_loss((_unit(u) * _unit(v)).sum(dim=1), target)
 
 
@@ -111,9 +108,8 @@ def triplet_loss(a: Tensor, p: Tensor, n: Tensor, *, margin: float = 1.0,
     """
     _same_rows(a=a, p=p, n=n)
     check_float("margin", margin, low=0.0)
-    apart = (_euclid
-             if check_choice("distance", distance, DISTANCES) == "euclid"
-             else _one_minus_cosine)
+    check_choice("distance", distance, DISTANCES)
+    apart = _euclid if distance == "euclid" else _one_minus_cosine
     return F.relu(apart(a, p) - apart(a, n) + margin).mean()
 
 
@@ -149,8 +145,8 @@ def in_batch_loss(u: Tensor, v: Tensor, hard: Tensor | None = None, *, temperatu
                   groups: tuple[Any, Any] | None = None) -> Tensor:
     """SimCSE: find the own partner among those of the whole batch, by cosine.
 
-        L = 1/n Σ_i -log( exp(cos(u_i, v_i)/τ) / Σ_j (exp(cos(u_i, v_j)/τ) + α^[i=j] exp(cos(u_i,
-        w_j)/τ)) ),    α = exp(hard_weight)
+        L = 1/n Σ_i -log( exp(cos(u_i, v_i)/τ) / Z_i ),    α = exp(hard_weight),
+        Z_i = Σ_j ( exp(cos(u_i, v_j)/τ) + α^[i=j] exp(cos(u_i, w_j)/τ) )
 
     Parameters: u (n, dim); v (m, dim), row i the partner of u_i; hard w, (m, dim), texts that
     contradict, row i that of u_i, None: without the second sum; temperature τ; hard_weight log α,
@@ -169,16 +165,15 @@ def in_batch_loss(u: Tensor, v: Tensor, hard: Tensor | None = None, *, temperatu
     if positive is None and hard is None and len(u) != len(v):
         raise ValueError(f"u has {len(u)} rows and v has {len(v)}; expected one partner per row. "
                          "Name them: positive=")
-    rows = (torch.arange(len(u), device=u.device)
-            if positive is None
-            else torch.as_tensor(positive, device=u.device))
+    rows = torch.arange(len(u)) if positive is None else positive
+    rows = torch.as_tensor(rows, device=u.device)
     of_hard = None if hard is None else rows + len(v)
     equal = None if groups is None else _equal_keys(groups, rows, len(keys))
     if equal is None or not bool(equal.any()):
         return info_nce(_unit(u), _unit(keys), temperature=temperature, positive=rows,
                         hard_negative=of_hard, hard_weight=hard_weight)
-    logits = (_unit(u) @ _unit(keys).T /
-              check_float("temperature", temperature, low=LEAST, open_low=True))
+    check_float("temperature", temperature, low=LEAST, open_low=True)
+    logits = _unit(u) @ _unit(keys).T / temperature
     if of_hard is not None and hard_weight:
         own = torch.zeros_like(logits).scatter_(1, of_hard[:, None], 1.0).bool()
         logits = torch.where(own, logits + hard_weight, logits)
@@ -211,10 +206,8 @@ def _same_rows(**tables: Tensor) -> None:
     """Raise ValueError unless all are tables of one shape."""
     shapes = {name: tuple(x.shape) for name, x in tables.items()}
     if len(set(shapes.values())) > 1 or any(len(shape) != 2 for shape in shapes.values()):
-        raise ValueError(
-            f"{' and '.join(f'{name} has shape {shape}' for name, shape in shapes.items())}; "
-            "expected one shape (n, dim) for all"
-        )
+        said = " and ".join(f"{name} has shape {shape}" for name, shape in shapes.items())
+        raise ValueError(f"{said}; expected one shape (n, dim) for all")
 
 
 def _labels(label: Any, u: Tensor, *, name: str = "label") -> Tensor:

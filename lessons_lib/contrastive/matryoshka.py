@@ -39,17 +39,14 @@ def nested_loss(u: Tensor, v: Tensor, sizes: Sequence[int], *, temperature: floa
     [kusupati2022matryoshka]
     """
     sizes = checked_sizes(sizes, int(u.shape[1]))
-    weights = ([1.0] * len(sizes)
-               if weights is None
-               else [check_float(f"weights[{i}]", w, low=0.0) for i, w in enumerate(weights)])
+    weights = [check_float(f"weights[{i}]", w, low=0.0)
+               for i, w in enumerate([1.0] * len(sizes) if weights is None else weights)]
     if len(weights) != len(sizes):
         raise ValueError(f"weights has {len(weights)} numbers for {len(sizes)} sizes; expected one "
                          "for each")
     scale = 1 / check_float("temperature", temperature, low=0.0, open_low=True)
-    parts = [
-        in_batch_loss(u[:, :m], v[:, :m], temperature=temperature)
-        if label is None else cosent_loss(u[:, :m], v[:, :m], label, scale=scale) for m in sizes
-    ]
+    parts = [in_batch_loss(u[:, :m], v[:, :m], temperature=temperature) if label is None
+             else cosent_loss(u[:, :m], v[:, :m], label, scale=scale) for m in sizes]
     return torch.stack([c * part for c, part in zip(weights, parts, strict=True)]).sum()
 
 
