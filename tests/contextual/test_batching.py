@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,24 +39,3 @@ def test_rows_are_padded_on_the_right():
 def test_E12_a_mask_leaves_places_out_and_the_others_stay_where_they_stood():
     found = numbered_rows(np.array([[2, 9, 3, 0], [2, 5, 5, 3], [1, 1, 1, 1]]), [[1, 1, 1, 0], [1, 0, 0, 1], [0, 0, 0, 0]], vocabulary=10, longest=4)
     assert found.ids.tolist() == [2, 9, 3, 2, 3] and found.places.tolist() == [0, 1, 2, 0, 3] and found.lengths.tolist() == [3, 2, 0]
-
-
-@pytest.mark.parametrize("rows, said", [([[2, 3], [2, 9, -1]], r"rows\[1\]\[2\]=-1.*10 pieces"), ([[2, 10]], r"rows\[0\]\[1\]=10"),
-                                        ([[1] * 7], r"rows\[0\] has 7 pieces; the model reads at most 6")])
-def test_E11_an_id_that_is_no_piece(rows, said):
-    with pytest.raises(ValueError, match=said):
-        numbered_rows(rows, None, vocabulary=10, longest=6)
-
-
-@pytest.mark.parametrize("mask, said", [([[1, 1]], "mask has 1 rows and rows has 2"),
-                                        ([[1, 1, 1], [1, 1, 1]], r"mask\[1\] has 3 entries and rows\[1\]"),
-                                        ([[1, 2, 1], [1, 1]], "mask holds 2")])
-def test_E12_a_mask_of_another_shape(mask, said):
-    with pytest.raises(ValueError, match=said):
-        numbered_rows([[2, 9, 3], [2, 3]], mask, vocabulary=10, longest=6)
-
-
-@pytest.mark.parametrize("rows", ["a text", 5, None, ["a text"], [[1.5]], [[[1]]], [None]])
-def test_E13_what_are_no_rows_of_ids(rows):
-    with pytest.raises(TypeError, match="rows"):
-        numbered_rows(rows, None, vocabulary=10, longest=6)

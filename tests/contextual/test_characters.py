@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from lessons_lib.contextual.characters import character_encoder, character_pieces
 
@@ -28,10 +27,3 @@ def test_ideographs_need_no_piece_within_a_word():
 def test_the_encoder_is_decided_by_its_seed():
     a, b, c = (character_encoder(TEXTS, dim=16, layers=1, feed_forward=32, seed=seed).encode(TEXTS) for seed in (0, 0, 1))
     assert a.shape == (3, 16) and np.array_equal(a, b) and not np.allclose(a, c)
-
-
-def test_texts_without_a_character_are_refused():
-    with pytest.raises(ValueError, match="hold no character"):
-        character_pieces(["   "])
-    with pytest.raises(TypeError, match="texts"):
-        character_pieces("花呗")

@@ -93,28 +93,6 @@ def test_E09_a_text_that_is_too_long_is_cut_with_one_warning(bert_folder):
     assert len(heard) == 1 and np.array_equal(found[1], found[2])
 
 
-def test_E09_or_refused(bert_folder):
-    encoder = load_encoder(bert_folder, device="cpu", max_length=6, truncation="error")
-    with pytest.raises(ValueError, match=r"texts\[1\] has 11 pieces.*max_length=6"):
-        encoder.encode(["sea", "sea " * 9])
-
-
-@pytest.mark.parametrize("value, kind, said", [(2, ValueError, r"max_length=2.*\[3, 64\]"), (65, ValueError, r"\[3, 64\]"), (4.0, TypeError, "float"),
-                                               (True, TypeError, "bool")])
-def test_E10_a_length_without_room_for_a_piece(bert_folder, value, kind, said):
-    with pytest.raises(kind, match=said):
-        load_encoder(bert_folder, device="cpu", max_length=value)
-
-
-@pytest.mark.parametrize("given, said", [("one text", "one str"), (None, "NoneType"), (5, "int"), (b"", "bytes"), (["a", None], r"texts\[1\]"),
-                                         (["a", 5], r"texts\[1\]=5 is int"), (["a", b""], r"texts\[1\] is bytes"),
-                                         (["the", ["cat"]], r"texts\[1\].*list of tokens"), ([["the", "cat"]], r"texts\[0\].*list of tokens"),
-                                         ([("the", "cat")], r"texts\[0\].*tuple")])
-def test_E13_what_is_no_text(encoder, given, said):
-    with pytest.raises(TypeError, match=said):
-        encoder.encode(given)
-
-
 def test_E14_nothing_space_and_text_spelt_like_special_pieces(encoder):
     found = encoder.encode(["", " \t\n", "[SEP]", "[CLS] sea [MASK] [PAD]", "sea"])
     assert np.isfinite(found).all() and np.array_equal(found[0], found[1]) and not np.array_equal(found[2], found[0])
@@ -138,11 +116,6 @@ def test_E12_a_row_without_a_piece_is_zero_and_a_hidden_piece_is_not_seen(encode
     encoder.pooling = "cls"
     with pytest.raises(ValueError, match=r"mask\[0\]\[0\] is 0"):
         encoder.encode_ids([[0, 2, 9, 3]], mask=[[0, 1, 1, 1]])
-
-
-def test_E11_an_id_that_is_no_piece(encoder):
-    with pytest.raises(ValueError, match=r"rows\[0\]\[1\]=999"):
-        encoder.encode_ids([[2, 999, 3]])
 
 
 @pytest.mark.parametrize("kept", [1, 24 * 4 * 40, 1 << 24])
@@ -173,24 +146,6 @@ def test_V01_hidden_states_that_are_not_finite_are_not_handed_out(encoder):
         next(encoder.hidden_states(["sea"]))
 
 
-@pytest.mark.parametrize("value, said", [(2.0, "layers=2.0 is float"), ("12", r"layers\[0\]='1' is str"), (True, "layers=True is bool")])
-def test_layers_that_are_no_numbers(encoder, value, said):
-    with pytest.raises(TypeError, match=said):
-        encoder.hidden_states(["sea"], layers=value)
-    assert next(encoder.hidden_states(["sea"], layers=np.int64(2))).vectors.shape[0] == 1
-
-
-@pytest.mark.parametrize("poolings", ["cls", None, 5, Pooling("cls")])
-def test_one_pooling_where_a_list_is_expected(encoder, poolings):
-    with pytest.raises(TypeError, match=r"poolings=.*expected a list of poolings"):
-        encoder.encode_each(["sea"], poolings)
-
-
-def test_a_pooling_of_more_layers_than_python_counts_is_unknown(encoder):
-    with pytest.raises(ValueError, match="pooling='last-999"):
-        encoder.encode_each(["sea"], ["last-" + "9" * 5000])
-
-
 def test_the_word_table_is_a_copy_of_the_raw_vectors(encoder, pieces):
     table = encoder.word_table
     assert table.shape == (len(pieces), 24) and encoder.pieces == pieces.pieces and encoder.piece_counts.tolist() == list(range(len(pieces)))
@@ -211,20 +166,6 @@ def test_a_step_can_follow(encoder, sentences):
             return vectors / 2
 
     assert np.array_equal((encoder | Halved()).encode(sentences), encoder.encode(sentences) / 2)
-
-
-@pytest.mark.parametrize("name, value, kind", [("truncation", "cut", ValueError), ("normalize", 1, TypeError), ("batch_invariant", None, TypeError),
-                                               ("pooling", "first", ValueError), ("layer", 9, ValueError)])
-def test_settings_that_do_not_fit_are_said_when_texts_come(encoder, name, value, kind):
-    setattr(encoder, name, value)
-    with pytest.raises(kind, match=name):
-        encoder.encode(["sea"])
-
-
-@pytest.mark.parametrize("value", [0, -1, 1.5])
-def test_a_batch_size_that_is_none(encoder, value):
-    with pytest.raises((ValueError, TypeError), match="batch_size"):
-        encoder.encode(["sea"], batch_size=value)
 
 
 def test_E21_what_does_not_fit_says_what_may(encoder, sentences, monkeypatch):

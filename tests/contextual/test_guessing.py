@@ -36,13 +36,6 @@ def test_a_model_with_a_strong_bias_guesses_that_piece(guesser, pieces):
     assert (best, round(p, 3)) == ("sea", 1.0)
 
 
-@pytest.mark.parametrize(("text", "error", "words"), [("sea", ValueError, "hides nothing"), (3, TypeError, "expected a str"),
-                                                      ("sea " * 20 + "[MASK]", ValueError, "the model reads 12")])
-def test_texts_that_cannot_be_guessed_in_say_why(guesser, text, error, words):
-    with pytest.raises(error, match=words):
-        guesser.guess(text)
-
-
 def test_a_folder_gives_the_weights_in_it_and_the_control_their_start(guesser, pieces, tmp_path, monkeypatch):
     save_bert(tmp_path, guesser.model, pieces, card={})
     assert [piece for piece, _ in load_guesser(tmp_path).guess("ships [MASK]")[0]] == [piece for piece, _ in guesser.guess("ships [MASK]")[0]]

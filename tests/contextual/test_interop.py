@@ -37,12 +37,6 @@ def test_a_folder_that_it_saved_is_read(package, bert_folder, sentences, tmp_pat
     assert ours.pooling == "cls" and ours.normalize and apart(ours.encode(sentences), theirs.encode(sentences)) <= 1e-6
 
 
-@pytest.mark.parametrize("options", [{"pooling": "first-last"}, {"pooling": "pooler"}, {"pooling": "mean", "layer": 0}, {"special_tokens": False}])
-def test_what_it_has_no_word_for_is_refused(package, bert_folder, options):
-    with pytest.raises(ValueError, match="no counterpart"):
-        load_encoder(bert_folder, device="cpu", **options).to_sentence_transformers()
-
-
 def test_other_modules_are_refused(package, bert_folder):
     theirs = load_encoder(bert_folder, device="cpu").to_sentence_transformers()
     from sentence_transformers.sentence_transformer.modules import Dense
@@ -50,11 +44,6 @@ def test_other_modules_are_refused(package, bert_folder):
     theirs.append(Dense(24, 8))
     with pytest.raises(ValueError, match="Transformer, Pooling, Dense"):
         ContextualEncoder.from_sentence_transformers(theirs)
-
-
-def test_what_is_no_such_model_is_refused():
-    with pytest.raises(TypeError, match="expected a SentenceTransformer"):
-        ContextualEncoder.from_sentence_transformers("all-MiniLM-L6-v2")
 
 
 def test_without_the_package_its_command_is_said(bert_folder, monkeypatch):

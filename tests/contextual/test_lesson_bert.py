@@ -107,8 +107,3 @@ def test_E18_cut_weights_are_refused(folder):
     (folder / "model.safetensors").write_bytes(whole[:-10])
     with pytest.raises(DamagedFile, match="cut or changed"):
         load_bert(folder)
-
-
-def test_sizes_that_do_not_fit_each_other_are_refused():
-    with pytest.raises(ValueError, match="multiple"):
-        BertSize(90, dim=10, heads=4)

@@ -45,11 +45,6 @@ def test_max_tokens_stops_after_a_document(pieces, texts):
     assert len(many) < len(prepare_tokens(texts * 20, pieces, held_out=0.2)) and many.ids[-1] == SEP
 
 
-def test_too_little_text_is_refused(pieces):
-    with pytest.raises(ValueError, match="one document to learn from and one to measure on"):
-        prepare_tokens(["sea sail"], pieces)
-
-
 def test_rows_leave_nothing_out_and_begin_at_sentences(stream):
     length = 30
     begins = row_starts(stream.starts, length)

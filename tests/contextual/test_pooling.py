@@ -64,14 +64,5 @@ def test_normalised_vectors_have_length_one(states, mask, name):
     assert (found.norm(dim=1) - 1).abs().max() <= 1e-6
 
 
-@pytest.mark.parametrize("options, said", [({"name": "last-5"}, "needs 5 blocks; this model has 4"), ({"name": "cls", "layer": 5}, "layer=5"),
-                                           ({"name": "lst"}, "Did you mean 'last'"), ({"name": "last-0"}, "unknown"),
-                                           ({"name": "first-last", "layer": 2}, "whose layers are fixed"), ({"layer": -1}, "layer=-1"),
-                                           ({"name": "cls", "special_tokens": False}, r"reads \[CLS\]")])
-def test_what_a_model_has_not_got_is_refused(options, said):
-    with pytest.raises(ValueError, match=said):
-        Pooling(**options).states(BLOCKS)
-
-
 def test_a_pooling_says_what_it_is():
     assert str(Pooling("mean", 3)) == "mean of layer 3" and str(Pooling("last", special_tokens=False)) == "last, no special tokens"

@@ -179,17 +179,3 @@ def test_changes_one_after_the_other_share_the_generator():
 
 def test_back_translation_goes_there_and_back():
     assert back_translation(str.upper, str.title)("to be", generator(0)) == "To Be"
-
-
-@pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: delete_words(None, rng=generator(0)), TypeError, "text=None"),
-    (lambda: delete_words("a b", 1.5, rng=generator(0)), ValueError, "share=1.5"),
-    (lambda: swap_words("a b", float("nan"), rng=generator(0)), ValueError, "share=nan"),
-    (lambda: insert_words("a b", ["c"], rng=generator(0)), TypeError, "neighbour_synonyms"),
-    (lambda: compose(str.upper, 5), TypeError, r"changes\[1\]=5"),
-    (lambda: back_translation(str.upper, None), TypeError, "back=None"),
-    (lambda: back_translation(str.upper, len)("a", generator(0)), TypeError, r"back\('A'\) gave int"),
-    (lambda: eda("a", {}, n=0, rng=generator(0)), ValueError, "n=0")])
-def test_errors_name_the_argument_and_the_remedy(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

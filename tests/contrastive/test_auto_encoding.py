@@ -111,15 +111,3 @@ def test_what_it_gives_can_be_trained_on(tiny):
         warnings.simplefilter("ignore")
         second = SimCse(first.encoder_, head="none", steps=2, batch_size=4).fit(some_texts())
     assert second.dim == 16 and second.name.endswith("auto-encoding + SimCSE")
-
-
-@pytest.mark.parametrize(("settings", "said"), [
-    ({"head": "pretrained"}, "head='pretrained' is that of lesson-bert, and encoder is .*set head='fresh'"),
-    ({"head": "none"}, "head='none'"),
-    ({"encoder_hides": 1.0}, "encoder_hides"),
-    ({"decoder_hides": 0.0}, "decoder_hides"),
-    ({"own_weight": -1.0}, "own_weight"),
-])
-def test_V_a_setting_that_is_out_of_range_is_named(tiny, settings, said):
-    with pytest.raises(ValueError, match=said):
-        AutoEncoding(tiny, **FAST | settings).fit(some_texts())

@@ -30,11 +30,6 @@ def test_order_does_not_follow_the_examples():
     assert np.abs(np.corrcoef(np.vstack([np.arange(1000), places]))[0, 1:]).max() < 0.12
 
 
-def test_one_example_is_refused():
-    with pytest.raises(ValueError, match="n=1"):
-        Order(1, batch_size=4, seed=0)
-
-
 @pytest.mark.parametrize(("n", "chunk", "processes", "sizes"), [(10, None, 1, [10]), (10, None, 3, [4, 4, 2]), (10, 4, 2, [4, 4, 2]), (3, 8, 2, [3])])
 def test_parts_cover_the_batch_in_order(n, chunk, processes, sizes):
     parts = in_parts(n, chunk=chunk, processes=processes)

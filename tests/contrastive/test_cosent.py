@@ -32,12 +32,3 @@ def test_the_loss_is_the_formula_with_its_scale(encoder, pairs):
     trainer = CoSent(encoder, scale=7.0)
     objective = trainer._objective(Reading(encoder), trainer._examples(pairs))
     assert float(objective([torch.from_numpy(u), torch.from_numpy(v)], np.arange(6))) == pytest.approx(np.log(1 + sum(terms)), rel=1e-5)
-
-
-def test_E05_E07_data_and_settings_that_cannot_be(encoder, texts, pairs):
-    with pytest.raises(ValueError, match="1 distinct label, 1; CoSENT"):
-        CoSent(encoder, **FAST).fit((texts[:4], texts[4:8], np.ones(4)))
-    with pytest.raises(ValueError, match="CoSENT needs 3"):
-        CoSent(encoder, **FAST).fit((texts[:4], texts[4:8]))
-    with pytest.raises(ValueError, match="scale=0"):
-        CoSent(encoder, scale=0.0, **FAST).fit(pairs)

@@ -43,11 +43,3 @@ def test_start_weights_come_from_the_seed_alone(kind):
     assert torch.equal(a.weight, b.weight) and not torch.equal(a.weight, c.weight) and torch.equal(torch.get_rng_state(), before)
     bound = a.weight.shape[1] ** -0.5
     assert a.weight.abs().max() <= bound and a.weight.std().item() == pytest.approx(bound / 3**0.5, rel=0.15)
-
-
-@pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: Classifier(4, classes=1), ValueError, "classes=1"), (lambda: Classifier(0), ValueError, "dim=0"),
-    (lambda: Classifier(4, features="uv"), TypeError, "features='uv'"), (lambda: MlpHead(4, seed=None), TypeError, "seed")])
-def test_settings_that_cannot_be_are_refused(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

@@ -86,26 +86,3 @@ def test_truncation_keeps_the_beginning_at_length_one_and_composes(tiny):
     short = tiny | Truncation(5)
     assert isinstance(short, Composed) and short.dim == 5 and short.encode(TEXTS).shape == (len(TEXTS), 5) and short.name.endswith("first 5")
     assert np.allclose(Truncation(3).transform(Truncation(8).transform(np.abs(U.numpy()))), Truncation(3).transform(np.abs(U.numpy())), atol=1e-6)
-
-
-@pytest.mark.parametrize(("call", "said"), [
-    (lambda: nested_loss(U, V, []), "holds 0 sizes"),
-    (lambda: nested_loss(U, V, [4, 4]), "1 of them different"),
-    (lambda: nested_loss(U, V, [9]), r"sizes\[0\]=9"),
-    (lambda: nested_loss(U, V, [4, 8], weights=[1.0]), "weights has 1 numbers for 2 sizes"),
-    (lambda: Truncation(9).transform(np.ones((2, 3))), "x has 3 columns; k=9 cannot keep more"),
-    (lambda: Truncation(0).transform(np.ones((2, 3))), "k=0"),
-])
-def test_V_what_does_not_fit_is_named(call, said):
-    with pytest.raises(ValueError, match=said):
-        call()
-
-
-def test_T_a_size_alone_is_no_list():
-    with pytest.raises(TypeError, match="sizes=64 is int"):
-        nested_loss(U, V, 64)
-
-
-def test_V_a_size_larger_than_the_encoder_is_refused_before_training(tiny):
-    with pytest.raises(ValueError, match=r"sizes\[0\]=256"):
-        Matryoshka(tiny, steps=1).fit(TEXTS)

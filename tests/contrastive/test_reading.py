@@ -199,21 +199,6 @@ def test_E09_a_text_that_is_too_long_is_cut_with_one_warning_or_refused(encoder)
         Reading(strict, max_length=5).number(long)
 
 
-@pytest.mark.parametrize(("options", "error", "message"), [
-    ({"max_length": 2}, ValueError, r"max_length=2.*in .3,"), ({"max_length": 1000}, ValueError, "max_length=1000"),
-    ({"max_length": 5.0}, TypeError, "max_length=5.0"), ({"dropout": 1.0}, ValueError, "dropout=1.0"), ({"dropout": "a"}, TypeError, "dropout"),
-    ({"precision": "float16"}, ValueError, "precision='float16'"), ({"pooling": "middle"}, ValueError, "pooling='middle'"),
-    ({"pooling": "last-9"}, ValueError, "last-9")])
-def test_E10_settings_that_cannot_be_are_refused(encoder, options, error, message):
-    with pytest.raises(error, match=message):
-        Reading(encoder, **options)
-
-
-def test_only_a_contextual_encoder_can_be_read():
-    with pytest.raises(TypeError, match="expected a ContextualEncoder"):
-        Reading("lesson-bert")
-
-
 # ------------------------------------------------------------------------------------------------ on a GPU
 
 

@@ -82,13 +82,6 @@ def test_numbers_are_classes_too(encoder, texts):
     assert trainer.classes_ == (0, 2, 7)
 
 
-@pytest.mark.parametrize(("settings", "message"), [({"objective": "softmx"}, "Did you mean 'softmax'"), ({"features": "uv"}, "features='uv'"),
-                                                   ({"features": ["u", "w"]}, r"features\[1\]='w'"), ({"margin": -1.0}, "margin=-1.0")])
-def test_settings_that_cannot_be(encoder, pairs, settings, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        SBert(encoder, **settings).fit(pairs)
-
-
 def test_E03_E05_E06_E07_data_that_cannot_be(encoder, texts, pairs):
     first, second = texts[:4], texts[4:8]
     cases = [("cosine", (first, second, [0.0, 5.0, 1.0, 2.0]), "between 0 and 5; .* needs 0 to 1"),

@@ -114,16 +114,6 @@ def test_documents_and_lists_are_the_same_data(encoder, texts):
     assert np.array_equal(first, second)
 
 
-@pytest.mark.parametrize(("settings", "message"), [
-    ({"temperature": 0.0}, "temperature=0.0"), ({"temperature": float("nan")}, "temperature=nan"), ({"temperature": 1e-40}, "1/temperature finite"),
-    ({"temperature": -1}, "temperature=-1"), ({"views": "some"}, "views='some'"), ({"head": "mpl"}, "Did you mean 'mlp'"),
-    ({"augment": "crop"}, "augment='crop'"), ({"hard_weight": 1.0}, "needs hard negatives"), ({"supervised": 1}, "supervised=1"),
-    ({"supervised": True, "views": "none"}, "second text is given")])
-def test_E02_settings_that_cannot_be(encoder, texts, settings, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        SimCse(encoder, **settings).fit(texts)
-
-
 def test_E01_E03_E07_data_that_cannot_be(encoder, texts, pairs):
     for data, message in [(texts[:1], "1 example;"), ("one text", "one str"), ([], "0 documents"), (["a", None], r"data\[1\]"),
                           (pairs, "SentencePairs")]:

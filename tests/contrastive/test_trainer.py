@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -196,26 +195,6 @@ def test_E22_a_run_that_diverges_says_so_and_keeps_what_was_sound(encoder, texts
     with pytest.raises(TrainingDiverged, match=r"before step 4.*those of step 2.*learning_rate=0\.0003"):
         trainer.fit(texts)
     assert np.isfinite(trainer.encode(texts)).all() and trainer._finished
-
-
-@pytest.mark.parametrize(("settings", "message"), [
-    ({"batch_size": 1}, "batch_size=1"), ({"learning_rate": 0.0}, "learning_rate=0.0"), ({"warmup": 1.0}, "warmup=1.0"),
-    ({"steps": 0}, "steps=0"), ({"chunk": 0}, "chunk=0"), ({"precision": "half"}, "precision='half'"), ({"seed": -1}, "seed=-1"),
-    ({"pooling": "middle"}, "pooling='middle'"), ({"dropout": 1.5}, "dropout=1.5"), ({"max_length": 2}, "max_length=2")])
-def test_settings_are_checked_before_anything_is_read(encoder, texts, settings, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        SimCse(encoder, **settings).fit(texts)
-
-
-def test_what_is_no_encoder_is_named(texts, pairs, encoder):
-    with pytest.raises(TypeError, match="load_encoder"):
-        SimCse("lesson-bert").fit(texts)
-    with pytest.raises(TypeError, match="dev="):
-        SimCse(encoder).fit(texts, texts)
-    with pytest.raises(ValueError, match="1 distinct grade;"):
-        SimCse(encoder).fit(texts, replace(pairs, score=np.ones(len(pairs))))
-    with pytest.raises(TypeError, match="temperature"):
-        SimCse(encoder, temprature=0.1)
 
 
 def test_settings_show_in_the_repr_and_in_a_clone(encoder):

@@ -77,13 +77,6 @@ def test_equal_seeds_build_equal_stacks():
     assert not all(torch.equal(a, b) for a, b in zip(stacks[0].values(), stacks[2].values(), strict=True))
 
 
-@pytest.mark.parametrize("wrong, says", [({"levels": 0}, "levels=0"), ({"depth": 1.5}, "depth=1.5"), ({"mixing": "lineal"}, "Did you mean 'linear'"),
-                                         ({"coupling": "x"}, "coupling='x'"), ({"standardise": "no"}, "standardise="), ({"rate": -1.0}, "rate=")])
-def test_P27_settings_that_are_not_allowed_are_named(wrong, says):
-    with pytest.raises((TypeError, ValueError), match=says):
-        flow.Architecture(**wrong)
-
-
 def test_49_the_density_of_a_plane_sums_to_one(shaken):
     for name in ("realnvp", "glow", "nice"):
         layers = shaken(name, 2)

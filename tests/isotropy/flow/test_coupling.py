@@ -90,12 +90,3 @@ def test_gradients_of_a_coupling_are_right(shaken):
         layer = shaken(name, 4)
         x = rows(3, 4, seed=5).double().requires_grad_()
         assert torch.autograd.gradcheck(lambda x, layer=layer: layer.with_log_det(x), (x,))
-
-
-def test_what_cannot_be_coupled_is_refused():
-    with pytest.raises(ValueError, match="dim=1 is out of range; expected int >= 2"):
-        flow.AdditiveCoupling(1, Square())
-    with pytest.raises(ValueError, match="form='glwo' is unknown. Did you mean 'glow'"):
-        flow.AffineCoupling(2, Square(), form="glwo")
-    with pytest.raises(ValueError, match="width=0"):
-        flow.CouplingNet(2, 2, width=0, rng=np.random.default_rng(0))

@@ -331,24 +331,6 @@ def test_V05_another_width_than_in_fit():
             ask(np.zeros((10, 4)))
 
 
-def test_V06_one_axis_where_two_are_needed():
-    with pytest.raises(ValueError, match=r"has shape \(100,\); expected 2 axes"):
-        Flow().fit(np.zeros(100))
-
-
-def test_V07_text_and_objects_are_refused():
-    for bad in (np.array([["a"]]), np.zeros((3, 2), dtype=object), np.zeros((3, 2), dtype=complex)):
-        with pytest.raises(TypeError, match="expected real numbers"):
-            Flow().fit(bad)
-
-
-@pytest.mark.parametrize("x, says", [(np.zeros((0, 3)), "0 rows; expected >= 2"), (np.ones((1, 3)), "1 rows; expected >= 2"),
-                                     (np.ones((9, 3)), "9 rows, all of them equal; expected >= 2 different rows")], ids=["0", "1", "equal"])
-def test_V13_fewer_than_two_different_rows(x, says):
-    with pytest.raises(ValueError, match=says):
-        Flow().fit(x)
-
-
 @pytest.mark.parametrize("make", [lambda x: np.column_stack([x, np.full(len(x), 7.0)]), lambda x: np.column_stack([x, x[:, 0]]), lambda x: x[:4],
                                   lambda x: x[:2]], ids=["constant column", "repeated column", "4 rows", "2 rows"])
 @pytest.mark.parametrize("noise", [0.0, 0.01])
@@ -376,21 +358,3 @@ def test_P28_use_before_fit():
                 lambda f: f.score(np.zeros((2, 2))), lambda f: f.mean_):
         with pytest.raises(NotFittedError, match="this Flow is not fitted yet"):
             ask(Flow())
-
-
-@pytest.mark.parametrize("wrong, says", [
-    ({"kind": "glov"}, "Did you mean 'glow'"), ({"levels": 0}, "levels=0"), ({"levels": 9}, "levels=9 would halve 4 numbers too often"),
-    ({"depth": 0}, "depth=0"), ({"width": 1.5}, "width=1.5"), ({"mixing": "x"}, "mixing='x'"), ({"coupling": "x"}, "coupling='x'"),
-    ({"rate": 0.0}, "rate=0.0"), ({"epochs": -1.0}, "epochs=-1.0"), ({"batch_size": 0}, "batch_size=0"),
-    ({"learning_rate": 0.0}, "learning_rate=0.0"), ({"weight_decay": -1.0}, "weight_decay=-1.0"), ({"clip": 0.0}, "clip=0.0"),
-    ({"held_out": 1.0}, "held_out=1.0"), ({"patience": 0}, "patience=0"),
-    ({"init_size": 1}, "init_size=1"), ({"noise": -0.1}, "noise=-0.1"), ({"seed": None}, "seed=None"), ({"deterministic": 1}, "deterministic=1"),
-    ({"device": "gpu"}, "device='gpu'"), ({"compiled": True, "device": "cpu"}, "compiled=True is for a GPU")], ids=lambda v: str(v)[:30])
-def test_P25_P27_a_setting_that_is_not_allowed_is_named(wrong, says):
-    with pytest.raises((TypeError, ValueError), match=says):
-        Flow(**wrong).fit(gaussian(50, 4))
-
-
-def test_P26_an_unknown_setting_gets_the_nearest_one():
-    with pytest.raises(TypeError, match="Flow has no argument 'lr'; did you mean 'learning_rate'"):
-        Flow(lr=1.0)

@@ -24,11 +24,6 @@ def test_the_log_determinant_of_the_unit_is_its_power_of_two(cloud):
     assert unit.log_det == pytest.approx(-3 * unit.exponent * np.log(2)) and unit.exponent in (3, 4)
 
 
-def test_V13_rows_that_are_all_equal_are_refused():
-    with pytest.raises(ValueError, match="x has 5 rows, all of them equal; expected >= 2 different rows"):
-        unit_of(np.full((5, 3), 0.1))
-
-
 @pytest.mark.parametrize("make, rank", [(lambda x: np.column_stack([x, x[:, 0]]), 8), (lambda x: np.column_stack([x, np.full(len(x), 3.0)]), 8),
                                         (lambda x: x[:5], 4), (lambda x: x @ np.ones((8, 8)), 1)])
 def test_V11_rows_that_do_not_fill_all_directions_give_a_warning_with_their_rank(make, rank, cloud):

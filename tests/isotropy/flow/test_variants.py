@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from lessons_lib.isotropy import bert_flow
 from lessons_lib.isotropy.flow import BERT_FLOW_VARIANTS, Permutation
@@ -28,14 +27,8 @@ def test_nli_data_get_a_part_of_an_epoch_and_small_steps():
     assert (flow.epochs, flow.learning_rate, flow.seed) == (0.15, 2e-5, 4)
 
 
-def test_settings_can_be_changed_and_unknown_names_are_refused():
+def test_settings_can_be_changed():
     assert bert_flow("paper", init_size=2048).init_size == 2048
-    with pytest.raises(ValueError, match="variant='code' is unknown"):
-        bert_flow("code")
-    with pytest.raises(ValueError, match="Did you mean 'target'"):
-        bert_flow(data="targets")
-    with pytest.raises(TypeError, match="no argument 'level'"):
-        bert_flow(level=2)
 
 
 def test_no_variant_is_changed_by_use():
