@@ -80,12 +80,29 @@ class TokenStream:
 def prepare_tokens(texts: Iterable[str], tokenizer: WordPiece, *, max_tokens: int | None = None,
                    held_out: float = 0.01, data: dict[str, Any] | None = None,
                    progress: bool = False) -> TokenStream:
-    """Number a text: cut it into pieces, note where sentences begin (at the beginning of each
-    line), keep its last documents for measuring.
+    """Number a text: cut it into tokens, and keep its last documents for measuring.
 
-    Parameters: texts, documents, one sentence per line; max_tokens, stop after the document that
-    reaches it; held_out, share of the pieces kept for measuring; data, said in the cards of models.
-    Raises TypeError, ValueError (too little text for both parts).
+    Parameters
+    ----------
+    texts : iterable of str
+        Documents, one sentence per line.
+    tokenizer : WordPiece
+    max_tokens : int >= 1, optional
+        Stop after the document that reaches it.
+    held_out : float > 0 and <= 0.5, default 0.01
+        Share of the tokens kept for measuring.
+    data : dict, optional
+        What text this is; said in the cards of models.
+    progress : bool, default False
+
+    Returns
+    -------
+    TokenStream
+
+    Raises
+    ------
+    TypeError, ValueError
+        Also too little text for both parts.
     """
     check_float("held_out", held_out, low=0.0, high=0.5, open_low=True)
     if not isinstance(tokenizer, WordPiece):
@@ -141,13 +158,13 @@ def row_starts(starts: np.ndarray, length: int) -> np.ndarray:
     if len(begins) == 0 or n < length:
         raise ValueError(f"the text has {n:,} pieces; a row needs {length}. Give more text, or "
                          "shorter rows")
-    sentences, found, at = begins.tolist(), [], int(begins[0])
+    sentences, result, at = begins.tolist(), [], int(begins[0])
     while at + length <= n:
-        found.append(at)
+        result.append(at)
         # the last sentence that begins before what was not read yet
         latest = sentences[bisect_right(sentences, at + length) - 1]
         at = latest if latest > at else at + length
-    return np.array(found, np.int64)
+    return np.array(result, np.int64)
 
 
 class Rows:
@@ -183,11 +200,11 @@ class Rows:
     def beginnings(self, numbers: np.ndarray) -> np.ndarray:
         """Where in the text rows begin; number len(self) is the first row of the second epoch."""
         epochs = numbers // len(self)
-        found = np.empty(len(numbers), np.int64)
+        result = np.empty(len(numbers), np.int64)
         for epoch in np.unique(epochs):
             here = epochs == epoch
-            found[here] = self.begins[self._order(int(epoch))[numbers[here] % len(self)]]
-        return found
+            result[here] = self.begins[self._order(int(epoch))[numbers[here] % len(self)]]
+        return result
 
     def __call__(self, numbers: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
         """Ids (rows, length), segments (rows, length) and whether the second segment is a stranger

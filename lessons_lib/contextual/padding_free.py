@@ -31,12 +31,12 @@ def runs_of(lengths: Sequence[int]) -> list[Run]:
     >>> runs_of([5, 3, 3])
     [(0, 1, 5), (5, 2, 3)]
     """
-    found, first = [], 0
+    result, first = [], 0
     for length, texts in groupby(lengths):
         count = len(list(texts))
-        found.append((first, count, length))
+        result.append((first, count, length))
         first += count * length
-    return found
+    return result
 
 
 def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Sequence[int],
@@ -52,12 +52,12 @@ def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Seque
     x = F.embedding(ids, table.word_embeddings.weight)
     x = x.add_(F.embedding(places, table.position_embeddings.weight))
     x = table.dropout(table.LayerNorm(x.add_(table.token_type_embeddings.weight[0])))
-    found = {0: x} if 0 in wanted else {}
+    result = {0: x} if 0 in wanted else {}
     for number, block in enumerate(model.encoder["layer"][: max(wanted)], start=1):
         x = _block(block, x, runs)
         if number in wanted:
-            found[number] = x
-    return found
+            result[number] = x
+    return result
 
 
 def _block(block: Block, x: Tensor, runs: list[Run]) -> Tensor:
@@ -91,9 +91,9 @@ def padded_states(model: LessonBert, ids: Tensor, mask: Tensor,
     """
     seen = None if bool(mask.all()) else mask[:, None, None, :]
     x = model.embeddings(ids, torch.zeros_like(ids))
-    found = {0: x} if 0 in wanted else {}
+    result = {0: x} if 0 in wanted else {}
     for number, block in enumerate(model.encoder["layer"][: max(wanted)], start=1):
         x = block(x, seen)
         if number in wanted:
-            found[number] = x
-    return found
+            result[number] = x
+    return result

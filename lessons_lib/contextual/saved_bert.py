@@ -29,11 +29,25 @@ KEPT = ("config.json", "tokenizer.json", "vocab.txt")
 
 def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokenizer: WordPiece, *,
               card: dict[str, Any], film: dict[str, np.ndarray] | None = None) -> None:
-    """Write weights (float16), tokenizer, ``config.json``, ``film.safetensors`` if given, and at
-    last ``card.json`` with the checksums of all.
+    """Write a model: weights (float16), tokenizer, config, film, and at last its card.
 
     A model that is there stays readable at every moment: its card first says what its files become.
-    Raises TrainingDiverged for weights beyond float16, OSError when the folder cannot be written.
+
+    Parameters
+    ----------
+    folder : str or path
+    model : LessonBertForPretraining
+    tokenizer : WordPiece
+    card : dict
+        What is known of the model; the checksums of all files are added.
+    film : dict of str to array, optional
+
+    Raises
+    ------
+    TrainingDiverged
+        Weights beyond float16.
+    OSError
+        The folder cannot be written.
     """
     from safetensors.numpy import save
 
@@ -64,8 +78,20 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
 def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, WordPiece]:
     """Read model (float32, on the CPU, no dropout) and tokenizer.
 
-    Raises FileNotFoundError, DamagedFile: a file is missing, cut or changed, sizes or names of
-    weights are not those that ``config.json`` asks for.
+    Parameters
+    ----------
+    folder : str or path
+
+    Returns
+    -------
+    LessonBertForPretraining, WordPiece
+
+    Raises
+    ------
+    FileNotFoundError
+    DamagedFile
+        A file is missing, cut or changed; sizes or names of weights are not those that
+        ``config.json`` asks for.
     """
     path = existing_path(folder)
     for name in ("config.json", WEIGHTS):

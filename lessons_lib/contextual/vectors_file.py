@@ -35,13 +35,32 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
               batch_size: int = 256, progress: bool = False) -> np.ndarray:
     """Encode texts into a file, and go on with it if it was begun before; nothing is encoded twice.
 
-    Parameters: encoder; path, ending in ``.npy``; texts, any iterable of str, in the same order
-    whenever the call is repeated; batch_size, passed to the encoder; progress, a bar. Ctrl-C keeps
-    all rows but those of the last 4096 texts at most; the same call goes on. A finished file of the
-    same texts and encoder is returned as it is. Returns (n, dim) float32, mapped from the file.
+    Ctrl-C keeps all rows but those of the last 4096 texts at most; the same call goes on. A
+    finished file of the same texts and encoder is returned as it is.
 
-    Raises TypeError, ValueError (a path, texts, a file of other texts or of another encoder),
-    FileExistsError (a file without a card), DamagedFile.
+    Parameters
+    ----------
+    encoder : Encoder
+    path : str or path
+        Ends in ``.npy``.
+    texts : iterable of str
+        In the same order whenever the call is repeated.
+    batch_size : int >= 1, default 256
+        Handed on to the encoder.
+    progress : bool, default False
+
+    Returns
+    -------
+    (n, dim) float32
+        Mapped from the file.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A path, texts, a file of other texts or of another encoder.
+    FileExistsError
+        A file without a card.
+    DamagedFile
     """
     check_int("batch_size", batch_size)
     if not isinstance(encoder, Encoder):

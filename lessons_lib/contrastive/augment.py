@@ -54,11 +54,11 @@ def joined(words: Sequence[str]) -> str:
     >>> joined(["我", "爱", "New", "York", "。"])
     '我爱 New York 。'
     """
-    found = []
+    parts = []
     for before, word in zip(["", *words], words, strict=False):
         apart = before and not (NO_SPACE.match(before[-1]) and NO_SPACE.match(word[0]))
-        found.append(f" {word}" if apart else word)
-    return "".join(found)
+        parts.append(f" {word}" if apart else word)
+    return "".join(parts)
 
 
 # ----------------------------------------------------------------------------- without other words

@@ -74,7 +74,7 @@ def newest_run(folder: Path,
 
 
 def _number(folder: Path) -> int:
-    """The how-manieth state it is; 0 where there is none that can be read."""
+    """The number of a state, counted from 1; 0 where there is none that can be read."""
     try:
         return int(read_json(folder / "model.json")["extra"]["number"])
     except (OSError, ValueError, KeyError, TypeError):

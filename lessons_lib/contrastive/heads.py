@@ -46,7 +46,7 @@ class Classifier(nn.Module):
 
 
 class MlpHead(nn.Module):
-    """tanh(W x + b) from dim to dim: BERT's pooler with start weights of its own.
+    """tanh(W x + b) from dim to dim: BERT's pooler, with a random initialisation of its own.
 
     Parameters: dim; seed. [gao2021simcse]
     """

@@ -237,9 +237,3 @@ def test_half_types_lose_little_and_give_float32(loss):
     u, v = table(3, 4), table(3, 4, seed=1)
     half = loss(u.bfloat16(), v.bfloat16())
     assert half.dtype == torch.float32 and half.item() == pytest.approx(loss(u, v).item(), rel=0.1, abs=0.05)
-
-
-# ------------------------------------------------------------------------------------------------ what cannot be
-
-
-X, Y = torch.ones(3, 2), torch.ones(2, 2)
