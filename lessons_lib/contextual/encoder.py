@@ -27,7 +27,7 @@ __all__ = ["ContextualEncoder", "TokenStates"]
 
 # in a batch, padding counted; more do not make matrix products faster
 TOKENS_AT_ONCE = {"cpu": 512, "cuda": 65_536}
-NUMBERS_KEPT = 1 << 26                            # of hidden states that wait for their turn: 256 MB
+NUMBERS_KEPT = 1 << 26                   # of hidden states that wait for their turn: 256 MB
 TRUNCATIONS = ("warn", "error")
 
 

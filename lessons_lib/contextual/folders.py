@@ -1,7 +1,7 @@
 """An encoder out of the folder of a model, as transformers, sentence-transformers and we write it.
 
-Nothing but safetensors is read, and no code that comes with a model is run. Used by `loading`, which
-finds the folder of a name, and by the trainers.
+Nothing but safetensors is read, and no code that comes with a model is run. Used by `loading`,
+which finds the folder of a name, and by the trainers.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from ..core import DamagedFile, check_float, check_int, check_seed
 
 __all__ = ["BertSize", "LessonBert", "LessonBertForPretraining"]
 
-STD = 0.02                      # of the normal distribution of the random initialisation, as in BERT
-EPS = 1e-12                     # of LayerNorm, as in BERT
+STD = 0.02                # of the normal distribution of the random initialisation, as in BERT
+EPS = 1e-12               # of LayerNorm, as in BERT
 # Our name of each setting, and its name in a config.json of transformers.
 NAMES = {"vocabulary": "vocab_size", "dim": "hidden_size", "layers": "num_hidden_layers",
          "heads": "num_attention_heads", "feed_forward": "intermediate_size",
@@ -171,8 +171,8 @@ class Block(nn.Module):
 class LessonBert(nn.Module):
     """A BERT encoder; `hidden_states` gives every layer, ``forward`` the last.
 
-    Parameters: size; seed, decides the start weights, which no other randomness touches; a model
-    with start weights only is the control that every trained number stands beside.
+    Parameters: size; seed, of the random initialisation, which no other randomness touches; a
+    model that was only initialised is the control that every trained number stands beside.
     """
 
     def __init__(self, size: BertSize, *, seed: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Pre-training: fill in the masked tokens, over and over, until the vectors know what belongs where.
+"""Pre-training: fill in the masked tokens until the vectors know what belongs where.
 
 `pretrain` works through a recipe, keeps a checkpoint every few minutes and when it is stopped, and
 goes on from there to the same end. Started by ``torchrun``, several processes share each batch.

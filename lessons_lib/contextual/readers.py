@@ -135,7 +135,7 @@ class OtherReader(Reader):
         table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
         self.positions = int(getattr(config, "max_position_embeddings", 512))
         padding = getattr(table, "padding_idx", None)
-        if padding is not None:        # RoBERTa and its like count positions from behind this number
+        if padding is not None:          # RoBERTa and its like count positions from behind it
             self.positions -= padding + 1
         if has_pooler and getattr(model, "pooler", None) is not None:
             self.pooler = lambda at_first: model.pooler(at_first[:, None])

@@ -99,8 +99,13 @@ def pooling_of(config: dict[str, Any], where: object) -> str:
             return ours
         raise ValueError(f"{where} asks for {shown(ours)}; expected one of {', '.join(POOLINGS)}")
     said = config.get("pooling_mode")
-    chosen = [said] if isinstance(said, str) else list(said) if isinstance(said, (list, tuple)) else \
-        [key for key, on in config.items() if key.startswith("pooling_mode_") and on is True]
+    if isinstance(said, (list, tuple)):
+        chosen = list(said)
+    elif isinstance(said, str):
+        chosen = [said]
+    else:
+        chosen = [key for key, on in config.items()
+                  if key.startswith("pooling_mode_") and on is True]
     found = [(BY_NAME | MODES).get(mode) for mode in chosen]
     if len(found) != 1 or found[0] is None:
         raise ValueError(f"{where} asks for {', '.join(map(str, chosen)) or 'no pooling'}; "

@@ -28,10 +28,10 @@ from .statistics import sampled_pieces, table_frame, table_statistics
 __all__ = ["Training"]
 
 HELD_OUT_ROWS = 512
-FAR = 10.0      # times the loss of guessing: no sound run comes near it, not even in its first steps
+FAR = 10.0            # times the loss of guessing: no sound run comes near it, not even at first
 ROWS_AT_ONCE = 128                                # when measuring
 CURVE_POINTS = 200
-BETAS = (0.9, 0.98)   # the second below the usual: large early gradients fade sooner (Liu et al. 2019)
+BETAS = (0.9, 0.98)   # the second is low: large early gradients fade sooner (Liu et al. 2019)
 
 
 @dataclass

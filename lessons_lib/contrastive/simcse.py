@@ -34,7 +34,8 @@ SEVERAL = 0.01            # share of examples with an equal text in their batch:
 
 def log_weight(name: str, value: Any) -> float:
     """The logarithm of a weight >= 0, so a finite number or -inf."""
-    return -math.inf if isinstance(value, float) and value == -math.inf else check_float(name, value)
+    lowest = isinstance(value, float) and value == -math.inf
+    return value if lowest else check_float(name, value)
 
 
 def a_change(name: str, value: Any) -> Callable[[str, np.random.Generator], str]:

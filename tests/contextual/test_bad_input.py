@@ -65,8 +65,9 @@ def test_what_cannot_be_is_named_with_what_is_allowed(call, error, words):
         ("one text", ["one str"]), (None, ["NoneType"]), (5, ["int"]), (b"", ["bytes"]),
         (["a", None], ["texts[1]"]), (["a", 5], ["texts[1]=5 is int"]),
         (["a", b""], ["texts[1] is bytes"]), (["the", ["cat"]], ["texts[1]", "list of tokens"]),
-        ([["the", "cat"]], ["texts[0]", "list of tokens"]), ([("the", "cat")], ["texts[0]", "tuple"]))],
-    *[(lambda e, name=name, value=value: setattr(e, name, value) or e.encode(["sea"]), error, [name])
+        ([["the", "cat"]], ["texts[0]", "list of tokens"]),
+        ([("the", "cat")], ["texts[0]", "tuple"]))],
+    *[(lambda e, it={name: value}: e.set_params(**it).encode(["sea"]), error, [name])
       for name, value, error in (("truncation", "cut", V), ("normalize", 1, T), ("layer", 9, V),
                                  ("batch_invariant", None, T), ("pooling", "first", V),
                                  ("special_tokens", 1, T))],
@@ -174,7 +175,8 @@ POOL = both(put("modules.json", MODULES), lambda folder: (folder / "p").mkdir())
     (put("config.json", None), D, ["config.json is missing"]),                           # E19
     *[(put("config.json", content), D, [words]) for content, words in (
         ("{", "not valid JSON"), ("[" * 100_000, "not valid JSON"), ("5", "names no model_type"),
-        ('{"model_type": 5}', "names no model_type"), (" " * 5_000_001, "no JSON file of at most"))],
+        ('{"model_type": 5}', "names no model_type"),
+        (" " * 5_000_001, "no JSON file of at most"))],
     *[(config(**{name: value}), D, words) for name, value, words in (
         ("hidden_size", 16, ["hidden_size=16", "have 24"]),
         ("num_hidden_layers", 2, ["num_hidden_layers=2", "have 3"]),

@@ -1,4 +1,6 @@
-"""Every text is in one batch, batches are not too large, and ids that a caller made are looked at before a device sees them."""
+"""Every text is in one batch, batches are not too large, and ids that a caller made are looked at
+before a device sees them.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,16 @@ def test_every_text_is_in_one_batch_and_long_ones_come_first(lengths, texts, tok
     found = list(batches(lengths, texts=texts, tokens=tokens))
     assert sorted(i for batch in found for i in batch) == list(range(len(lengths)))
     for batch in found:
-        assert 1 <= len(batch) <= texts and (len(batch) == 1 or len(batch) * lengths[batch].max() <= tokens)
+        assert 1 <= len(batch) <= texts
+        assert len(batch) == 1 or len(batch) * lengths[batch].max() <= tokens
     assert all(np.diff(lengths[np.concatenate([*found, []]).astype(int)]) <= 0)
 
 
 def test_texts_are_cut_out_and_joined_again():
     whole = Numbered.of(ROWS)
     again = Numbered.joined([whole.part(0, 1), whole.part(1, 4)])
-    assert len(again) == 4 and np.array_equal(again.ids, whole.ids) and np.array_equal(again.offsets, whole.offsets)
+    assert len(again) == 4 and np.array_equal(again.ids, whole.ids)
+    assert np.array_equal(again.offsets, whole.offsets)
     assert again.places.tolist() == [0, 1, 2, 0, 1, 0, 1, 2, 3, 4] and len(Numbered.joined([])) == 0
     ids, places = placed(whole, np.array([3, 1]), torch.device("cpu"))
     assert ids.tolist() == [2, 7, 7, 8, 3, 2, 3] and places.tolist() == [0, 1, 2, 3, 4, 0, 1]
@@ -33,9 +37,12 @@ def test_texts_are_cut_out_and_joined_again():
 
 def test_rows_are_padded_on_the_right():
     ids, mask = padded(Numbered.of(ROWS), np.array([0, 1]), torch.device("cpu"), pad=5)
-    assert ids.tolist() == [[2, 9, 3], [2, 3, 5]] and mask.tolist() == [[True] * 3, [True, True, False]]
+    assert ids.tolist() == [[2, 9, 3], [2, 3, 5]]
+    assert mask.tolist() == [[True] * 3, [True, True, False]]
 
 
 def test_E12_a_mask_leaves_places_out_and_the_others_stay_where_they_stood():
-    found = numbered_rows(np.array([[2, 9, 3, 0], [2, 5, 5, 3], [1, 1, 1, 1]]), [[1, 1, 1, 0], [1, 0, 0, 1], [0, 0, 0, 0]], vocabulary=10, longest=4)
-    assert found.ids.tolist() == [2, 9, 3, 2, 3] and found.places.tolist() == [0, 1, 2, 0, 3] and found.lengths.tolist() == [3, 2, 0]
+    found = numbered_rows(np.array([[2, 9, 3, 0], [2, 5, 5, 3], [1, 1, 1, 1]]),
+                          [[1, 1, 1, 0], [1, 0, 0, 1], [0, 0, 0, 0]], vocabulary=10, longest=4)
+    assert found.ids.tolist() == [2, 9, 3, 2, 3] and found.places.tolist() == [0, 1, 2, 0, 3]
+    assert found.lengths.tolist() == [3, 2, 0]

@@ -65,7 +65,8 @@ def plans(**settings):
     (lambda: flow.InvertibleLinear(np.ones(3)), V, ["2 axes"]),
     (lambda: flow.InvertibleLinear(np.full((2, 2), np.nan)), V, ["NaN"]),
     (lambda: flow.InvertibleLinear(np.array([["a"]])), T, ["real numbers"]),
-    *[(lambda rate=rate: flow.ActNorm(2, rate=rate), V, ["rate="]) for rate in (0.0, -1.0, math.nan)],
+    *[(lambda rate=rate: flow.ActNorm(2, rate=rate), V, ["rate="])
+      for rate in (0.0, -1.0, math.nan)],
 ])
 def test_what_cannot_be_is_named_with_what_is_allowed(call, error, words):
     with pytest.raises(error) as caught:

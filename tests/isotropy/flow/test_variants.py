@@ -17,8 +17,10 @@ def test_the_program_has_three_levels_and_reverses_the_paper_two_and_shuffles():
     program, paper = (bert_flow(variant).fit(x) for variant in ("program", "paper"))
     assert [len(o) for o in orders(program)] == [16] * 3 + [8] * 3 + [4] * 3
     assert [len(o) for o in orders(paper)] == [16] * 3 + [8] * 3
-    assert all(o == list(range(len(o)))[::-1] for o in orders(program)) and not any(o == list(range(len(o)))[::-1] for o in orders(paper))
-    assert program.n_steps_ == paper.n_steps_ == 5                               # 300 rows, 64 at a time, once
+    assert all(o == list(range(len(o)))[::-1] for o in orders(program))
+    assert not any(o == list(range(len(o)))[::-1] for o in orders(paper))
+    # 300 rows, 64 at a time, once
+    assert program.n_steps_ == paper.n_steps_ == 5
     assert program.rate == 3.0 and program.learning_rate == 1e-3 and program.held_out == 0.0
 
 
