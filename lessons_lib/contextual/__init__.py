@@ -12,12 +12,12 @@ import importlib
 
 _MODULE_OF = {
     "BertSize": "lesson_bert", "ContextualEncoder": "encoder", "Film": "film",
-    "LessonBert": "lesson_bert", "LessonBertForPretraining": "lesson_bert", "NAMED": "named",
+    "LessonBert": "lesson_bert", "LessonBertForPretraining": "lesson_bert", "NAMED": "loading",
     "Pooling": "pooling", "Pretrained": "pretraining", "RECIPES": "recipes", "Recipe": "recipes",
     "TokenStates": "encoder", "TokenStream": "packing", "WordGuesser": "guessing",
     "WordPiece": "tokenizer", "character_encoder": "characters", "encode_to": "vectors_file",
     "load_bert": "saved_bert", "load_encoder": "loading", "load_film": "film",
-    "load_guesser": "guessing", "named_encoder": "named", "prepare_tokens": "packing",
+    "load_guesser": "guessing", "named_encoder": "loading", "prepare_tokens": "packing",
     "pretrain": "pretraining", "save_bert": "saved_bert", "table_statistics": "statistics"
 }
 

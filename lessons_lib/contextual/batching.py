@@ -48,12 +48,9 @@ class Numbered:
     @classmethod
     def joined(cls, parts: Sequence[Numbered]) -> Numbered:
         """Several as one, in their order."""
-        lengths = (np.concatenate([part.lengths for part in parts])
-                   if parts
-                   else np.zeros(0, np.int64))
-        ids, places = (np.concatenate([getattr(part, name)
-                                        for part in parts] or [np.zeros(0, np.int32)])
-                        for name in ("ids", "places"))
+        parts = [cls.of([]), *parts]
+        ids, places, lengths = (np.concatenate([getattr(part, name) for part in parts])
+                                for name in ("ids", "places", "lengths"))
         return cls(ids, places, _offsets(lengths))
 
     def part(self, first: int, last: int) -> Numbered:
@@ -64,8 +61,8 @@ class Numbered:
     def tokens_of(self, rows: np.ndarray) -> np.ndarray:
         """Where in ``ids`` the pieces of some texts lie, text after text."""
         lengths = self.lengths[rows]
-        return (np.repeat(self.offsets[rows] - (np.cumsum(lengths) - lengths), lengths) +
-                np.arange(int(lengths.sum())))
+        starts = self.offsets[rows] - (np.cumsum(lengths) - lengths)
+        return np.repeat(starts, lengths) + np.arange(int(lengths.sum()))
 
 
 def _offsets(lengths: np.ndarray) -> np.ndarray:
@@ -92,8 +89,7 @@ def numbered_rows(rows: Any, mask: Any, *, vocabulary: int, longest: int) -> Num
         bad = np.flatnonzero((row < 0) | (row >= vocabulary))
         if len(bad):
             raise ValueError(f"rows[{i}][{bad[0]}]={row[bad[0]]} is no piece; expected ids from 0 "
-                             f"to {vocabulary - 1}, the vocabulary has "
-                             f"{vocabulary:,} pieces")
+                             f"to {vocabulary - 1}, the vocabulary has {vocabulary:,} pieces")
         if len(row) > longest:
             raise ValueError(f"rows[{i}] has {len(row):,} pieces; the model reads at most "
                              f"{longest:,}. Cut it: rows[{i}][:{longest}]")
@@ -111,16 +107,15 @@ def _kept(whole: Numbered, mask: Any) -> Numbered:
     wrong = np.flatnonzero(lengths != whole.lengths)
     if len(wrong):
         raise ValueError(f"mask[{wrong[0]}] has {lengths[wrong[0]]} entries and rows[{wrong[0]}] "
-                         f"has {whole.lengths[wrong[0]]} pieces; expected one "
-                         "entry per piece")
+                         f"has {whole.lengths[wrong[0]]} pieces; expected one entry per piece")
     flat = np.concatenate([*seen, np.zeros(0, np.int64)])
     if not np.isin(flat, (0, 1)).all():
         raise ValueError(f"mask holds {shown(int(flat[~np.isin(flat, (0, 1))][0]))}; expected 1 or "
                          "True for a piece to read, 0 or False for padding")
     keep = flat.astype(bool)
-    counts = (np.add.reduceat(np.append(flat, 0), whole.offsets[:-1]) * (whole.lengths > 0)
-              if len(whole)
-              else whole.lengths)
+    counts = whole.lengths
+    if len(whole):
+        counts = np.add.reduceat(np.append(flat, 0), whole.offsets[:-1]) * (counts > 0)
     return Numbered(whole.ids[keep], whole.places[keep], _offsets(counts))
 
 

@@ -14,11 +14,12 @@ from typing import Any
 import torch
 
 from ..core import DamagedFile, read_json
-from .lesson_bert import EPS, BertSize, LessonBert
-from .weights_file import WEIGHTS, check_index, check_kind, check_names, check_numbers, read_weights
+from .lesson_bert import BertSize, LessonBert
+from .weights_file import (WEIGHTS, check_index, check_kind, check_names, check_numbers,
+                           read_weights, refuse_names)
 
 __all__ = [
-    "check_sizes", "check_weights_are_safe", "is_plain_bert", "plain_names", "read_bert",
+    "check_sizes", "check_weights_are_safe", "plain_names", "read_bert",
     "read_config", "read_other"
 ]
 
@@ -26,17 +27,12 @@ HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "vocab_", "mlm.", "ge
          "discriminator_")
 LARGEST_CONFIG = 5_000_000
 BLOCK = re.compile(r"encoder\.layer\.\d{1,6}\.")
-PLAIN = {
-    "model_type": "bert", "hidden_act": "gelu", "type_vocab_size": 2, "layer_norm_eps": EPS,
-    "position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False
-}
 # Key of config.json -> a weight that has this size, and along which axis.
 SHAPES = {
-    "vocab_size": ("embeddings.word_embeddings.weight",
-                   0), "hidden_size": ("embeddings.word_embeddings.weight", 1),
+    "vocab_size": ("embeddings.word_embeddings.weight", 0),
+    "hidden_size": ("embeddings.word_embeddings.weight", 1),
     "max_position_embeddings": ("embeddings.position_embeddings.weight", 0),
-    "intermediate_size": ("encoder.layer.0.intermediate.dense.weight", 0)
-}
+    "intermediate_size": ("encoder.layer.0.intermediate.dense.weight", 0)}
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -61,13 +57,6 @@ def read_config(folder: Path) -> dict[str, Any]:
                           f"num_attention_heads={config['num_attention_heads']}; the "
                           "first has to be a multiple of the second")
     return config
-
-
-def is_plain_bert(config: dict[str, Any]) -> bool:
-    """Whether a `LessonBert` is the same model: a BERT in the form of the paper, as nearly all are.
-    """
-    return (all(config.get(key, value) == value for key, value in PLAIN.items())
-            and "hidden_size" in config)
 
 
 def check_weights_are_safe(folder: Path) -> None:
@@ -104,9 +93,8 @@ def read_bert(folder: Path, config: dict[str, Any]) -> tuple[LessonBert, bool]:
     wanted = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
     has_pooler = "pooler.dense.weight" in weights
     if not has_pooler:
-        weights |= {
-            name: torch.zeros(shape) for name, shape in wanted.items() if name.startswith("pooler.")
-        }
+        weights |= {name: torch.zeros(shape) for name, shape in wanted.items()
+                    if name.startswith("pooler.")}
     check_names(path, wanted, {name: tuple(weight.shape) for name, weight in weights.items()})
     model.load_state_dict({name: weight.float() for name, weight in weights.items()})
     return model, has_pooler
@@ -114,29 +102,25 @@ def read_bert(folder: Path, config: dict[str, Any]) -> tuple[LessonBert, bool]:
 
 def plain_names(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Weights by the names of `LessonBert`, those of heads left aside."""
-    found = {}
+    plain = {}
     for name, weight in weights.items():
         name = name.removeprefix("bert.")
         if not name.startswith(HEADS) and name != "embeddings.position_ids":
-            found[name.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
-                "LayerNorm.beta", "LayerNorm.bias")] = weight
-    return found
+            name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
+            plain[name.replace("LayerNorm.beta", "LayerNorm.bias")] = weight
+    return plain
 
 
 def check_sizes(folder: Path, config: dict[str, Any], weights: dict[str, torch.Tensor]) -> None:
-    """Raise DamagedFile where a size in ``config.json`` is another than that of the weights; before
-    any memory is taken for it.
+    """Raise DamagedFile where a size in ``config.json`` is not that of the weights; before any
+    memory is taken for it.
     """
     needed = dict.fromkeys((name for name, _ in SHAPES.values()), ())
     check_names(folder / WEIGHTS, needed, {name: () for name in needed if name in weights})
     blocks = 1 + max((int(name.split(".")[2]) for name in weights if BLOCK.match(name)), default=-1)
-    found = {"num_hidden_layers": blocks}
-    found |= {
-        key: weights[name].shape[axis]
-        for key, (name, axis) in SHAPES.items()
-        if name in weights and weights[name].ndim > axis
-    }
-    for key, size in found.items():
+    sizes = {key: weights[name].shape[axis] for key, (name, axis) in SHAPES.items()
+             if name in weights and weights[name].ndim > axis}
+    for key, size in (sizes | {"num_hidden_layers": blocks}).items():
         if config.get(key) != size:
             raise DamagedFile(f"{folder / 'config.json'} says {key}={config.get(key)}; the weights "
                               f"in {WEIGHTS} have {size}")
@@ -164,20 +148,10 @@ def read_other(folder: Path, config: dict[str, Any]) -> tuple[Any, bool]:
     finally:
         transformers.logging.set_verbosity(before)
     missing = [name for name in info["missing_keys"] if "pooler." not in name]
-    unexpected = ([
-        name for name in info["unexpected_keys"]
-        if not any(name.startswith(head) for head in HEADS) and "position_ids" not in name
-    ])
-    wrong = {
+    unexpected = [name for name in info["unexpected_keys"]
+                  if not name.startswith(HEADS) and "position_ids" not in name]
+    refuse_names(folder / WEIGHTS, {
         "missing": missing, "unexpected": unexpected,
-        "of another shape": [entry[0] for entry in info["mismatched_keys"]]
-    }
-    said = ([
-        f"{len(names)} {kind} ({', '.join(sorted(names)[:5])})" for kind, names in wrong.items()
-        if names
-    ])
-    if said:
-        raise DamagedFile(f"{folder / WEIGHTS} does not hold the weights that config.json asks "
-                          f"for: {'; '.join(said)}")
+        "of another shape": [entry[0] for entry in info["mismatched_keys"]]})
     check_numbers(folder, model.state_dict())
     return model, not any("pooler." in name for name in info["missing_keys"])

@@ -1,5 +1,6 @@
-"""A small BERT for a language that the course's own can not read: every character is a piece, and
-the weights are start weights.
+"""A small BERT for a language that the course's own can not read: every character is a token.
+
+Its weights are random, to be trained.
 
 LessonBERT learned its pieces from English, so nearly every Chinese character is [UNK] to it.
 Chinese BERTs have one piece for each character; so has this one, whose table is made from the texts
@@ -37,10 +38,8 @@ def character_pieces(texts: Iterable[str], *, min_count: int = 1) -> WordPiece:
         counts.update(plain.normalize_str(text))
     kept = [letter for letter, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
             if n >= check_int("min_count", min_count) and not letter.isspace()]
-    inside = ([
-        f"##{letter}" for letter in kept
-        if letter.isalnum() and not any(low <= letter <= high for low, high in IDEOGRAPHS)
-    ])
+    inside = [f"##{letter}" for letter in kept if letter.isalnum()
+              and not any(low <= letter <= high for low, high in IDEOGRAPHS)]
     if not kept:
         raise ValueError(f"texts hold no character that occurs {min_count} times; expected at "
                          "least one")
@@ -50,11 +49,26 @@ def character_pieces(texts: Iterable[str], *, min_count: int = 1) -> WordPiece:
 def character_encoder(texts: Iterable[str], *, dim: int = 128, layers: int = 2, heads: int = 2,
                       feed_forward: int = 256, positions: int = 64, min_count: int = 1,
                       seed: int = 0) -> ContextualEncoder:
-    """A `LessonBert` with start weights that reads characters; vectors are means over the last
-    layer.
+    """A `LessonBert` that reads characters, as initialised; vectors are means over the last layer.
 
-    Parameters: texts, for `character_pieces`, with ``min_count``; dim, layers, heads, feed_forward,
-    positions, its sizes; seed, of the weights. Longer texts are cut. Raises TypeError, ValueError.
+    Parameters
+    ----------
+    texts : iterable of str
+        Whose characters are the vocabulary.
+    dim, layers, heads, feed_forward, positions : int
+        Its sizes, see `BertSize`; longer texts are cut.
+    min_count : int >= 1, default 1
+        Rarer characters are [UNK].
+    seed : int >= 0, default 0
+        Of the random initialisation.
+
+    Returns
+    -------
+    ContextualEncoder
+
+    Raises
+    ------
+    TypeError, ValueError
     """
     tokenizer = character_pieces(texts, min_count=min_count)
     model = LessonBert(BertSize(len(tokenizer), dim, layers, heads, feed_forward, positions),

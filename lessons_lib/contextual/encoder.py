@@ -9,7 +9,7 @@ states, which tokens, mean or maximum) decides how far the model is run. Taught 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
@@ -17,17 +17,17 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from ..core import Estimator, check_choice, check_int, shown, track, warn_data
+from ..core import Estimator, check_int, shown, track, warn_data
+from ..core.parameters import Choice, Flag, Given, Int
 from .batching import Numbered, batches, numbered_rows
-from .pieces import Pieces
 from .pooling import Pooling
-from .readers import Group, Reader
+from .readers import Group
 
 __all__ = ["ContextualEncoder", "TokenStates"]
 
-# places in a batch; more do not make matrix products faster
+# in a batch, padding counted; more do not make matrix products faster
 TOKENS_AT_ONCE = {"cpu": 512, "cuda": 65_536}
-NUMBERS_KEPT = 1 << 26  # of hidden states that wait for their turn: 256 MB
+NUMBERS_KEPT = 1 << 26                   # of hidden states that wait for their turn: 256 MB
 TRUNCATIONS = ("warn", "error")
 
 
@@ -47,34 +47,33 @@ class TokenStates:
 class ContextualEncoder(Estimator):
     """An encoder made of a model and its tokenizer; `load_encoder` makes one by name.
 
-    Parameters
-        reader, tokenizer: the model and what cuts texts into its pieces. name. pooling, layer,
-        special_tokens: see `Pooling`. max_length: pieces of the longest text, special ones
-        included, None: what the model reads. truncation: a longer text is cut with a warning
-        ("warn") or refused ("error"). normalize: scale vectors to length 1. batch_invariant: read
-        every text by itself, so that its vector has the same bits whatever stands beside it;
-        slower. piece_counts: how often each piece stood in the text that the model learned from
-        (vocabulary,), None where nobody knows. card: what is known about the model.
     Notes
-        Without ``batch_invariant`` a vector in another batch differs by about a millionth of its
-        length at most (float32).
+    -----
+    Without ``batch_invariant`` a vector in another batch differs by about a millionth of its norm
+    at most (float32).
     """
 
-    def __init__(self, reader: Reader, tokenizer: Pieces, *, name: str, pooling: str = "last",
-                 layer: int | None = None, special_tokens: bool = True,
-                 max_length: int | None = None, truncation: str = "warn", normalize: bool = False,
-                 batch_invariant: bool = False, piece_counts: np.ndarray | None = None,
-                 card: dict[str, Any] | None = None):
-        self.reader, self.tokenizer, self.name = reader, tokenizer, name
-        self.pooling, self.layer, self.special_tokens = pooling, layer, special_tokens
-        self.max_length, self.truncation, self.normalize, self.batch_invariant = max_length, truncation, normalize, batch_invariant
-        self.piece_counts, self.card = piece_counts, card
+    reader = Given(doc="the model", kind="Reader", positional=1)
+    tokenizer = Given(doc="cuts texts into the model's tokens", kind="Pieces", positional=2)
+    name = Given(kind="str")
+    pooling = Given("last", "see `Pooling`", kind="str")
+    layer = Given(None, "see `Pooling`", kind="int >= 0")
+    special_tokens = Given(True, "see `Pooling`", kind="bool")
+    max_length = Int(None, "tokens of the longest text, special ones included; None: what the "
+                           "model reads")
+    truncation = Choice(*TRUNCATIONS, doc="a longer text is cut with a warning, or refused")
+    normalize = Flag(False, "scale vectors to norm 1")
+    batch_invariant = Flag(False, "read every text by itself, so that its vector has the same bits "
+                                  "whatever stands beside it; slower")
+    piece_counts = Given(None, "how often each token stood in the text that the model learned "
+                               "from; None where nobody knows", kind="(vocabulary,) int64")
+    card = Given(None, "what is known about the model", kind="dict")
 
     def __repr__(self) -> str:
         return (f"ContextualEncoder({self.name}: {self.layers} blocks x {self.dim}, "
                 f"{self._pooling()}, {self.longest} pieces at most)")
 
-    # -------------------------------------------------------------------------- what it is
+    # ------------------------------------------------------------------------------ what it is
 
     @property
     def dim(self) -> int:
@@ -104,19 +103,24 @@ class ContextualEncoder(Estimator):
         return self.reader.word_table.detach().float().cpu().numpy().copy()
 
     def check(self) -> Self:
-        """Raise TypeError or ValueError for settings that do not fit each other or the model;
-        called by everything that encodes.
+        """The encoder, when its settings fit each other and the model; all that encodes calls it.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
         """
-        self._pooling()
-        check_choice("truncation", self.truncation, TRUNCATIONS)
-        least = self.tokenizer.n_special + 1
-        if self.max_length is not None:
-            check_int("max_length", self.max_length, low=least, high=self.reader.positions)
-        for name in ("normalize", "batch_invariant"):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name}={shown(getattr(self, name))} is "
-                                f"{type(getattr(self, name)).__name__}; expected True or False")
+        self._check_settings()
         return self
+
+    def _check_together(self, settings: Mapping[str, Any]) -> None:
+        self._pooling()
+        if self.max_length is not None:
+            check_int("max_length", self.max_length, low=self.tokenizer.n_special + 1,
+                      high=self.reader.positions)
 
     def _pooling(self) -> Pooling:
         return self._fitting(Pooling(self.pooling, self.layer, self.special_tokens))
@@ -132,49 +136,95 @@ class ContextualEncoder(Estimator):
                              "there; choose 'last'")
         return pooling
 
-    # -------------------------------------------------------------------------- vectors of texts
+    # ------------------------------------------------------------------------------ texts
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 256,
                progress: bool = False) -> np.ndarray:
-        """Vectors of texts, (n, dim) float32, in their order; the `Encoder` contract.
+        """Vectors of texts, in their order; the `Encoder` contract.
 
-        Parameters: texts, any iterable of str; batch_size, texts read at a time at most; progress,
-        show a bar. A text without a token to pool ("" with ``special_tokens=False``) is a zero
-        vector, with one DataWarning. Raises TypeError, ValueError (no texts, settings, a text that
-        is too long with ``truncation="error"``, a model that gives NaN), OutOfMemoryError with a
-        batch size that fits.
+        Parameters
+        ----------
+        texts : iterable of str
+        batch_size : int >= 1, default 256
+            Texts read at a time at most.
+        progress : bool, default False
+            Show a bar.
+
+        Returns
+        -------
+        (n, dim) float32
+
+        Raises
+        ------
+        TypeError, ValueError
+            No texts, settings, a text that is too long with ``truncation="error"``, a model that
+            gives NaN.
+        torch.OutOfMemoryError
+            With a batch size that fits.
+
+        Warns
+        -----
+        DataWarning
+            A text without a token to pool ("" with ``special_tokens=False``); it gets zeros.
         """
         return self._vectors(self._numbered(texts), [self._pooling()], batch_size, progress)[0]
 
     def encode_each(self, texts: Sequence[str], poolings: Iterable[Pooling | str], *,
                     batch_size: int = 256, progress: bool = False) -> list[np.ndarray]:
-        """Vectors of texts by several poolings, for which the model is run once; what the map of
-        poolings and layers in lesson 08 is made of.
+        """Vectors of texts by several poolings, for which the model is run once.
 
-        Parameters: poolings, each a `Pooling` or the name of one; others as `encode`. Returns for
-        each (n, dim) float32. Raises as `encode`.
+        Parameters
+        ----------
+        texts, batch_size, progress
+            As in `encode`.
+        poolings : iterable of Pooling or str
+
+        Returns
+        -------
+        list of (n, dim) float32
+            One for each pooling.
+
+        Raises
+        ------
+        TypeError, ValueError, torch.OutOfMemoryError
+            As `encode`.
         """
         if isinstance(poolings, (str, Pooling)) or not isinstance(poolings, Iterable):
             raise TypeError(f"poolings={shown(poolings)} is {type(poolings).__name__}; expected a "
                             "list of poolings, such as ['cls', 'last']")
-        chosen = [
-            self._fitting(
-                p if isinstance(p, Pooling) else Pooling(p, special_tokens=self.special_tokens))
-            for p in poolings
-        ]
+        chosen = [self._fitting(p if isinstance(p, Pooling) else
+                                Pooling(p, special_tokens=self.special_tokens)) for p in poolings]
         if not chosen:
             raise ValueError("poolings holds 0 poolings; expected >= 1")
         return self._vectors(self._numbered(texts), chosen, batch_size, progress)
 
     def encode_ids(self, rows: Any, *, mask: Any = None, batch_size: int = 256,
                    progress: bool = False) -> np.ndarray:
-        """Vectors of texts that are cut into pieces already, (n, dim) float32.
+        """Vectors of texts that are token ids already.
 
-        Parameters: rows, (n, length) or a list of lists of piece ids, special pieces included;
-        mask, of the same shape, 0 where nothing is to be read, such as in padding; others as
-        `encode`. A row without a piece to read is a zero vector, with one DataWarning. Raises
-        TypeError, ValueError (an id that is no piece: row, place; a mask of another shape), before
-        the device sees anything.
+        Parameters
+        ----------
+        rows : (n, length) int, or list of list of int
+            Special tokens included.
+        mask : of the same shape, optional
+            0 where nothing is to be read, such as in padding.
+        batch_size, progress
+            As in `encode`.
+
+        Returns
+        -------
+        (n, dim) float32
+
+        Raises
+        ------
+        TypeError, ValueError
+            An id that is no token (row and place), a mask of another shape; before the device sees
+            anything.
+
+        Warns
+        -----
+        DataWarning
+            A row without a token to read; it gets zeros.
         """
         self.check()
         numbered = numbered_rows(rows, mask, vocabulary=self.reader.vocabulary,
@@ -183,8 +233,23 @@ class ContextualEncoder(Estimator):
 
     def encode_to(self, path: str | os.PathLike, texts: Iterable[str], *, batch_size: int = 256,
                   progress: bool = False) -> np.ndarray:
-        """Vectors of texts into a ``.npy`` file, in parts, so that a run that was stopped goes on;
-        see `encode_to`.
+        """Vectors of texts into a ``.npy`` file, in parts, so that a stopped run goes on.
+
+        Parameters
+        ----------
+        path : str or path
+        texts, batch_size, progress
+            As in `encode`.
+
+        Returns
+        -------
+        (n, dim) float32
+            Mapped from the file.
+
+        Raises
+        ------
+        TypeError, ValueError, FileExistsError, DamagedFile
+            See `encode_to` of the room.
         """
         from .vectors_file import encode_to
 
@@ -198,25 +263,6 @@ class ContextualEncoder(Estimator):
     def _vectors(self, numbered: Numbered, poolings: list[Pooling], batch_size: int,
                  progress: bool) -> list[np.ndarray]:
         check_int("batch_size", batch_size)
-        self._check_first(numbered, poolings)
-        found = [np.zeros((len(numbered), self.dim), np.float32) for _ in poolings]
-        read = [pooling.states(self.layers) for pooling in poolings]
-        for group in self._groups(numbered, frozenset().union(*read), batch_size, progress):
-            for vectors, pooling, states in zip(found, poolings, read, strict=True):
-                mask = group.mask if pooling.special_tokens else group.mask & ~self._special(group)
-                pooled = pooling({number: group.states[number] for number in states}, mask,
-                                 self.reader.pooler, normalize=self.normalize)
-                vectors[group.rows] = pooled.cpu().numpy()
-                _check_finite(vectors, group.rows, self.name)
-        self._warn_empty(numbered, poolings)
-        return found
-
-    def _special(self, group: Group) -> torch.Tensor:
-        return torch.isin(group.ids,
-                          torch.tensor(sorted(self.tokenizer.special), device=group.ids.device))
-
-    def _check_first(self, numbered: Numbered, poolings: list[Pooling]) -> None:
-        """A vector at position 0 needs a piece there."""
         begins = numbered.offsets[:-1][numbered.lengths > 0]
         wrong = np.flatnonzero(numbered.places[begins])
         if len(wrong) and any(pooling.name in ("cls", "pooler") for pooling in poolings):
@@ -224,39 +270,63 @@ class ContextualEncoder(Estimator):
             raise ValueError(f"mask[{row}][0] is 0 although the row has pieces to read "
                              f"({len(wrong)} of {len(numbered)} rows); pooling='cls' and "
                              "'pooler' need position 0. Pad on the right")
+        result = [np.zeros((len(numbered), self.dim), np.float32) for _ in poolings]
+        read = [pooling.states(self.layers) for pooling in poolings]
+        special = torch.tensor(sorted(self.tokenizer.special), device=self.reader.device)
+        for group in self._groups(numbered, frozenset().union(*read), batch_size, progress):
+            for vectors, pooling, states in zip(result, poolings, read, strict=True):
+                mask = group.mask
+                if not pooling.special_tokens:
+                    mask = mask & ~torch.isin(group.ids, special)
+                pooled = pooling({number: group.states[number] for number in states}, mask,
+                                 self.reader.pooler, normalize=self.normalize)
+                vectors[group.rows] = pooled.cpu().numpy()
+                finite = np.isfinite(vectors[group.rows]).all(axis=1)
+                if not finite.all():
+                    first = int(group.rows[~finite].min())
+                    raise ValueError(_not_finite(self.name, int((~finite).sum()), first))
+        self._warn_empty(numbered, poolings)
+        return result
 
     def _warn_empty(self, numbered: Numbered, poolings: list[Pooling]) -> None:
         """One warning for texts that have nothing to pool."""
         counts = numbered.lengths
-        if not all(pooling.special_tokens for pooling in poolings):
+        if len(numbered) and not all(pooling.special_tokens for pooling in poolings):
             inner = np.append(~self.tokenizer.special_mask(numbered.ids), False)
-            counts = (np.add.reduceat(inner.astype(np.int64), numbered.offsets[:-1]) * (counts > 0)
-                      if len(numbered)
-                      else counts)
+            counts = np.add.reduceat(inner.astype(np.int64), numbered.offsets[:-1]) * (counts > 0)
         empty = np.flatnonzero(counts == 0)
         if len(empty):
             warn_data(f"{len(empty)} of {len(numbered)} texts have no piece to pool (first: "
-                      f"texts[{empty[0]}]); their vectors are zeros",
-                      stacklevel=4)
+                      f"texts[{empty[0]}]); their vectors are zeros", stacklevel=4)
 
-    # -------------------------------------------------------------------------- vectors of tokens
+    # ------------------------------------------------------------------------------ tokens
 
     def hidden_states(self, texts: Iterable[str], *, layers: int | Sequence[int] | None = None,
                       batch_size: int = 256, progress: bool = False) -> Iterator[TokenStates]:
-        """The tokens of each text with their vectors, text after text in the order given; memory
-        holds some texts at a time.
+        """The tokens of each text with their vectors, text after text in the order given.
 
-        Parameters: texts; layers, numbers of hidden states, 0 for the output of the embeddings,
-        None: all, from 0 to ``layers``; others as `encode`. Yields a `TokenStates` per text,
-        special pieces included and marked. Raises as `encode`.
+        Parameters
+        ----------
+        texts, batch_size, progress
+            As in `encode`; memory holds some texts at a time.
+        layers : int or sequence of int, optional
+            Numbers of hidden states, 0 for the output of the embeddings; None: all.
+
+        Yields
+        ------
+        TokenStates
+            One for each text, special tokens included and marked.
+
+        Raises
+        ------
+        TypeError, ValueError, torch.OutOfMemoryError
+            As `encode`.
         """
         if not (layers is None or isinstance(layers, Iterable)):
             layers = [check_int("layers", layers, low=0, high=self.layers)]
         wanted = list(range(self.layers + 1)) if layers is None else list(layers)
-        wanted = ([
-            check_int(f"layers[{i}]", number, low=0, high=self.layers)
-            for i, number in enumerate(wanted)
-        ])
+        wanted = [check_int(f"layers[{i}]", number, low=0, high=self.layers)
+                  for i, number in enumerate(wanted)]
         if not wanted:
             raise ValueError("layers holds 0 numbers; expected >= 1, or None for all")
         check_int("batch_size", batch_size)
@@ -287,16 +357,15 @@ class ContextualEncoder(Estimator):
                 yield TokenStates([strings[i] for i in ids], ids, self.tokenizer.special_mask(ids),
                                   vectors.pop(row, nothing))
 
-    # -------------------------------------------------------------------------- reading
+    # ------------------------------------------------------------------------------ reading
 
     def _groups(self, numbered: Numbered, wanted: Collection[int], batch_size: int,
                 progress: bool) -> Iterator[Group]:
         """Hidden states of all texts that have a token, in groups of equal length."""
         some = np.flatnonzero(numbered.lengths)
         texts = 1 if self.batch_invariant else batch_size
-        plan = list(
-            batches(numbered.lengths[some], texts=texts, tokens=TOKENS_AT_ONCE.get(
-                self.reader.device.type, 65_536)))
+        tokens = TOKENS_AT_ONCE.get(self.reader.device.type, 65_536)
+        plan = list(batches(numbered.lengths[some], texts=texts, tokens=tokens))
         for batch in track(plan, total=len(some), label=self.name, show=progress, size=len,
                            unit=" texts"):
             rows = some[batch]
@@ -315,38 +384,65 @@ class ContextualEncoder(Estimator):
             return list(self.reader.read(numbered, rows, wanted))
         except torch.OutOfMemoryError as error:
             peak = torch.cuda.max_memory_allocated(self.reader.device) / 1e9
-            raise torch.OutOfMemoryError(f"{len(rows)} texts of up to "
-                                         f"{int(numbered.lengths[rows].max())} pieces at a time do "
-                                         "not fit (peak "
-                                         f"{peak:.1f} GB): {str(error).split('. ')[0]}. Read "
-                                         f"fewer: batch_size={max(1, len(rows) // 2)}") from error
+            raise torch.OutOfMemoryError(
+                f"{len(rows)} texts of up to {int(numbered.lengths[rows].max())} pieces at a time "
+                f"do not fit (peak {peak:.1f} GB): {str(error).split('. ')[0]}. Read fewer: "
+                f"batch_size={max(1, len(rows) // 2)}") from error
         finally:
             if trains:
                 model.train()
 
-    # -------------------------------------------------------------------------- other programs
+    # ------------------------------------------------------------------------------ other programs
 
     def to_sentence_transformers(self) -> Any:
-        """The same encoder as a ``sentence_transformers.SentenceTransformer``; see `interop`."""
+        """The same encoder as a ``SentenceTransformer``, with a copy of its weights on the CPU.
+
+        A chosen ``layer`` becomes a model with as many blocks.
+
+        Returns
+        -------
+        sentence_transformers.SentenceTransformer
+
+        Raises
+        ------
+        BackendUnavailable
+            The package is not installed.
+        ValueError
+            A pooling of several layers, "pooler", layer 0 or ``special_tokens=False``, which have
+            no counterpart there.
+        """
         from .interop import to_sentence_transformers
 
-        return to_sentence_transformers(self)
+        self.check()
+        return to_sentence_transformers(
+            self.reader, self.tokenizer, Pooling(self.pooling, self.layer, self.special_tokens),
+            longest=self.longest, normalize=self.normalize)
 
     @classmethod
     def from_sentence_transformers(cls, model: Any, *, name: str | None = None) -> Self:
-        """A ``SentenceTransformer`` as an encoder; see `interop`."""
+        """A ``SentenceTransformer`` as an encoder; a BERT's weights are copied, others are shared.
+
+        Parameters
+        ----------
+        model : sentence_transformers.SentenceTransformer
+        name : str, optional
+
+        Returns
+        -------
+        ContextualEncoder
+
+        Raises
+        ------
+        TypeError
+            No such model.
+        ValueError
+            Modules other than a Transformer, one Pooling (mean, cls or max) and Normalize.
+        """
         from .interop import from_sentence_transformers
 
         return cls(**from_sentence_transformers(model, name=name))
 
 
-def _check_finite(vectors: np.ndarray, rows: np.ndarray, name: str) -> None:
-    finite = np.isfinite(vectors[rows]).all(axis=1)
-    if not finite.all():
-        raise ValueError(_not_finite(name, int((~finite).sum()), int(rows[~finite].min())))
-
-
 def _not_finite(name: str, count: int, first: int) -> str:
     return (f"{name} gives NaN or infinity for {count} texts (first: texts[{first}]); its weights "
-            "may be damaged, or too large for its precision: "
-            "load it with precision='float32'")
+            "may be damaged, or too large for its precision: load it with precision='float32'")

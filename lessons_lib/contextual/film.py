@@ -13,14 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core import DamagedFile, DataMissing, existing_path, read_json
-from ..datasets.registry import RegisteredFile
-from ..datasets.resolve import find
+from ..core import DamagedFile, existing_path, read_json
+from .loading import lesson_bert_folder
 from .tokenizer import WordPiece
 
 __all__ = ["Film", "load_film"]
 
-LESSON_BERT = "models/lesson-bert"
 FIGURES = ("norm_frequency", "mean_cosine", "mean_norm", "held_out_accuracy", "held_out_loss")
 TENSORS = ("frames", "pieces", "counts")
 
@@ -51,17 +49,30 @@ class Film:
 def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     """The film of a pre-training.
 
-    Parameters: name, "lesson-bert" or the folder that `pretrain` wrote. Raises DataMissing where
-    the course's model is not on this machine, FileNotFoundError (no such folder), DamagedFile (no
-    film in it, or one that does not fit its card).
+    Parameters
+    ----------
+    name : str or path, default "lesson-bert"
+        Or the folder that `pretrain` wrote.
+
+    Returns
+    -------
+    Film
+
+    Raises
+    ------
+    DataMissing
+        The course's model is not on this machine.
+    FileNotFoundError
+        No such folder.
+    DamagedFile
+        No film in it, or one that does not fit its card.
     """
-    folder = _lesson_bert() if name == "lesson-bert" else existing_path(name)
+    folder = lesson_bert_folder() if name == "lesson-bert" else existing_path(name)
     card, tensors = folder / "card.json", _tensors(folder / "film.safetensors")
     try:
         moments = read_json(card)["moments"]
-        figures = {
-            key: np.array([moment[key] for moment in moments], np.float64) for key in FIGURES
-        }
+        figures = {key: np.array([moment[key] for moment in moments], np.float64)
+                   for key in FIGURES}
         figures["top_share"] = np.array([moment["shares"][0] for moment in moments], np.float64)
         tokens = np.array([moment["tokens"] for moment in moments], np.int64)
     except (FileNotFoundError, KeyError, IndexError, TypeError, ValueError) as error:
@@ -70,24 +81,14 @@ def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     frames, numbers = tensors["frames"].astype(np.float32), tensors["pieces"]
     if frames.shape != (len(tokens), len(numbers), 3) or len(tensors["counts"]) != len(numbers):
         raise DamagedFile(f"{folder}: film.safetensors has frames of shape {frames.shape} for "
-                          f"{len(tokens)} moments of card.json and {len(numbers)} "
-                          "pieces; the files are not of one training")
+                          f"{len(tokens)} moments of card.json and {len(numbers)} pieces; the "
+                          "files are not of one training")
     strings = WordPiece.load(folder).pieces
     if len(numbers) and int(numbers.max()) >= len(strings):
         raise DamagedFile(f"{folder}: film.safetensors names piece {int(numbers.max())}, vocab.txt "
                           f"has {len(strings):,}")
     return Film(tokens, frames, [strings[i] for i in numbers], tensors["counts"].astype(np.int64),
                 figures)
-
-
-def _lesson_bert() -> Path:
-    found = find(RegisteredFile(f"{LESSON_BERT}/card.json"))
-    if found is None:
-        raise DataMissing(f"lesson-bert is not on this machine: no {LESSON_BERT}/card.json. It "
-                          "comes with the course: get its files again (lessons "
-                          "data get lesson-bert), or train one: lessons pretrain --out FOLDER, and "
-                          "load_film(FOLDER)")
-    return found.path.parent
 
 
 def _tensors(path: Path) -> dict[str, np.ndarray]:

@@ -34,8 +34,21 @@ class WordGuesser:
         self.model, self.tokenizer = model.eval(), tokenizer
 
     def number(self, text: str) -> Tensor:
-        """The ids of a text (1, length), special pieces around it and [MASK] read as the hidden
-        piece. Raises TypeError, ValueError (too long).
+        """The ids of a text, [MASK] read as the hidden token.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        (1, length) int64
+            Special tokens included.
+
+        Raises
+        ------
+        TypeError, ValueError
+            No text; too long.
         """
         if not isinstance(text, str):
             raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected a str")
@@ -50,29 +63,50 @@ class WordGuesser:
 
     @torch.inference_mode()
     def guess(self, text: str, *, k: int = 5) -> list[list[tuple[str, float]]]:
-        """For each [MASK] in a text, the k most probable pieces with their probabilities, the most
-        probable first.
+        """The k most probable tokens for each [MASK] in a text, the most probable first.
 
-        Parameters: text, with at least one "[MASK]"; k in 1 to the size of the vocabulary. Raises
-        TypeError, ValueError.
+        Parameters
+        ----------
+        text : str
+            With at least one "[MASK]".
+        k : int in [1, size of the vocabulary], default 5
+
+        Returns
+        -------
+        list of list of (str, float)
+            Tokens and their probabilities.
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         check_int("k", k, high=len(self.tokenizer))
         ids = self.number(text)
         positions = (ids == MASK).nonzero()[:, 1][None]
         if positions.numel() == 0:
             raise ValueError(f"text={shown(text)} hides nothing; expected at least one {HIDDEN}")
-        found = self.model(ids, positions)[0].softmax(dim=1).topk(k)
-        return [[
-            (self.tokenizer.pieces[i], p) for i, p in zip(places, shares, strict=True)
-        ] for places, shares in zip(found.indices.tolist(), found.values.tolist(), strict=True)]
+        best = self.model(ids, positions)[0].softmax(dim=1).topk(k)
+        return [[(self.tokenizer.pieces[i], p) for i, p in zip(places, shares, strict=True)]
+                for places, shares in zip(best.indices.tolist(), best.values.tolist(), strict=True)]
 
 
 def load_guesser(name: str | os.PathLike = "lesson-bert", *, seed: int = 0) -> WordGuesser:
     """A model with the heads of its pre-training, on the CPU.
 
-    Parameters: name, "lesson-bert", "lesson-bert-random" (start weights drawn from ``seed``) or the
-    folder of a model that ``lessons pretrain`` wrote. Raises DataMissing, FileNotFoundError,
-    DamagedFile.
+    Parameters
+    ----------
+    name : str or path, default "lesson-bert"
+        Or "lesson-bert-random", or the folder of a model that ``lessons pretrain`` wrote.
+    seed : int >= 0, default 0
+        Of the random initialisation of "lesson-bert-random".
+
+    Returns
+    -------
+    WordGuesser
+
+    Raises
+    ------
+    DataMissing, FileNotFoundError, DamagedFile
     """
     folder = lesson_bert_folder() if name in ("lesson-bert", "lesson-bert-random") else name
     if name != "lesson-bert-random":

@@ -12,20 +12,16 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from ..core import BackendUnavailable, shown, write_json
-from .bert_files import is_plain_bert
 from .lesson_bert import BertSize, LessonBert
 from .pieces import Pieces
-from .readers import BertReader, OtherReader, Reader
-from .weights_file import WEIGHTS
+from .pooling import Pooling
+from .readers import BertReader, OtherReader, Reader, is_plain_bert
 from .sentence_modules import pooling_of
-
-if TYPE_CHECKING:
-    from .encoder import ContextualEncoder
 
 __all__ = ["from_sentence_transformers", "to_sentence_transformers", "write_model"]
 
@@ -43,72 +39,65 @@ def _package() -> tuple[Any, Any]:
     return sentence_transformers, modules
 
 
-def to_sentence_transformers(encoder: ContextualEncoder) -> Any:
-    """The encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32.
+def to_sentence_transformers(reader: Reader, tokenizer: Pieces, pooling: Pooling, *, longest: int,
+                             normalize: bool) -> Any:
+    """An encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32.
 
-    A chosen ``layer`` becomes a model with as many blocks. Raises BackendUnavailable (the package),
-    ValueError: a pooling of several layers, "pooler", layer 0 and ``special_tokens=False`` have no
-    counterpart there.
+    A chosen layer becomes a model with as many blocks. Parameters: those of the encoder; longest
+    text. Raises BackendUnavailable (the package), ValueError: a pooling of several layers,
+    "pooler", layer 0 and ``special_tokens=False`` have no counterpart there.
     """
-    (package, modules), encoder = _package(), encoder.check()
-    if encoder.pooling not in MODES or encoder.layer == 0 or not encoder.special_tokens:
-        layer = "" if encoder.layer is None else f", layer={encoder.layer}"
-        raise ValueError(f"pooling={encoder.pooling!r}{layer}, "
-                         f"special_tokens={encoder.special_tokens} has no counterpart in "
-                         "sentence-transformers; "
-                         "choose 'last', 'cls' or 'max' with special tokens, of layer 1 or higher")
+    package, modules = _package()
+    if pooling.name not in MODES or pooling.layer == 0 or not pooling.special_tokens:
+        layer = "" if pooling.layer is None else f", layer={pooling.layer}"
+        raise ValueError(f"pooling={pooling.name!r}{layer}, "
+                         f"special_tokens={pooling.special_tokens} has no counterpart in "
+                         "sentence-transformers; choose 'last', 'cls' or 'max' with special "
+                         "tokens, of layer 1 or higher")
     with tempfile.TemporaryDirectory() as folder:
-        write_model(encoder, Path(folder), layers=encoder.layer)
-        first = modules.Transformer(folder, max_seq_length=encoder.longest,
+        write_model(Path(folder), reader, tokenizer, longest=longest, layers=pooling.layer)
+        first = modules.Transformer(folder, max_seq_length=longest,
                                     model_kwargs={"local_files_only": True, "dtype": torch.float32})
-    parts = ([first, modules.Pooling(encoder.dim, MODES[encoder.pooling])] +
-             ([modules.Normalize()] if encoder.normalize else []))
+    parts = [first, modules.Pooling(reader.dim, MODES[pooling.name])]
+    parts += [modules.Normalize()] if normalize else []
     return package.SentenceTransformer(modules=parts, device="cpu")
 
 
-def write_model(encoder: ContextualEncoder, folder: Path, *, layers: int | None = None) -> None:
-    """Fill a folder that transformers reads: config, weights in float32, tokenizer. Parameters:
-    layers, blocks that are written, None: all.
+def write_model(folder: Path, reader: Reader, tokenizer: Pieces, *, longest: int,
+                layers: int | None = None) -> None:
+    """Fill a folder that transformers reads: config, weights in float32, tokenizer.
 
-    Raises ValueError where some blocks of a model that is no BERT are wanted.
+    Parameters: reader; tokenizer; longest text; layers, blocks that are written, None: all. Raises
+    ValueError where some blocks of a model that is no BERT are wanted.
     """
     from safetensors.torch import save_file
 
-    model = encoder.reader.model
+    model = reader.model
     if isinstance(model, LessonBert):
         size = replace(model.size, layers=layers or model.size.layers)
         write_json(folder / "config.json",
                    size.to_config() | {"architectures": ["BertModel"], "dtype": "float32"})
-        # one that nobody trained is not written
-        pooler = "" if encoder.reader.pooler is not None else "pooler."
-        kept = {name: value for name, value in model.state_dict().items()
-                if _block(name) < size.layers and not (pooler and name.startswith(pooler))}
-        save_file({name: value.detach().cpu().float().contiguous() for name, value in kept.items()},
-                  folder / WEIGHTS, metadata={"format": "pt"})
-    elif layers in (None, encoder.layers):
+        kept = {name: value.detach().cpu().float().contiguous()
+                for name, value in model.state_dict().items() if _block(name) < size.layers}
+        if reader.pooler is None:                 # one that nobody trained is not written
+            kept = {n: value for n, value in kept.items() if not n.startswith("pooler.")}
+        save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    elif layers in (None, reader.blocks):
         model.save_pretrained(folder)
     else:
-        raise ValueError(f"layer={layers} of a {encoder.reader.kind} cannot be taken out; only a "
-                         "BERT's can")
-    _write_tokenizer(encoder, folder)
+        raise ValueError(f"layer={layers} of a {reader.kind} cannot be taken out; only a BERT's "
+                         "can")
+    tokenizer.engine.save(str(folder / "tokenizer.json"))
+    pad = tokenizer.engine.id_to_token(getattr(reader, "pad", 0))
+    write_json(folder / "tokenizer_config.json", {
+        "tokenizer_class": "PreTrainedTokenizerFast", "pad_token": pad, "model_max_length": longest,
+        "model_input_names": ["input_ids", "attention_mask"]})
 
 
 def _block(name: str) -> int:
     """The number of the block that a weight belongs to, -1 for none."""
     parts = name.split(".")
     return int(parts[2]) if parts[:2] == ["encoder", "layer"] else -1
-
-
-def _write_tokenizer(encoder: ContextualEncoder, folder: Path) -> None:
-    engine = encoder.tokenizer.engine
-    engine.save(str(folder / "tokenizer.json"))
-    pad = engine.id_to_token(getattr(encoder.reader, "pad", 0))
-    write_json(
-        folder / "tokenizer_config.json", {
-            "tokenizer_class": "PreTrainedTokenizerFast", "pad_token": pad,
-            "model_max_length": encoder.longest,
-            "model_input_names": ["input_ids", "attention_mask"]
-        })
 
 
 # ------------------------------------------------------------------------------ back
@@ -129,23 +118,16 @@ def from_sentence_transformers(model: Any, *, name: str | None = None) -> dict[s
     if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
         raise ValueError(f"model has the modules {', '.join(kinds)}; only Transformer, Pooling and "
                          "Normalize, in this order, are understood")
-    first, pooling = parts[0], parts[1]
-    reader = _reader(first.auto_model)
-    longest = first.max_seq_length
-    return {
-        "reader": reader, "tokenizer": Pieces(_copied(first.tokenizer)), "name": name
-        or "sentence-transformers " + reader.kind, "pooling": pooling_of(
-            {"pooling_mode": pooling.pooling_mode},
-            "its Pooling"), "normalize": "Normalize" in kinds,
-        "max_length": None if longest is None or longest >= reader.positions else int(longest)
-    }
-
-
-def _copied(tokenizer: Any) -> Any:
-    """A tokenizer of its own: ours does not cut or pad."""
     from tokenizers import Tokenizer
 
-    return Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
+    first, pooling = parts[0], parts[1]
+    reader, longest = _reader(first.auto_model), first.max_seq_length
+    own = Tokenizer.from_str(first.tokenizer.backend_tokenizer.to_str())      # does not cut or pad
+    mode = pooling_of({"pooling_mode": pooling.pooling_mode}, "its Pooling")
+    whole = longest is None or longest >= reader.positions
+    return {"reader": reader, "tokenizer": Pieces(own), "pooling": mode,
+            "name": name or f"sentence-transformers {reader.kind}",
+            "normalize": "Normalize" in kinds, "max_length": None if whole else int(longest)}
 
 
 def _reader(model: Any) -> Reader:
@@ -153,12 +135,9 @@ def _reader(model: Any) -> Reader:
     if not is_plain_bert(config):
         return OtherReader(model, has_pooler=True)
     ours = LessonBert(BertSize.from_config(config)).to(next(model.parameters()).device)
-    weights = {
-        name: value.detach().float()
-        for name, value in model.state_dict().items()
-        if name in ours.state_dict()
-    }
-    missing = ours.state_dict().keys() - weights.keys()
-    has_pooler = not any(name.startswith("pooler.") for name in missing)
+    wanted = ours.state_dict()
+    weights = {name: value.detach().float() for name, value in model.state_dict().items()
+               if name in wanted}
+    has_pooler = not any(name.startswith("pooler.") for name in wanted.keys() - weights.keys())
     ours.load_state_dict(weights, strict=False)
     return BertReader(ours.eval(), has_pooler=has_pooler)

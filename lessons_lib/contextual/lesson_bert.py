@@ -9,7 +9,7 @@ PyTorch's fused ``scaled_dot_product_attention`` where that is the faster way. T
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Self
 
 import torch
@@ -20,14 +20,12 @@ from ..core import DamagedFile, check_float, check_int, check_seed
 
 __all__ = ["BertSize", "LessonBert", "LessonBertForPretraining"]
 
-STD = 0.02  # of the normal distribution that weights start from, as in BERT
-EPS = 1e-12                                       # of LayerNorm, as in BERT
+STD = 0.02                # of the normal distribution of the random initialisation, as in BERT
+EPS = 1e-12               # of LayerNorm, as in BERT
 # Our name of each setting, and its name in a config.json of transformers.
-NAMES = {
-    "vocabulary": "vocab_size", "dim": "hidden_size", "layers": "num_hidden_layers",
-    "heads": "num_attention_heads", "feed_forward": "intermediate_size",
-    "positions": "max_position_embeddings", "dropout": "hidden_dropout_prob"
-}
+NAMES = {"vocabulary": "vocab_size", "dim": "hidden_size", "layers": "num_hidden_layers",
+         "heads": "num_attention_heads", "feed_forward": "intermediate_size",
+         "positions": "max_position_embeddings", "dropout": "hidden_dropout_prob"}
 
 
 @dataclass(frozen=True)
@@ -57,13 +55,12 @@ class BertSize:
 
     def to_config(self) -> dict[str, Any]:
         """The content of a ``config.json`` that ``transformers.BertConfig`` reads."""
-        ours = {theirs: value for name, theirs in NAMES.items() for value in [asdict(self)[name]]}
+        ours = {theirs: getattr(self, name) for name, theirs in NAMES.items()}
         return ours | {
-            "architectures": ["BertForPreTraining"
-                              ], "attention_probs_dropout_prob": self.dropout, "hidden_act": "gelu",
-            "initializer_range": STD, "layer_norm_eps": EPS, "model_type": "bert",
-            "pad_token_id": 0, "tie_word_embeddings": True, "type_vocab_size": 2
-        }
+            "architectures": ["BertForPreTraining"], "attention_probs_dropout_prob": self.dropout,
+            "hidden_act": "gelu", "initializer_range": STD, "layer_norm_eps": EPS,
+            "model_type": "bert", "pad_token_id": 0, "tie_word_embeddings": True,
+            "type_vocab_size": 2}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
@@ -76,14 +73,13 @@ class BertSize:
             if config.get(key, value) != value:
                 raise DamagedFile(f"config.json says {key}={config[key]!r}; a LessonBert needs "
                                   f"{value!r}")
-        missing = ([
-            theirs for name, theirs in NAMES.items() if theirs not in config and name != "dropout"
-        ])
+        missing = [theirs for name, theirs in NAMES.items()
+                   if theirs not in config and name != "dropout"]
         if missing:
             raise DamagedFile(f"config.json lacks {', '.join(missing)}")
         try:
-            return cls(
-                **{name: config[theirs] for name, theirs in NAMES.items() if theirs in config})
+            return cls(**{name: config[theirs] for name, theirs in NAMES.items()
+                          if theirs in config})
         except (TypeError, ValueError) as error:
             raise DamagedFile(f"config.json has a size that is none: {error}") from error
 
@@ -102,9 +98,8 @@ class Embeddings(nn.Module):
     def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
         """Vectors (rows, length, dim) of piece ids (rows, length)."""
         places = self.position_embeddings.weight[: ids.shape[1]]
-        return self.dropout(
-            self.LayerNorm(
-                self.word_embeddings(ids) + self.token_type_embeddings(segments) + places))
+        x = self.word_embeddings(ids) + self.token_type_embeddings(segments) + places
+        return self.dropout(self.LayerNorm(x))
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, *, seen: Tensor | None = None,
@@ -116,8 +111,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, seen: Tensor | None = None,
     """
     if q.device.type != "cpu" or not torch.is_grad_enabled():
         return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, dropout_p=dropout)
-    # For short rows the gradients of the fused kernel cost a processor more than the table of
-    # scores.
+    # for short rows the gradients of the fused kernel cost a processor more than a table of scores
     scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2)
     if seen is not None:
         scores = scores.masked_fill(~seen, float("-inf"))
@@ -125,9 +119,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, seen: Tensor | None = None,
 
 
 class SelfAttention(nn.Module):
-    """Every position gathers from all others what its query finds in their keys: softmax(q k' /
-    sqrt(width of a head)) v.
-    """
+    """Every position gathers what its query finds in all keys: softmax(q k' / sqrt(width)) v."""
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
@@ -179,8 +171,8 @@ class Block(nn.Module):
 class LessonBert(nn.Module):
     """A BERT encoder; `hidden_states` gives every layer, ``forward`` the last.
 
-    Parameters: size; seed, decides the start weights, which no other randomness touches; a model
-    with start weights only is the control that every trained number stands beside.
+    Parameters: size; seed, of the random initialisation, which no other randomness touches; a
+    model that was only initialised is the control that every trained number stands beside.
     """
 
     def __init__(self, size: BertSize, *, seed: int = 0) -> None:

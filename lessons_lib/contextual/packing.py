@@ -68,10 +68,10 @@ class TokenStream:
                          np.unpackbits(arrays["starts"], count=settings["n"]).astype(bool),
                          settings["held_out"], extra["data"])
         except (KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(f"{path} does not hold numbered text: {error}. Make it "
-                              "again") from error
-        if stream.ids.dtype != np.uint16 or len(stream.ids) != settings["n"] or int(
-                stream.ids.max()) >= len(stream.tokenizer):
+            raise DamagedFile(f"{path} does not hold numbered text: {error}. Make it again"
+                              ) from error
+        sound = stream.ids.dtype == np.uint16 and len(stream.ids) == settings["n"]
+        if not sound or int(stream.ids.max()) >= len(stream.tokenizer):
             raise DamagedFile(f"{path} does not hold ids of its {len(stream.tokenizer)} pieces. "
                               "Make it again")
         return stream
@@ -80,12 +80,29 @@ class TokenStream:
 def prepare_tokens(texts: Iterable[str], tokenizer: WordPiece, *, max_tokens: int | None = None,
                    held_out: float = 0.01, data: dict[str, Any] | None = None,
                    progress: bool = False) -> TokenStream:
-    """Number a text: cut it into pieces, note where sentences begin (at the beginning of each
-    line), keep its last documents for measuring.
+    """Number a text: cut it into tokens, and keep its last documents for measuring.
 
-    Parameters: texts, documents, one sentence per line; max_tokens, stop after the document that
-    reaches it; held_out, share of the pieces kept for measuring; data, said in the cards of models.
-    Raises TypeError, ValueError (too little text for both parts).
+    Parameters
+    ----------
+    texts : iterable of str
+        Documents, one sentence per line.
+    tokenizer : WordPiece
+    max_tokens : int >= 1, optional
+        Stop after the document that reaches it.
+    held_out : float > 0 and <= 0.5, default 0.01
+        Share of the tokens kept for measuring.
+    data : dict, optional
+        What text this is; said in the cards of models.
+    progress : bool, default False
+
+    Returns
+    -------
+    TokenStream
+
+    Raises
+    ------
+    TypeError, ValueError
+        Also too little text for both parts.
     """
     check_float("held_out", held_out, low=0.0, high=0.5, open_low=True)
     if not isinstance(tokenizer, WordPiece):
@@ -141,13 +158,13 @@ def row_starts(starts: np.ndarray, length: int) -> np.ndarray:
     if len(begins) == 0 or n < length:
         raise ValueError(f"the text has {n:,} pieces; a row needs {length}. Give more text, or "
                          "shorter rows")
-    sentences, found, at = begins.tolist(), [], int(begins[0])
+    sentences, result, at = begins.tolist(), [], int(begins[0])
     while at + length <= n:
-        found.append(at)
+        result.append(at)
         # the last sentence that begins before what was not read yet
         latest = sentences[bisect_right(sentences, at + length) - 1]
         at = latest if latest > at else at + length
-    return np.array(found, np.int64)
+    return np.array(result, np.int64)
 
 
 class Rows:
@@ -165,8 +182,7 @@ class Rows:
         part = slice(stream.held_out, None) if held_out else slice(0, stream.held_out)
         self.length, self.seed, self.next_sentence = length, seed, next_sentence
         self.begins = row_starts(stream.starts[part], length - 2)
-        # ids are below 32,768
-        self._ids = torch.from_numpy(stream.ids[part].view(np.int16)).to(device)
+        self._ids = torch.from_numpy(stream.ids[part].view(np.int16)).to(device)   # below 32,768
         self._starts = torch.from_numpy(np.ascontiguousarray(stream.starts[part])).to(device)
         self._orders: dict[int, np.ndarray] = {}
 
@@ -176,32 +192,31 @@ class Rows:
     def _order(self, epoch: int) -> np.ndarray:
         """The rows in the order of an epoch; those of the last two are kept."""
         if epoch not in self._orders:
-            chance = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed,
-                                                                                 epoch])))
-            self._orders = ({e: order for e, order in self._orders.items() if e == epoch - 1}
-                            | {epoch: chance.permutation(len(self))})
+            rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, epoch])))
+            kept = {e: order for e, order in self._orders.items() if e == epoch - 1}
+            self._orders = kept | {epoch: rng.permutation(len(self))}
         return self._orders[epoch]
 
     def beginnings(self, numbers: np.ndarray) -> np.ndarray:
         """Where in the text rows begin; number len(self) is the first row of the second epoch."""
         epochs = numbers // len(self)
-        found = np.empty(len(numbers), np.int64)
+        result = np.empty(len(numbers), np.int64)
         for epoch in np.unique(epochs):
             here = epochs == epoch
-            found[here] = self.begins[self._order(int(epoch))[numbers[here] % len(self)]]
-        return found
+            result[here] = self.begins[self._order(int(epoch))[numbers[here] % len(self)]]
+        return result
 
     def __call__(self, numbers: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
         """Ids (rows, length), segments (rows, length) and whether the second segment is a stranger
         (rows,), all int64; numbers (rows,) int64.
         """
-        device, room = self._ids.device, self.length - 2
+        device, inner = self._ids.device, self.length - 2
         begin = torch.from_numpy(self.beginnings(numbers)).to(device)
         if self.next_sentence:
             return self._pairs(begin, torch.from_numpy(numbers).to(device))
         ids = torch.empty((len(numbers), self.length), dtype=torch.int64, device=device)
         ids[:, 0], ids[:, -1] = CLS, SEP
-        ids[:, 1:-1] = self._ids[begin[:, None] + torch.arange(room, device=device)].long()
+        ids[:, 1:-1] = self._ids[begin[:, None] + torch.arange(inner, device=device)].long()
         nothing = torch.zeros_like(begin)
         return ids, torch.zeros_like(ids), nothing
 
@@ -209,10 +224,10 @@ class Rows:
         """Rows [CLS] first [SEP] second [SEP], cut at the beginning of a sentence that is nearest
         to the middle.
         """
-        device, room = begin.device, self.length - 3
-        places = torch.arange(1, room, device=device)
-        far = (places - room // 2).abs() + self.length * ~self._starts[begin[:, None] + places]
-        first = 1 + far.argmin(dim=1)  # pieces in the first segment
+        device, inner = begin.device, self.length - 3
+        places = torch.arange(1, inner, device=device)
+        far = (places - inner // 2).abs() + self.length * ~self._starts[begin[:, None] + places]
+        first = 1 + far.argmin(dim=1)             # pieces in the first segment
         draws = uniforms(self.seed, 3, numbers, 2)
         stranger = draws[:, 0] < 0.5
         elsewhere = torch.from_numpy(self.begins).to(device)[(draws[:, 1] * len(self)).long()]

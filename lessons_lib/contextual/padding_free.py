@@ -31,12 +31,12 @@ def runs_of(lengths: Sequence[int]) -> list[Run]:
     >>> runs_of([5, 3, 3])
     [(0, 1, 5), (5, 2, 3)]
     """
-    found, first = [], 0
+    result, first = [], 0
     for length, texts in groupby(lengths):
         count = len(list(texts))
-        found.append((first, count, length))
+        result.append((first, count, length))
         first += count * length
-    return found
+    return result
 
 
 def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Sequence[int],
@@ -48,17 +48,16 @@ def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Seque
     lengths of the texts, n in all, equal ones side by side; wanted, 0 for the output of the
     embeddings, k for that of block k. Returns number -> (n, dim).
     """
-    from_embeddings, runs = model.embeddings, runs_of(lengths)
-    x = F.embedding(ids, from_embeddings.word_embeddings.weight).add_(
-        F.embedding(places, from_embeddings.position_embeddings.weight))
-    x = from_embeddings.dropout(
-        from_embeddings.LayerNorm(x.add_(from_embeddings.token_type_embeddings.weight[0])))
-    found = {0: x} if 0 in wanted else {}
+    table, runs = model.embeddings, runs_of(lengths)
+    x = F.embedding(ids, table.word_embeddings.weight)
+    x = x.add_(F.embedding(places, table.position_embeddings.weight))
+    x = table.dropout(table.LayerNorm(x.add_(table.token_type_embeddings.weight[0])))
+    result = {0: x} if 0 in wanted else {}
     for number, block in enumerate(model.encoder["layer"][: max(wanted)], start=1):
         x = _block(block, x, runs)
         if number in wanted:
-            found[number] = x
-    return found
+            result[number] = x
+    return result
 
 
 def _block(block: Block, x: Tensor, runs: list[Run]) -> Tensor:
@@ -72,14 +71,14 @@ def _add_and_norm(part: AddAndNorm, x: Tensor, before: Tensor) -> Tensor:
 
 
 def _attention(part: SelfAttention, x: Tensor, runs: list[Run]) -> Tensor:
-    sizes, dropout, gathered = [count * length for _, count, length in runs
-                                ], part.p if part.training else 0.0, []
+    sizes = [count * length for _, count, length in runs]
+    dropout, gathered = part.p if part.training else 0.0, []
     # the gradient of a split is one joining
     cut = (linear(layer, x).split(sizes) for layer in (part.query, part.key, part.value))
     for (_, count, length), *tokens in zip(runs, *cut, strict=True):
         heads = (t.view(count, length, part.heads, -1).transpose(1, 2) for t in tokens)
-        gathered.append(
-            attention(*heads, dropout=dropout).transpose(1, 2).reshape(count * length, -1))
+        result = attention(*heads, dropout=dropout)
+        gathered.append(result.transpose(1, 2).reshape(count * length, -1))
     return torch.cat(gathered)
 
 
@@ -92,9 +91,9 @@ def padded_states(model: LessonBert, ids: Tensor, mask: Tensor,
     """
     seen = None if bool(mask.all()) else mask[:, None, None, :]
     x = model.embeddings(ids, torch.zeros_like(ids))
-    found = {0: x} if 0 in wanted else {}
+    result = {0: x} if 0 in wanted else {}
     for number, block in enumerate(model.encoder["layer"][: max(wanted)], start=1):
         x = block(x, seen)
         if number in wanted:
-            found[number] = x
-    return found
+            result[number] = x
+    return result

@@ -20,8 +20,8 @@ from .batching import Numbered
 __all__ = ["Pieces", "load_pieces"]
 
 # Any of these sets makes a tokenizer; the first needs no other package.
-FILES = (("tokenizer.json", ), ("vocab.txt", ), ("vocab.json", "merges.txt"),
-         ("sentencepiece.bpe.model", ), ("spiece.model", ))
+FILES = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"),
+         ("sentencepiece.bpe.model",), ("spiece.model",))
 TEXTS_AT_ONCE = 4096
 
 
@@ -44,8 +44,7 @@ class Pieces:
 
     @property
     def highest(self) -> int:
-        """The highest id that a text can be given: one below the size, unless numbers are left out.
-        """
+        """The highest id of a text: one below the size, unless numbers are left out."""
         return max(self.engine.get_vocab().values(), default=-1)
 
     @property
@@ -68,26 +67,22 @@ class Pieces:
 
         Raises TypeError, ValueError for what is no text.
         """
-        room, parts, first, cut = longest - self.n_special, [], 0, []
+        inner, parts, first, cut = longest - self.n_special, [], 0, []
         for batch in checked_batches(texts, name="texts", allow_empty=True, size=TEXTS_AT_ONCE):
-            rows = [
-                encoding.ids
-                for encoding in self.engine.encode_batch_fast(batch, add_special_tokens=False)
-            ]
-            cut += [(first + i, len(row) + self.n_special)
-                    for i, row in enumerate(rows)
-                    if len(row) > room]
+            rows = [encoding.ids for encoding in
+                    self.engine.encode_batch_fast(batch, add_special_tokens=False)]
+            cut += [(first + i, len(row) + self.n_special) for i, row in enumerate(rows)
+                    if len(row) > inner]
             if cut and refuse:
                 raise ValueError(f"texts[{cut[0][0]}] has {cut[0][1]:,} pieces, special ones "
-                                 f"included; max_length={longest}. Split it, or let "
-                                 "it be cut: truncation='warn'")
-            parts.append(Numbered.of([[*self.before, *row[:room], *self.after] for row in rows]))
+                                 f"included; max_length={longest}. Split it, or let it be cut: "
+                                 "truncation='warn'")
+            parts.append(Numbered.of([[*self.before, *row[:inner], *self.after] for row in rows]))
             first += len(rows)
         if cut:
             warn_data(f"{len(cut)} of {first} texts have more than max_length={longest} pieces and "
-                      f"were cut (first: texts[{cut[0][0]}], "
-                      f"{cut[0][1]:,} pieces). Split them, or refuse them: "
-                      "truncation='error'", stacklevel=4)
+                      f"were cut (first: texts[{cut[0][0]}], {cut[0][1]:,} pieces). Split them, "
+                      "or refuse them: truncation='error'", stacklevel=4)
         return Numbered.joined(parts)
 
     def special_mask(self, ids: np.ndarray) -> np.ndarray:
@@ -117,26 +112,18 @@ def load_pieces(folder: Path) -> Pieces:
     there = next((names for names in FILES if all((folder / name).is_file() for name in names)),
                  None)
     if there is None:
-        raise DamagedFile(f"{folder} has no tokenizer: expected "
-                          f"{' or '.join(' with '.join(names) for names in FILES)}. Copy the files "
-                          "that "
+        expected = " or ".join(" with ".join(names) for names in FILES)
+        raise DamagedFile(f"{folder} has no tokenizer: expected {expected}. Copy the files that "
                           "belong to the model")
     try:
-        return Pieces(
-            _from_file(folder / there[0]) if there == FILES[0] else _from_transformers(folder))
+        if there == FILES[0]:
+            from tokenizers import Tokenizer
+
+            return Pieces(Tokenizer.from_file(str(folder / there[0])))
+        from transformers import AutoTokenizer
+
+        return Pieces(AutoTokenizer.from_pretrained(folder, local_files_only=True,
+                                                    trust_remote_code=False).backend_tokenizer)
     except Exception as error:                    # the package raises plain Exception
         raise DamagedFile(f"{folder / there[0]} holds no tokenizer that can be read: "
                           f"{str(error)[:200]}") from error
-
-
-def _from_file(path: Path) -> Any:
-    from tokenizers import Tokenizer
-
-    return Tokenizer.from_file(str(path))
-
-
-def _from_transformers(folder: Path) -> Any:
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(folder, local_files_only=True,
-                                         trust_remote_code=False).backend_tokenizer

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from ..core import check_choice, check_int, shown
 from ..kernels import pool
@@ -30,17 +30,28 @@ OF_A_LAYER = ("mean", "last", "cls", "max")       # for which a layer may be cho
 class Pooling:
     """A way to pool.
 
-    Parameters: name, see below; layer, the hidden state (0 to L) that "mean", "cls" and "max" read,
-    None: the last; special_tokens, False leaves
-    [CLS] and [SEP] out of means and maxima (the model reads them all the same).
+    Parameters
+    ----------
+    name : str, default "last"
+        See Notes.
+    layer : int in [0, L], optional
+        The hidden state that "mean", "cls" and "max" read; None: the last.
+    special_tokens : bool, default True
+        False leaves [CLS] and [SEP] out of means and maxima; the model reads them all the same.
 
-        cls          the vector at position 0 pooler       tanh(W h + b) of it, W from the task that
-        tells whether sentences follow each other last         mean over tokens of hidden state L;
-        "mean" is the same, and takes ``layer=`` max          the largest over tokens, number by
-        number first-last   mean over tokens of (h1 + hL) / 2: the first block static-last  mean
-        over tokens of (h0 + hL) / 2: the embeddings last-k       mean over tokens and over the last
-        k blocks, such as "last-2" and "last-4" all          mean over tokens and over all L + 1
-        hidden states
+    Notes
+    -----
+
+    ===========  ==============================================================================
+    cls          the vector at position 0
+    pooler       tanh(W h + b) of it, W from the task whether two sentences follow each other
+    last         mean over tokens of hidden state L; "mean" is the same, and takes ``layer=``
+    max          the largest over tokens, in each column
+    first-last   mean over tokens of (h1 + hL) / 2: the first block
+    static-last  mean over tokens of (h0 + hL) / 2: the embeddings
+    last-k       mean over tokens and over the last k blocks, such as "last-2" and "last-4"
+    all          mean over tokens and over all L + 1 hidden states
+    ===========  ==============================================================================
 
     "First-last" in the table of the SimCSE paper is static-last; its code has been first-last since
     January 2022, which gives bert-base four points more. "Last2avg" in the table of BERT-flow is
@@ -69,9 +80,21 @@ class Pooling:
                              "leaves out; choose another pooling")
 
     def states(self, blocks: int) -> tuple[int, ...]:
-        """Numbers of the hidden states that are read, of a model with so many blocks.
+        """Numbers of the hidden states that are read.
 
-        Raises ValueError where the model has not got them.
+        Parameters
+        ----------
+        blocks : int
+            Of the model.
+
+        Returns
+        -------
+        tuple of int
+
+        Raises
+        ------
+        ValueError
+            The model has not got them.
         """
         if self.layer is not None:
             if self.layer > blocks:
@@ -99,31 +122,23 @@ class Pooling:
         """
         read = [states[number].float() for number in sorted(states)]
         if self.name in ("cls", "pooler"):
-            at_first = read[-1][:, 0]
-            vectors = (pooler(states[max(states)][:, 0]).float()
-                       if self.name == "pooler"
-                       else at_first)
-            return (torch.nn.functional.normalize(vectors, dim=1, eps=1e-30)
-                    if normalize
-                    else vectors)
+            vectors = read[-1][:, 0]
+            if self.name == "pooler":
+                vectors = pooler(states[max(states)][:, 0]).float()
+            return F.normalize(vectors, dim=1, eps=1e-30) if normalize else vectors
         if self.name == "max":
             return pool(read[0], mask, how="max", normalize=normalize)
         if self.name in ("first-last", "static-last"):
             return pool(read[-1], mask, how="first_last", first=read[0], normalize=normalize)
-        return pool(_mean(read), mask, normalize=normalize)
+        # averaging layers commutes with averaging tokens, and needs one pass over the tokens
+        mean = read[0]
+        if len(read) > 1:
+            mean = mean.clone()
+            for state in read[1:]:
+                mean += state
+            mean /= len(read)
+        return pool(mean, mask, normalize=normalize)
 
     def __str__(self) -> str:
         layer = "" if self.layer is None else f" of layer {self.layer}"
         return f"{self.name}{layer}{'' if self.special_tokens else ', no special tokens'}"
-
-
-def _mean(states: list[Tensor]) -> Tensor:
-    """The mean of hidden states; averaging layers commutes with averaging tokens, and needs one
-    pass over the tokens.
-    """
-    if len(states) == 1:
-        return states[0]
-    total = states[0].clone()
-    for state in states[1:]:
-        total += state
-    return total.div_(len(states))

@@ -1,17 +1,17 @@
-"""Pre-training: fill in the masked pieces, over and over, until the vectors know what belongs where
-(Devlin et al. 2019).
+"""Pre-training: fill in the masked tokens until the vectors know what belongs where.
 
 `pretrain` works through a recipe, keeps a checkpoint every few minutes and when it is stopped, and
 goes on from there to the same end. Started by ``torchrun``, several processes share each batch.
 Taught in lesson ``08_bert_sentence_vectors``; the command is ``lessons pretrain``.
+[devlin2019bert]
 """
 
 from __future__ import annotations
 
 import os
 import platform
-import threading
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -22,10 +22,10 @@ import torch
 
 from ..core import (DamagedFile, asked_to_stop, atomic_open, available_cores, check_choice,
                     check_float, fingerprint, load_model, read_json, save_model, shown,
-                    torch_device, track, warn_data)
+                    torch_device, warn_data)
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
-from .ranks import Ranks, joined
+from .ranks import joined
 from .recipes import RECIPES, Recipe
 from .saved_bert import save_bert
 from .tokenizer import WordPiece
@@ -35,15 +35,23 @@ __all__ = ["Pretrained", "check_start", "pretrain"]
 
 # written in turn: the one before the last is still there when the last is damaged
 CHECKPOINTS = ("checkpoint-a", "checkpoint-b")
-MAY_CHANGE = ("tokens", "accumulate", "compiled")  # of a recipe on the way
+MAY_CHANGE = ("tokens", "accumulate", "compiled")           # of a recipe on the way
 OF_A_MODEL = ("model.safetensors", "config.json", "card.json")
-AGREE_EVERY = 16  # steps between two questions to the other processes whether one was told to stop
+AGREE_EVERY = 16       # steps between two questions to the other processes whether one is to stop
 
 
 @dataclass(frozen=True, eq=False)
 class Pretrained:
-    """What came out: the model, its tokenizer and the card (also in the folder); ``finished`` is
-    False where the minutes were over first.
+    """What came out of a pre-training.
+
+    Parameters
+    ----------
+    model : LessonBertForPretraining
+    tokenizer : WordPiece
+    card : dict
+        Also in the folder.
+    finished : bool
+        False where the minutes were over first.
     """
 
     model: LessonBertForPretraining
@@ -57,47 +65,65 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
              stop_after_minutes: float | None = None, progress: bool = True) -> Pretrained:
     """Train a LessonBert on a numbered text and write it into a folder.
 
-    Parameters: stream, from `prepare_tokens`; out, the folder: weights, tokenizer, config, card,
-    film and the last two checkpoints; recipe, a `Recipe` or the name of one ("smoke", "laptop",
-    "gpu"); resume, go on with the run in the folder: its recipe must be the same, but may read more
-    ``tokens``; device, "auto", "cpu" or "cuda"; checkpoint_minutes, between two checkpoints;
-    stop_after_minutes, then stop as if asked to; progress, a bar with pieces per second and time
-    left. Ctrl-C ends after the step that is under way, writes everything, and comes out as
+    Ctrl-C ends after the step that is under way, writes everything, and comes out as
     KeyboardInterrupt.
 
-    Raises ValueError (a run lies in the folder, or none, or one with another recipe or text),
-    DamagedFile, TrainingDiverged, BackendUnavailable, OutOfMemoryError (with what to do).
+    Parameters
+    ----------
+    stream : TokenStream
+        From `prepare_tokens`.
+    out : str or path
+        The folder: weights, tokenizer, config, card, film and the last two checkpoints.
+    recipe : Recipe or {"smoke", "laptop", "gpu"}
+    resume : bool, default False
+        Go on with the run in the folder; its recipe must be the same, but may read more ``tokens``.
+    device : {"auto", "cpu", "cuda"}
+    checkpoint_minutes : float >= 0, default 5
+        Between two checkpoints.
+    stop_after_minutes : float >= 0, optional
+        Then it stops as if asked to.
+    progress : bool, default True
+        A bar with tokens per second and time left.
+
+    Returns
+    -------
+    Pretrained
+
+    Raises
+    ------
+    ValueError
+        A run lies in the folder, or none, or one with another recipe or text.
+    FileExistsError, DamagedFile, TrainingDiverged, BackendUnavailable
+    torch.OutOfMemoryError
+        With what to do.
     """
     if not isinstance(stream, TokenStream):
         raise TypeError(f"stream={shown(stream)} is {type(stream).__name__}; expected a "
                         "TokenStream. Make it: prepare_tokens(texts, tokenizer)")
-    recipe, folder = _recipe(recipe), Path(out)
-    check_start(folder, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes,
-                stop_after_minutes=stop_after_minutes)
-    limit, found = float(
-        "inf") if stop_after_minutes is None else 60 * stop_after_minutes, _checkpoints(folder)
-    with joined(device) as ranks:
-        _check_batch(recipe, ranks)
-        run = _Run(Training(recipe, stream, ranks), folder, _text_of(stream), stream.data,
-                   60 * checkpoint_minutes)
-        if found:
-            run.go_on(found)
-        with asked_to_stop() as asked:
-            run.work(asked, limit, progress)
-        card = run.close()
-    if asked.is_set():
-        raise KeyboardInterrupt
-    return Pretrained(run.training.model.eval(), stream.tokenizer, card, run.training.record.step
-                      >= recipe.steps)
-
-
-def _recipe(recipe: Recipe | str) -> Recipe:
     if isinstance(recipe, str):
-        return RECIPES[check_choice("recipe", recipe, RECIPES)]
+        recipe = RECIPES[check_choice("recipe", recipe, RECIPES)]
     if not isinstance(recipe, Recipe):
         raise TypeError(f"recipe={shown(recipe)} is {type(recipe).__name__}; expected a Recipe, or "
                         f"the name of one: {', '.join(RECIPES)}")
-    return recipe
+    folder = Path(out)
+    check_start(folder, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes,
+                stop_after_minutes=stop_after_minutes)
+    limit = float("inf") if stop_after_minutes is None else 60 * stop_after_minutes
+    checkpoints = _checkpoints(folder)
+    with joined(device) as ranks:
+        if recipe.batch % ranks.size:
+            raise ValueError(f"batch={recipe.batch} rows cannot be shared evenly by {ranks.size} "
+                             "processes; expected a multiple")
+        text = fingerprint(np.array([stream.held_out, len(stream.tokenizer)]), stream.ids)
+        run = _Run(Training(recipe, stream, ranks), folder, text, 60 * checkpoint_minutes)
+        if checkpoints:
+            run.go_on(checkpoints)
+        with asked_to_stop() as asked:
+            run.work(asked.is_set, limit, progress)
+        card = run.close(stream.data)
+    if asked.is_set():
+        raise KeyboardInterrupt
+    return Pretrained(run.training.model.eval(), stream.tokenizer, card, run.training.finished)
 
 
 def check_start(folder: Path, *, resume: bool = False, device: str = "auto",
@@ -121,25 +147,15 @@ def check_start(folder: Path, *, resume: bool = False, device: str = "auto",
                          "begin anew in another folder")
     if resume and not there:
         raise ValueError(f"{folder} holds no run to go on with; leave resume out to begin")
-    if not there and (other := next(
-        (name for name in OF_A_MODEL if (folder / name).exists()), None)):
-        raise FileExistsError(f"{folder} holds a model already ({other}), which training would "
+    models = [name for name in OF_A_MODEL if (folder / name).exists()]
+    if models and not there:
+        raise FileExistsError(f"{folder} holds a model already ({models[0]}), which training would "
                               "write over; begin in another folder")
     # not after hours that a folder is read-only, a file, or on a full disk
     with atomic_open(folder / "checkpoint-can-be-written") as file:
         file.write("yes")
     # another process may have been faster
     (folder / "checkpoint-can-be-written").unlink(missing_ok=True)
-
-
-def _check_batch(recipe: Recipe, ranks: Ranks) -> None:
-    if recipe.batch % ranks.size:
-        raise ValueError(f"batch={recipe.batch} rows cannot be shared evenly by {ranks.size} "
-                         "processes; expected a multiple")
-
-
-def _text_of(stream: TokenStream) -> str:
-    return fingerprint(np.array([stream.held_out, len(stream.tokenizer)]), stream.ids)
 
 
 def _checkpoints(folder: Path) -> list[Path]:
@@ -149,8 +165,8 @@ def _checkpoints(folder: Path) -> list[Path]:
     found = []
     for name in CHECKPOINTS:
         try:
-            found.append((float(read_json(
-                folder / name / "model.json")["extra"]["record"]["step"]), folder / name))
+            card = read_json(folder / name / "model.json")
+            found.append((float(card["extra"]["record"]["step"]), folder / name))
         except FileNotFoundError:                 # not begun, or killed before it was whole
             continue
         except (OSError, ValueError, KeyError, TypeError):
@@ -161,11 +177,9 @@ def _checkpoints(folder: Path) -> list[Path]:
 class _Run:
     """A training with its folder: checkpoints while it works, results when it stops."""
 
-    def __init__(self, training: Training, folder: Path, text: str, data: dict[str, Any],
-                 pause: float) -> None:
-        self.training, self.folder, self.text, self.data, self.pause = training, folder, text, data, pause
-        self.last_save = time.monotonic()
-        self.saves = 0
+    def __init__(self, training: Training, folder: Path, text: str, pause: float) -> None:
+        self.training, self.folder, self.text, self.pause = training, folder, text, pause
+        self.last_save, self.saves = time.monotonic(), 0
 
     def go_on(self, paths: list[Path]) -> None:
         """Stand where the newest sound checkpoint stands."""
@@ -197,52 +211,30 @@ class _Run:
             raise ValueError(f"the run in {self.folder} reads another text, or has other pieces; "
                              "give it its own, or begin anew in another folder")
 
-    def work(self, asked: threading.Event, limit: float, progress: bool) -> None:
+    def work(self, asked: Callable[[], bool], limit: float, progress: bool) -> None:
         """Do the steps that are left, or those before one is asked to stop or ``limit`` seconds are
-        over.
+        over, but one at least.
         """
         training, began = self.training, time.monotonic()
-        before, per_step = training.record.seconds, training.recipe.tokens_per_step
-        todo = range(training.record.step, training.recipe.steps)
-        bar = track(todo, total=training.recipe.steps * per_step, label="pretrain", show=progress
-                    and training.ranks.rank == 0, size=lambda step: per_step, unit=" tokens",
-                    done=training.record.step * per_step)
+        first, before, ranks = training.record.step, training.record.seconds, training.ranks
+
+        def stop() -> bool:
+            """Whether this process, or any other, is to stop now; asking takes time."""
+            now, done = time.monotonic(), training.record.step - first
+            training.record.seconds = before + now - began
+            over = done > 0 and (asked() or now - began > limit)
+            if ranks.size > 1 and done % AGREE_EVERY == 0:
+                over = float(ranks.total(torch.tensor(float(over), device=ranks.device))) > 0
+            elif ranks.size > 1:
+                over = False
+            if not over and now - self.last_save > self.pause:
+                self.save()
+            return over
+
         if training.record.step == 0:
             training.note()
-        for step in bar:
-            self._step()
-            now = time.monotonic()
-            training.record.seconds = before + now - began
-            if training.due():
-                training.note()
-            if self._stop(step, asked, now - began > limit):
-                return
-            if now - self.last_save > self.pause:
-                self.save()
-
-    def _step(self) -> None:
-        try:
-            self.training.step()
-        except torch.OutOfMemoryError as error:
-            recipe, first = self.training.recipe, str(error).split(". ")[0]
-            raise torch.OutOfMemoryError(f"{recipe.batch // recipe.accumulate} rows of "
-                                         f"{recipe.row} at a time do not fit: {first}. Work on a "
-                                         "step in "
-                                         "more parts: "
-                                         f"accumulate={min(recipe.batch, 2 * recipe.accumulate)} "
-                                         "(--accumulate)") from error
-
-    def _stop(self, step: int, asked: threading.Event, over: bool) -> bool:
-        """Whether this process, or any other, is to stop now; processes ask each other every 16
-        steps, for asking takes time.
-        """
-        ranks = self.training.ranks
-        if ranks.size == 1:
-            return asked.is_set() or over
-        if step % AGREE_EVERY:
-            return False
-        return float(ranks.total(torch.tensor(float(asked.is_set() or over),
-                                              device=ranks.device))) > 0
+        training.work(stop, label="pretrain", show=progress and ranks.rank == 0)
+        training.record.seconds = before + time.monotonic() - began
 
     def save(self) -> None:
         """Write a checkpoint beside the one before. Raises TrainingDiverged."""
@@ -254,38 +246,35 @@ class _Run:
             self.saves += 1
         self.last_save = time.monotonic()
 
-    def close(self) -> dict[str, Any]:
+    def close(self, data: dict[str, Any]) -> dict[str, Any]:
         """Write the checkpoint and what was learned. Returns the card."""
         self.save()
         training = self.training
-        card = _card(training, self.data)
+        card, film = _card(training, data), None
         if training.ranks.rank == 0:
-            film = {
-                "frames": np.stack(training.frames).astype(
-                    np.float16), "pieces": training.pieces.astype(np.int32),
-                "counts": training.counts[training.pieces], "all_counts": training.counts
-            } if training.frames else None
+            if training.frames:
+                film = {"frames": np.stack(training.frames).astype(np.float16),
+                        "pieces": training.pieces.astype(np.int32),
+                        "counts": training.counts[training.pieces], "all_counts": training.counts}
             save_bert(self.folder, training.model, training.tokenizer, card=card, film=film)
         return card
 
 
 def _card(training: Training, data: dict[str, Any]) -> dict[str, Any]:
     record, recipe, measured = training.record, training.recipe, training.measure()
-    cuda = training.ranks.device.type == "cuda"
-    device = (torch.cuda.get_device_name(training.ranks.device)
-              if cuda
-              else f"{platform.system()} {platform.machine()}, {available_cores()} cores")
-    return {
-        "name": "LessonBERT", "format": 1, "method": "masked language modelling" +
-        (" and next sentence" if recipe.next_sentence else ""), "data": data,
-        "recipe": asdict(recipe), "seed": recipe.seed, "vocabulary": len(
-            training.tokenizer), "parameters": sum(p.numel() for p in training.model.parameters()),
-        "steps": record.step, "steps planned": recipe.steps,
-        "tokens": record.step * recipe.tokens_per_step, "seconds": round(
-            record.seconds), "device": device, "processes": training.ranks.size,
-        "python": platform.python_version(), "versions": {
-            name: metadata.version(name) for name in ("torch", "tokenizers", "numpy")
-        }, **{
-            name: round(value, 4) for name, value in measured.items()
-        }, "loss": record.curve, "moments": record.seen
-    }
+    if training.device.type == "cuda":
+        device = torch.cuda.get_device_name(training.device)
+    else:
+        device = f"{platform.system()} {platform.machine()}, {available_cores()} cores"
+    more = " and next sentence" if recipe.next_sentence else ""
+    return {"name": "LessonBERT", "format": 1, "method": "masked language modelling" + more,
+            "data": data, "recipe": asdict(recipe), "seed": recipe.seed,
+            "vocabulary": len(training.tokenizer),
+            "parameters": sum(p.numel() for p in training.model.parameters()),
+            "steps": record.step, "steps planned": recipe.steps,
+            "tokens": record.step * recipe.tokens_per_step, "seconds": round(record.seconds),
+            "device": device, "processes": training.ranks.size,
+            "python": platform.python_version(),
+            "versions": {name: metadata.version(name) for name in ("torch", "tokenizers", "numpy")},
+            **{name: round(value, 4) for name, value in measured.items()},
+            "loss": record.curve, "moments": record.seen}

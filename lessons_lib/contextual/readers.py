@@ -17,10 +17,19 @@ import torch
 from torch import Tensor, nn
 
 from .batching import Numbered, padded, placed
-from .lesson_bert import LessonBert
+from .lesson_bert import EPS, LessonBert
 from .padding_free import packed_states, padded_states, runs_of
 
-__all__ = ["BertReader", "Group", "OtherReader", "Reader"]
+__all__ = ["BertReader", "Group", "OtherReader", "Reader", "is_plain_bert"]
+
+PLAIN = {"model_type": "bert", "hidden_act": "gelu", "type_vocab_size": 2, "layer_norm_eps": EPS,
+         "position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False}
+
+
+def is_plain_bert(config: dict[str, Any]) -> bool:
+    """Whether a `LessonBert` is the same model: a BERT in the form of the paper, as nearly all."""
+    plain = all(config.get(key, value) == value for key, value in PLAIN.items())
+    return plain and "hidden_size" in config
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +87,14 @@ class BertReader(Reader):
     Parameters: model; has_pooler, whether its pooler was trained.
     """
 
-    kind = "bert"
+    kind, pooler = "bert", None
 
     def __init__(self, model: LessonBert, *, has_pooler: bool = True) -> None:
         self.model, size = model, model.size
-        self.dim, self.blocks, self.positions, self.vocabulary = size.dim, size.layers, size.positions, size.vocabulary
-        self.pooler = ((lambda at_first: torch.tanh(model.pooler["dense"](at_first)))
-                       if has_pooler
-                       else None)
+        self.dim, self.blocks = size.dim, size.layers
+        self.positions, self.vocabulary = size.positions, size.vocabulary
+        if has_pooler:
+            self.pooler = lambda at_first: torch.tanh(model.pooler["dense"](at_first))
 
     @property
     def word_table(self) -> Tensor:
@@ -100,19 +109,15 @@ class BertReader(Reader):
             yield Group(rows, ids, mask, padded_states(self.model, ids, mask, wanted))
             return
         ids, places = placed(numbered, rows, self.device)
-        lengths = numbered.lengths[rows].tolist()
-        states, runs, first = packed_states(self.model, ids, places, lengths,
-                                            wanted), runs_of(lengths), 0
-        cut = {
-            number: state.split([count * length
-                                 for _, count, length in runs])
-            for number, state in states.items()
-        }
+        lengths, first = numbered.lengths[rows].tolist(), 0
+        states, runs = packed_states(self.model, ids, places, lengths, wanted), runs_of(lengths)
+        sizes = [count * length for _, count, length in runs]
+        cut = {number: state.split(sizes) for number, state in states.items()}
         for i, (token, count, length) in enumerate(runs):
             shape = (count, length)
-            yield Group(rows[first:first + count], ids[token:token + count * length].view(shape),
-                        torch.ones(shape, dtype=torch.bool),
-                        {number: parts[i].view(*shape, -1) for number, parts in cut.items()})
+            of_run = {number: parts[i].view(*shape, -1) for number, parts in cut.items()}
+            yield Group(rows[first : first + count], ids[token : token + sizes[i]].view(shape),
+                        torch.ones(shape, dtype=torch.bool), of_run)
             first += count
 
 
@@ -124,12 +129,16 @@ class OtherReader(Reader):
 
     def __init__(self, model: Any, *, has_pooler: bool) -> None:
         self.model, config = model, model.config
-        self.kind, self.dim, self.blocks = config.model_type, config.hidden_size, config.num_hidden_layers
-        self.vocabulary, self.pad = self.word_table.shape[0], config.pad_token_id or 0
-        self.positions = _positions(model)
-        self.pooler = ((lambda at_first: model.pooler(at_first[:, None]))
-                       if has_pooler and getattr(model, "pooler", None) is not None
-                       else None)
+        self.kind, self.dim = config.model_type, config.hidden_size
+        self.blocks, self.pad = config.num_hidden_layers, config.pad_token_id or 0
+        self.vocabulary, self.pooler = self.word_table.shape[0], None
+        table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+        self.positions = int(getattr(config, "max_position_embeddings", 512))
+        padding = getattr(table, "padding_idx", None)
+        if padding is not None:          # RoBERTa and its like count positions from behind it
+            self.positions -= padding + 1
+        if has_pooler and getattr(model, "pooler", None) is not None:
+            self.pooler = lambda at_first: model.pooler(at_first[:, None])
 
     @property
     def word_table(self) -> Tensor:
@@ -143,13 +152,3 @@ class OtherReader(Reader):
         states = self.model(input_ids=ids, attention_mask=mask.long(),
                             output_hidden_states=True).hidden_states
         yield Group(rows, ids, mask, {number: states[number] for number in wanted})
-
-
-def _positions(model: Any) -> int:
-    """The longest row: RoBERTa and its like begin to count positions after the number of the
-    padding piece.
-    """
-    table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
-    longest = int(getattr(model.config, "max_position_embeddings", 512))
-    skipped = getattr(table, "padding_idx", None)
-    return longest if skipped is None else longest - skipped - 1

@@ -11,24 +11,58 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import check_choice, check_float, check_int, check_seed, shown
+from ..core import check_int
+from ..core.parameters import Choice, Flag, Float, Int, Seed
 from .lesson_bert import BertSize
 
 __all__ = ["RECIPES", "Recipe", "moments"]
+
+
+CHECKED = {
+    "row": Int(low=8), "batch": Int(), "tokens": Int(), "learning_rate": Float(above=0),
+    "clip": Float(above=0), "masked": Float(above=0, high=0.5), "warmup": Float(low=0, high=0.9),
+    "weight_decay": Float(low=0), "precision": Choice("float32", "bfloat16"),
+    "whole_words": Flag(), "next_sentence": Flag(), "compiled": Flag(), "seed": Seed()}
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How a LessonBert is trained.
 
-    dim, layers, heads, feed_forward, dropout: its size. row: pieces in a row, [CLS] and [SEP]
-    included; batch: rows per step, over all processes; accumulate: parts that a step is worked on
-    in, one after the other, to save memory; tokens: places to read in all; learning_rate, reached
-    after the share ``warmup`` of them, then falling to 0 in a straight line; weight_decay, of
-    matrices; clip: longest gradient; masked: share of hidden pieces; whole_words: hide the pieces
-    of a word together; next_sentence: two segments a row, and the head that tells whether they
-    belong together; precision: float32 or bfloat16; compiled: by ``torch.compile``; seed: decides
-    start weights, order, masks, dropout. Raises TypeError, ValueError.
+    Parameters
+    ----------
+    dim, layers, heads, feed_forward, dropout
+        See `BertSize`.
+    row : int >= 8, default 64
+        Tokens in a row, [CLS] and [SEP] included.
+    batch : int >= 1, default 32
+        Rows of a step, over all processes.
+    accumulate : int in [1, batch], default 1
+        Parts that a step is worked on in, one after the other, to save memory.
+    tokens : int >= 1, default 65,000,000
+        To read in all.
+    learning_rate : float > 0, default 1e-3
+        Reached after the share ``warmup`` of them, then falling to 0 in a straight line.
+    warmup : float in [0, 0.9], default 0.05
+    weight_decay : float >= 0, default 0.01
+        Of matrices.
+    clip : float > 0, default 1.0
+        Norm above which a gradient is scaled down.
+    masked : float > 0 and <= 0.5, default 0.15
+        Share of hidden tokens.
+    whole_words : bool, default False
+        Hide the tokens of a word together.
+    next_sentence : bool, default False
+        Two segments a row, and the head that tells whether they belong together.
+    precision : {"float32", "bfloat16"}
+    compiled : bool, default False
+        By ``torch.compile``.
+    seed : int >= 0, default 0
+        Of the random initialisation, order, masks and dropout.
+
+    Raises
+    ------
+    TypeError, ValueError
     """
 
     dim: int = 256
@@ -52,26 +86,25 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_int("row", self.row, low=8)
-        for name in ("batch", "tokens"):
-            check_int(name, getattr(self, name))
+        for name, parameter in CHECKED.items():
+            parameter.check(name, getattr(self, name))
         check_int("accumulate", self.accumulate, high=self.batch)
-        for name in ("learning_rate", "clip"):
-            check_float(name, getattr(self, name), low=0.0, open_low=True)
-        check_float("masked", self.masked, low=0.0, high=0.5, open_low=True)
-        check_float("warmup", self.warmup, low=0.0, high=0.9)
-        check_float("weight_decay", self.weight_decay, low=0.0)
-        check_choice("precision", self.precision, ("float32", "bfloat16"))
-        for name in ("whole_words", "next_sentence", "compiled"):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name}={shown(getattr(self, name))} is "
-                                f"{type(getattr(self, name)).__name__}; expected True or False")
-        check_seed(self.seed)
 
     def size(self, vocabulary: int) -> BertSize:
-        """The sizes of the model for a vocabulary.
+        """The sizes of the model.
 
-        Raises ValueError when they do not fit each other.
+        Parameters
+        ----------
+        vocabulary : int
+
+        Returns
+        -------
+        BertSize
+
+        Raises
+        ------
+        ValueError
+            They do not fit each other.
         """
         return BertSize(vocabulary, self.dim, self.layers, self.heads, self.feed_forward, self.row,
                         self.dropout)
@@ -92,8 +125,15 @@ class Recipe:
         return max(1, round(self.masked * (self.row - 2)))
 
     def rate(self, step: int) -> float:
-        """The learning rate of a step (counted from 0): up in a straight line during the warm-up,
-        then down to 0.
+        """The learning rate: up in a straight line during the warm-up, then down to 0.
+
+        Parameters
+        ----------
+        step : int >= 0
+
+        Returns
+        -------
+        float
         """
         done, warm = (step + 0.5) / self.steps, self.warmup
         return self.learning_rate * (done / warm if done < warm else (1 - done) / (1 - warm))

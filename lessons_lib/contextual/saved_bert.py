@@ -29,19 +29,31 @@ KEPT = ("config.json", "tokenizer.json", "vocab.txt")
 
 def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokenizer: WordPiece, *,
               card: dict[str, Any], film: dict[str, np.ndarray] | None = None) -> None:
-    """Write weights (float16), tokenizer, ``config.json``, ``film.safetensors`` if given, and at
-    last ``card.json`` with the checksums of all.
+    """Write a model: weights (float16), tokenizer, config, film, and at last its card.
 
     A model that is there stays readable at every moment: its card first says what its files become.
-    Raises TrainingDiverged for weights beyond float16, OSError when the folder cannot be written.
+
+    Parameters
+    ----------
+    folder : str or path
+    model : LessonBertForPretraining
+    tokenizer : WordPiece
+    card : dict
+        What is known of the model; the checksums of all files are added.
+    film : dict of str to array, optional
+
+    Raises
+    ------
+    TrainingDiverged
+        Weights beyond float16.
+    OSError
+        The folder cannot be written.
     """
     from safetensors.numpy import save
 
     target = Path(folder)
-    weights = {
-        name: value.detach().cpu().to(torch.float16).numpy()
-        for name, value in model.state_dict().items()
-    }
+    weights = {name: value.detach().cpu().to(torch.float16).numpy()
+               for name, value in model.state_dict().items()}
     wide = sorted(name for name, value in weights.items() if not np.isfinite(value).all())
     if wide:
         raise TrainingDiverged(f"{len(wide)} weights are beyond the 65,504 of float16 "
@@ -49,8 +61,8 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
                                "smaller learning_rate")
     content = {WEIGHTS: save(weights, metadata={"format": "pt"})}
     if film is not None:
-        content["film.safetensors"] = save(
-            {name: np.ascontiguousarray(array) for name, array in film.items()})
+        content["film.safetensors"] = save({name: np.ascontiguousarray(array)
+                                            for name, array in film.items()})
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
     announce(target, sums)
     for name, data in content.items():
@@ -59,19 +71,27 @@ def save_bert(folder: str | os.PathLike, model: LessonBertForPretraining, tokeni
     tokenizer.save(target)
     write_json(target / "config.json", model.bert.size.to_config())
     files = sums | {name: sha256(target / name) for name in KEPT}
-    write_json(
-        target / CARD, card | {
-            "bytes": len(content[WEIGHTS]), "sha256": sums[WEIGHTS], "dtype": "float16",
-            "files": files
-        })
-
+    write_json(target / CARD, card | {"bytes": len(content[WEIGHTS]), "sha256": sums[WEIGHTS],
+                                      "dtype": "float16", "files": files})
 
 
 def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, WordPiece]:
     """Read model (float32, on the CPU, no dropout) and tokenizer.
 
-    Raises FileNotFoundError, DamagedFile: a file is missing, cut or changed, sizes or names of
-    weights are not those that ``config.json`` asks for.
+    Parameters
+    ----------
+    folder : str or path
+
+    Returns
+    -------
+    LessonBertForPretraining, WordPiece
+
+    Raises
+    ------
+    FileNotFoundError
+    DamagedFile
+        A file is missing, cut or changed; sizes or names of weights are not those that
+        ``config.json`` asks for.
     """
     path = existing_path(folder)
     for name in ("config.json", WEIGHTS):

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["save_encoder"]
 
 
-def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card: dict[str,
-                                                                                      Any]) -> None:
+def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *,
+                 card: dict[str, Any]) -> None:
     """Write model, tokenizer, pooling and at last ``card.json`` with the checksums of all.
 
     Parameters: folder, made if need be; files of an encoder that is there are replaced one by one,
@@ -37,20 +37,20 @@ def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *, card:
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     try:
-        write_model(encoder, draft, layers=None)
-        write_settings(encoder, draft)
-        names = sorted(
-            path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file())
+        write_model(draft, encoder.reader, encoder.tokenizer, longest=encoder.longest)
+        write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
+                       normalize=encoder.normalize)
+        names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*")
+                       if path.is_file())
         sums = {name: sha256(draft / name) for name in names}
         plain = {name: digest for name, digest in sums.items() if "/" not in name}
         announce(target, plain)
         for name in names:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(draft / name, target / name)
-        write_json(
-            target / CARD, card | {
-                "dtype": "float32", "bytes": (target / WEIGHTS).stat().st_size if
-                (target / WEIGHTS).exists() else 0, "sha256": sums.get(WEIGHTS), "files": plain
-            })
+        weights = target / WEIGHTS
+        write_json(target / CARD, card | {
+            "dtype": "float32", "bytes": weights.stat().st_size if weights.exists() else 0,
+            "sha256": sums.get(WEIGHTS), "files": plain})
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -9,22 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import DamagedFile, read_json, shown, write_json
 from .pooling import LAST_K, POOLINGS
 
-if TYPE_CHECKING:
-    from .encoder import ContextualEncoder
-
 __all__ = ["FolderSettings", "folder_settings", "pooling_of", "write_settings"]
 
-MODES = {
-    "pooling_mode_mean_tokens": "last", "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max"
-}
+MODES = {"pooling_mode_mean_tokens": "last", "pooling_mode_cls_token": "cls",
+         "pooling_mode_max_tokens": "max"}
 BY_NAME = {"mean": "last", "cls": "cls", "max": "max"}
-OURS = "pooling of lessons_lib"  # the key of a pooling for which sentence-transformers has no word
+OURS = "pooling of lessons_lib"    # key of a pooling for which sentence-transformers has no word
 TYPES = "sentence_transformers.models"
 WIDTHS = ("word_embedding_dimension", "embedding_dimension")
 
@@ -64,9 +59,8 @@ def folder_settings(folder: Path) -> FolderSettings:
         return FolderSettings()
     modules = read_json(path, max_bytes=1_000_000)
     try:
-        kinds = ([
-            (str(module["type"]).rsplit(".", 1)[-1], str(module["path"])) for module in modules
-        ])
+        kinds = [(str(module["type"]).rsplit(".", 1)[-1], str(module["path"]))
+                 for module in modules]
     except (TypeError, KeyError) as error:
         raise DamagedFile(f"{path} is no list of modules with type and path: {error!r}") from error
     names = [kind for kind, _ in kinds]
@@ -105,8 +99,13 @@ def pooling_of(config: dict[str, Any], where: object) -> str:
             return ours
         raise ValueError(f"{where} asks for {shown(ours)}; expected one of {', '.join(POOLINGS)}")
     said = config.get("pooling_mode")
-    chosen = [said] if isinstance(said, str) else list(said) if isinstance(said, (list, tuple)) else \
-        [key for key, on in config.items() if key.startswith("pooling_mode_") and on is True]
+    if isinstance(said, (list, tuple)):
+        chosen = list(said)
+    elif isinstance(said, str):
+        chosen = [said]
+    else:
+        chosen = [key for key, on in config.items()
+                  if key.startswith("pooling_mode_") and on is True]
     found = [(BY_NAME | MODES).get(mode) for mode in chosen]
     if len(found) != 1 or found[0] is None:
         raise ValueError(f"{where} asks for {', '.join(map(str, chosen)) or 'no pooling'}; "
@@ -123,26 +122,21 @@ def _longest(folder: Path) -> int | None:
     return value
 
 
-def write_settings(encoder: ContextualEncoder, folder: Path) -> None:
-    """Write how an encoder reads texts into the folder of its model: pooling, normalising, and its
-    limit of length.
+def write_settings(folder: Path, pooling: str, *, dim: int, longest: int, normalize: bool) -> None:
+    """Write how an encoder reads texts into the folder of its model.
 
-    A pooling that sentence-transformers has no word for is written under a name of ours, which only
-    `folder_settings` understands.
+    Parameters: folder; pooling, one that sentence-transformers has no word for is written under a
+    name of ours, which only `folder_settings` understands; dim; longest text; normalize.
     """
-    def module(i: int, path: str, kind: str) -> dict[str, Any]:
-        return {"idx": i, "name": str(i), "path": path, "type": f"{TYPES}.{kind}"}
-
-    modules = [module(0, "", "Transformer"), module(1, "1_Pooling", "Pooling")]
-    modules += [module(2, "2_Normalize", "Normalize")] if encoder.normalize else []
-    modes = {
-        mode: BY_NAME[name] == encoder.pooling or encoder.pooling == name
-        for mode, name in (("pooling_mode_mean_tokens", "mean"), ("pooling_mode_cls_token", "cls"),
-                           ("pooling_mode_max_tokens", "max"))
-    }
-    ours = {} if any(modes.values()) else {OURS: encoder.pooling}
+    modes = {mode: name in (pooling, "last" if pooling == "mean" else "")
+             for mode, name in MODES.items()}
+    ours = {} if any(modes.values()) else {OURS: pooling}
+    kinds = [("", "Transformer"), ("1_Pooling", "Pooling")]
+    kinds += [("2_Normalize", "Normalize")] if normalize else []
     write_json(folder / "1_Pooling" / "config.json",
-               {"word_embedding_dimension": encoder.dim} | modes | ours)
+               {"word_embedding_dimension": dim} | modes | ours)
     write_json(folder / "sentence_bert_config.json",
-               {"max_seq_length": encoder.longest, "do_lower_case": False})
-    write_json(folder / "modules.json", modules)
+               {"max_seq_length": longest, "do_lower_case": False})
+    write_json(folder / "modules.json",
+               [{"idx": i, "name": str(i), "path": path, "type": f"{TYPES}.{kind}"}
+                for i, (path, kind) in enumerate(kinds)])

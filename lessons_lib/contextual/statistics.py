@@ -16,8 +16,8 @@ from ..core import check_array, check_int, generator
 
 __all__ = ["SAMPLE", "sampled_pieces", "table_frame", "table_statistics"]
 
-SAMPLE = 2000                                     # pieces in each frame of the film
-LEAST = 5  # occurrences below which a piece says nothing about frequency
+SAMPLE = 2000                   # pieces in each frame of the film
+LEAST = 5                       # occurrences below which a piece says nothing about frequency
 SHARES = 5
 
 
@@ -34,13 +34,24 @@ def sampled_pieces(counts: np.ndarray, n: int = SAMPLE, *, seed: int = 0) -> np.
 
 
 def table_statistics(table: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
-    """Four figures of a word table (vocabulary, dim): ``norm_frequency``, Pearson's correlation of
-    a vector's length and the logarithm of its count; ``mean_cosine`` of all pairs of different
-    words; ``shares`` of the first five squared singular values in their sum, uncentred;
-    ``mean_norm``.
+    """Four figures of a word table.
 
-    Parameters: table; counts (vocabulary,), pieces with less than five occurrences are left out.
-    Raises TypeError, ValueError.
+    Parameters
+    ----------
+    table : (vocabulary, dim) real
+    counts : (vocabulary,) int
+        Pieces with less than five occurrences are left out.
+
+    Returns
+    -------
+    dict
+        ``norm_frequency``, Pearson's correlation of a vector's norm and the logarithm of its count;
+        ``mean_cosine`` of all pairs of different words; ``shares`` of the first five squared
+        singular values in their sum, uncentred; ``mean_norm``.
+
+    Raises
+    ------
+    TypeError, ValueError
     """
     table, counts = check_array("table", table), check_array("counts", counts, ndim=1)
     if len(counts) != len(table):
@@ -56,12 +67,11 @@ def table_statistics(table: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
     n, logs = len(rows), np.log(counts[known])
     spectrum = np.linalg.eigvalsh(rows.T @ rows)[::-1].clip(min=0)
     even = norms.std() == 0 or logs.std() == 0
-    return {
-        "norm_frequency": 0.0 if even else float(np.corrcoef(norms, logs)[0, 1]),
-        "mean_cosine": float((np.sum(unit.sum(axis=0)**2) - np.sum(unit**2)) / (n * (n - 1))),
-        "shares": (spectrum[:SHARES] / max(spectrum.sum(), 1e-300)).tolist(), "mean_norm": float(
-            norms.mean())
-    }
+    cosines = np.sum(unit.sum(axis=0)**2) - np.sum(unit**2)
+    return {"norm_frequency": 0.0 if even else float(np.corrcoef(norms, logs)[0, 1]),
+            "mean_cosine": float(cosines / (n * (n - 1))),
+            "shares": (spectrum[:SHARES] / max(spectrum.sum(), 1e-300)).tolist(),
+            "mean_norm": float(norms.mean())}
 
 
 def table_frame(table: np.ndarray, counts: np.ndarray, pieces: np.ndarray) -> np.ndarray:

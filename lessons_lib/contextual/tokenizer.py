@@ -22,10 +22,10 @@ from ..core import (DamagedFile, check_int, checked_batches, checked_texts, exis
 
 __all__ = ["SPECIAL", "WordPiece"]
 
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")          # ids 0 to 4
-MOST = 32_768                                                     # ids fit into 16 bits with sign
-ALPHABET = 300  # letters with pieces of their own; rarer ones make a word [UNK]
-LONGEST_WORD = 100  # letters; longer ones are [UNK], as in BERT
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")         # ids 0 to 4
+MOST = 32_768                   # ids fit into 16 bits with sign
+ALPHABET = 300                  # letters with pieces of their own; rarer ones make a word [UNK]
+LONGEST_WORD = 100              # letters; longer ones are [UNK], as in BERT
 
 
 class WordPiece:
@@ -66,29 +66,32 @@ class WordPiece:
 
         check_int("size", size, low=len(SPECIAL) + 1, high=MOST)
         engine = _engine({})
-        plain = ([
-            engine.normalizer.normalize_str(text) for text in checked_texts(texts, name="texts")
-        ])
+        plain = [engine.normalizer.normalize_str(text)
+                 for text in checked_texts(texts, name="texts")]
         letters: Counter[str] = Counter()
         for text in plain:
             letters.update(text)
         for space in [letter for letter in letters if letter.isspace()]:
             del letters[space]
-        kept = [
-            letter for letter, _ in sorted(letters.items(), key=lambda item: (-item[1], item[0]))
-            [:ALPHABET]
-        ]
+        ordered = sorted(letters, key=lambda letter: (-letters[letter], letter))
+        kept = ordered[:ALPHABET]
         if not kept:
             raise ValueError(f"texts hold 0 tokens in {len(plain)} documents; expected at least "
                              "one letter")
-        first = [*SPECIAL, *_single(sorted(kept))]
+        # given rather than learned: the trainer numbers letters by chance, and pairs of equal
+        # count by these numbers
+        first = [*SPECIAL]
+        for letter in sorted(kept):
+            inside = [f"##{letter}"] if unicodedata.category(letter)[0] != "P" else []
+            first += [letter, *inside]
         if len(first) > size:
             raise ValueError(f"size={size} is too small: {len(kept)} letters of the texts and "
                              f"{len(SPECIAL)} special pieces need {len(first)}; "
                              f"expected size >= {len(first)}")
         rare = dict.fromkeys(map(ord, letters.keys() - set(kept)), " ")
-        trainer = trainers.WordPieceTrainer(vocab_size=size, min_frequency=check_int(
-            "min_count", min_count), special_tokens=first, show_progress=False)
+        trainer = trainers.WordPieceTrainer(
+            vocab_size=size, min_frequency=check_int("min_count", min_count), special_tokens=first,
+            show_progress=False)
         engine.train_from_iterator((text.translate(rare) for text in plain), trainer)
         learned = engine.get_vocab()
         return cls(sorted(learned, key=lambda piece: learned[piece]))
@@ -98,13 +101,9 @@ class WordPiece:
 
         Raises TypeError, ValueError for what is no text.
         """
-        found: list[list[int]] = []
-        for batch in checked_batches(texts, name="texts", allow_empty=True, size=4096):
-            found += [
-                encoding.ids
-                for encoding in self.engine.encode_batch_fast(batch, add_special_tokens=False)
-            ]
-        return found
+        return [encoding.ids
+                for batch in checked_batches(texts, name="texts", allow_empty=True, size=4096)
+                for encoding in self.engine.encode_batch_fast(batch, add_special_tokens=False)]
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write ``tokenizer.json``, ``vocab.txt`` and ``tokenizer_config.json``, the files of a
@@ -148,13 +147,3 @@ def _engine(vocabulary: dict[str, int]) -> Any:
         engine.post_processor = processors.BertProcessing(("[SEP]", SPECIAL.index("[SEP]")),
                                                           ("[CLS]", SPECIAL.index("[CLS]")))
     return engine
-
-
-def _single(letters: Iterable[str]) -> list[str]:
-    """Pieces of one letter, which are given rather than learned: the trainer numbers them by
-    chance, and pairs of equal count by those numbers.
-    """
-    return ([
-        piece for letter in letters for piece in (
-            [letter] if unicodedata.category(letter)[0] == "P" else [letter, f"##{letter}"])
-    ])

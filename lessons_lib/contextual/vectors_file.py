@@ -22,7 +22,7 @@ import numpy as np
 
 from ..core import (DamagedFile, DataWarning, Encoder, check_int, checked_batches, read_json, shown,
                     track, warn_data, write_json)
-from ..datasets.download import locked
+from ..core.locks import locked
 
 __all__ = ["encode_to"]
 
@@ -35,13 +35,32 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
               batch_size: int = 256, progress: bool = False) -> np.ndarray:
     """Encode texts into a file, and go on with it if it was begun before; nothing is encoded twice.
 
-    Parameters: encoder; path, ending in ``.npy``; texts, any iterable of str, in the same order
-    whenever the call is repeated; batch_size, passed to the encoder; progress, a bar. Ctrl-C keeps
-    all rows but those of the last 4096 texts at most; the same call goes on. A finished file of the
-    same texts and encoder is returned as it is. Returns (n, dim) float32, mapped from the file.
+    Ctrl-C keeps all rows but those of the last 4096 texts at most; the same call goes on. A
+    finished file of the same texts and encoder is returned as it is.
 
-    Raises TypeError, ValueError (a path, texts, a file of other texts or of another encoder),
-    FileExistsError (a file without a card), DamagedFile.
+    Parameters
+    ----------
+    encoder : Encoder
+    path : str or path
+        Ends in ``.npy``.
+    texts : iterable of str
+        In the same order whenever the call is repeated.
+    batch_size : int >= 1, default 256
+        Handed on to the encoder.
+    progress : bool, default False
+
+    Returns
+    -------
+    (n, dim) float32
+        Mapped from the file.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A path, texts, a file of other texts or of another encoder.
+    FileExistsError
+        A file without a card.
+    DamagedFile
     """
     check_int("batch_size", batch_size)
     if not isinstance(encoder, Encoder):
@@ -53,7 +72,7 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
                          "in '.npy'")
     batches = checked_batches(texts, name="texts", allow_empty=True, size=TEXTS_AT_ONCE)
     total = len(texts) if hasattr(texts, "__len__") else None
-    with locked(target), _explained(target):
+    with _explained(target), locked(target):
         rows = _Rows(target, encoder)
         with _one_warning() as heard:
             for batch in track(batches, total=total, label=f"encode {target.name}", show=progress,
@@ -73,18 +92,18 @@ def _explained(target: Path) -> Iterator[None]:
         if error.errno is None:                   # one of ours, which says so itself
             raise
         existing = next(folder for folder in (target.parent, *target.parents) if folder.exists())
-        raise type(error)(error.errno, f"cannot write {target}: {error.strerror}; "
-                                       f"{shutil.disk_usage(existing).free:,} bytes are free "
-                                       "there. What "
-                                       "was encoded is kept: the same call goes on") from error
+        free = shutil.disk_usage(existing).free
+        raise type(error)(error.errno, f"cannot write {target}: {error.strerror}; {free:,} bytes "
+                          "are free there. What was encoded is kept: the same call goes on"
+                          ) from error
 
 
 class _Rows:
     """The file on its way, and its card."""
 
     def __init__(self, target: Path, encoder: Encoder) -> None:
-        self.target, self.part, self.card_file = target, target.with_name(
-            target.name + ".part"), target.with_name(target.name + ".json")
+        self.target, self.part = target, target.with_name(f"{target.name}.part")
+        self.card_file = target.with_name(f"{target.name}.json")
         self.dim, self.about = int(encoder.dim), _about(encoder)
         self.finished, self.n, self.at = target.exists(), 0, 0
         self.known: list[list[Any]] = self._known()
@@ -105,8 +124,8 @@ class _Rows:
             return []
         card = read_json(self.card_file)
         try:
-            known, about, version = [[int(n), str(digest)] for n, digest in card["parts"]
-                                     ], card["encoder"], int(card["format"])
+            known = [[int(n), str(digest)] for n, digest in card["parts"]]
+            about, version = card["encoder"], int(card["format"])
             same = (about["settings"] == self.about["settings"]
                     and np.allclose(about["probe"], self.about["probe"], rtol=1e-3, atol=1e-6))
         except (TypeError, KeyError, ValueError) as error:
@@ -118,20 +137,17 @@ class _Rows:
         if not same:
             raise ValueError(f"{self.target} was begun by another encoder: "
                              f"{shown(about['settings'])}, now {shown(self.about['settings'])}, or "
-                             "one "
-                             "with other weights. Choose another name, or remove "
+                             "one with other weights. Choose another name, or remove "
                              f"{self.target.name}, .part and .json")
         return known
 
     def _check_size(self, path: Path) -> None:
-        """Raise DamagedFile for a file that has not as many bytes as the rows that the card knows.
-        """
+        """Raise DamagedFile for a file without the bytes of the rows that the card knows."""
         n = sum(n for n, _ in self.known)
         found, expected = path.stat().st_size, len(self._header(n)) + self._row * n
         if found != expected:
             raise DamagedFile(f"{path} was cut or changed: {found:,} bytes found, {expected:,} "
-                              f"expected. Remove it and {self.card_file.name}, and "
-                              "begin anew")
+                              f"expected. Remove it and {self.card_file.name}, and begin anew")
 
     @property
     def _row(self) -> int:
@@ -212,10 +228,8 @@ def _about(encoder: Encoder) -> dict[str, Any]:
         warnings.simplefilter("ignore", DataWarning)
         probe = encoder.encode([PROBE])[0]
     words = repr(encoder)
-    return {
-        "settings": f"{encoder.name}, {encoder.dim}" if " at 0x" in words else words,
-        "probe": [float(f"{x:.5g}") for x in probe[:16]]
-    }
+    return {"settings": f"{encoder.name}, {encoder.dim}" if " at 0x" in words else words,
+            "probe": [float(f"{x:.5g}") for x in probe[:16]]}
 
 
 def _checksum(texts: list[str]) -> str:

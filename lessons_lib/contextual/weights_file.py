@@ -8,16 +8,15 @@ by `bert_files`, `saved_bert` and `loading`.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import torch
 
 from ..core import DamagedFile, read_json, sha256, shown, write_json
 
-__all__ = [
-    "CARD", "WEIGHTS", "announce", "check_index", "check_kind", "check_names", "check_numbers",
-    "check_sums", "read_weights"
-]
+__all__ = ["CARD", "WEIGHTS", "announce", "check_index", "check_kind", "check_names",
+           "check_numbers", "check_sums", "read_weights", "refuse_names"]
 
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _PICKLE = re.compile(rb"\x80[\x02-\x05]|PK\x03\x04")
@@ -65,9 +64,8 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 def check_numbers(path: Path, weights: dict[str, torch.Tensor]) -> None:
     """Raise DamagedFile where a weight is not finite."""
-    bad = sorted(
-        name for name, weight in weights.items()
-        if weight.is_floating_point() and not bool(torch.isfinite(weight.sum(dtype=torch.float64))))
+    bad = sorted(name for name, weight in weights.items() if weight.is_floating_point()
+                 and not bool(torch.isfinite(weight.sum(dtype=torch.float64))))
     if bad:
         raise DamagedFile(f"{path} holds NaN or infinity in {len(bad)} of {len(weights)} weights "
                           f"({', '.join(bad[:5])}); get it again, or train anew")
@@ -136,14 +134,15 @@ def check_names(path: Path, wanted: dict[str, tuple[int, ...]],
     """Raise DamagedFile where names or shapes of weights are not those wanted: how many, and at
     most five of them.
     """
-    wrong = {
-        "missing": sorted(wanted.keys() - found.keys()),
-        "unexpected": sorted(found.keys() - wanted.keys()), "of another shape": sorted(
-            name for name in wanted.keys() & found.keys() if wanted[name] != found[name])
-    }
-    said = ([
-        f"{len(names)} {kind} ({', '.join(names[:5])})" for kind, names in wrong.items() if names
-    ])
+    other = [name for name in wanted.keys() & found.keys() if wanted[name] != found[name]]
+    refuse_names(path, {"missing": wanted.keys() - found.keys(),
+                        "unexpected": found.keys() - wanted.keys(), "of another shape": other})
+
+
+def refuse_names(path: Path, wrong: Mapping[str, Collection[str]]) -> None:
+    """Raise DamagedFile where there are wrong names of some kind."""
+    said = [f"{len(names)} {kind} ({', '.join(sorted(names)[:5])})"
+            for kind, names in wrong.items() if names]
     if said:
         raise DamagedFile(f"{path} does not hold the weights that config.json asks for: "
                           f"{'; '.join(said)}")

@@ -22,19 +22,17 @@ from ..core import check_float, check_int, shown
 from ..text.stop_words import ENGLISH
 from ..vectors import WordVectors
 
-__all__ = [
-    "Change", "back_translation", "compose", "crop", "delete_one_word", "delete_words", "eda",
-    "insert_words", "joined", "neighbour_synonyms", "replace_synonyms", "swap_words", "words_of"
-]
+__all__ = ["Change", "back_translation", "compose", "crop", "delete_one_word", "delete_words",
+           "eda", "insert_words", "joined", "neighbour_synonyms", "replace_synonyms", "swap_words",
+           "words_of"]
 
 Change = Callable[[str, np.random.Generator], str]
 Words = Callable[[str], Sequence[str]]
 Synonyms = Mapping[str, Sequence[str]]
 
 # Chinese characters, kana, and the punctuation and full-width forms that go with them.
-UNSPACED = (
-    r"\u3001-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003134f"
-)
+UNSPACED = (r"\u3001-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+            r"\uff01-\uff60\U00020000-\U0003134f")
 WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 NO_SPACE = re.compile(rf"[{UNSPACED}]")
 EDGES = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
@@ -56,11 +54,11 @@ def joined(words: Sequence[str]) -> str:
     >>> joined(["我", "爱", "New", "York", "。"])
     '我爱 New York 。'
     """
-    found = []
+    parts = []
     for before, word in zip(["", *words], words, strict=False):
         apart = before and not (NO_SPACE.match(before[-1]) and NO_SPACE.match(word[0]))
-        found.append(f" {word}" if apart else word)
-    return "".join(found)
+        parts.append(f" {word}" if apart else word)
+    return "".join(parts)
 
 
 # ----------------------------------------------------------------------------- without other words
@@ -133,9 +131,9 @@ def insert_words(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.r
     new = list(old)
     for _ in range(_times(share, len(old))):
         for _ in range(DRAWS):
-            found = _synonyms_of(new[rng.integers(len(new))], synonyms)
-            if found:
-                new.insert(int(rng.integers(len(new))), found[0])
+            others = synonyms.get(_core(new[rng.integers(len(new))]))
+            if others:
+                new.insert(int(rng.integers(len(new))), others[0])
                 break
     return _new(text, old, new)
 
@@ -152,13 +150,12 @@ def replace_synonyms(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: 
     """
     _check_synonyms(synonyms)
     old = _cut(text, words)
-    able = sorted(
-        {_core(word) for word in old if _core(word) not in keep and _synonyms_of(word, synonyms)})
+    able = sorted({core for word in old if (core := _core(word)) not in keep
+                   and synonyms.get(core)})
     chosen = [able[i] for i in rng.permutation(len(able))[: _times(share, len(old))]]
     becomes = {word: synonyms[word][rng.integers(len(synonyms[word]))] for word in chosen}
-    return _new(
-        text, old,
-        [_dressed(becomes[_core(word)], word) if _core(word) in becomes else word for word in old])
+    return _new(text, old, [_dressed(becomes[_core(word)], word) if _core(word) in becomes else word
+                            for word in old])
 
 
 def neighbour_synonyms(vectors: WordVectors, texts: Iterable[str], *, n: int = 3,
@@ -172,16 +169,10 @@ def neighbour_synonyms(vectors: WordVectors, texts: Iterable[str], *, n: int = 3
     """
     check_int("n", n)
     check_float("closest", closest, low=-1.0, high=1.0)
-    known = sorted({
-        core for text in texts for word in words_of(text)
-        if (core := _core(word)) in vectors and core not in ENGLISH
-    })
-    near = {
-        word: [other
-               for other, cosine in vectors.most_similar(word, topn=n)
-               if cosine >= closest]
-        for word in known
-    }
+    known = sorted({core for text in texts for word in words_of(text)
+                    if (core := _core(word)) in vectors and core not in ENGLISH})
+    near = {word: [other for other, cosine in vectors.most_similar(word, topn=n)
+                   if cosine >= closest] for word in known}
     return {word: others for word, others in near.items() if others}
 
 
@@ -195,13 +186,12 @@ def eda(text: str, synonyms: Synonyms, *, share: float = 0.1, n: int = 9, rng: n
     drops all but letters; here the text stays as it is. [wei2019eda]
     """
     check_int("n", n)
-    made = [
-        change for _ in range(n // 4 + 1)
-        for change in (replace_synonyms(text, synonyms, share, rng=rng, words=words),
-                       insert_words(text, synonyms, share, rng=rng, words=words),
-                       swap_words(text, share, rng=rng, words=words),
-                       delete_words(text, share, rng=rng, words=words))
-    ]
+    made = []
+    for _ in range(n // 4 + 1):
+        made += [replace_synonyms(text, synonyms, share, rng=rng, words=words),
+                 insert_words(text, synonyms, share, rng=rng, words=words),
+                 swap_words(text, share, rng=rng, words=words),
+                 delete_words(text, share, rng=rng, words=words)]
     return [*(made[i] for i in rng.permutation(len(made))[:n]), text]
 
 
@@ -274,10 +264,6 @@ def _dressed(word: str, like: str) -> str:
     """A word with the punctuation and the first capital of another."""
     before, core, after = EDGES.match(like).groups()
     return f"{before}{word[:1].upper() + word[1:] if core[:1].isupper() else word}{after}"
-
-
-def _synonyms_of(word: str, synonyms: Synonyms) -> Sequence[str]:
-    return synonyms.get(_core(word), ())
 
 
 def _check_synonyms(synonyms: Synonyms) -> None:

@@ -8,6 +8,7 @@ A smaller relative of RetroMAE. Taught in ``16_outlook``. [xiao2022retromae]
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -16,7 +17,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..contextual import ContextualEncoder
 from ..contextual.batching import Numbered, padded
 from ..contextual.guessing import load_guesser
 from ..contextual.lesson_bert import LessonBert, PredictionHead, start_weights
@@ -24,7 +24,9 @@ from ..contextual.masking import MASK, uniforms
 from ..contextual.ranks import Ranks
 from ..contextual.readers import Group
 from ..contextual.tokenizer import SPECIAL
-from ..core import check_choice, check_float, check_int, shown
+from ..core import check_float, check_int, shown
+from ..core.gradient_run import weights_of
+from ..core.parameters import Choice, Float
 from .batches import Column, Order, in_parts
 from .examples import Examples, sentences
 from .history import Watch
@@ -35,9 +37,9 @@ from .training import DROPOUT, Objective, Training
 __all__ = ["HEADS", "AutoEncoding", "hidden_places", "rebuild_loss"]
 
 HEADS = ("pretrained", "fresh")
-ENCODER, DECODER = 11, 12  # words of chance: what is hidden from each of the two
-START = 13                                        # and where fresh weights begin
-AT_ONCE = 256                                     # texts, when asked how well it rebuilds
+ENCODER, DECODER = 11, 12     # numbers of the seed: what is hidden from each of the two,
+START = 13                    # and the random initialisation
+AT_ONCE = 256                 # texts, when asked how well it rebuilds
 
 
 def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tensor:
@@ -49,10 +51,10 @@ def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tens
     """
     inner = seen & (ids >= len(SPECIAL))
     counts = inner.sum(dim=1, keepdim=True)
-    wanted = (counts *
-              check_float("share", share, low=0.0, high=1.0)).round().clamp(min=float(share > 0))
-    draws = uniforms(seed, ENCODER, torch.arange(len(ids), device=ids.device),
-                     ids.shape[1]).masked_fill(~inner, 2.0)
+    check_float("share", share, low=0.0, high=1.0)
+    wanted = (counts * share).round().clamp(min=float(share > 0))
+    rows = torch.arange(len(ids), device=ids.device)
+    draws = uniforms(seed, ENCODER, rows, ids.shape[1]).masked_fill(~inner, 2.0)
     return inner & (draws.argsort(dim=1).argsort(dim=1) < wanted)
 
 
@@ -69,51 +71,36 @@ def rebuild_loss(scores: Tensor, pieces: Tensor, text: Tensor, n: int) -> Tensor
 
 
 class AutoEncoding(Trainer):
-    """Learn sentence vectors by rebuilding the sentence, of which little is left, with a decoder of
-    one block.
+    """Learn sentence vectors by rebuilding the sentence with a decoder of one block.
 
-    Parameters
-        encoder: a BERT of the course's own architecture; see `Trainer` for all settings that are
-        not named here. encoder_hides, decoder_hides: shares of a text's pieces that each of the two
-        is not shown. own_weight: of the loss of the encoder's own hidden pieces, which are guessed
-        as in pre-training. head: what makes scores of the vocabulary, "pretrained" (that of the
-        course's BERT) or "fresh" (start weights).
-    Data for `fit`
-        A list of sentences or `Documents`.
     Notes
-        L = mean over texts of own_weight · L_encoder + L_decoder, each as `rebuild_loss` has it.
-        Where a piece is hidden from the decoder, it finds the sentence vector and the number of the
-        place. Decoder and head are thrown away after training; the decoder begins as a copy of the
-        encoder's last block. RetroMAE begins with a fresh one, gives each place another context,
-        and reads far more. [xiao2022retromae]
+    -----
+    Data for `fit`: a list of sentences or `Documents`. The encoder is a BERT of the course's own
+    architecture.
+
+    L = mean over texts of own_weight · L_encoder + L_decoder, each as `rebuild_loss` has it. Where
+    a token is hidden from the decoder, it finds the sentence vector and the position. Decoder and
+    head are thrown away after training; the decoder begins as a copy of the encoder's last block.
+    RetroMAE begins with a fresh one, gives each position another context, and reads far more.
+    [xiao2022retromae]
     """
 
     words = "auto-encoding"
 
-    def __init__(self, encoder: ContextualEncoder, *, encoder_hides: float = 0.15,
-                 decoder_hides: float = 0.5, own_weight: float = 1.0, head: str = "pretrained",
-                 pooling: str | None = None, dropout: float | None = 0.1, batch_size: int = 64,
-                 epochs: float = 1.0, steps: int | None = None, learning_rate: float = 2e-5,
-                 warmup: float = 0.1, weight_decay: float = 0.0, clip: float = 1.0,
-                 max_length: int | None = None, evaluate_every: int | None = None,
-                 patience: int | None = None, chunk: int | None = None, precision: str = "float32",
-                 seed: int = 0, device: str = "auto", progress: bool = False):
-        self.encoder, self.encoder_hides, self.decoder_hides, self.own_weight, self.head = encoder, encoder_hides, decoder_hides, own_weight, head
-        self.pooling, self.dropout, self.batch_size, self.epochs, self.steps = pooling, dropout, batch_size, epochs, steps
-        self.learning_rate, self.warmup, self.weight_decay, self.clip = learning_rate, warmup, weight_decay, clip
-        self.max_length, self.evaluate_every, self.patience, self.chunk = max_length, evaluate_every, patience, chunk
-        self.precision, self.seed, self.device, self.progress = precision, seed, device, progress
+    encoder_hides = Float(0.15, "share of a text's tokens that the encoder is not shown", low=0,
+                          high=0.9)
+    decoder_hides = Float(0.5, "share that the decoder is not shown", above=0, high=1)
+    own_weight = Float(1.0, "of the loss of the encoder's own hidden tokens, which are guessed as "
+                            "in pre-training", low=0)
+    head = Choice(*HEADS, doc="what makes scores of the vocabulary: that of the course's BERT, or "
+                  "random initialisation")
 
-    def _check_own(self) -> None:
-        check_float("encoder_hides", self.encoder_hides, low=0.0, high=0.9)
-        check_float("decoder_hides", self.decoder_hides, low=0.0, high=1.0, open_low=True)
-        check_float("own_weight", self.own_weight, low=0.0)
-        check_choice("head", self.head, HEADS)
+    def _check_together(self, settings: Mapping[str, Any]) -> None:
         if not isinstance(self.encoder.reader.model, LessonBert):
             raise ValueError(f"encoder={shown(self.encoder)} is a {self.encoder.reader.kind} of "
-                             "another program; expected a BERT of the course's own "
-                             "architecture: load_encoder('lesson-bert'), or the folder of one that "
-                             "`lessons pretrain` wrote")
+                             "another program; expected a BERT of the course's own architecture: "
+                             "load_encoder('lesson-bert'), or the folder of one that `lessons "
+                             "pretrain` wrote")
         if self.head == "pretrained" and self.encoder.name != "lesson-bert":
             raise ValueError("head='pretrained' is that of lesson-bert, and encoder is "
                              f"{self.encoder.name!r}; set head='fresh'")
@@ -134,44 +121,43 @@ class AutoEncoding(Trainer):
                                 hides=(self.encoder_hides, self.decoder_hides),
                                 own_weight=self.own_weight)
 
-    def _training(self, examples: Examples, order: Order, watch: Watch, ranks: Ranks) -> Training:
-        made = super()._training(examples, order, watch, ranks)
-        return RebuildTraining(made.reading, made.objective, order, made.plan, watch=watch,
-                               ranks=ranks, encoder=made._encoder)
+    def _training(self, examples: Examples, order: Order, watch: Watch,
+                  ranks: Ranks) -> Training:
+        return super()._training(examples, order, watch, ranks, RebuildTraining)
 
     @torch.inference_mode()
     def rebuilt(self, texts: Any, *, shift: int = 0) -> np.ndarray:
-        """How badly the decoder guesses what was hidden from each text, (n,) float32, in nats: the
-        mean over its hidden places.
+        """How badly the decoder guesses what was hidden from each text.
 
-        Parameters: texts, a list of sentences; shift, 0: from the vector of the text itself; k:
-        from that of the text k places on, among each 256. If another text's vector does as well,
-        the decoder does not look at it, and the encoder has learned nothing from it. Raises
-        NotFittedError.
+        Parameters
+        ----------
+        texts : list of str
+        shift : int >= 0, default 0
+            0: from the vector of the text itself; k: from that of the text k places on, among each
+            256. If another text's vector does as well, the decoder does not look at it.
+
+        Returns
+        -------
+        (n,) float32
+            In nats, the mean over the hidden tokens of each text.
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
         """
         self._check_fitted("encoder_")
         check_int("shift", shift, low=0)
-        examples, reading = self._examples(texts), Reading(self.encoder_, dropout=0.0,
-                                                           max_length=self.max_length)
-        objective = self._objective(reading, examples)
-        arrays = self._state[0]
-        prefix = ("kept.objective."
-                  if any(name.startswith("kept.objective.") for name in arrays)
-                  else "model.objective.")
-        objective.load_state_dict({
-            name.removeprefix(prefix): torch.from_numpy(a)
-            for name, a in arrays.items()
-            if name.startswith(prefix)
-        })
+        examples = self._examples(texts)
+        reading = Reading(self.encoder_, dropout=0.0, max_length=self.max_length)
+        objective, arrays = self._objective(reading, examples), self._state[0]
+        weights = weights_of(arrays, "kept.objective.") or weights_of(arrays, "model.objective.")
+        objective.load_state_dict(weights)
         objective, numbered = objective.to(reading.device).eval(), objective.columns[0].numbered
-        parts = [
-            np.arange(i, min(len(examples), i + AT_ONCE)) for i in range(0, len(examples), AT_ONCE)
-        ]
-        found = [
-            objective.losses(reading, numbered, rows, seed=derived_seed(self.seed, i),
-                             shift=shift)[1] for i, rows in enumerate(parts)
-        ]
-        return torch.cat(found).float().cpu().numpy()
+        parts = [np.arange(i, min(len(examples), i + AT_ONCE))
+                 for i in range(0, len(examples), AT_ONCE)]
+        losses = [objective.losses(reading, numbered, rows, seed=derived_seed(self.seed, i),
+                                   shift=shift)[1] for i, rows in enumerate(parts)]
+        return torch.cat(losses).float().cpu().numpy()
 
 
 class RebuildObjective(Objective):
@@ -197,11 +183,8 @@ class RebuildObjective(Objective):
         # texts of one length side by side need no padding
         order = np.argsort(-numbered.lengths[rows], kind="stable")
         ids, seen = padded(numbered, rows[order], reading.device)
-        words = zip(self.hides, (ENCODER, DECODER), strict=True)
-        hidden = [
-            hidden_places(ids, seen, share=share, seed=derived_seed(seed, word))
-            for share, word in words
-        ]
+        hidden = [hidden_places(ids, seen, share=share, seed=derived_seed(seed, word))
+                  for share, word in zip(self.hides, (ENCODER, DECODER), strict=True)]
         back = torch.from_numpy(np.argsort(order, kind="stable"))
         groups, vectors = self._read(reading, torch.where(hidden[0], MASK, ids), seen, seed=seed)
         if shift:
@@ -213,9 +196,8 @@ class RebuildObjective(Objective):
                 own, rest = (places[group.rows, : group.ids.shape[1]] for places in hidden)
                 if self.own_weight:
                     of_encoder.append(_picked(group.states[reading.reader.blocks], true, own, at))
-                of_decoder.append(
-                    _picked(self.decode(reading.model, vectors[group.rows], true, group.mask, rest),
-                            true, rest, at))
+                decoded = self.decode(reading.model, vectors[group.rows], true, group.mask, rest)
+                of_decoder.append(_picked(decoded, true, rest, at))
         table, n = reading.model.embeddings.word_embeddings.weight, len(ids)
         own_loss = self._guess(of_encoder, table, n) if of_encoder else vectors.new_zeros(n)
         return own_loss[back], self._guess(of_decoder, table, n)[back]
@@ -226,9 +208,8 @@ class RebuildObjective(Objective):
         vectors of all.
         """
         wanted = {*reading.pooling.states(reading.reader.blocks), reading.reader.blocks}
-        numbered = Numbered.of(
-            [row[:n] for row, n in zip(ids.tolist(),
-                                       seen.sum(dim=1).tolist(), strict=True)])
+        lengths = seen.sum(dim=1).tolist()
+        numbered = Numbered.of([row[:n] for row, n in zip(ids.tolist(), lengths, strict=True)])
         with reading._chance(seed):
             groups = list(reading.reader.read(numbered, np.arange(len(numbered)), wanted))
         return groups, torch.cat([reading._pooled(group) for group in groups])
@@ -240,10 +221,10 @@ class RebuildObjective(Objective):
         """
         embeddings = model.embeddings
         open_places = embeddings(torch.where(hidden, MASK, ids), torch.zeros_like(ids))
-        closed = embeddings.LayerNorm(vectors[:, None] +
-                                      embeddings.position_embeddings.weight[:ids.shape[1]])
-        return self.decoder(torch.where(hidden[..., None], closed, open_places), seen[:, None,
-                                                                                      None, :])
+        places = embeddings.position_embeddings.weight[: ids.shape[1]]
+        closed = embeddings.LayerNorm(vectors[:, None] + places)
+        return self.decoder(torch.where(hidden[..., None], closed, open_places),
+                            seen[:, None, None, :])
 
     def _guess(self, picked: list[tuple[Tensor, Tensor, Tensor]], table: Tensor, n: int) -> Tensor:
         """Loss of each of n texts; the places that are not hidden need no product with the word

@@ -20,7 +20,7 @@ from .reading import derived_seed
 __all__ = ["AugmentedColumn", "Column", "Order", "in_parts", "share_of_equals"]
 
 Number = Callable[[Sequence[str]], Numbered]      # texts to piece ids
-ORDER, AUGMENT = 1, 2                             # one word of chance for each purpose
+ORDER, AUGMENT = 1, 2                             # a number of the seed for each purpose
 
 
 def _generator(*words: int) -> np.random.Generator:
@@ -38,8 +38,8 @@ class Order:
     """
 
     def __init__(self, n: int, *, batch_size: int, seed: int) -> None:
-        self.n, self.batch_size, self.seed = check_int("n", n, low=2), check_int(
-            "batch_size", batch_size), check_seed(seed)
+        self.n, self.batch_size = check_int("n", n, low=2), check_int("batch_size", batch_size)
+        self.seed = check_seed(seed)
         alone = batch_size > 1 and n % batch_size == 1
         self.per_epoch = max(1, math.ceil(n / batch_size) - int(alone))
         self._epoch, self._order = -1, np.zeros(0, np.int64)
@@ -48,8 +48,8 @@ class Order:
         """Numbers of the examples of a step (counted from 0), int64."""
         epoch, place = divmod(step, self.per_epoch)
         if epoch != self._epoch:                  # kept only because a permutation costs time
-            self._epoch, self._order = epoch, _generator(ORDER, self.seed,
-                                                         epoch).permutation(self.n)
+            order = _generator(ORDER, self.seed, epoch).permutation(self.n)
+            self._epoch, self._order = epoch, order
         last = self.n if place == self.per_epoch - 1 else (place + 1) * self.batch_size
         return self._order[place * self.batch_size : last]
 
@@ -94,10 +94,8 @@ class AugmentedColumn:
 
         Raises TypeError where ``augment`` gives no text.
         """
-        changed = [
-            self.augment(self.texts[i], _generator(AUGMENT, self.seed, step, i))
-            for i in examples.tolist()
-        ]
+        changed = [self.augment(self.texts[i], _generator(AUGMENT, self.seed, step, i))
+                   for i in examples.tolist()]
         for i, text in zip(examples.tolist(), changed, strict=True):
             if not isinstance(text, str):
                 raise TypeError(f"augment made {type(text).__name__} of texts[{i}]; expected a "
@@ -112,9 +110,8 @@ def share_of_equals(columns: Sequence[Sequence[str]], order: Order) -> float:
     """Share of the examples of the first epoch that meet, in their batch, another example with an
     equal text in the same column: it would be pushed away from what is its own positive.
     """
-    codes = [
-        np.unique(np.asarray(column, dtype=object), return_inverse=True)[1] for column in columns
-    ]
+    codes = [np.unique(np.asarray(column, dtype=object), return_inverse=True)[1]
+             for column in columns]
     met = 0
     for step in range(order.per_epoch):
         batch = order.batch(step)

@@ -16,8 +16,8 @@ from torch import Tensor
 
 __all__ = ["Chunk", "Loss", "cached_backward", "direct_backward"]
 
-Chunk = Callable[[], Tensor]  # reads some texts, with the same dropout every time: (n, dim)
-Loss = Callable[[Tensor], Tensor]                 # of all vectors, chunk after chunk, to a number
+Chunk = Callable[[], Tensor]       # reads some texts, with the same dropout every time: (n, dim)
+Loss = Callable[[Tensor], Tensor]  # of all vectors, chunk after chunk, to a number
 
 
 def direct_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:

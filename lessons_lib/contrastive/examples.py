@@ -35,14 +35,14 @@ class Examples:
     @property
     def fingerprint(self) -> str:
         """The sha256 of all of it, by which a run that goes on knows its data again."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for column in self.columns:
             for text in column:
                 data = text.encode()
-                found.update(len(data).to_bytes(8, "little") + data)
+                digest.update(len(data).to_bytes(8, "little") + data)
         if self.labels is not None:
-            found.update(np.ascontiguousarray(self.labels, dtype=np.float64).data)
-        return found.hexdigest()
+            digest.update(np.ascontiguousarray(self.labels, dtype=np.float64).data)
+        return digest.hexdigest()
 
 
 def sentences(data: Any) -> Examples:
@@ -51,15 +51,11 @@ def sentences(data: Any) -> Examples:
     Raises TypeError, ValueError (fewer than 2).
     """
     if isinstance(data, (SentencePairs, LabelledPairs, Triplets)):
+        column = "premise" if isinstance(data, Triplets) else "sentence1"
         raise TypeError(f"data is {type(data).__name__}; unsupervised learning needs sentences: "
-                        f"pass a list, such as data.{_first_column(data)}, or "
-                        "set supervised=True for triplets")
+                        f"pass a list, such as data.{column}, or set supervised=True for triplets")
     texts = list(checked_texts(data.texts if isinstance(data, Documents) else data, name="data"))
     return _enough(Examples([texts]))
-
-
-def _first_column(data: Any) -> str:
-    return "premise" if isinstance(data, Triplets) else "sentence1"
 
 
 def triplets(data: Any, *, loss: str) -> Examples:
@@ -87,8 +83,8 @@ def graded_pairs(data: Any, *, loss: str, unit: bool) -> Examples:
                 (data.score - low) / (high - low) if unit else data.score)
     columns = _columns(data, loss, ("first", "second", "grades"))
     grades = _grades(columns["grades"])
-    found = _enough(Examples([_texts(name, columns[name]) for name in ("first", "second")], grades))
-    _same_length(found)
+    sides = [_texts(name, columns[name]) for name in ("first", "second")]
+    examples = _enough(Examples(sides, grades))
     if len(np.unique(grades)) < 2:
         raise ValueError(f"grades holds 1 distinct label, {grades[0]:g}; {loss} needs >= 2 to "
                          "learn from")
@@ -96,7 +92,7 @@ def graded_pairs(data: Any, *, loss: str, unit: bool) -> Examples:
         raise ValueError(f"grades lie between {grades.min():g} and {grades.max():g}; {loss} needs "
                          "0 to 1. Divide them by the highest, or pass "
                          "SentencePairs, which know their scale")
-    return found
+    return examples
 
 
 def labelled_pairs(data: Any, *, loss: str) -> Examples:
@@ -106,9 +102,8 @@ def labelled_pairs(data: Any, *, loss: str) -> Examples:
     if isinstance(data, LabelledPairs):
         data = (data.sentence1, data.sentence2, data.label)
     columns = _columns(data, loss, ("first", "second", "labels"))
-    labels = (list(np.asarray(columns["labels"]).tolist())
-              if isinstance(columns["labels"], np.ndarray)
-              else list(columns["labels"]))
+    labels = columns["labels"]
+    labels = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     for i, label in enumerate(labels):
         if label is None or label != label or not isinstance(label, (str, int)):
             raise ValueError(f"labels[{i}]={shown(label)} is no class; expected str or int")
@@ -117,13 +112,12 @@ def labelled_pairs(data: Any, *, loss: str) -> Examples:
     except TypeError:
         raise TypeError("labels mixes str and int; expected one kind for all") from None
     numbers = np.array([classes.index(label) for label in labels], dtype=np.int64)
-    found = _enough(
-        Examples([_texts(name, columns[name]) for name in ("first", "second")], numbers, classes))
-    _same_length(found)
+    sides = [_texts(name, columns[name]) for name in ("first", "second")]
+    examples = _enough(Examples(sides, numbers, classes))
     if len(classes) < 2:
         raise ValueError(f"labels holds 1 distinct label, {shown(classes[0])}; {loss} needs >= 2 "
                          "to learn from")
-    return found
+    return examples
 
 
 # ------------------------------------------------------------------------------ columns
@@ -135,10 +129,8 @@ def _columns(data: Any, loss: str, names: Sequence[str]) -> dict[str, Any]:
     Raises TypeError for what is none, ValueError for another number of them.
     """
     if isinstance(data, (SentencePairs, LabelledPairs, Triplets)):
-        there = ({
-            SentencePairs: "2 columns and grades", LabelledPairs: "2 columns and "
-            "labels", Triplets: "3 columns"
-        }[type(data)])
+        there = {SentencePairs: "2 columns and grades", LabelledPairs: "2 columns and labels",
+                 Triplets: "3 columns"}[type(data)]
         raise ValueError(f"data is {type(data).__name__}, {there}; {loss} needs {len(names)} "
                          f"columns: {', '.join(names)}")
     if isinstance(data, (str, bytes)) or not isinstance(data, (tuple, list)):
@@ -168,17 +160,14 @@ def _grades(column: Any) -> np.ndarray:
 
 
 def _enough(examples: Examples) -> Examples:
-    """The examples, if there are at least two and all columns are of one length."""
+    """The examples, if there are at least two, and columns and labels are of one length."""
     lengths = [len(column) for column in examples.columns]
     if len(set(lengths)) > 1:
         raise ValueError(f"columns have {', '.join(f'{n:,}' for n in lengths)} texts; expected one "
                          "length")
     if lengths[0] < 2:
         raise ValueError(f"data holds {lengths[0]} example{'s' * (lengths[0] != 1)}; expected >= 2")
-    return examples
-
-
-def _same_length(examples: Examples) -> None:
-    if len(examples.labels) != len(examples):
+    if examples.labels is not None and len(examples.labels) != len(examples):
         raise ValueError(f"there are {len(examples):,} pairs and {len(examples.labels):,} labels; "
                          "expected one label per pair")
+    return examples

@@ -26,10 +26,8 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, ranks: Ranks, rows: int) -> Tensor:
         ctx.ranks, ctx.rows = ranks, rows
-        counts = [
-            len(range(rows)[Ranks(r, ranks.size, ranks.device).share(rows)])
-            for r in range(ranks.size)
-        ]
+        counts = [len(range(rows)[Ranks(r, ranks.size, ranks.device).share(rows)])
+                  for r in range(ranks.size)]
         longest = max(counts)
         own = torch.cat([x, x.new_zeros(longest - len(x), *x.shape[1:])]).contiguous()
         found = [torch.empty_like(own) for _ in counts]
@@ -71,13 +69,10 @@ def together(ranks: Ranks) -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if ranks.size == 1 or not _is_loss_of_contact(error):
+        lost = isinstance(error, torch.distributed.DistError) or any(
+            word in str(error).lower() for word in ("gloo", "nccl", "connection", "peer"))
+        if ranks.size == 1 or not lost:
             raise
         raise ConnectionError(f"process {ranks.rank} of {ranks.size} has lost the others: one of "
-                              "them has stopped. See its own message, then start "
-                              "all again: training goes on from the last checkpoint") from error
-
-
-def _is_loss_of_contact(error: RuntimeError) -> bool:
-    return (isinstance(error, torch.distributed.DistError)
-            or any(word in str(error).lower() for word in ("gloo", "nccl", "connection", "peer")))
+                              "them has stopped. See its own message, then start all again: "
+                              "training goes on from the last checkpoint") from error

@@ -16,7 +16,9 @@ from torch.nn import functional as F
 from ..core import check_int, check_seed
 from .losses import checked_features, pair_features, softmax_loss
 
-__all__ = ["Classifier", "MlpHead"]
+__all__ = ["HEAD", "Classifier", "MlpHead"]
+
+HEAD = 4                                 # the seed's number of the random weights of a head
 
 
 class Classifier(nn.Module):
@@ -44,7 +46,7 @@ class Classifier(nn.Module):
 
 
 class MlpHead(nn.Module):
-    """tanh(W x + b) from dim to dim: BERT's pooler with start weights of its own.
+    """tanh(W x + b) from dim to dim: BERT's pooler, with a random initialisation of its own.
 
     Parameters: dim; seed. [gao2021simcse]
     """

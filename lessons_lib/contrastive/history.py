@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from .. import kernels
 from ..core import Encoder, generator, shown
 from ..datasets import SentencePairs
 from ..isotropy import singular_spectrum
+from ..kernels import alignment, ranks, uniformity
 
 __all__ = ["History", "Watch", "spearman"]
 
@@ -59,14 +59,10 @@ class History:
     @classmethod
     def of(cls, lines: Sequence[dict[str, Any]], *, best: int, kept: str) -> History:
         """The history of noted lines."""
-        columns = {
-            name: np.array([line[name] for line in lines], dtype=np.float64) for name in NUMBERS
-        }
-        whole = ({
-            name: np.array([line[name]
-                            for line in lines], dtype=np.int64)
-            for name in ("step", "idle")
-        })
+        columns = {name: np.array([line[name] for line in lines], dtype=np.float64)
+                   for name in NUMBERS}
+        whole = {name: np.array([line[name] for line in lines], dtype=np.int64)
+                 for name in ("step", "idle")}
         width = max((len(line["spectrum"]) for line in lines), default=0)
         spectrum = np.full((len(lines), width), math.nan)
         for row, line in zip(spectrum, lines, strict=True):
@@ -76,8 +72,7 @@ class History:
 
 def spearman(x: np.ndarray, y: np.ndarray) -> float:
     """Pearson correlation of the average ranks; NaN where one side is constant."""
-    a, b = (kernels.ranks(column, backend="cpu").numpy() - (len(column) + 1) / 2
-             for column in (x, y))
+    a, b = (ranks(column, backend="cpu").numpy() - (len(column) + 1) / 2 for column in (x, y))
     spread = math.sqrt(float(a @ a) * float(b @ b))
     return float(a @ b) / spread if spread else math.nan
 
@@ -125,16 +120,14 @@ class Watch:
         if self.dev is None:
             return {"dev": math.nan, "alignment": math.nan, "uniformity": math.nan, "spectrum": []}
         vectors = encoder.encode(self.texts).astype(np.float64)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit = vectors / np.where(lengths > 0, lengths, 1.0)
-        # as evaluation: pairs that tie on paper tie here
-        cosines = np.round(np.einsum("ij,ij->i", unit[self.left], unit[self.right]), 12)
-        first, second = (torch.from_numpy(unit[side[self.close]])
-                         for side in (self.left, self.right))
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit = vectors / np.where(norms > 0, norms, 1.0)
+        cosines = np.einsum("ij,ij->i", unit[self.left], unit[self.right])
+        close = [torch.from_numpy(unit[side[self.close]]) for side in (self.left, self.right)]
         everything = torch.from_numpy(unit[np.concatenate([self.left, self.right])])
-        return {
-            "dev": spearman(cosines, self.dev.score), "alignment": float(
-                kernels.alignment(first, second, backend="cpu")) if len(self.close) else math.nan,
-            "uniformity": float(kernels.uniformity(everything, backend="cpu")),
-            "spectrum": singular_spectrum(unit[self.sample]).tolist()
-        }
+        # rounded as in evaluation: pairs that tie on paper tie here
+        return {"dev": spearman(np.round(cosines, 12), self.dev.score),
+                "alignment": float(alignment(*close, backend="cpu")) if len(self.close)
+                else math.nan,
+                "uniformity": float(uniformity(everything, backend="cpu")),
+                "spectrum": singular_spectrum(unit[self.sample]).tolist()}

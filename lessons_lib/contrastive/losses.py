@@ -18,27 +18,34 @@ from torch.nn import functional as F
 from ..core import check_choice, check_float, shown
 from ..kernels import cosent, info_nce
 
-__all__ = [
-    "DISTANCES", "FEATURES", "cosent_loss", "cosine_regression", "in_batch_loss", "pair_features",
-    "softmax_loss", "triplet_loss"
-]
+__all__ = ["DISTANCES", "FEATURES", "cosent_loss", "cosine_regression", "in_batch_loss",
+           "pair_features", "softmax_loss", "triplet_loss"]
 
-FEATURES = {
-    "u": lambda u, v: u, "v": lambda u, v: v, "|u-v|": lambda u, v: (u - v).abs(),
-    "u*v": lambda u, v: u * v
-}
+FEATURES = {"u": lambda u, v: u, "v": lambda u, v: v, "|u-v|": lambda u, v: (u - v).abs(),
+            "u*v": lambda u, v: u * v}
 DISTANCES = ("euclid", "cosine")
-LEAST = 3e-39  # of a temperature: its inverse is finite in float32
-CLOSEST = 1e-12                                   # of a length: below it a vector has no direction
+LEAST = 3e-39                          # of a temperature: its inverse is finite in float32
+CLOSEST = 1e-12                        # of a norm: below it a vector has no direction
 
 
 # -------------------------------------------------------------------- Siamese and triplet networks
 
 
 def pair_features(u: Tensor, v: Tensor, features: Sequence[str] = ("u", "v", "|u-v|")) -> Tensor:
-    """What a classifier sees of a pair: the chosen features side by side, (n, len(features) * dim).
+    """What a classifier sees of a pair: the chosen features side by side.
 
-    Raises TypeError, ValueError.
+    Parameters
+    ----------
+    u, v : (n, dim) tensor
+    features : sequence of {"u", "v", "|u-v|", "u*v"}
+
+    Returns
+    -------
+    (n, len(features) * dim) tensor
+
+    Raises
+    ------
+    TypeError, ValueError
     """
     _same_rows(u=u, v=v)
     return torch.cat([FEATURES[name](u, v) for name in checked_features(features)], dim=1)
@@ -58,15 +65,35 @@ def checked_features(features: Sequence[str]) -> tuple[str, ...]:
 
 def softmax_loss(u: Tensor, v: Tensor, label: Any, weight: Tensor, bias: Tensor | None = None, *,
                  features: Sequence[str] = ("u", "v", "|u-v|")) -> Tensor:
-    """Mean cross-entropy of telling the class of a pair from its features: how SBERT learns from
-    inferences.
+    """Mean cross-entropy of the class of a pair given its features: SBERT on inferences.
 
-        L = 1/n Σ_i ( log Σ_k exp(o_ik) - o_i,y_i ),    o_i = W [u_i; v_i; |u_i - v_i|] + b
+    Parameters
+    ----------
+    u, v : (n, dim) tensor
+    label : (n,) int
+        y, from 0.
+    weight : (classes, len(features) * dim) tensor
+        W.
+    bias : (classes,) tensor, optional
+        b; None: 0.
+    features : sequence of str
+        Names of `FEATURES` in the order of W's columns.
 
-    Parameters: u, v (n, dim); label y, (n,) whole numbers from 0; weight W, (classes, len(features)
-    * dim); bias b, (classes,), None: 0; features, names of `FEATURES` in the order of W's columns.
+    Returns
+    -------
+    () tensor
+
+    Raises
+    ------
+    TypeError, ValueError
+        Lengths, a label that is no class.
+
+    Notes
+    -----
+    L = 1/n Σ_i ( log Σ_k exp(o_ik) - o_i,y_i ),    o_i = W [u_i; v_i; |u_i - v_i|] + b
+
     W and b are thrown away after training, when cosines are asked for: what was trained is not what
-    is used. Raises TypeError, ValueError (lengths, a label that is no class). [reimers2019sentence]
+    is used. [reimers2019sentence]
     """
     seen = pair_features(u, v, features)
     label = _labels(label, u)
@@ -81,39 +108,70 @@ def softmax_loss(u: Tensor, v: Tensor, label: Any, weight: Tensor, bias: Tensor 
 def cosine_regression(u: Tensor, v: Tensor, target: Any) -> Tensor:
     """Mean squared error of cosines as estimates of grades.
 
-        L = 1/n Σ_i (cos(u_i, v_i) - y_i)²
+    Parameters
+    ----------
+    u, v : (n, dim) tensor
+    target : (n,) float in [0, 1]
+        y, grades divided by the highest.
 
-    Parameters: u, v (n, dim); target y, (n,) in [0, 1]: grades divided by the highest. Cosines
-    reach down to -1; nothing is rescaled for that, as only their order counts afterwards. Raises
-    ValueError (lengths, NaN, a range that is not 0 to 1). [reimers2019sentence]
+    Returns
+    -------
+    () tensor
+
+    Raises
+    ------
+    ValueError
+        Lengths, NaN, a range that is not 0 to 1.
+
+    Notes
+    -----
+    L = 1/n Σ_i (cos(u_i, v_i) - y_i)²
+
+    Cosines reach down to -1; nothing is rescaled for that, as only their order counts afterwards.
+    [reimers2019sentence]
     """
     _same_rows(u=u, v=v)
     target = _labels(target, u, name="target").to(u.dtype)
-    if target.device.type == "cpu" and len(target) and not 0 <= float(target.min()) <= float(
-            target.max()) <= 1:
-        raise ValueError(f"target lies between {float(target.min()):g} and "
-                         f"{float(target.max()):g}; expected 0 to 1. Divide grades by the highest")
+    if target.device.type == "cpu" and len(target):
+        low, high = float(target.min()), float(target.max())
+        if not 0 <= low <= high <= 1:
+            raise ValueError(f"target lies between {low:g} and {high:g}; expected 0 to 1. Divide "
+                             "grades by the highest")
     return F.mse_loss((_unit(u) * _unit(v)).sum(dim=1), target)
 
 
 def triplet_loss(a: Tensor, p: Tensor, n: Tensor, *, margin: float = 1.0,
                  distance: str = "euclid") -> Tensor:
-    """How far anchors are from being nearer to their positives than to their negatives, by a
-    margin.
+    """How far anchors are from being nearer to their positives than to their negatives.
 
-        L = 1/n Σ_i max( d(a_i, p_i) - d(a_i, n_i) + ε, 0 )
+    Parameters
+    ----------
+    a, p, n : (n, dim) tensor
+        Anchors, positives, negatives.
+    margin : float >= 0, default 1.0
+        ε, by which they should be nearer.
+    distance : {"euclid", "cosine"}
+        d, the norm of the difference, or 1 - cos.
 
-    Parameters: a, p, n (n, dim); margin ε >= 0; distance d, "euclid" for the length of the
-    difference, "cosine" for 1 - cos, which ends at 2, so that a margin of 1 can not be reached by
-    near texts and everything may collapse to a point. A loss that stays at ε says that it has.
-    Raises ValueError.
-    [reimers2019sentence]
+    Returns
+    -------
+    () tensor
+
+    Raises
+    ------
+    ValueError
+
+    Notes
+    -----
+    L = 1/n Σ_i max( d(a_i, p_i) - d(a_i, n_i) + ε, 0 )
+
+    1 - cos ends at 2, so near texts cannot reach a margin of 1 and everything may collapse to a
+    point. A loss that stays at ε says that it has. [reimers2019sentence]
     """
     _same_rows(a=a, p=p, n=n)
     check_float("margin", margin, low=0.0)
-    apart = (_euclid
-             if check_choice("distance", distance, DISTANCES) == "euclid"
-             else _one_minus_cosine)
+    check_choice("distance", distance, DISTANCES)
+    apart = _euclid if distance == "euclid" else _one_minus_cosine
     return F.relu(apart(a, p) - apart(a, n) + margin).mean()
 
 
@@ -134,11 +192,27 @@ def _one_minus_cosine(x: Tensor, y: Tensor) -> Tensor:
 def cosent_loss(u: Tensor, v: Tensor, label: Any, *, scale: float = 20.0) -> Tensor:
     """CoSENT: pairs with a higher label shall have the higher cosine.
 
-        L = log( 1 + Σ_{y_i > y_j} exp(λ (cos(u_j, v_j) - cos(u_i, v_i))) )
+    Parameters
+    ----------
+    u, v : (n, dim) tensor
+    label : (n,) float
+        y, of which only the order counts.
+    scale : float > 0, default 20.0
+        λ.
 
-    Parameters: u, v (n, dim); label y, (n,) numbers of which only the order counts; scale λ.
-    Returns 0, with gradient 0, where all labels are equal. Raises ValueError (lengths, NaN, scale).
-    [su2022cosent]
+    Returns
+    -------
+    () tensor
+        0, with gradient 0, where all labels are equal.
+
+    Raises
+    ------
+    ValueError
+        Lengths, NaN, scale.
+
+    Notes
+    -----
+    L = log( 1 + Σ_{y_i > y_j} exp(λ (cos(u_j, v_j) - cos(u_i, v_i))) )    [su2022cosent]
     """
     _same_rows(u=u, v=v)
     return cosent((_unit(u) * _unit(v)).sum(dim=1), _labels(label, u), scale=scale)
@@ -149,16 +223,38 @@ def in_batch_loss(u: Tensor, v: Tensor, hard: Tensor | None = None, *, temperatu
                   groups: tuple[Any, Any] | None = None) -> Tensor:
     """SimCSE: find the own partner among those of the whole batch, by cosine.
 
-        L = 1/n Σ_i -log( exp(cos(u_i, v_i)/τ) / Σ_j (exp(cos(u_i, v_j)/τ) + α^[i=j] exp(cos(u_i,
-        w_j)/τ)) ),    α = exp(hard_weight)
+    Parameters
+    ----------
+    u : (n, dim) tensor
+    v : (m, dim) tensor
+        Row i is the partner of u_i.
+    hard : (m, dim) tensor, optional
+        w, texts that contradict, row i that of u_i; None: without the second sum.
+    temperature : float > 0, default 0.05
+        τ.
+    hard_weight : float, default 0.0
+        log α, of the own w alone; -inf drops it.
+    positive : (n,) int, optional
+        Rows of v that belong to u; None: 0 to n - 1. After a gather: those of this process.
+    groups : pair of (n,) and (m,) or with hard (2m,) int, optional
+        Numbers of the texts behind u and behind all keys: a key with the number of u_i is left out
+        unless it is its partner, as equal texts are no negatives.
 
-    Parameters: u (n, dim); v (m, dim), row i the partner of u_i; hard w, (m, dim), texts that
-    contradict, row i that of u_i, None: without the second sum; temperature τ; hard_weight log α,
-    of the own w alone, -inf drops it; positive, (n,) rows of v that belong to u, None: 0 to n - 1
-    (after a gather: those of this process); groups, ((n,), (m,) or with hard (2m,)) whole numbers
-    of the texts behind u and behind all keys: a key with the number of u_i is left out unless it is
-    its partner, as equal texts are no negatives. Raises ValueError (lengths, fewer than 2 pairs,
-    temperature, hard_weight without hard). [gao2021simcse; oord2018representation]
+    Returns
+    -------
+    () tensor
+
+    Raises
+    ------
+    ValueError
+        Lengths, fewer than 2 pairs, temperature, hard_weight without hard.
+
+    Notes
+    -----
+    L = 1/n Σ_i -log( exp(cos(u_i, v_i)/τ) / Z_i ),    α = exp(hard_weight),
+    Z_i = Σ_j ( exp(cos(u_i, v_j)/τ) + α^[i=j] exp(cos(u_i, w_j)/τ) )
+
+    [gao2021simcse; oord2018representation]
     """
     if hard is not None:
         _same_rows(v=v, hard=hard)
@@ -169,16 +265,15 @@ def in_batch_loss(u: Tensor, v: Tensor, hard: Tensor | None = None, *, temperatu
     if positive is None and hard is None and len(u) != len(v):
         raise ValueError(f"u has {len(u)} rows and v has {len(v)}; expected one partner per row. "
                          "Name them: positive=")
-    rows = (torch.arange(len(u), device=u.device)
-            if positive is None
-            else torch.as_tensor(positive, device=u.device))
+    rows = torch.arange(len(u)) if positive is None else positive
+    rows = torch.as_tensor(rows, device=u.device)
     of_hard = None if hard is None else rows + len(v)
     equal = None if groups is None else _equal_keys(groups, rows, len(keys))
     if equal is None or not bool(equal.any()):
         return info_nce(_unit(u), _unit(keys), temperature=temperature, positive=rows,
                         hard_negative=of_hard, hard_weight=hard_weight)
-    logits = (_unit(u) @ _unit(keys).T /
-              check_float("temperature", temperature, low=LEAST, open_low=True))
+    check_float("temperature", temperature, low=LEAST, open_low=True)
+    logits = _unit(u) @ _unit(keys).T / temperature
     if of_hard is not None and hard_weight:
         own = torch.zeros_like(logits).scatter_(1, of_hard[:, None], 1.0).bool()
         logits = torch.where(own, logits + hard_weight, logits)
@@ -211,10 +306,8 @@ def _same_rows(**tables: Tensor) -> None:
     """Raise ValueError unless all are tables of one shape."""
     shapes = {name: tuple(x.shape) for name, x in tables.items()}
     if len(set(shapes.values())) > 1 or any(len(shape) != 2 for shape in shapes.values()):
-        raise ValueError(
-            f"{' and '.join(f'{name} has shape {shape}' for name, shape in shapes.items())}; "
-            "expected one shape (n, dim) for all"
-        )
+        said = " and ".join(f"{name} has shape {shape}" for name, shape in shapes.items())
+        raise ValueError(f"{said}; expected one shape (n, dim) for all")
 
 
 def _labels(label: Any, u: Tensor, *, name: str = "label") -> Tensor:

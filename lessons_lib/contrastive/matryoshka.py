@@ -8,15 +8,15 @@ Taught in ``16_outlook``. [kusupati2022matryoshka]
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..contextual import ContextualEncoder
 from ..core import Estimator, check_array, check_float, check_int, shown
+from ..core.parameters import Flag, Float, Given, Int
 from .batches import Column
 from .examples import Examples, graded_pairs, sentences
 from .losses import cosent_loss, in_batch_loss
@@ -39,17 +39,14 @@ def nested_loss(u: Tensor, v: Tensor, sizes: Sequence[int], *, temperature: floa
     [kusupati2022matryoshka]
     """
     sizes = checked_sizes(sizes, int(u.shape[1]))
-    weights = ([1.0] * len(sizes)
-               if weights is None
-               else [check_float(f"weights[{i}]", w, low=0.0) for i, w in enumerate(weights)])
+    weights = [check_float(f"weights[{i}]", w, low=0.0)
+               for i, w in enumerate([1.0] * len(sizes) if weights is None else weights)]
     if len(weights) != len(sizes):
         raise ValueError(f"weights has {len(weights)} numbers for {len(sizes)} sizes; expected one "
                          "for each")
     scale = 1 / check_float("temperature", temperature, low=0.0, open_low=True)
-    parts = [
-        in_batch_loss(u[:, :m], v[:, :m], temperature=temperature)
-        if label is None else cosent_loss(u[:, :m], v[:, :m], label, scale=scale) for m in sizes
-    ]
+    parts = [in_batch_loss(u[:, :m], v[:, :m], temperature=temperature) if label is None
+             else cosent_loss(u[:, :m], v[:, :m], label, scale=scale) for m in sizes]
     return torch.stack([c * part for c, part in zip(weights, parts, strict=True)]).sum()
 
 
@@ -69,44 +66,29 @@ def checked_sizes(sizes: Any, dim: int | None) -> list[int]:
 
 
 class Matryoshka(Trainer):
-    """SimCSE or CoSENT whose loss is the `nested_loss`: texts are told apart, or pairs are ordered,
-    at every size.
+    """SimCSE or CoSENT whose loss is the `nested_loss`: texts are told apart at every size.
 
-    Parameters
-        encoder: see `Trainer` for all settings that are not named here. sizes: numbers of a vector
-        that shall suffice; the whole width should be among them, or what lies behind the largest is
-        not trained. supervised: learn from graded pairs. temperature τ.
-    Data for `fit`
-        A list of sentences or `Documents`; supervised: `SentencePairs` or (first, second, grades).
+    Notes
+    -----
+    Data for `fit`: a list of sentences or `Documents`; supervised, where pairs are ordered at every
+    size: `SentencePairs` or (first, second, grades). [kusupati2022matryoshka]
     """
 
     words = "Matryoshka"
 
-    def __init__(self, encoder: ContextualEncoder, *, sizes: Sequence[int] = (256, 128, 64, 32, 16),
-                 supervised: bool = False, temperature: float = 0.05, pooling: str | None = None,
-                 dropout: float | None = 0.1, batch_size: int = 64, epochs: float = 1.0,
-                 steps: int | None = None, learning_rate: float = 2e-5, warmup: float = 0.1,
-                 weight_decay: float = 0.0, clip: float = 1.0, max_length: int | None = None,
-                 evaluate_every: int | None = None, patience: int | None = None,
-                 chunk: int | None = None, precision: str = "float32", seed: int = 0,
-                 device: str = "auto", progress: bool = False):
-        self.encoder, self.sizes, self.supervised, self.temperature = encoder, sizes, supervised, temperature
-        self.pooling, self.dropout, self.batch_size, self.epochs, self.steps = pooling, dropout, batch_size, epochs, steps
-        self.learning_rate, self.warmup, self.weight_decay, self.clip = learning_rate, warmup, weight_decay, clip
-        self.max_length, self.evaluate_every, self.patience, self.chunk = max_length, evaluate_every, patience, chunk
-        self.precision, self.seed, self.device, self.progress = precision, seed, device, progress
+    sizes = Given((256, 128, 64, 32, 16), "columns that shall suffice; the whole width should be "
+                  "among them, or what lies behind the largest is not trained",
+                  kind="sequence of int", check=lambda name, value: checked_sizes(value, None))
+    supervised = Flag(False, "learn from graded pairs")
+    temperature = Float(0.05, "τ", above=0)
 
-    def _check_own(self) -> None:
-        check_float("temperature", self.temperature, low=0.0, open_low=True)
+    def _check_together(self, settings: Mapping[str, Any]) -> None:
         checked_sizes(self.sizes, self.encoder.dim)
-        if not isinstance(self.supervised, (bool, np.bool_)):
-            raise TypeError(f"supervised={shown(self.supervised)} is "
-                            f"{type(self.supervised).__name__}; expected True or False")
 
     def _examples(self, data: Any) -> Examples:
-        return (graded_pairs(data, loss="supervised Matryoshka", unit=False)
-                if self.supervised
-                else sentences(data))
+        if self.supervised:
+            return graded_pairs(data, loss="supervised Matryoshka", unit=False)
+        return sentences(data)
 
     def _objective(self, reading: Reading, examples: Examples) -> Objective:
         columns = [Column(texts, reading.number) for texts in examples.columns]
@@ -125,9 +107,8 @@ class NestedObjective(Objective):
     def __init__(self, columns: list[Column], *, sizes: Sequence[int], temperature: float,
                  labels: np.ndarray | None = None) -> None:
         super().__init__()
-        self.columns, self.views, self.sizes, self.temperature, self.labels = columns, [
-            0, 1
-        ], list(sizes), temperature, labels
+        self.columns, self.views, self.sizes = columns, [0, 1], list(sizes)
+        self.temperature, self.labels = temperature, labels
 
     def forward(self, vectors: Sequence[Tensor], examples: np.ndarray) -> Tensor:
         """The loss of a batch."""
@@ -136,17 +117,20 @@ class NestedObjective(Objective):
 
 
 class Truncation(Estimator):
-    """Keep the first ``k`` numbers of a vector and scale them to length 1: ``encoder |
-    Truncation(32)``. Nothing is fitted.
+    """Keep the first columns of a vector and scale them to norm 1; nothing is fitted.
+
+    Examples
+    --------
+    >>> Truncation(2).transform(np.array([[3.0, 4.0, 12.0]])).round(2).tolist()
+    [[0.6000000238418579, 0.800000011920929]]
     """
 
-    def __init__(self, k: int = 64):
-        self.k = k
+    k = Int(64, "columns that are kept", positional=1)
 
     @property
     def dim(self) -> int:
-        """Numbers per vector."""
-        return check_int("k", self.k)
+        """Columns of a vector."""
+        return self._check_settings()["k"]
 
     @property
     def name(self) -> str:
@@ -154,13 +138,25 @@ class Truncation(Estimator):
         return f"first {self.dim}"
 
     def transform(self, x: np.ndarray) -> np.ndarray:
-        """(n, dim) to (n, k) float32, rows of length 1; a row whose first k numbers are 0 stays 0.
+        """Cut vectors and scale what is left; a row whose first k numbers are 0 stays 0.
 
-        Raises ValueError (fewer columns than k).
+        Parameters
+        ----------
+        x : (n, dim) real
+
+        Returns
+        -------
+        (n, k) float32
+            Rows of norm 1.
+
+        Raises
+        ------
+        ValueError
+            Fewer columns than k.
         """
         x = check_array("x", x, min_rows=0)
         if x.shape[1] < self.dim:
             raise ValueError(f"x has {x.shape[1]} columns; k={self.k} cannot keep more")
         first = np.asarray(x[:, : self.k], dtype=np.float64)
-        lengths = np.linalg.norm(first, axis=1, keepdims=True)
-        return (first / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+        norms = np.linalg.norm(first, axis=1, keepdims=True)
+        return (first / np.where(norms > 0, norms, 1.0)).astype(np.float32)

@@ -28,12 +28,9 @@ PRECISIONS = ("float32", "bfloat16")
 
 
 def derived_seed(*numbers: int) -> int:
-    """One seed out of several whole numbers >= 0, such as those of the run, the step and the view;
-    other numbers, other chance.
-    """
-    return int(
-        np.random.SeedSequence([len(numbers), *numbers]).generate_state(1, np.uint64)[0] >>
-        np.uint64(1))
+    """One seed out of several whole numbers >= 0, such as those of run, step and view."""
+    state = np.random.SeedSequence([len(numbers), *numbers]).generate_state(1, np.uint64)
+    return int(state[0] >> np.uint64(1))
 
 
 class Reading(nn.Module):
@@ -55,7 +52,11 @@ class Reading(nn.Module):
                             "ll.contextual.load_encoder('lesson-bert')")
         encoder.check()
         self.precision = check_choice("precision", precision, PRECISIONS)
-        self.pooling = encoder._fitting(_as_pooling(encoder, pooling))
+        if pooling is None:
+            pooling = encoder._pooling()
+        elif not isinstance(pooling, Pooling):
+            pooling = Pooling(pooling, special_tokens=encoder.special_tokens)
+        self.pooling = encoder._fitting(pooling)
         if max_length is not None:
             check_int("max_length", max_length, low=encoder.tokenizer.n_special + 1,
                       high=encoder.reader.positions)
@@ -129,8 +130,7 @@ class Reading(nn.Module):
             device = self.device
             with torch.random.fork_rng([device] if device.type == "cuda" else []):
                 place = (torch.cuda.default_generators[device.index or 0]
-                         if device.type == "cuda"
-                         else torch.default_generator)
+                         if device.type == "cuda" else torch.default_generator)
                 place.manual_seed(check_seed(seed))
                 yield
         finally:
@@ -143,19 +143,9 @@ class Reading(nn.Module):
         reader = _reader_of(self._encoder.reader, deepcopy(self.model) if copy else self.model)
         if copy:
             reader.model.eval().requires_grad_(False)
-        settings = self._encoder.get_params() | {
+        return ContextualEncoder(**self._encoder.get_params() | {
             "reader": reader, "pooling": self.pooling.name, "layer": self.pooling.layer,
-            "special_tokens": self.pooling.special_tokens
-        }
-        return ContextualEncoder(**settings)
-
-
-def _as_pooling(encoder: ContextualEncoder, pooling: Pooling | str | None) -> Pooling:
-    if pooling is None:
-        return encoder._pooling()
-    return (pooling
-            if isinstance(pooling, Pooling)
-            else Pooling(pooling, special_tokens=encoder.special_tokens))
+            "special_tokens": self.pooling.special_tokens})
 
 
 def _reader_of(reader: Reader, model: nn.Module) -> Reader:

@@ -20,24 +20,22 @@ SCALES = ("smoke", "laptop", "paper")
 
 _SMOKE = {"steps": 4, "batch_size": 8, "learning_rate": 1e-4, "evaluate_every": 2}
 
-# Published per backbone: SimCSE in its table of hyper-parameters (no warm-up, 32 pieces while
-# learning, dev every 250 steps); SBERT in section 3.1
-# (16 pairs, 2e-5, a tenth of warm-up, one epoch of NLI); CoSENT in its program (32 pairs, 2e-5, 5
-# epochs, [CLS], 64 pieces).
-_SIMCSE = {
-    "temperature": 0.05, "head": "mlp", "pooling": "cls", "dropout": 0.1, "warmup": 0.0,
-    "max_length": 32, "evaluate_every": 250, "precision": "bfloat16"
-}
+# Published per backbone: SimCSE in its table of hyper-parameters (no warm-up, 32 tokens while
+# learning, dev every 250 steps); SBERT in section 3.1 (16 pairs, 2e-5, a tenth of warm-up, one
+# epoch of NLI); CoSENT in its program (32 pairs, 2e-5, 5 epochs, [CLS], 64 tokens).
+_SIMCSE = {"temperature": 0.05, "head": "mlp", "pooling": "cls", "dropout": 0.1, "warmup": 0.0,
+           "max_length": 32, "evaluate_every": 250, "precision": "bfloat16"}
 _UNSUPERVISED = _SIMCSE | {"epochs": 1.0}
 _SUPERVISED = _SIMCSE | {"supervised": True, "hard_weight": 0.0, "epochs": 3.0, "batch_size": 512}
-_SBERT = {
-    "pooling": "last", "dropout": 0.1, "batch_size": 16, "learning_rate": 2e-5, "warmup": 0.1,
-    "evaluate_every": 1000, "precision": "bfloat16"
-}
-_COSENT = {
-    "scale": 20.0, "pooling": "cls", "dropout": 0.1, "batch_size": 32, "learning_rate": 2e-5,
-    "warmup": 0.0, "epochs": 5.0, "max_length": 64, "evaluate_every": 250, "precision": "bfloat16"
-}
+_SBERT = {"pooling": "last", "dropout": 0.1, "batch_size": 16, "learning_rate": 2e-5, "warmup": 0.1,
+          "evaluate_every": 1000, "precision": "bfloat16"}
+_COSENT = {"scale": 20.0, "pooling": "cls", "dropout": 0.1, "batch_size": 32, "learning_rate": 2e-5,
+           "warmup": 0.0, "epochs": 5.0, "max_length": 64, "evaluate_every": 250,
+           "precision": "bfloat16"}
+_SAME = {"sbert": _SBERT | {"objective": "softmax", "epochs": 1.0},            # for all backbones
+         "sbert cosine": _SBERT | {"objective": "cosine", "epochs": 4.0, "evaluate_every": 100},
+         "sbert triplet": _SBERT | {"objective": "triplet", "margin": 1.0, "epochs": 1.0},
+         "cosent": _COSENT}
 BACKBONES = ("bert-base", "bert-large", "roberta-base", "roberta-large")
 
 PAPER: dict[tuple[str, str], dict[str, Any]] = {
@@ -48,52 +46,51 @@ PAPER: dict[tuple[str, str], dict[str, Any]] = {
     ("supervised simcse", "bert-base"): _SUPERVISED | {"learning_rate": 5e-5},
     ("supervised simcse", "bert-large"): _SUPERVISED | {"learning_rate": 1e-5},
     ("supervised simcse", "roberta-base"): _SUPERVISED | {"learning_rate": 5e-5},
-    ("supervised simcse", "roberta-large"): _SUPERVISED | {"learning_rate": 1e-5}, **{
-        ("sbert", backbone): _SBERT | {"objective": "softmax",
-                                       "epochs": 1.0} for backbone in BACKBONES
-    }, **{("sbert cosine", backbone): _SBERT | {
-              "objective": "cosine", "epochs": 4.0, "evaluate_every": 100
-          } for backbone in BACKBONES},
-    **{("sbert triplet", backbone): _SBERT | {"objective": "triplet", "margin": 1.0,
-                                              "epochs": 1.0} for backbone in BACKBONES},
-    **{("cosent", backbone): _COSENT for backbone in BACKBONES},
-}
+    ("supervised simcse", "roberta-large"): _SUPERVISED | {"learning_rate": 1e-5},
+    **{(method, backbone): dict(settings) for method, settings in _SAME.items()
+       for backbone in BACKBONES}}
 
-RECIPES: dict[tuple[str,
-                    str], dict[str, Any]] = {
-                        ("simcse", "smoke"): _SMOKE | {"head": "none"},
-                        ("supervised simcse", "smoke"): _SMOKE | {"supervised": True},
-                        ("sbert", "smoke"): _SMOKE | {"objective": "softmax"},
-                        ("sbert cosine", "smoke"): _SMOKE | {"objective": "cosine"},
-                        ("sbert triplet", "smoke"): _SMOKE | {"objective": "triplet"},
-                        ("cosent", "smoke"): _SMOKE, ("simcse", "laptop"): {
-                            "pooling": "last", "head": "none", "dropout": 0.1, "batch_size": 64,
-                            "steps": 200, "learning_rate": 2e-4, "evaluate_every": 25
-                        }, ("supervised simcse", "laptop"): {
-                            "supervised": True, "pooling": "last", "head": "none", "batch_size": 64,
-                            "steps": 200, "learning_rate": 1e-4, "evaluate_every": 50
-                        }, ("sbert", "laptop"): {
-                            "objective": "softmax", "pooling": "last", "batch_size": 32,
-                            "steps": 400, "learning_rate": 1e-4, "evaluate_every": 100
-                        }, ("sbert cosine", "laptop"): {
-                            "objective": "cosine", "pooling": "last", "batch_size": 32,
-                            "epochs": 2.0, "learning_rate": 1e-4, "evaluate_every": 60
-                        }, ("sbert triplet", "laptop"): {
-                            "objective": "triplet", "pooling": "last", "batch_size": 32,
-                            "steps": 400, "learning_rate": 1e-4, "evaluate_every": 100
-                        }, ("cosent", "laptop"): {
-                            "pooling": "last", "batch_size": 32, "epochs": 2.0,
-                            "learning_rate": 1e-4, "evaluate_every": 60
-                        }, **{(method, "paper"): PAPER[method, "bert-base"] for method in METHODS},
-                    }
+RECIPES: dict[tuple[str, str], dict[str, Any]] = {
+    ("simcse", "smoke"): _SMOKE | {"head": "none"},
+    ("supervised simcse", "smoke"): _SMOKE | {"supervised": True},
+    ("sbert", "smoke"): _SMOKE | {"objective": "softmax"},
+    ("sbert cosine", "smoke"): _SMOKE | {"objective": "cosine"},
+    ("sbert triplet", "smoke"): _SMOKE | {"objective": "triplet"},
+    ("cosent", "smoke"): _SMOKE,
+    ("simcse", "laptop"): {"pooling": "last", "head": "none", "dropout": 0.1, "batch_size": 64,
+                           "steps": 200, "learning_rate": 2e-4, "evaluate_every": 25},
+    ("supervised simcse", "laptop"): {"supervised": True, "pooling": "last", "head": "none",
+                                      "batch_size": 64, "steps": 200, "learning_rate": 1e-4,
+                                      "evaluate_every": 50},
+    ("sbert", "laptop"): {"objective": "softmax", "pooling": "last", "batch_size": 32, "steps": 400,
+                          "learning_rate": 1e-4, "evaluate_every": 100},
+    ("sbert cosine", "laptop"): {"objective": "cosine", "pooling": "last", "batch_size": 32,
+                                 "epochs": 2.0, "learning_rate": 1e-4, "evaluate_every": 60},
+    ("sbert triplet", "laptop"): {"objective": "triplet", "pooling": "last", "batch_size": 32,
+                                  "steps": 400, "learning_rate": 1e-4, "evaluate_every": 100},
+    ("cosent", "laptop"): {"pooling": "last", "batch_size": 32, "epochs": 2.0,
+                           "learning_rate": 1e-4, "evaluate_every": 60},
+    **{(method, "paper"): PAPER[method, "bert-base"] for method in METHODS}}
 
 
 def recipe(method: str, scale: str, encoder: ContextualEncoder | None = None) -> dict[str, Any]:
     """Keyword settings of a method's trainer.
 
-    Parameters: method, one of ``METHODS``; scale, one of ``SCALES``; encoder, by whose kind (BERT
-    or RoBERTa) and depth (more than 12 blocks are large) the paper's settings are chosen, None:
-    those of BERT-base. Returns a dict of its own. Raises ValueError.
+    Parameters
+    ----------
+    method : one of ``METHODS``
+    scale : {"smoke", "laptop", "paper"}
+    encoder : ContextualEncoder, optional
+        By its kind (BERT or RoBERTa) and depth (more than 12 blocks are large) the paper's settings
+        are chosen; None: those of BERT-base.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
     """
     check_choice("method", method, METHODS)
     if check_choice("scale", scale, SCALES) != "paper" or encoder is None:

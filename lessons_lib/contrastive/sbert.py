@@ -15,11 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..contextual import ContextualEncoder
-from ..core import check_choice, check_float
+from ..core.learned import Learned
+from ..core.parameters import Choice, Float, Given, Int
 from .batches import Column
 from .examples import Examples, graded_pairs, labelled_pairs, triplets
-from .heads import Classifier
+from .heads import HEAD, Classifier
 from .losses import checked_features, cosine_regression, triplet_loss
 from .reading import Reading, derived_seed
 from .trainer import Trainer
@@ -28,54 +28,37 @@ from .training import Objective
 __all__ = ["OBJECTIVES", "LabelledObjective", "SBert"]
 
 OBJECTIVES = ("softmax", "cosine", "triplet")
-HEAD = 4                                          # the word of chance of start weights of a head
 
 
 class SBert(Trainer):
     """A Siamese network: one encoder, trained on pairs or triplets.
 
-    Parameters
-        encoder: see `Trainer` for all settings that are not named here. objective: "softmax", mean
-        cross-entropy of a linear classifier of ``features``, which is thrown away afterwards;
-        "cosine", mean squared error of cos(u, v) against grades in [0, 1]; "triplet", max(‖a - p‖ -
-        ‖a - n‖ + margin, 0). features: of "softmax", out of "u", "v", "|u-v|" and "u*v".
-    Data for `fit`
-        softmax: `LabelledPairs` or (first, second, labels); cosine: `SentencePairs`, whose grades
-        are divided by their scale, or (first, second, grades in [0, 1]); triplet: `Triplets` or
-        (anchors, positives, negatives).
-    Attributes
-        classes_, of "softmax", sorted; classifier_, its weights (``weight`` (classes, features *
-        dim), ``bias``). Others in `Trainer`.
+    Notes
+    -----
+    Data for `fit`. softmax: `LabelledPairs` or (first, second, labels). cosine: `SentencePairs`,
+    whose grades are divided by their scale, or (first, second, grades in [0, 1]). triplet:
+    `Triplets` or (anchors, positives, negatives). [reimers2019sentence]
     """
 
     words = "SBERT"
 
-    def __init__(self, encoder: ContextualEncoder, *, objective: str = "softmax",
-                 features: Sequence[str] = ("u", "v", "|u-v|"), margin: float = 1.0,
-                 pooling: str | None = None, dropout: float | None = 0.1, batch_size: int = 16,
-                 epochs: float = 1.0, steps: int | None = None, learning_rate: float = 2e-5,
-                 warmup: float = 0.1, weight_decay: float = 0.0, clip: float = 1.0,
-                 max_length: int | None = None, evaluate_every: int | None = None,
-                 patience: int | None = None, chunk: int | None = None, precision: str = "float32",
-                 seed: int = 0, device: str = "auto", progress: bool = False):
-        self.encoder, self.objective, self.features, self.margin = encoder, objective, features, margin
-        self.pooling, self.dropout, self.batch_size, self.epochs, self.steps = pooling, dropout, batch_size, epochs, steps
-        self.learning_rate, self.warmup, self.weight_decay, self.clip = learning_rate, warmup, weight_decay, clip
-        self.max_length, self.evaluate_every, self.patience, self.chunk = max_length, evaluate_every, patience, chunk
-        self.precision, self.seed, self.device, self.progress = precision, seed, device, progress
+    objective = Choice(*OBJECTIVES, doc="mean cross-entropy of a linear classifier of "
+                       "``features``, which is thrown away afterwards; mean squared error of "
+                       "cos(u, v) against grades; or max(‖a - p‖ - ‖a - n‖ + margin, 0)")
+    features = Given(("u", "v", "|u-v|"), "of 'softmax', out of 'u', 'v', '|u-v|' and 'u*v'",
+                     kind="sequence of str", check=lambda name, value: checked_features(value))
+    margin = Float(1.0, "of 'triplet'", low=0)
+    batch_size = Int(16, "examples of a step, over all processes", low=2)
 
-    def _check_own(self) -> None:
-        check_choice("objective", self.objective, OBJECTIVES)
-        checked_features(self.features)
-        check_float("margin", self.margin, low=0.0)
+    classes_ = Learned("tuple of str or int", "of 'softmax', sorted")
 
     def _examples(self, data: Any) -> Examples:
         loss = f"objective={self.objective!r}"
         if self.objective == "triplet":
             return triplets(data, loss=loss)
-        return (labelled_pairs(data, loss=loss)
-                if self.objective == "softmax"
-                else graded_pairs(data, loss=loss, unit=True))
+        if self.objective == "softmax":
+            return labelled_pairs(data, loss=loss)
+        return graded_pairs(data, loss=loss, unit=True)
 
     def _objective(self, reading: Reading, examples: Examples) -> Objective:
         columns = [Column(texts, reading.number) for texts in examples.columns]
@@ -93,9 +76,13 @@ class SBert(Trainer):
 
     @property
     def classifier_(self) -> dict[str, np.ndarray]:
-        """Weights of the classifier at the end, for a look at what was thrown away.
+        """``weight`` (classes, features * dim) and ``bias`` of 'softmax', which are thrown away.
 
-        Raises NotFittedError; ValueError for another objective.
+        Raises
+        ------
+        NotFittedError
+        ValueError
+            Another objective.
         """
         self._check_fitted("encoder_")
         if self.objective != "softmax":
@@ -104,9 +91,11 @@ class SBert(Trainer):
 
 
 class LabelledObjective(Objective):
-    """A loss of vectors and labels. Parameters: columns; labels, one per example, None: there is
-    none; loss(vectors, labels of the batch); head, what learns along; ordered, whether only the
-    order of labels counts, so that a batch of equal ones is idle.
+    """A loss of vectors and labels.
+
+    Parameters: columns; labels, one per example, None: there is none; loss(vectors, labels of the
+    batch); head, what learns along; ordered, whether only the order of labels counts, so that a
+    batch of equal ones is idle.
     """
 
     def __init__(self, columns: list[Column], labels: np.ndarray | None,
@@ -120,8 +109,8 @@ class LabelledObjective(Objective):
 
     def forward(self, vectors: Sequence[Tensor], examples: np.ndarray) -> Tensor:
         """The loss of a batch."""
-        return self.loss(vectors,
-                         None if self.labels is None else torch.from_numpy(self.labels[examples]))
+        labels = None if self.labels is None else torch.from_numpy(self.labels[examples])
+        return self.loss(vectors, labels)
 
     def idle(self, examples: np.ndarray) -> bool:
         """Whether all labels of a batch are equal where only their order counts."""

@@ -1,5 +1,4 @@
-"""What all trainers have in common: `fit` on texts, `resume`, and afterwards an encoder like any
-other.
+"""What all trainers have in common: `fit` on texts, `resume`, and afterwards an encoder.
 
 A trainer learns on a copy: the encoder it is given stays as it is. What differs between SBERT,
 CoSENT and SimCSE is the objective, in `sbert`, `cosent` and `simcse`; what happens in a step is in
@@ -10,72 +9,80 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import torch
 
 from ..contextual import ContextualEncoder, Pooling
+from ..contextual.folders import encoder_in
 from ..contextual.ranks import Ranks, joined
-from ..core import (Estimator, asked_to_stop, check_choice, check_float, check_int, check_seed,
-                    shown, torch_device)
+from ..contextual.saved_encoder import save_encoder
+from ..core import DamagedFile, existing_path, shown, torch_device
+from ..core.gradient_run import GradientEstimator, weights_of
+from ..core.learned import Learned
+from ..core.parameters import Choice, Float, Given, Int
 from ..datasets import SentencePairs
 from .batches import Order
 from .examples import Examples
-from .history import Watch
+from .files import check_folder, newest_run, save_run
+from .history import History, Watch
 from .reading import PRECISIONS, Reading
 from .training import Objective, Plan, Training
 
 __all__ = ["Trainer"]
 
-NOTES = 8  # with dev pairs, unless evaluate_every says otherwise
-LINES = 20                                        # without them, when a note costs nothing
-MAY_CHANGE = ("chunk", "device", "patience", "progress")  # of the settings, when a run goes on
+NOTES = 8                       # with dev pairs, unless evaluate_every says otherwise
+LINES = 20                      # without them, when a note costs nothing
+NO_SETTINGS = ("encoder", "augment")              # of a trainer that are no JSON
+OF_ENCODER = ("name", "pooling", "layer", "special_tokens", "max_length", "truncation", "normalize",
+              "batch_invariant")
 
 
-class Trainer(Estimator):
-    """Base of the trainers: subclasses store their settings, and say what the examples are and what
-    is asked of their vectors.
+def an_encoder(name: str, value: Any) -> ContextualEncoder:
+    """The encoder. Raises TypeError for what is none."""
+    if not isinstance(value, ContextualEncoder):
+        raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected a "
+                        "ContextualEncoder. Make one: ll.contextual.load_encoder('lesson-bert')")
+    return value
 
-    Settings of all of them
-        encoder: a `ContextualEncoder`, which is not changed. pooling: how texts become vectors
-        while learning and afterwards, None: as the encoder does. dropout: share of units left out,
-        None: as the model has. batch_size: examples per step, over all processes. epochs, also
-        parts of one; steps, instead of epochs. learning_rate, reached after the share ``warmup`` of
-        the steps, then falling to 0 in a straight line (AdamW). weight_decay, of matrices; clip,
-        longest gradient. max_length: pieces read of a text while learning, None: as the encoder.
-        evaluate_every: steps between two lines of the history, None: 8 lines with dev pairs and 20
-        without; patience: lines without a better dev score before it stops, None: never. chunk:
-        examples read at a time, which saves memory and takes two readings (gradient caching); None:
-        all at once. precision: "float32", or "bfloat16" on a GPU. seed: decides order, masks, start
-        of a head. device: "auto", "cpu" or "cuda". progress, show a bar.
-    Attributes
-        encoder_, a `ContextualEncoder` with the weights that were best on dev, or without dev pairs
-        the last ones. history_, a `History`. n_steps_, steps done.
+
+class Trainer(GradientEstimator):
+    """Base of the trainers: the settings of all of them.
+
+    Subclasses declare their own, and say what the examples are and what is asked of their vectors.
     """
 
-    encoder: ContextualEncoder
-    pooling: str | None
-    dropout: float | None
-    batch_size: int
-    epochs: float
-    steps: int | None
-    learning_rate: float
-    warmup: float
-    weight_decay: float
-    clip: float
-    max_length: int | None
-    evaluate_every: int | None
-    patience: int | None
-    chunk: int | None
-    precision: str
-    seed: int
-    device: str
-    progress: bool
     words: str                                    # what it does to an encoder, in a name
+    _may_change = (*GradientEstimator._may_change, *NO_SETTINGS, "chunk")
 
-    # ------------------------------------------------------------------------ what a subclass says
+    encoder = Given(doc="is not changed", kind="ContextualEncoder", check=an_encoder, positional=1)
+    pooling = Given(None, "how texts become vectors while learning and afterwards; None: as the "
+                          "encoder does", kind="str")
+    dropout = Float(0.1, "share of units left out while learning; None: as the model has", low=0,
+                    high=0.9, optional=True)
+    batch_size = Int(64, "examples of a step, over all processes", low=2)
+    epochs = Float(1.0, "also parts of one", above=0)
+    steps = Int(None, "instead of epochs")
+    learning_rate = Float(2e-5, "of AdamW, reached after ``warmup``, then falling to 0 in a "
+                                "straight line", above=0)
+    warmup = Float(0.1, "share of the steps", low=0, high=0.9)
+    max_length = Int(None, "tokens read of a text while learning; None: as the encoder")
+    evaluate_every = Int(None, "steps between two lines of the history; None: 8 lines with dev "
+                               "pairs and 20 without")
+    patience = Int(None, "lines without a better dev score before it stops; None: never")
+    chunk = Int(None, "examples read at a time, which saves memory and reads twice (gradient "
+                      "caching); None: all at once")
+    precision = Choice(*PRECISIONS, doc="'bfloat16' is for a GPU")
+
+    encoder_ = Learned("ContextualEncoder", "with the weights that were best on dev, or without "
+                       "dev pairs the last ones")
+    history_ = Learned("History", "what was noted on the way")
+    n_steps_ = Learned("int", "steps done")
+
+    # ---------------------------------------------------------------------- what a subclass says
 
     def _examples(self, data: Any) -> Examples:
         """The examples in ``data``, looked at. Raises TypeError, ValueError."""
@@ -88,9 +95,6 @@ class Trainer(Estimator):
     def _finish(self, training: Training) -> None:
         """Change the model before an encoder is made of it."""
 
-    def _check_own(self) -> None:
-        """Raise TypeError or ValueError for settings of the subclass."""
-
     def _check_data(self, examples: Examples, order: Order) -> None:
         """Warn of what is allowed in the examples but rarely meant."""
 
@@ -99,57 +103,47 @@ class Trainer(Estimator):
         """How texts become vectors afterwards, None: as while learning."""
         return None
 
-    # -------------------------------------------------------------------------- settings
-
-    def _check_settings(self) -> None:
-        if not isinstance(self.encoder, ContextualEncoder):
-            raise TypeError(f"encoder={shown(self.encoder)} is {type(self.encoder).__name__}; "
-                            "expected a ContextualEncoder. Make one: "
-                            "ll.contextual.load_encoder('lesson-bert')")
-        check_int("batch_size", self.batch_size, low=2)
-        for name in ("steps", "max_length", "evaluate_every", "patience", "chunk"):
-            if getattr(self, name) is not None:
-                check_int(name, getattr(self, name))
-        for name in ("epochs", "learning_rate", "clip"):
-            check_float(name, getattr(self, name), low=0.0, open_low=True)
-        check_float("weight_decay", self.weight_decay, low=0.0)
-        check_float("warmup", self.warmup, low=0.0, high=0.9)
-        check_choice("precision", self.precision, PRECISIONS)
-        check_seed(self.seed)
-        if not isinstance(self.progress, (bool, np.bool_)):
-            raise TypeError(f"progress={shown(self.progress)} is {type(self.progress).__name__}; "
-                            "expected True or False")
-        self._check_own()
-
-    def _plan(self, order: Order, *, has_dev: bool) -> Plan:
-        steps = (self.steps
-                 if self.steps is not None
-                 else max(1, math.ceil(round(self.epochs * order.per_epoch, 6))))
-        every = (self.evaluate_every
-                 if self.evaluate_every is not None
-                 else max(1, steps // (NOTES if has_dev else LINES)))
-        return Plan(steps, self.learning_rate, self.warmup, self.weight_decay, self.clip,
-                    self.chunk, every, self.patience, self.seed)
-
-    # -------------------------------------------------------------------------- learning
+    # ------------------------------------------------------------------------------ learning
 
     def fit(self, data: Any, dev: SentencePairs | None = None, *,
             on_note: Callable[[Self], object] | None = None) -> Self:
-        """Learn from examples, beginning with the given encoder. Returns self.
+        """Learn from examples, beginning with the given encoder.
 
-        Parameters: data, see the class; dev, graded pairs, on which Spearman's correlation is noted
-        every ``evaluate_every`` steps: the weights of the best line are kept, line 0 (before
-        training) not counted; on_note, called with the trainer whenever a line was added to
-        ``history_``, for example to save it. Started by ``torchrun``, the processes share each
-        batch, and only the first calls ``on_note``. Ctrl-C ends after the step that is under way
-        and comes out as KeyboardInterrupt; the trainer holds what was learned, and `resume` goes
-        on, also after `save` and `load`.
+        Started by ``torchrun``, the processes share each batch, and only the first calls
+        ``on_note``. Ctrl-C ends after the step that is under way and comes out as
+        KeyboardInterrupt; the trainer holds what was learned, and `resume` goes on, also after
+        `save` and `load`.
 
-        Raises TypeError, ValueError (settings, data), BackendUnavailable, TrainingDiverged: the
-        weights are then those of before; ConnectionError where another process has gone.
-        DataWarning: a text is cut; equal texts meet as each other's negatives.
+        Parameters
+        ----------
+        data : object
+            See the class.
+        dev : datasets.SentencePairs, optional
+            Graded pairs, on which Spearman's correlation is noted every ``evaluate_every`` steps.
+            The weights of the best line are kept; line 0, before training, does not count.
+        on_note : callable, optional
+            Called with the trainer when a line was added to ``history_``, for example to save it.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            Settings, data.
+        BackendUnavailable
+        TrainingDiverged
+            The weights are then those of before.
+        ConnectionError
+            Another process has gone.
+
+        Warns
+        -----
+        DataWarning
+            A text is cut; equal texts meet as each other's negatives.
         """
-        self._check_settings()
+        settings = self._check_settings()
         torch_device(self.device)
         examples, watch = self._examples(data), Watch.of(dev, seed=self.seed)
         order = Order(len(examples), batch_size=self.batch_size, seed=self.seed)
@@ -157,22 +151,35 @@ class Trainer(Estimator):
         with joined(self.device) as ranks:
             training = self._training(examples, order, watch, ranks)
             training.note()
-            self._fitted, self._text, self._augmented = self.get_params(
-            ), examples.fingerprint, getattr(self, "augment", None) is not None
+            self._fitted, self._text = settings, examples.fingerprint
+            self._augmented = settings.get("augment") is not None
             self._work(training, on_note)
         return self
 
     def resume(self, data: Any, dev: SentencePairs | None = None, *,
                on_note: Callable[[Self], object] | None = None) -> Self:
         """Finish a `fit` that was interrupted, also after `load`: bitwise as if it had not been.
-        Returns self.
 
-        Parameters: data, dev, the same as before; on_note as in `fit`. A finished run is left as it
-        is. Raises NotFittedError, ValueError for other data or settings, and as `fit`.
+        A finished run is left as it is.
+
+        Parameters
+        ----------
+        data, dev, on_note
+            The same data and dev pairs as before; on_note as in `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+        ValueError
+            Other data or settings; others as `fit`.
         """
         self._check_fitted("encoder_")
-        self._check_same_settings()
-        if (getattr(self, "augment", None) is not None) != self._augmented:
+        settings = self._same_settings()
+        if (settings.get("augment") is not None) != self._augmented:
             raise ValueError(f"augment was {'given' if self._augmented else 'None'} in fit; a "
                              "function is not saved: set_params(augment=...)")
         examples, watch = self._examples(data), Watch.of(dev, seed=self.seed)
@@ -192,63 +199,38 @@ class Trainer(Estimator):
             self._work(training, on_note)
         return self
 
-    def _check_same_settings(self) -> None:
-        self._check_settings()
-        wrong = [
-            f"{name}={shown(value)} (in fit: {shown(self._fitted[name])})"
-            for name, value in self.get_params().items()
-            if name not in (*MAY_CHANGE, "encoder", "augment") and value != self._fitted[name]
-        ]
-        if wrong:
-            raise ValueError(f"settings differ from those of the fit: {', '.join(wrong)}. Set them "
-                             "back, or fit anew")
-
-    def _training(self, examples: Examples, order: Order, watch: Watch, ranks: Ranks) -> Training:
+    def _training(self, examples: Examples, order: Order, watch: Watch, ranks: Ranks,
+                  kind: type[Training] = Training) -> Training:
         reading = Reading(self.encoder, pooling=self.pooling, dropout=self.dropout,
                           max_length=self.max_length, precision=self.precision)
         objective = self._objective(reading, examples)
-        return Training(reading.to(ranks.device), objective.to(ranks.device), order,
-                        self._plan(order, has_dev=watch.dev is not None), watch=watch, ranks=ranks,
-                        encoder=lambda training: self._encoder_of(training, copy=False))
+        steps = self.steps or max(1, math.ceil(round(self.epochs * order.per_epoch, 6)))
+        lines = LINES if watch.dev is None else NOTES
+        plan = Plan(steps, self.learning_rate, self.warmup, self.weight_decay, self.clip,
+                    self.chunk, self.evaluate_every or max(1, steps // lines), self.patience,
+                    self.seed)
+        return kind(reading.to(ranks.device), objective.to(ranks.device), order, plan, watch=watch,
+                    ranks=ranks, encoder=lambda training: self._encoder_of(training, copy=False))
 
     def _encoder_of(self, training: Training, *, copy: bool = True) -> ContextualEncoder:
         with torch.no_grad():
             self._finish(training)
-        found = training.reading.encoder(copy=copy)
-        settings = ({"name": self.name, "card": None} |
-                    ({"pooling": self._pooling_after} if self._pooling_after else {}))
-        return found.set_params(**settings)
-
-    def _work(self, training: Training, on_note: Callable[[Self], object] | None) -> None:
-        def tell() -> None:
-            if on_note is not None:
-                self._hand_over(training)
-                on_note(self)
-
-        try:
-            with asked_to_stop() as asked:
-                training.work(asked, label=self.name, progress=self.progress, on_note=tell)
-        finally:                                  # also after divergence: the last sane weights
-            self._hand_over(training)
-        if not training.finished:                 # this process was asked to stop, or another one
-            raise KeyboardInterrupt
+        settings = {"name": self.name, "card": None}
+        if self._pooling_after:
+            settings["pooling"] = self._pooling_after
+        return training.reading.encoder(copy=copy).set_params(**settings)
 
     def _hand_over(self, training: Training) -> None:
-        """Copy what was learned so far into the attributes that others see, and what `resume`
-        needs.
-        """
         with torch.no_grad():
             self._finish(training)
-        self._state = training.arrays(), training.noted()
-        self.history_, self.n_steps_, self._finished = training.history, training.record.step, training.finished
-        best, last = training.best(), {
-            name: value.clone() for name, value in training.model.state_dict().items()
-        }
-        training.model.load_state_dict(best)
+        self._state, self._finished = (training.arrays(), training.noted()), training.finished
+        self.history_, self.n_steps_ = training.history, training.record.step
+        last = {name: value.clone() for name, value in training.model.state_dict().items()}
+        training.model.load_state_dict(training.best())
         self.encoder_ = self._encoder_of(training)
         training.model.load_state_dict(last)
 
-    # -------------------------------------------------------------------------- an encoder
+    # ------------------------------------------------------------------------------ an encoder
 
     @property
     def name(self) -> str:
@@ -257,47 +239,148 @@ class Trainer(Estimator):
 
     @property
     def dim(self) -> int:
-        """Numbers per vector."""
-        self._check_fitted("encoder_")
+        """Columns of a vector."""
         return self.encoder_.dim
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 256,
                progress: bool = False) -> np.ndarray:
-        """Vectors of texts by the trained encoder, (n, dim) float32; see
-        `ContextualEncoder.encode`. Raises NotFittedError.
+        """Vectors of texts by the trained encoder; see `ContextualEncoder.encode`.
+
+        Parameters
+        ----------
+        texts : sequence of str
+        batch_size : int >= 1, default 256
+        progress : bool, default False
+
+        Returns
+        -------
+        (n, dim) float32
+
+        Raises
+        ------
+        NotFittedError, TypeError, ValueError
         """
-        self._check_fitted("encoder_")
         return self.encoder_.encode(texts, batch_size=batch_size, progress=progress)
 
     def read_by(self, pooling: str | Pooling) -> ContextualEncoder:
-        """The trained encoder with another pooling, such as "first-last"; the weights are shared.
+        """The trained encoder with another pooling; the weights are shared.
 
-        Raises NotFittedError, ValueError.
+        Parameters
+        ----------
+        pooling : str or Pooling
+            Such as "first-last".
+
+        Returns
+        -------
+        ContextualEncoder
+
+        Raises
+        ------
+        NotFittedError, ValueError
         """
-        self._check_fitted("encoder_")
         chosen = pooling if isinstance(pooling, Pooling) else Pooling(pooling)
-        settings = self.encoder_.get_params() | {
+        return ContextualEncoder(**self.encoder_.get_params() | {
             "pooling": chosen.name, "layer": chosen.layer, "special_tokens": chosen.special_tokens,
-            "name": f"{self.name} ({chosen})"
-        }
-        return ContextualEncoder(**settings).check()
+            "name": f"{self.name} ({chosen})"}).check()
 
-    # -------------------------------------------------------------------------- files
+    # ------------------------------------------------------------------------------ files
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write a folder that `load` and ``load_encoder`` read, and from which training can go on;
-        see `files`. Raises NotFittedError, OSError.
-        """
-        from .files import save_trainer
+        """Write a folder that `load` and ``load_encoder`` read, and from which training can go on.
 
+        Parameters
+        ----------
+        path : str or path
+            A folder of its own.
+
+        Raises
+        ------
+        NotFittedError, OSError
+        FileExistsError
+            The folder holds somebody else's model.
+        """
         self._check_fitted("encoder_")
-        save_trainer(self, path)
+        folder, settings = Path(path), self._same_settings()
+        check_folder(folder)
+        arrays, noted = self._state
+        if self._finished:                        # what is left to do with it needs no optimizer
+            arrays = {n: array for n, array in arrays.items() if n.startswith("model.objective.")}
+        save_encoder(folder, self.encoder_, card=self._card())
+        plain = {name: str(value) if isinstance(value, float) and math.isinf(value) else value
+                 for name, value in settings.items() if name not in NO_SETTINGS}
+        save_run(folder, type(self).__name__, settings=plain, arrays=arrays, extra={
+            "record": noted, "text": self._text, "finished": self._finished,
+            "kept": self.history_.kept, "augmented": self._augmented,
+            "classes": list(vars(self).get("classes_", ())),
+            "encoder": {name: getattr(self.encoder, name) for name in OF_ENCODER},
+            "trained": {name: getattr(self.encoder_, name) for name in OF_ENCODER}})
+
+    def _card(self) -> dict[str, Any]:
+        history = self.history_
+        card = {"name": self.name, "method": self.words, "steps": self.n_steps_,
+                "steps of these weights": int(history.step[history.best]),
+                "finished": self._finished, "seed": self.seed}
+        best = float(history.dev[history.best])
+        return card if math.isnan(best) else card | {"dev spearman": round(best, 4)}
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
-        """Read what `save` wrote; ``encoder`` is then the trained one, from which another `fit`
-        would begin. Raises FileNotFoundError, DamagedFile, ValueError (a newer format).
-        """
-        from .files import load_trainer
+        """Read what `save` wrote.
 
-        return load_trainer(cls, path)
+        ``encoder`` is then the trained one, from which another `fit` would begin.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        Trainer
+
+        Raises
+        ------
+        FileNotFoundError
+        DamagedFile
+            Cut, changed, or of another kind.
+        ValueError
+            A newer format.
+
+        Warns
+        -----
+        DataWarning
+            The newest state is damaged, and the one before it is used.
+        """
+        folder = existing_path(path)
+        settings, arrays, extra = newest_run(folder, cls.__name__)
+        try:
+            encoder = encoder_in(folder, precision="float32").set_params(card=None,
+                                                                         **extra["encoder"])
+            trainer = cls(encoder.check(), **{
+                name: float(value) if value in ("inf", "-inf") else value
+                for name, value in settings.items()})
+            trainer._fitted = trainer._check_settings()
+            trainer._set_state(arrays, extra)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            if isinstance(error, DamagedFile):
+                raise
+            raise DamagedFile(f"{folder} is a {cls.__name__} that this version cannot read "
+                              f"({shown(str(error), 200)}). Save it again") from error
+        return trainer
+
+    def _set_state(self, arrays: dict[str, np.ndarray], extra: Mapping[str, Any]) -> None:
+        """Stand where a run was saved; the encoder of one that is not finished is in its arrays."""
+        record = extra["record"]
+        lines = [{name: math.nan if value is None else value for name, value in line.items()}
+                 for line in record["lines"]]
+        self._state, self._text = (arrays, record), str(extra["text"])
+        self._finished, self._augmented = bool(extra["finished"]), bool(extra["augmented"])
+        if extra["classes"]:
+            self.classes_ = tuple(extra["classes"])
+        self.history_ = History.of(lines, best=record["line"], kept=extra["kept"])
+        self.n_steps_, trained = record["step"], self.encoder
+        if not self._finished:
+            reading = Reading(self.encoder)
+            prefix = "kept.reading." if extra["kept"] == "dev" else "model.reading."
+            reading.load_state_dict(weights_of(arrays, prefix))
+            trained = reading.encoder()
+        self.encoder_ = ContextualEncoder(**trained.get_params() | extra["trained"]).check()

@@ -9,8 +9,7 @@ the same bits as one that was not. Used by the flow (lesson ``11_bert_flow``), b
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, NoReturn
@@ -23,6 +22,7 @@ from .checks import shown
 from .errors import TrainingDiverged
 from .estimator import Estimator
 from .interruption import asked_to_stop
+from .parameters import Choice, Flag, Float, Int, Seed
 from .progress import track
 
 __all__ = ["GradientEstimator", "GradientRun", "Record", "on_threads", "weights_of"]
@@ -49,18 +49,20 @@ class Record:
 class GradientRun:
     """Model, optimizer and record of one run.
 
-    Parameters: model, on its device; decayed, the parameters that weight decay draws to 0, None:
-    all with more than one axis; record, empty; options of AdamW. Subclasses write `step` and
-    `note`.
+    Parameters: model, on its device; record, empty; steps, in all, with a line every ``every`` of
+    them; items read in a step; decayed, the parameters that weight decay draws to 0, None: all with
+    more than one axis; options of AdamW. Subclasses write `step` and `note`.
     """
 
     prefix = "model."                              # of the weights among the arrays
-    lines = "lines"                                # the field of the record with its lines
+    unit = ""                                      # of the items, in the bar
 
-    def __init__(self, model: nn.Module, record: Any, *, learning_rate: float, weight_decay: float,
-                 clip: float, decayed: Iterable[Tensor] | None = None,
-                 device: torch.device | str = "cpu", **adam: Any) -> None:
-        self.model, self.record, self.clip = model, record, clip
+    def __init__(self, model: nn.Module, record: Any, *, steps: int, every: int, items: int,
+                 learning_rate: float, weight_decay: float, clip: float,
+                 decayed: Iterable[Tensor] | None = None, device: torch.device | str = "cpu",
+                 **adam: Any) -> None:
+        self.model, self.record = model, record
+        self.steps, self.every, self.items, self.clip = steps, every, items, clip
         self.parameters = list(model.parameters())
         if decayed is None:                        # biases and LayerNorm are not drawn to 0
             decayed = [p for p in self.parameters if p.ndim > 1]
@@ -85,7 +87,12 @@ class GradientRun:
 
     def due(self) -> bool:
         """Whether a line is to be added after the steps done so far."""
-        raise NotImplementedError
+        return self.record.step % self.every == 0 or self.record.step == self.steps
+
+    @property
+    def finished(self) -> bool:
+        """Whether no step is left to do."""
+        return self.record.stopped or self.record.step >= self.steps
 
     def advance(self, loss: Tensor, *, rate: float | None = None) -> None:
         """Change the weights by their gradients, and count the step and its loss."""
@@ -100,16 +107,17 @@ class GradientRun:
         self.record.step += 1
         self.record.steps_in_loss += 1
 
-    def work(self, steps: int, *, stop: Callable[[], bool], on_note: Callable[[], object],
-             items: int, **bar: Any) -> None:
+    def work(self, stop: Callable[[], bool], *, label: str, show: bool,
+             on_note: Callable[[], object] = lambda: None) -> None:
         """Do the steps that are left, or those before ``stop`` or the record says: enough.
 
-        Parameters: steps, in all; stop, asked before each step; on_note, called after each line;
-        items of a step and label, unit, show of the bar. Raises TrainingDiverged.
+        Parameters: stop, asked before each step; label and show of the bar; on_note, called after
+        each line. Raises TrainingDiverged.
         """
-        record = self.record
-        for _ in track(range(record.step, steps), total=steps * items, size=lambda step: items,
-                       done=record.step * items, **bar):
+        record, items = self.record, self.items
+        for _ in track(range(record.step, self.steps), total=self.steps * items, label=label,
+                       show=show, size=lambda step: items, unit=self.unit,
+                       done=record.step * items):
             if record.stopped or stop():
                 return
             self.step()
@@ -187,8 +195,8 @@ class GradientRun:
             if state:                              # the fused optimizer counts on the device, too
                 self.optimizer.state[parameter] = {key: x.to(parameter.device)
                                                    for key, x in state.items()}
-        fields = {name: value for name, value in noted.items() if name != "loss"}
-        fields[self.lines] = _with_nan(fields[self.lines])
+        fields = {name: _with_nan(value) if isinstance(value, list) else value
+                  for name, value in noted.items() if name != "loss"}
         self.record = type(self.record)(**fields)
         self._loss.fill_(noted["loss"])
 
@@ -229,35 +237,46 @@ def on_threads(n: int | None) -> Iterator[None]:
 class GradientEstimator(Estimator):
     """An estimator that learns by a `GradientRun`: one that can be interrupted, saved, resumed.
 
-    Subclasses set ``_fitted`` (the settings) in `fit`, and write ``_hand_over(training)``, which
-    copies what was learned so far into the attributes that others see.
+    Subclasses set ``_fitted`` (the settings) in `fit`, name in ``_may_change`` those that may be
+    others when a run goes on, and write ``_hand_over(training)``, which copies what was learned so
+    far into the attributes that others see.
     """
+
+    _may_change: tuple[str, ...] = ("patience", "device", "progress")
+
+    learning_rate = Float(1e-3, "of AdamW", above=0)
+    weight_decay = Float(0.0, "of AdamW, of matrices", low=0)
+    clip = Float(1.0, "norm above which a gradient is scaled down", above=0)
+    patience = Int(None, "lines without a better held-out value before it stops; None: never")
+    seed = Seed()
+    device = Choice("auto", "cpu", "cuda", doc="where it learns; 'auto': a GPU where there is one")
+    progress = Flag(False, "show a bar")
 
     def _hand_over(self, training: Any) -> None:
         raise NotImplementedError
 
-    def _work(self, training: Any, on_note: Callable[[Any], object] | None) -> None:
+    def _work(self, training: GradientRun, on_note: Callable[[Any], object] | None) -> None:
         """Train until the end or Ctrl-C, which comes out as KeyboardInterrupt after its step."""
         def tell() -> None:
             if on_note is not None:
                 self._hand_over(training)
                 on_note(self)
 
-        asked = threading.Event()
         try:
             with asked_to_stop() as asked:
-                training.work(asked, label=self.name, progress=self.progress, on_note=tell)
+                training.work(asked.is_set, label=self.name, show=self.progress, on_note=tell)
         finally:                                   # also after divergence: the last sane weights
             self._hand_over(training)
         if not training.finished:                  # this process was asked to stop, or another one
             raise KeyboardInterrupt
 
-    def _check_same_settings(self, may_change: Collection[str]) -> None:
-        """Raise ValueError where settings differ from those of the fit, but for ``may_change``."""
-        self._check_settings()
+    def _same_settings(self) -> dict[str, Any]:
+        """The settings. Raises ValueError where they differ from those of the fit."""
+        settings = self._check_settings()
         wrong = [f"{name}={shown(value)} (in fit: {shown(self._fitted[name])})"
-                 for name, value in self.get_params().items()
-                 if name not in may_change and value != self._fitted[name]]
+                 for name, value in settings.items()
+                 if name not in self._may_change and value != self._fitted[name]]
         if wrong:
             raise ValueError(f"settings differ from those of the fit: {', '.join(wrong)}. "
                              "Set them back, or fit anew")
+        return settings

@@ -11,7 +11,8 @@ import torch
 from lessons_lib.contextual import TokenStream, WordPiece, prepare_tokens
 from lessons_lib.contextual.recipes import RECIPES
 
-WORDS = ("sea", "field", "ships", "sail", "cows", "graze", "unbelievable", "walking", "talker", "harbour")
+WORDS = ("sea", "field", "ships", "sail", "cows", "graze", "unbelievable", "walking", "talker",
+         "harbour")
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -26,7 +27,8 @@ def one_thread():
 @pytest.fixture(scope="package")
 def texts() -> list[str]:
     rng = np.random.default_rng(0)
-    return ["\n".join(" ".join(rng.choice(WORDS, size=rng.integers(3, 40))) + "." for _ in range(10)) for _ in range(40)]
+    return ["\n".join(" ".join(rng.choice(WORDS, size=rng.integers(3, 40))) + "."
+                      for _ in range(10)) for _ in range(40)]
 
 
 @pytest.fixture(scope="package")

@@ -21,8 +21,10 @@ def test_only_chosen_places_change_and_special_pieces_are_never_chosen():
     ids, rows = rows_of(200)
     found = mask_rows(ids, rows, n=6, seed=1, vocabulary=VOCABULARY)
     chosen = torch.zeros_like(ids, dtype=torch.bool).scatter(1, found.positions, True)
-    assert (chosen.sum(1) == 6).all() and found.weights.all() and not chosen[:, 0].any() and not chosen[:, -1].any()
-    assert torch.equal(found.ids[~chosen], ids[~chosen]) and torch.equal(found.labels, ids.gather(1, found.positions))
+    assert (chosen.sum(1) == 6).all() and found.weights.all() and not chosen[:, 0].any()
+    assert not chosen[:, -1].any()
+    assert torch.equal(found.ids[~chosen], ids[~chosen])
+    assert torch.equal(found.labels, ids.gather(1, found.positions))
 
 
 def test_of_the_chosen_places_80_percent_are_masked_10_random_10_kept():
@@ -30,30 +32,40 @@ def test_of_the_chosen_places_80_percent_are_masked_10_random_10_kept():
     found = mask_rows(ids, rows, n=6, seed=1, vocabulary=VOCABULARY)
     seen = found.ids.gather(1, found.positions)
     shares = [(seen == MASK).float().mean(), (seen == found.labels).float().mean()]
-    assert shares[0] == pytest.approx(0.8, abs=0.01) and shares[1] == pytest.approx(0.1001, abs=0.01)
+    assert shares[0] == pytest.approx(0.8, abs=0.01)
+    assert shares[1] == pytest.approx(0.1001, abs=0.01)
     others = seen[(seen != MASK) & (seen != found.labels)]
     assert others.min() >= 5 and others.max() < VOCABULARY and len(others.unique()) > 900
 
 
 def test_every_place_is_chosen_equally_often():
     ids, rows = rows_of(8000)
-    hits = torch.bincount(mask_rows(ids, rows, n=6, seed=2, vocabulary=VOCABULARY).positions.flatten(), minlength=42)[1:-1]
+    hits = torch.bincount(
+        mask_rows(ids, rows, n=6, seed=2, vocabulary=VOCABULARY).positions.flatten(),
+        minlength=42)[1:-1]
     expected = 8000 * 6 / 40
-    assert ((hits - expected) ** 2 / expected).sum() < 40 + 5 * np.sqrt(80)                  # chi squared, 39 degrees of freedom
+    # chi squared, 39 degrees of freedom
+    assert ((hits - expected) ** 2 / expected).sum() < 40 + 5 * np.sqrt(80)
 
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_row_is_masked_alike_beside_whatever_rows(whole):
     ids, rows = rows_of(30)
-    options = {"n": 6, "seed": 4, "vocabulary": VOCABULARY, "goes_on": torch.arange(VOCABULARY) % 3 == 0 if whole else None}
-    together, alone = mask_rows(ids, rows + 2**33, **options), mask_rows(ids[7:8], rows[7:8] + 2**33, **options)
-    assert torch.equal(together.ids[7], alone.ids[0]) and torch.equal(together.positions[7], alone.positions[0])
+    options = {
+        "n": 6, "seed": 4, "vocabulary": VOCABULARY,
+        "goes_on": torch.arange(VOCABULARY) % 3 == 0 if whole else None
+    }
+    together = mask_rows(ids, rows + 2**33, **options)
+    alone = mask_rows(ids[7:8], rows[7:8] + 2**33, **options)
+    assert torch.equal(together.ids[7], alone.ids[0])
+    assert torch.equal(together.positions[7], alone.positions[0])
 
 
 def test_another_number_or_seed_masks_otherwise():
     ids, rows = rows_of(50)
     first = mask_rows(ids, rows, n=6, seed=1, vocabulary=VOCABULARY).ids
-    for other in (mask_rows(ids, rows + 50, n=6, seed=1, vocabulary=VOCABULARY), mask_rows(ids, rows + 2**32, n=6, seed=1, vocabulary=VOCABULARY),
+    for other in (mask_rows(ids, rows + 50, n=6, seed=1, vocabulary=VOCABULARY),
+                  mask_rows(ids, rows + 2**32, n=6, seed=1, vocabulary=VOCABULARY),
                   mask_rows(ids, rows, n=6, seed=1 + 2**32, vocabulary=VOCABULARY)):
         assert (other.ids != first).any(dim=1).float().mean() > 0.9
 
@@ -63,7 +75,8 @@ def test_whole_words_are_chosen_whole():
     goes_on = torch.arange(VOCABULARY) % 2 == 0
     goes_on[:5] = False
     found = mask_rows(ids, rows, n=6, seed=1, vocabulary=VOCABULARY, goes_on=goes_on)
-    chosen = torch.zeros(ids.shape, dtype=torch.float).scatter(1, found.positions, found.weights).bool()
+    chosen = torch.zeros(ids.shape, dtype=torch.float).scatter(1, found.positions,
+                                                               found.weights).bool()
     words = (~goes_on[ids]).cumsum(1)
     for row, word in zip(chosen[:, 1:-1], words[:, 1:-1], strict=True):
         assert all(len(set(row[word == w].tolist())) == 1 for w in word.unique())
@@ -73,11 +86,14 @@ def test_whole_words_are_chosen_whole():
 def test_a_row_with_little_to_hide_hides_what_there_is():
     ids = torch.tensor([[2, 9, 3, 3, 3, 3]])
     found = mask_rows(ids, torch.tensor([0]), n=3, seed=0, vocabulary=VOCABULARY)
-    assert found.weights.tolist() == [[1.0, 0.0, 0.0]] and found.positions[0, 0] == 1 and torch.equal(found.ids[0, 2:], ids[0, 2:])
+    assert found.weights.tolist() == [[1.0, 0.0, 0.0]] and found.positions[0, 0] == 1
+    assert torch.equal(found.ids[0, 2:], ids[0, 2:])
 
 
 def test_uniform_numbers_are_uniform_and_unrelated():
     x = uniforms(3, 1, torch.arange(4000), 25)
-    assert float(x.mean()) == pytest.approx(0.5, abs=0.005) and float(x.var()) == pytest.approx(1 / 12, abs=0.002)
-    assert abs(float(torch.corrcoef(x[:, :2].T)[0, 1])) < 0.06 and abs(float(torch.corrcoef(torch.stack([x[:-1, 0], x[1:, 0]]))[0, 1])) < 0.06
+    assert float(x.mean()) == pytest.approx(0.5, abs=0.005)
+    assert float(x.var()) == pytest.approx(1 / 12, abs=0.002)
+    assert abs(float(torch.corrcoef(x[:, :2].T)[0, 1])) < 0.06
+    assert abs(float(torch.corrcoef(torch.stack([x[:-1, 0], x[1:, 0]]))[0, 1])) < 0.06
     assert x.min() >= 0 and x.max() < 1

@@ -1,4 +1,6 @@
-"""Texts that lie one after the other give the hidden states that each gives alone, and that padded rows give."""
+"""Texts that lie one after the other give the hidden states that each gives alone, and that padded
+rows give.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +50,10 @@ def test_39_padded_rows_give_the_same_and_do_not_see_their_padding(model, rows):
 
 def test_blocks_above_the_highest_wanted_state_are_not_run(model, rows):
     ran = []
-    handles = [block.output.LayerNorm.register_forward_hook(lambda *_, number=number: ran.append(number))
-               for number, block in enumerate(model.encoder["layer"], start=1)]
+    handles = [
+        block.output.LayerNorm.register_forward_hook(lambda *_, number=number: ran.append(number))
+        for number, block in enumerate(model.encoder["layer"], start=1)
+    ]
     assert set(packed(model, rows, (1,))) == {1} and ran == [1]
     assert set(packed(model, rows, (0,))) == {0} and ran == [1]
     for handle in handles:
@@ -61,20 +65,24 @@ def test_runs_are_neighbours_of_equal_length():
 
 
 def test_gradients_are_those_of_padded_rows(rows):
-    found, ids, mask = [], torch.zeros((len(rows), 12), dtype=torch.long), torch.zeros((len(rows), 12), dtype=torch.bool)
+    found, ids = [], torch.zeros((len(rows), 12), dtype=torch.long)
+    mask = torch.zeros((len(rows), 12), dtype=torch.bool)
     for i, row in enumerate(rows):
         ids[i, : len(row)], mask[i, : len(row)] = row, True
-    for read in (lambda model: padded_states(model, ids, mask, (1, 3)), lambda model: packed(model, rows, (1, 3))):
+    for read in (lambda model: padded_states(model, ids, mask,
+                                             (1, 3)), lambda model: packed(model, rows, (1, 3))):
         model = LessonBert(SIZE, seed=2)
         states = read(model)
         sum((x[mask] if x.ndim == 3 else x).sin().sum() for x in states.values()).backward()
         found.append({name: p.grad for name, p in model.named_parameters() if p.grad is not None})
     largest = max(g.abs().max() for g in found[0].values())
-    assert found[0].keys() == found[1].keys() and max((g - found[1][name]).abs().max() for name, g in found[0].items()) <= 1e-5 * largest
+    assert found[0].keys() == found[1].keys()
+    assert max((g - found[1][name]).abs().max() for name, g in found[0].items()) <= 1e-5 * largest
 
 
 def test_units_are_left_out_only_while_the_model_learns(rows):
-    model = LessonBert(BertSize(50, dim=24, layers=3, heads=2, feed_forward=40, positions=12, dropout=0.3), seed=2)
+    model = LessonBert(
+        BertSize(50, dim=24, layers=3, heads=2, feed_forward=40, positions=12, dropout=0.3), seed=2)
     first, second = (packed(model, rows, (3,))[3] for _ in range(2))
     assert (first - second).abs().max() > 0.1
     model.eval()

@@ -1,4 +1,6 @@
-"""Pre-training: it learns, stops anywhere, goes on to the same bits, and shares its work without changing the result."""
+"""Pre-training: it learns, stops anywhere, goes on to the same bits, and shares its work without
+changing the result.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def run(stream, out, recipe, **options):
 
 
 def equal(first, second) -> bool:
-    return all(torch.equal(a, b) for a, b in zip(first.model.state_dict().values(), second.model.state_dict().values(), strict=True))
+    return all(
+        torch.equal(a, b) for a, b in zip(first.model.state_dict().values(),
+                                          second.model.state_dict().values(), strict=True))
 
 
 def stop_after(monkeypatch, steps: int, how) -> None:
@@ -46,12 +50,15 @@ def test_it_learns_and_leaves_a_model_that_can_be_loaded(stream, tmp_path, recip
     longer = replace(recipe, dim=32, tokens=32 * 4 * 150, learning_rate=3e-3)
     found = run(stream, tmp_path, longer)
     card = json.loads((tmp_path / "card.json").read_text())
-    assert found.finished and card["steps"] == 150 and card["moments"][-1]["step"] == 150 and card["moments"][0]["step"] == 0
+    assert found.finished and card["steps"] == 150 and card["moments"][-1]["step"] == 150
+    assert card["moments"][0]["step"] == 0
     assert card["moments"][-1]["held_out_loss"] < card["moments"][0]["held_out_loss"] - 1.0
-    assert card["held_out_accuracy"] > card["moments"][0]["held_out_accuracy"] and card["data"] == {"source": "two worlds"}
+    assert card["held_out_accuracy"] > card["moments"][0]["held_out_accuracy"]
+    assert card["data"] == {"source": "two worlds"}
     model, pieces = load_bert(tmp_path)
     assert pieces.pieces == stream.tokenizer.pieces
-    for ours, saved in zip(found.model.state_dict().values(), model.state_dict().values(), strict=True):
+    for ours, saved in zip(found.model.state_dict().values(),
+                           model.state_dict().values(), strict=True):
         assert torch.equal(ours.to(torch.float16).float(), saved)
 
 
@@ -60,15 +67,18 @@ def test_the_film_has_a_frame_for_each_moment(stream, tmp_path, recipe):
 
     found = run(stream, tmp_path, recipe)
     film = load_file(tmp_path / "film.safetensors")
-    assert film["frames"].shape == (len(found.card["moments"]), len(film["pieces"]), 3) and np.isfinite(film["frames"]).all()
-    assert np.array_equal(film["counts"], stream.counts()[film["pieces"]]) and np.array_equal(film["all_counts"], stream.counts())
+    assert film["frames"].shape == (len(found.card["moments"]), len(film["pieces"]), 3)
+    assert np.isfinite(film["frames"]).all()
+    assert np.array_equal(film["counts"], stream.counts()[film["pieces"]])
+    assert np.array_equal(film["all_counts"], stream.counts())
 
 
 OPTIONS = [{}, {"dropout": 0.2, "next_sentence": True, "whole_words": True, "accumulate": 2}]
 
 
 @pytest.mark.parametrize("more", OPTIONS, ids=["plain", "with everything"])
-def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_bits(stream, tmp_path, recipe, monkeypatch, more):
+def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_bits(stream, tmp_path, recipe, monkeypatch,
+                                                          more):
     recipe = replace(recipe, **more)
     whole = run(stream, tmp_path / "whole", recipe)
     with monkeypatch.context() as patch:
@@ -79,11 +89,16 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_bits(stream, tmp_path, reci
     assert card["steps"] == 5
     again = run(stream, tmp_path / "cut", recipe, resume=True)
     assert equal(whole, again) and again.finished
-    assert {k: v for k, v in again.card.items() if k != "seconds"} == {k: v for k, v in whole.card.items() if k != "seconds"}
-    assert (tmp_path / "cut" / "film.safetensors").read_bytes() == (tmp_path / "whole" / "film.safetensors").read_bytes()
+    assert {k: v for k, v in again.card.items() if k != "seconds"} == {
+        k: v for k, v in whole.card.items() if k != "seconds"
+    }
+    assert (tmp_path / "cut" /
+            "film.safetensors").read_bytes() == (tmp_path / "whole" /
+                                                 "film.safetensors").read_bytes()
 
 
-def test_a_run_whose_process_was_killed_goes_on_from_its_checkpoint(stream, tmp_path, recipe, monkeypatch):
+def test_a_run_whose_process_was_killed_goes_on_from_its_checkpoint(stream, tmp_path, recipe,
+                                                                    monkeypatch):
     whole = run(stream, tmp_path / "whole", recipe)
 
     def killed():
@@ -103,8 +118,8 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(stream, tmp_path, reci
         stop_after(patch, 4, lambda: os.kill(os.getpid(), signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
             run(stream, tmp_path / "cut", recipe, checkpoint_minutes=0.0)
-    newest = max((tmp_path / "cut").glob("checkpoint-*/*.safetensors"), key=lambda path: json.loads((path.parent / "model.json").read_text())
-                 ["extra"]["record"]["step"])
+    newest = max((tmp_path / "cut").glob("checkpoint-*/*.safetensors"), key=lambda path: json.loads(
+        (path.parent / "model.json").read_text())["extra"]["record"]["step"])
     newest.write_bytes(newest.read_bytes()[:-9])
     with pytest.warns(DataWarning, match="The checkpoint before it is used"):
         again = run(stream, tmp_path / "cut", recipe, resume=True)
@@ -119,9 +134,15 @@ def test_time_that_is_over_stops_a_run_which_may_then_read_more(stream, tmp_path
 
 
 def test_parts_of_a_step_add_up_to_the_step(stream, tmp_path, recipe):
-    """Chance draws by row, and the loss is a mean over all places, so cutting a step changes rounding only."""
-    weights = [dict(run(stream, tmp_path / str(n), replace(recipe, accumulate=n, whole_words=True, next_sentence=True)).model.state_dict())
-               for n in (1, 3)]
+    """Chance draws by row, and the loss is a mean over all places, so cutting a step changes
+    rounding only.
+    """
+    weights = [
+        dict(
+            run(stream, tmp_path / str(n),
+                replace(recipe, accumulate=n, whole_words=True,
+                        next_sentence=True)).model.state_dict()) for n in (1, 3)
+    ]
     for name, value in weights[0].items():
         assert (value - weights[1][name]).abs().max() <= 1e-4, name
 
@@ -130,7 +151,8 @@ WORKER = """
 import json, sys, torch
 torch.set_num_threads(1)
 from lessons_lib.contextual import Recipe, TokenStream, pretrain
-pretrain(TokenStream.load(sys.argv[1]), sys.argv[2], recipe=Recipe(**json.loads(sys.argv[3])), device="cpu", progress=False)
+recipe = Recipe(**json.loads(sys.argv[3]))
+pretrain(TokenStream.load(sys.argv[1]), sys.argv[2], recipe=recipe, device="cpu", progress=False)
 """
 
 
@@ -142,16 +164,28 @@ def test_two_processes_end_where_one_does(stream, tmp_path, recipe):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-c", WORKER, str(tmp_path / "tokens"), str(tmp_path / "two"), json.dumps(asdict(recipe))]
-    shared = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "PYTHONPATH": str(PROJECT)}
-    workers = [subprocess.Popen(command, env=shared | {"RANK": str(rank)}, cwd=PROJECT, stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
+    command = [
+        sys.executable, "-c", WORKER,
+        str(tmp_path / "tokens"),
+        str(tmp_path / "two"),
+        json.dumps(asdict(recipe))
+    ]
+    shared = (os.environ | {
+        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2",
+        "PYTHONPATH": str(PROJECT)
+    })
+    workers = ([
+        subprocess.Popen(command, env=shared | {"RANK": str(rank)}, cwd=PROJECT,
+                         stderr=subprocess.PIPE, text=True) for rank in (0, 1)
+    ])
     errors = [worker.communicate(timeout=120)[1] for worker in workers]
     assert [worker.returncode for worker in workers] == [0, 0], errors
     together, _ = load_bert(tmp_path / "two")
     single, _ = load_bert(tmp_path / "one")
     for name, value in single.state_dict().items():
         assert (value - together.state_dict()[name]).abs().max() <= 1e-3, name
-    ours, theirs = alone.card["loss"], json.loads((tmp_path / "two" / "card.json").read_text())["loss"]
+    ours = alone.card["loss"]
+    theirs = json.loads((tmp_path / "two" / "card.json").read_text())["loss"]
     assert np.abs(np.array(ours) - np.array(theirs)).max() <= 2e-4
 
 
@@ -163,7 +197,8 @@ def test_global_chance_is_left_alone(stream, tmp_path, recipe):
 
 def test_bfloat16_trains_too(stream, tmp_path, recipe):
     found = run(stream, tmp_path, replace(recipe, precision="bfloat16"))
-    assert found.card["loss"][-1][1] < found.card["loss"][0][1] and found.model.bert.pooler["dense"].weight.dtype == torch.float32
+    assert found.card["loss"][-1][1] < found.card["loss"][0][1]
+    assert found.model.bert.pooler["dense"].weight.dtype == torch.float32
 
 
 def test_a_run_is_not_written_over_nor_made_up(stream, tmp_path, recipe):
@@ -186,12 +221,15 @@ def test_E22_a_loss_that_is_not_finite_is_told_and_not_kept(stream, tmp_path, re
     assert not list(tmp_path.glob("*"))
 
 
-def test_E21_memory_that_is_too_small_is_told_with_what_helps(stream, tmp_path, recipe, monkeypatch):
-    def too_much(self):
+def test_E21_memory_that_is_too_small_is_told_with_what_helps(stream, tmp_path, recipe,
+                                                              monkeypatch):
+    def too_much(self, number):
         raise torch.OutOfMemoryError("tried to allocate 9 GiB. GPU 0 has less")
 
-    monkeypatch.setattr(training.Training, "step", too_much)
-    with pytest.raises(torch.OutOfMemoryError, match=r"4 rows of 32 at a time do not fit: tried to allocate 9 GiB\..*accumulate=2"):
+    monkeypatch.setattr(training.Training, "_backward", too_much)
+    with pytest.raises(
+            torch.OutOfMemoryError,
+            match=r"4 rows of 32 at a time do not fit: tried to allocate 9 GiB\..*accumulate=2"):
         run(stream, tmp_path, recipe)
 
 
@@ -207,14 +245,15 @@ def test_processes_share_rows_without_gap_or_overlap():
     assert [i for part in parts for i in range(12)[part]] == list(range(12))
 
 
-# ------------------------------------------------------------------------------------------------ what is wrong is said before any work
+# ----------------------------------------------------------- what is wrong is said before any work
 
 
 def test_what_is_no_text_and_no_recipe_is_refused(stream, tmp_path, recipe):
     with pytest.raises(TypeError, match="stream='text' is str; expected a TokenStream"):
         run("text", tmp_path, recipe)
     for wrong in (5, {}, None):
-        with pytest.raises(TypeError, match="recipe=.*expected a Recipe, or the name of one: smoke, laptop, gpu"):
+        with pytest.raises(TypeError, match="recipe=.*expected a Recipe, or the name of one: "
+                                            "smoke, laptop, gpu"):
             run(stream, tmp_path, wrong)
     with pytest.raises(TypeError, match="resume='no' is str"):
         run(stream, tmp_path, recipe, resume="no")
@@ -232,29 +271,37 @@ def test_a_model_that_is_no_run_is_not_written_over(stream, tmp_path, recipe, be
     assert (folder / "model.safetensors").read_bytes() == before
 
 
-def test_F16_a_folder_that_cannot_be_written_is_noticed_before_the_first_step(stream, tmp_path, recipe, monkeypatch):
+def test_F16_a_folder_that_cannot_be_written_is_noticed_before_the_first_step(
+        stream, tmp_path, recipe, monkeypatch):
     monkeypatch.setattr(training.Training, "step", lambda self: pytest.fail("a step was done"))
     (tmp_path / "file").write_text("x")
     with pytest.raises(OSError, match="cannot write .*file"):
         run(stream, tmp_path / "file" / "below", recipe)
 
 
-@pytest.mark.parametrize("damage", [lambda card: b"", lambda card: card[:-20], lambda card: card.replace(b'"step": 5', b'"step": "5"')])
-def test_a_damaged_card_of_the_newest_checkpoint_is_told(stream, tmp_path, recipe, monkeypatch, damage):
+@pytest.mark.parametrize("damage", [
+    lambda card: b"", lambda card: card[:-20],
+    lambda card: card.replace(b'"step": 5', b'"step": "5"')
+])
+def test_a_damaged_card_of_the_newest_checkpoint_is_told(stream, tmp_path, recipe, monkeypatch,
+                                                         damage):
     whole = run(stream, tmp_path / "whole", recipe)
     with monkeypatch.context() as patch:
         stop_after(patch, 5, lambda: os.kill(os.getpid(), signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
             run(stream, tmp_path / "cut", recipe, checkpoint_minutes=0.0)
-    newest = max((tmp_path / "cut").glob("checkpoint-*/model.json"), key=lambda path: json.loads(path.read_text())["extra"]["record"]["step"])
+    newest = max((tmp_path / "cut").glob("checkpoint-*/model.json"),
+                 key=lambda path: json.loads(path.read_text())["extra"]["record"]["step"])
     newest.write_bytes(damage(newest.read_bytes()))
-    with pytest.warns(DataWarning, match="The checkpoint before it is used: checkpoint-[ab], step 4") as heard:
+    with pytest.warns(DataWarning, match="The checkpoint before it is used: checkpoint-[ab], step "
+                                         "4") as heard:
         again = run(stream, tmp_path / "cut", recipe, resume=True)
     assert len(heard) == 1 and equal(whole, again)
 
 
 def test_P05_a_rate_that_makes_huge_finite_numbers_diverges(stream, tmp_path, recipe):
-    with pytest.raises(TrainingDiverged, match=r"the mean loss is .* \(guessing: 4\.\d+\).*learning_rate=10"):
+    with pytest.raises(TrainingDiverged,
+                       match=r"the mean loss is .* \(guessing: 4\.\d+\).*learning_rate=10"):
         run(stream, tmp_path, replace(recipe, learning_rate=30.0, dim=32, tokens=4 * 32 * 60))
     assert not list(tmp_path.glob("*"))
 
@@ -262,7 +309,8 @@ def test_P05_a_rate_that_makes_huge_finite_numbers_diverges(stream, tmp_path, re
 def test_weights_beyond_half_precision_are_not_saved_as_infinity(pieces, tmp_path):
     from lessons_lib.contextual import BertSize, LessonBertForPretraining, save_bert
 
-    model = LessonBertForPretraining(BertSize(len(pieces), dim=8, layers=1, heads=2, feed_forward=8))
+    model = LessonBertForPretraining(BertSize(len(pieces), dim=8, layers=1, heads=2,
+                                              feed_forward=8))
     model.bert.embeddings.word_embeddings.weight.data[7, 3] = 1e6
     with pytest.raises(TrainingDiverged, match="1 weights are beyond the 65,504 of float16"):
         save_bert(tmp_path, model, pieces, card={})

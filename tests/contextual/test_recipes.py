@@ -1,4 +1,5 @@
-"""Recipes: rates by what was read, moments ever further apart, weights that fit into the project."""
+"""Recipes: rates by what was read, moments ever further apart, weights that fit into the project.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +14,10 @@ from lessons_lib.contextual.recipes import RECIPES, Recipe, moments
 def test_the_rate_rises_then_falls_to_zero_in_straight_lines():
     recipe = Recipe(tokens=64 * 32 * 1000, warmup=0.1)
     rates = [recipe.rate(step) for step in range(recipe.steps)]
-    assert recipe.steps == 1000 and max(rates) == pytest.approx(1e-3, rel=0.01) and rates.index(max(rates)) in (99, 100)
-    assert rates[10] - rates[9] == pytest.approx(rates[90] - rates[89]) and rates[-1] == pytest.approx(1e-3 * 0.0005 / 0.9)
+    assert recipe.steps == 1000 and max(rates) == pytest.approx(1e-3, rel=0.01)
+    assert rates.index(max(rates)) in (99, 100)
+    assert rates[10] - rates[9] == pytest.approx(rates[90] - rates[89])
+    assert rates[-1] == pytest.approx(1e-3 * 0.0005 / 0.9)
 
 
 @pytest.mark.parametrize("steps", [0, 1, 5, 79, 30_000])
@@ -29,8 +32,9 @@ def test_weights_as_float16_stay_below_25_megabytes(scale):
     assert 2 * sum(p.numel() for p in model.parameters()) <= 25e6
 
 
-@pytest.mark.parametrize("wrong", [{"batch": 0}, {"accumulate": 33}, {"learning_rate": 0.0}, {"precision": "half"},
-                                   {"masked": 0.9}, {"row": 3}, {"seed": -1}])
+@pytest.mark.parametrize("wrong",
+                         [{"batch": 0}, {"accumulate": 33}, {"learning_rate": 0.0},
+                          {"precision": "half"}, {"masked": 0.9}, {"row": 3}, {"seed": -1}])
 def test_a_wrong_setting_is_named(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         replace(Recipe(), **wrong)

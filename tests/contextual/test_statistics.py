@@ -17,18 +17,21 @@ def table():
 def test_mean_cosine_is_that_of_all_pairs(table):
     unit = table / np.linalg.norm(table, axis=1, keepdims=True)
     pairs = (unit @ unit.T)[np.triu_indices(60, 1)]
-    assert table_statistics(table, np.arange(5, 65))["mean_cosine"] == pytest.approx(pairs.mean(), abs=1e-12)
+    assert table_statistics(table, np.arange(5, 65))["mean_cosine"] == pytest.approx(
+        pairs.mean(), abs=1e-12)
 
 
 def test_shares_are_squared_singular_values(table):
     spectrum = np.linalg.svd(table, compute_uv=False) ** 2
-    assert table_statistics(table, np.arange(5, 65))["shares"] == pytest.approx(spectrum[:5] / spectrum.sum(), abs=1e-12)
+    assert table_statistics(table, np.arange(5, 65))["shares"] == pytest.approx(
+        spectrum[:5] / spectrum.sum(), abs=1e-12)
 
 
 def test_a_table_whose_lengths_are_log_frequencies_is_perfectly_correlated():
     counts = np.arange(5, 65)
     rows = np.random.default_rng(0).normal(size=(60, 8))
-    rows *= (10 - np.log(counts) / np.linalg.norm(rows, axis=1) ** 0)[:, None] / np.linalg.norm(rows, axis=1)[:, None]
+    rows *= (10 - np.log(counts) / np.linalg.norm(rows, axis=1)**0)[:, None] / np.linalg.norm(
+        rows, axis=1)[:, None]
     assert table_statistics(rows, counts)["norm_frequency"] == pytest.approx(-1.0, abs=1e-9)
 
 
@@ -51,7 +54,8 @@ def test_a_frame_holds_two_coordinates_and_the_length(table):
 def test_the_sample_is_spread_over_ranks_and_repeats():
     counts = np.random.default_rng(1).integers(0, 10_000, 3000)
     pieces = sampled_pieces(counts, 100)
-    assert len(set(pieces.tolist())) == 100 and (np.diff(counts[pieces]) <= 0).all() and counts[pieces].min() >= 5
+    assert len(set(pieces.tolist())) == 100 and (np.diff(counts[pieces]) <= 0).all()
+    assert counts[pieces].min() >= 5
     assert np.array_equal(pieces, sampled_pieces(counts, 100))
 
 
@@ -64,4 +68,5 @@ def test_wrong_counts_are_refused(table):
 
 def test_a_table_of_zeros_has_finite_figures_and_counts_may_be_a_list():
     found = table_statistics(np.zeros((10, 4)), [9] * 10)
-    assert found["shares"] == [0.0] * 4 and found["mean_norm"] == found["mean_cosine"] == found["norm_frequency"] == 0.0
+    assert found["shares"] == [0.0] * 4
+    assert found["mean_norm"] == found["mean_cosine"] == found["norm_frequency"] == 0.0

@@ -15,8 +15,11 @@ def test_ids_are_those_that_transformers_gives(pieces, texts, tmp_path):
     pieces.save(tmp_path)
     theirs = BertTokenizerFast.from_pretrained(tmp_path)
     lines = ["The Sea, unbelievably!", "ségolène ships", *texts[0].splitlines()]
-    assert pieces.encode(lines) == [theirs(line, add_special_tokens=False)["input_ids"] for line in lines]
-    assert theirs.convert_ids_to_tokens(theirs("sea")["input_ids"])[::len(pieces.encode(["sea"])[0]) + 1] == ["[CLS]", "[SEP]"]
+    assert pieces.encode(lines) == [
+        theirs(line, add_special_tokens=False)["input_ids"] for line in lines
+    ]
+    assert theirs.convert_ids_to_tokens(
+        theirs("sea")["input_ids"])[::len(pieces.encode(["sea"])[0]) + 1] == ["[CLS]", "[SEP]"]
 
 
 def test_what_is_saved_is_what_is_loaded(pieces, texts, tmp_path):
@@ -36,7 +39,11 @@ def test_pieces_put_together_are_the_word(pieces):
 
 
 def test_E14_text_spelt_like_a_special_piece_is_read_as_text(pieces):
-    assert not set(pieces.encode(["sea [SEP] [MASK] sea"])[0]) & {SPECIAL.index("[SEP]"), SPECIAL.index("[MASK]"), SPECIAL.index("[CLS]")}
+    assert not set(pieces.encode(["sea [SEP] [MASK] sea"])[0]) & {
+        SPECIAL.index("[SEP]"),
+        SPECIAL.index("[MASK]"),
+        SPECIAL.index("[CLS]")
+    }
     assert pieces.encode(["", "  "]) == [[], []]
 
 
@@ -55,7 +62,7 @@ def test_E17_a_folder_without_a_vocabulary_is_refused(tmp_path):
 
 
 def test_E17_a_vocabulary_keeps_its_last_piece_and_has_none_twice(pieces, tmp_path):
-    (tmp_path / "vocab.txt").write_text("\n".join(pieces.pieces))                # no end of line after the last
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces.pieces))  # no end of line after the last
     assert WordPiece.load(tmp_path).pieces == pieces.pieces
     (tmp_path / "vocab.txt").write_text("\n".join([*pieces.pieces, pieces.pieces[9]]) + "\n")
     with pytest.raises(DamagedFile, match=r"vocab\.txt has '.+' twice"):
@@ -68,5 +75,6 @@ def test_T03_nothing_to_learn_from_is_said():
 
 
 def test_a_size_that_the_letters_alone_exceed_is_refused(texts):
-    with pytest.raises(ValueError, match=r"size=10 is too small: \d+ letters .* expected size >= (\d+)"):
+    with pytest.raises(ValueError,
+                       match=r"size=10 is too small: \d+ letters .* expected size >= (\d+)"):
         WordPiece.train(texts, size=10)

@@ -1,4 +1,6 @@
-"""Vectors in a file: a run that was stopped goes on, nothing is encoded twice, and other texts are noticed."""
+"""Vectors in a file: a run that was stopped goes on, nothing is encoded twice, and other texts are
+noticed.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class Lengths:
         if self.stop_at in texts:
             raise KeyboardInterrupt
         self.seen += texts
-        return np.array([[len(text), hash(text) % 1000, i] for i, text in enumerate(texts)], np.float32).reshape(-1, 3) * self.factor
+        return (np.array([[len(text), hash(text) % 1000, i]
+                          for i, text in enumerate(texts)], np.float32).reshape(-1, 3) *
+                self.factor)
 
 
 @pytest.fixture(autouse=True)
@@ -39,9 +43,15 @@ def small_parts(monkeypatch):
 @pytest.mark.parametrize("n", [0, 1, 10, 25])
 def test_the_file_holds_what_encode_gives(tmp_path, n):
     found = encode_to(Lengths(), tmp_path / "v.npy", iter(TEXTS[:n]))
-    expected = np.concatenate([np.zeros((0, 3), np.float32), *(Lengths().encode(TEXTS[:n][i : i + 10]) for i in range(0, n, 10))])
+    expected = np.concatenate([
+        np.zeros((0, 3), np.float32),
+        *(Lengths().encode(TEXTS[:n][i:i + 10]) for i in range(0, n, 10))
+    ])
     assert np.array_equal(found, expected) and np.array_equal(np.load(tmp_path / "v.npy"), expected)
-    assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith(".lock-")) == ["v.npy", "v.npy.json"]
+    assert sorted(
+        path.name for path in tmp_path.iterdir() if not path.name.startswith(".lock-")) == [
+            "v.npy", "v.npy.json"
+        ]
 
 
 def test_what_was_stopped_goes_on(tmp_path):
@@ -52,13 +62,16 @@ def test_what_was_stopped_goes_on(tmp_path):
     (tmp_path / "v.npy.part").open("ab").write(b"half a row")
     second = Lengths()
     found = encode_to(second, tmp_path / "v.npy", TEXTS)
-    assert second.seen[1:] == TEXTS[10:] and np.array_equal(found, encode_to(Lengths(), tmp_path / "w.npy", TEXTS))
+    assert second.seen[1:] == TEXTS[10:]
+    assert np.array_equal(found, encode_to(Lengths(), tmp_path / "w.npy", TEXTS))
 
 
 def test_a_finished_file_is_returned_as_it_is(tmp_path):
     found = encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
     again = Lengths()
-    assert np.array_equal(encode_to(again, tmp_path / "v.npy", TEXTS), found) and len(again.seen) == 1     # the probe
+    # the probe
+    assert np.array_equal(encode_to(again, tmp_path / "v.npy", TEXTS), found)
+    assert len(again.seen) == 1
 
 
 @pytest.mark.parametrize("texts", [TEXTS[:20], [*TEXTS, "more"], ["other", *TEXTS[1:]], TEXTS[:24]])
@@ -123,21 +136,24 @@ def test_F16_a_disk_that_is_full_is_named_and_the_run_goes_on(tmp_path, monkeypa
 
     with monkeypatch.context() as patch:
         patch.setattr(vectors_file.os, "fsync", full)
-        with pytest.raises(OSError, match=r"cannot write .*v\.npy: No space left on device; [\d,]+ bytes are free") as caught:
+        with pytest.raises(
+                OSError,
+                match=r"cannot write .*v\.npy: No space left on device; [\d,]+ bytes are free"
+        ) as caught:
             encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
     assert caught.value.errno == errno.ENOSPC
-    assert np.array_equal(encode_to(Lengths(), tmp_path / "v.npy", TEXTS), encode_to(Lengths(), tmp_path / "w.npy", TEXTS))
+    assert np.array_equal(encode_to(Lengths(), tmp_path / "v.npy", TEXTS),
+                          encode_to(Lengths(), tmp_path / "w.npy", TEXTS))
 
 
 def test_a_second_process_does_not_write_between(tmp_path, monkeypatch):
-    from lessons_lib.core import DownloadFailed
-    from lessons_lib.datasets import download
+    from lessons_lib.core import DownloadFailed, locks
 
-    monkeypatch.setattr(vectors_file, "locked", lambda target: download.locked(target, seconds=0.1))
+    monkeypatch.setattr(vectors_file, "locked", lambda target: locks.locked(target, seconds=0.1))
 
     class Nested(Lengths):
         def encode(self, texts, **options):
-            if len(texts) > 1:                                               # in the midst of one run another begins
+            if len(texts) > 1:  # in the midst of one run another begins
                 encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
             return super().encode(texts, **options)
 

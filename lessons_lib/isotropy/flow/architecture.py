@@ -22,8 +22,7 @@ __all__ = ["KINDS", "Architecture", "glow", "nice", "realnvp"]
 
 MIXINGS: dict[str, Callable[..., Bijection]] = {
     "reversal": lambda dim, rng: Permutation.reversal(dim), "random": Permutation.random,
-    "linear": InvertibleLinear.random
-}
+    "linear": InvertibleLinear.random}
 COUPLINGS = ("additive", "affine", "affine-glow")
 
 
@@ -32,12 +31,25 @@ class Architecture:
     """A plan of layers.
 
     Parameters
-        levels: after each but the last, half of the numbers leave. depth: blocks of a level. width:
-        of the two inner layers of the coupling nets. mixing: "reversal" or "random" order, fixed,
-        or "linear", learned in LU form. coupling: "additive", "affine" (RealNVP's form),
-        "affine-glow". standardise: "blocks" (an `ActNorm` at the beginning of each) or "end" (one
-        after all, NICE's diagonal). rate: of every `ActNorm` and of the nets. Raises TypeError,
-        ValueError.
+    ----------
+    levels : int >= 1, default 2
+        After each but the last, half of the columns leave.
+    depth : int >= 1, default 3
+        Blocks of a level.
+    width : int >= 1, default 32
+        Of the two inner layers of the coupling nets.
+    mixing : {"random", "reversal", "linear"}
+        An order, fixed, or a map learned in LU form.
+    coupling : {"additive", "affine", "affine-glow"}
+        "affine" is RealNVP's form.
+    standardise : {"blocks", "end"}
+        An `ActNorm` at the beginning of each block, or one after all, NICE's diagonal.
+    rate : float > 0, default 1.0
+        Of every `ActNorm` and of the nets.
+
+    Raises
+    ------
+    TypeError, ValueError
     """
 
     levels: int = 2
@@ -67,8 +79,9 @@ class Architecture:
             raise ValueError(f"levels={self.levels} would halve {dim} numbers too often: a level "
                              f"needs >= 2 to couple; expected levels <= {most}")
         layers = self._level(dim, self.levels, rng)
-        return Composition(*layers,
-                           *([ActNorm(dim, rate=self.rate)] if self.standardise == "end" else []))
+        if self.standardise == "end":
+            layers.append(ActNorm(dim, rate=self.rate))
+        return Composition(*layers)
 
     def _level(self, dim: int, left: int, rng: np.random.Generator) -> list[Bijection]:
         layers = [layer for _ in range(self.depth) for layer in self._block(dim, rng)]
@@ -93,9 +106,7 @@ class Architecture:
 
 
 def most_levels(dim: int) -> int:
-    """How many levels vectors of ``dim`` numbers allow: the last one still has 2 numbers to couple
-    (or is the only one).
-    """
+    """How many levels ``dim`` columns allow: the last one, or the only one, has 2 to couple."""
     return max(1, (dim - 1).bit_length())
 
 

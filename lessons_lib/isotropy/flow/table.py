@@ -19,9 +19,8 @@ from ..spectrum import values_of
 
 __all__ = ["Order", "Unit", "check_varies", "fingerprint_of", "rows_of", "sample_rows", "unit_of"]
 
-SAMPLE = 16_384                                   # rows from which spread and rank are taken
-# of the largest, dimensions standardised: below it float32 holds rounding only
-LEAST_SINGULAR = 1e-6
+SAMPLE = 16_384                 # rows from which spread and rank are taken
+LEAST_SINGULAR = 1e-6           # of the largest value, standardised: below it is float32's rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +97,9 @@ def check_varies(x: np.ndarray, unit: Unit) -> int:
         rank = int((values > LEAST_SINGULAR * values[0]).sum())
     if rank < d:
         warn_data(f"x of shape {x.shape} varies in {rank} of {d} directions only, so a flow can "
-                  "raise the likelihood without end; its scales stop at "
-                  "10^4 times those of the beginning. Take fewer columns first: "
-                  f"Whitening(k={rank}), or give more rows, or noise=0.01")
+                  "raise the likelihood without end; its scales stop at 10^4 times those of the "
+                  f"beginning. Take fewer columns first: Whitening(k={rank}), or give more rows, "
+                  "or noise=0.01")
     return rank
 
 
@@ -118,8 +117,8 @@ class Order:
         self.seed = seed
         mixed = self._chance(0).permutation(n)
         self.n_held_out = min(int(n * held_out), self.MOST_HELD_OUT, n - 2)
-        self.held_out, self.learned = np.sort(mixed[:self.n_held_out]), np.sort(
-            mixed[self.n_held_out:])
+        self.held_out = np.sort(mixed[: self.n_held_out])
+        self.learned = np.sort(mixed[self.n_held_out :])
         self.per_epoch = -(-len(self.learned) // batch_size)
         self._epoch, self._order = -1, self.learned
 

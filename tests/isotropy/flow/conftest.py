@@ -1,4 +1,6 @@
-"""Layers of every kind with weights that do something, in float64, and a table that no straight line describes."""
+"""Layers of every kind with weights that do something, in float64, and a table that no straight
+line describes.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,19 @@ LAYERS = {
     "reversal": lambda d, rng: flow.Permutation.reversal(d),
     "random order": lambda d, rng: flow.Permutation.random(d, rng=rng),
     "linear": lambda d, rng: flow.InvertibleLinear.random(d, rng=rng),
-    "additive": lambda d, rng: flow.AdditiveCoupling(d, flow.CouplingNet(d // 2, d - d // 2, width=5, rng=rng)),
-    "affine": lambda d, rng: flow.AffineCoupling(d, flow.CouplingNet(d // 2, 2 * (d - d // 2), width=5, rng=rng)),
-    "affine of glow": lambda d, rng: flow.AffineCoupling(d, flow.CouplingNet(d // 2, 2 * (d - d // 2), width=5, rng=rng), form="glow"),
+    "additive": lambda d, rng: flow.AdditiveCoupling(
+        d, flow.CouplingNet(d // 2, d - d // 2, width=5, rng=rng)),
+    "affine": lambda d, rng: flow.AffineCoupling(
+        d, flow.CouplingNet(d // 2, 2 * (d - d // 2), width=5, rng=rng)),
+    "affine of glow": lambda d, rng: flow.AffineCoupling(
+        d, flow.CouplingNet(d // 2, 2 * (d - d // 2), width=5, rng=rng), form="glow"),
     "nice": lambda d, rng: flow.nice(d, width=5, rng=rng),
     "realnvp": lambda d, rng: flow.realnvp(d, levels=1 if d < 3 else 2, width=5, rng=rng),
     "glow": lambda d, rng: flow.glow(d, levels=1 if d < 3 else 2, width=5, rng=rng),
-    "three levels": lambda d, rng: flow.Architecture(levels=1 if d < 3 else 3 if d > 4 else 2, width=5, rate=3.0).build(d, rng=rng)}
+    "three levels": lambda d, rng: flow.Architecture(levels=1 if d < 3 else 3
+                                                     if d > 4 else 2, width=5, rate=3.0).build(
+                                                         d, rng=rng)
+}
 
 
 @pytest.fixture(params=LAYERS)
@@ -33,14 +41,17 @@ def name(request):
 
 @pytest.fixture
 def shaken():
-    """A layer by name, set from data and then moved by chance as training would: nothing in it is zero or one any more."""
+    """A layer by name, set from data and then moved by chance as training would: nothing in it is
+    zero or one any more.
+    """
     def make(name: str, dim: int, *, seed: int = 0) -> flow.Bijection:
         rng = np.random.default_rng(seed)
         layer = LAYERS[name](dim, rng)
         layer.initialise(torch.from_numpy(rng.normal(size=(200, dim)).astype(np.float32) * 2 + 1))
         with torch.no_grad():
             for parameter in layer.parameters():
-                parameter += torch.from_numpy(rng.normal(scale=0.03, size=tuple(parameter.shape)).astype(np.float32))
+                parameter += torch.from_numpy(
+                    rng.normal(scale=0.03, size=tuple(parameter.shape)).astype(np.float32))
         return layer.double()
     return make
 

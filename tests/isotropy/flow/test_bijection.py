@@ -1,4 +1,6 @@
-"""Change of variables: what the articles compute by hand, inverses, and determinants against those of the whole Jacobian."""
+"""Change of variables: what the articles compute by hand, inverses, and determinants against those
+of the whole Jacobian.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,14 @@ def test_48_the_log_determinant_is_that_of_the_whole_jacobian(name, dim, shaken)
     found = layer.log_det(x)
     assert found.shape == (3,)
     for row, value in zip(x, found, strict=True):
-        assert value.item() == pytest.approx(torch.linalg.slogdet(jacobian(layer, row)).logabsdet.item(), abs=1e-9)
+        assert value.item() == pytest.approx(
+            torch.linalg.slogdet(jacobian(layer, row)).logabsdet.item(), abs=1e-9)
 
 
 def test_47_the_inverse_has_the_inverse_jacobian(name, shaken):
     layer, x = shaken(name, 4), rows(1, 4)
-    back = torch.autograd.functional.jacobian(lambda row: layer.inverse(row[None])[0], layer(x)[0].detach())
+    back = torch.autograd.functional.jacobian(lambda row: layer.inverse(row[None])[0],
+                                              layer(x)[0].detach())
     assert (back @ jacobian(layer, x[0]) - torch.eye(4)).abs().max() < 1e-8
 
 
@@ -63,20 +67,25 @@ def test_49_a_stretched_interval_has_half_the_density():
         layer.log_scale.fill_(-math.log(2))
     z = torch.tensor([[0.0], [0.25], [1.0]], dtype=torch.float64)
     assert layer.inverse(z).flatten().tolist() == [1.0, 1.5, 3.0]
-    density = 1.0 * layer.log_det(layer.inverse(z)).exp()                       # p_x(x) = p_z(z) |dz/dx|
+    # p_x(x) = p_z(z) |dz/dx|
+    density = 1.0 * layer.log_det(layer.inverse(z)).exp()
     assert density.tolist() == pytest.approx([0.5, 0.5, 0.5], abs=1e-12)
 
 
 def test_49_the_articles_parallelogram():
-    """x = [z1 + z2, 2 z2]: J_f = [[1, 1], [0, 2]], J of the inverse [[1, -1/2], [0, 1/2]], product I, determinant 2."""
+    """x = [z1 + z2, 2 z2]: J_f = [[1, 1], [0, 2]], J of the inverse [[1, -1/2], [0, 1/2]], product
+    I, determinant 2.
+    """
     forward = np.array([[1.0, 1.0], [0.0, 2.0]])
     layer = flow.InvertibleLinear(np.linalg.inv(forward)).double()              # x -> z
     x = torch.tensor([[3.0, 4.0]], dtype=torch.float64)
     assert layer(x).tolist() == [pytest.approx([1.0, 2.0], abs=1e-7)]
-    assert jacobian(layer, x[0]).numpy() == pytest.approx(np.array([[1.0, -0.5], [0.0, 0.5]]), abs=1e-7)
+    assert jacobian(layer, x[0]).numpy() == pytest.approx(np.array([[1.0, -0.5], [0.0, 0.5]]),
+                                                          abs=1e-7)
     assert forward @ jacobian(layer, x[0]).numpy() == pytest.approx(np.eye(2), abs=1e-7)
     assert layer.log_det(x).item() == pytest.approx(-math.log(2), abs=1e-7)
-    assert layer.inverse(torch.tensor([[1.0, 2.0]], dtype=torch.float64)).tolist() == [pytest.approx([3.0, 4.0], abs=1e-6)]
+    assert layer.inverse(torch.tensor(
+        [[1.0, 2.0]], dtype=torch.float64)).tolist() == [pytest.approx([3.0, 4.0], abs=1e-6)]
 
 
 def test_log_determinants_of_a_composition_add_up(shaken):

@@ -27,7 +27,8 @@ class Square(nn.Module):
 
 def test_nice_adds_what_the_first_half_says():
     layer, x = flow.AdditiveCoupling(2, Square()), torch.tensor([[3.0, 1.0]])
-    assert layer(x).tolist() == [[3, 10]] and layer.inverse(torch.tensor([[3.0, 10.0]])).tolist() == [[3, 1]]
+    assert layer(x).tolist() == [[3, 10]]
+    assert layer.inverse(torch.tensor([[3.0, 10.0]])).tolist() == [[3, 1]]
 
 
 def test_realnvp_stretches_and_shifts_as_the_first_half_says():
@@ -51,14 +52,17 @@ def test_a_scale_is_bounded_however_far_the_net_goes():
 
     x = torch.tensor([[1.0, 1.0], [-1.0, 1.0]])
     assert flow.AffineCoupling(2, Far()).log_det(x).tolist() == [2, -2]
-    assert flow.AffineCoupling(2, Far(), form="glow").log_det(x).tolist() == pytest.approx([0, -np.log(1 + np.exp(4))])
+    assert flow.AffineCoupling(2, Far(), form="glow").log_det(x).tolist() == pytest.approx(
+        [0, -np.log(1 + np.exp(4))])
 
 
 @pytest.mark.parametrize("dim", [2, 5, 8])
 def test_untrained_couplings_do_nothing(dim):
     rng, x = np.random.default_rng(0), rows(10, dim)
-    for layer in (flow.AdditiveCoupling(dim, flow.CouplingNet(dim // 2, dim - dim // 2, width=4, rng=rng)),
-                  flow.AffineCoupling(dim, flow.CouplingNet(dim // 2, 2 * (dim - dim // 2), width=4, rng=rng))):
+    for layer in (flow.AdditiveCoupling(
+            dim, flow.CouplingNet(dim // 2, dim - dim // 2, width=4, rng=rng)),
+                  flow.AffineCoupling(
+                      dim, flow.CouplingNet(dim // 2, 2 * (dim - dim // 2), width=4, rng=rng))):
         assert torch.equal(layer.initialise(x), x) and layer.log_det(x).tolist() == [0] * 10
 
 
@@ -73,15 +77,18 @@ def test_both_actnorms_of_a_net_are_set_from_what_reaches_them():
     net, x = flow.CouplingNet(6, 3, width=8, rng=np.random.default_rng(0)), rows(400, 6) * 30 + 7
     net.initialise(x)
     hidden = net.norms[0].scaled(x @ net.first.T)
-    assert hidden.mean(0).abs().max() < 1e-4 and (hidden.std(0, correction=0) - 1).abs().max() < 1e-4
+    assert hidden.mean(0).abs().max() < 1e-4
+    assert (hidden.std(0, correction=0) - 1).abs().max() < 1e-4
     second = net.norms[1].scaled(torch.relu(hidden) @ net.second.T)
-    assert second.mean(0).abs().max() < 1e-4 and (second.std(0, correction=0) - 1).abs().max() < 1e-4
+    assert second.mean(0).abs().max() < 1e-4
+    assert (second.std(0, correction=0) - 1).abs().max() < 1e-4
     assert (net(x) == 0).all()
 
 
 def test_a_net_draws_its_weights_from_its_generator():
     nets = [flow.CouplingNet(50, 2, width=40, rng=np.random.default_rng(s)) for s in (1, 1, 2)]
-    assert torch.equal(nets[0].first, nets[1].first) and not torch.equal(nets[0].first, nets[2].first)
+    assert torch.equal(nets[0].first, nets[1].first)
+    assert not torch.equal(nets[0].first, nets[2].first)
     assert float(nets[0].first.std()) == pytest.approx(0.05, rel=0.1) and not nets[0].last.any()
 
 
@@ -90,12 +97,3 @@ def test_gradients_of_a_coupling_are_right(shaken):
         layer = shaken(name, 4)
         x = rows(3, 4, seed=5).double().requires_grad_()
         assert torch.autograd.gradcheck(lambda x, layer=layer: layer.with_log_det(x), (x,))
-
-
-def test_what_cannot_be_coupled_is_refused():
-    with pytest.raises(ValueError, match="dim=1 is out of range; expected int >= 2"):
-        flow.AdditiveCoupling(1, Square())
-    with pytest.raises(ValueError, match="form='glwo' is unknown. Did you mean 'glow'"):
-        flow.AffineCoupling(2, Square(), form="glwo")
-    with pytest.raises(ValueError, match="width=0"):
-        flow.CouplingNet(2, 2, width=0, rng=np.random.default_rng(0))

@@ -1,0 +1,100 @@
+"""An encoder out of the folder of a model, as transformers, sentence-transformers and we write it.
+
+Nothing but safetensors is read, and no code that comes with a model is run. Used by `loading`,
+which finds the folder of a name, and by the trainers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..core import DamagedFile, check_choice, check_seed, read_json, torch_device
+from .bert_files import check_weights_are_safe, read_bert, read_config, read_other
+from .encoder import TRUNCATIONS, ContextualEncoder
+from .lesson_bert import BertSize, LessonBert
+from .pieces import load_pieces
+from .pooling import Pooling
+from .readers import BertReader, OtherReader, Reader, is_plain_bert
+from .sentence_modules import folder_settings
+from .weights_file import CARD, WEIGHTS, check_sums
+
+__all__ = ["PRECISIONS", "encoder_in", "place_and_type"]
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def place_and_type(device: str, precision: str | None) -> tuple[torch.device, torch.dtype]:
+    """Where a model goes and what it calculates in. Raises ValueError, BackendUnavailable."""
+    place = torch_device(device)
+    if precision is None:
+        precision = "bfloat16" if place.type == "cuda" else "float32"
+    return place, PRECISIONS[check_choice("precision", precision, PRECISIONS)]
+
+
+def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
+               precision: str | None = None, pooling: str | None = None,
+               normalize: bool | None = None, max_length: int | None = None,
+               seed: int | None = None, **settings: Any) -> ContextualEncoder:
+    """The encoder in a folder.
+
+    Parameters: name, None: that of the folder; device and precision as in `load_encoder`; pooling,
+    normalize, max_length, None: what ``modules.json`` says; seed, of a random initialisation, None:
+    the weights of the folder; other settings of `ContextualEncoder`. Raises as `load_encoder`.
+    """
+    place, dtype = place_and_type(device, precision)
+    Pooling(pooling or "last", settings.get("layer"), settings.get("special_tokens", True))
+    check_choice("truncation", settings.get("truncation", "warn"), TRUNCATIONS)
+    config, own = read_config(folder), folder_settings(folder)
+    tokenizer = load_pieces(folder)
+    if seed is not None:
+        reader: Reader = BertReader(LessonBert(BertSize.from_config(config),
+                                               seed=check_seed(seed)))
+    else:
+        check_weights_are_safe(folder)
+        if is_plain_bert(config) and (folder / WEIGHTS).is_file():
+            model, has_pooler = read_bert(folder, config)
+            reader = BertReader(model, has_pooler=has_pooler)
+        else:
+            model, has_pooler = read_other(folder, config)
+            reader = OtherReader(model, has_pooler=has_pooler)
+    if tokenizer.highest >= reader.vocabulary:
+        raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} pieces, the highest id "
+                          f"{tokenizer.highest:,}; the model's vocabulary has "
+                          f"{reader.vocabulary:,}. Copy the tokenizer that belongs to the model")
+    own.check_width(folder, reader.dim)
+    check_sums(folder)
+    reader.model.to(place, dtype).eval()
+    card = folder / CARD
+    return ContextualEncoder(
+        reader, tokenizer, name=name or folder.name, pooling=pooling or own.pooling,
+        max_length=own.cut(reader.positions) if max_length is None else max_length,
+        normalize=own.normalize if normalize is None else normalize,
+        piece_counts=_piece_counts(folder, reader.vocabulary),
+        card=read_json(card) if card.is_file() else None, **settings).check()
+
+
+def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
+    """How often each piece stood in the training text, from the film of a LessonBert.
+
+    Raises DamagedFile for counts of another vocabulary.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    path = folder / "film.safetensors"
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, "numpy") as film:
+            if "all_counts" not in set(film.keys()):
+                return None
+            counts = film.get_tensor("all_counts").astype(np.int64)
+    except SafetensorError as error:
+        raise DamagedFile(f"{path} was cut or changed: {error}") from error
+    if counts.shape != (vocabulary,):
+        raise DamagedFile(f"{path} has counts of {counts.shape} pieces; the model's vocabulary has "
+                          f"{vocabulary:,}")
+    return counts

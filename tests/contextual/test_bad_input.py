@@ -1,0 +1,228 @@
+"""What the room is given wrongly: the class of the error, and the words that its message holds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from lessons_lib.contextual import (BertSize, ContextualEncoder, LessonBertForPretraining, Pooling,
+                                    WordGuesser, load_encoder, load_guesser, prepare_tokens)
+from lessons_lib.contextual.batching import numbered_rows
+from lessons_lib.contextual.characters import character_pieces
+from lessons_lib.core import DamagedFile
+
+V, T, D = ValueError, TypeError, DamagedFile
+
+
+def check(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert [word for word in words if word not in str(caught.value)] == []
+
+
+def numbered(rows, mask=None):
+    return lambda: numbered_rows(rows, mask, vocabulary=10, longest=6)
+
+
+def pooled(**options):
+    return lambda: Pooling(**options).states(4)
+
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (numbered([[2, 3], [2, 9, -1]]), V, ["rows[1][2]=-1", "10 pieces"]),                 # E11
+    (numbered([[2, 10]]), V, ["rows[0][1]=10"]),
+    (numbered([[1] * 7]), V, ["rows[0] has 7 pieces", "at most 6"]),
+    (numbered([[2, 9, 3], [2, 3]], [[1, 1]]), V, ["mask has 1 rows and rows has 2"]),    # E12
+    (numbered([[2, 9, 3], [2, 3]], [[1] * 3] * 2), V, ["mask[1] has 3 entries", "rows[1]"]),
+    (numbered([[2, 9, 3], [2, 3]], [[1, 2, 1], [1, 1]]), V, ["mask holds 2"]),
+    *[(numbered(rows), T, ["rows"])                                                      # E13
+      for rows in ("a text", 5, None, ["a text"], [[1.5]], [[[1]]], [None])],
+    (lambda: character_pieces(["   "]), V, ["no character"]),
+    (lambda: character_pieces("花呗"), T, ["texts"]),
+    (lambda: BertSize(90, dim=10, heads=4), V, ["dim=10", "heads=4", "multiple"]),
+    (pooled(name="last-5"), V, ["needs 5 blocks; this model has 4"]),
+    (pooled(name="cls", layer=5), V, ["layer=5"]), (pooled(layer=-1), V, ["layer=-1"]),
+    (pooled(name="lst"), V, ["Did you mean 'last'"]), (pooled(name="last-0"), V, ["unknown"]),
+    (pooled(name="first-last", layer=2), V, ["layers are fixed"]),
+    (pooled(name="cls", special_tokens=False), V, ["reads [CLS]"]),
+    (lambda: ContextualEncoder.from_sentence_transformers("all-MiniLM-L6-v2"), T,
+     ["expected a SentenceTransformer"]),
+    *[(lambda name=name: load_encoder(name), V, ["name=", "Names: ", "lesson-bert"])     # F15
+      for name in ("x" * 5000, "x" * 200, "a--b", "a.", "./a\0b")],
+    (lambda: load_encoder(np.array(["lesson-bert", "minilm"])), T, ["is ndarray", "a path"]),
+])
+def test_what_cannot_be_is_named_with_what_is_allowed(call, error, words):
+    check(call, error, words)
+
+
+@pytest.mark.parametrize(("use", "error", "words"), [
+    *[(lambda e, given=given: e.encode(given), T, words) for given, words in (           # E13
+        ("one text", ["one str"]), (None, ["NoneType"]), (5, ["int"]), (b"", ["bytes"]),
+        (["a", None], ["texts[1]"]), (["a", 5], ["texts[1]=5 is int"]),
+        (["a", b""], ["texts[1] is bytes"]), (["the", ["cat"]], ["texts[1]", "list of tokens"]),
+        ([["the", "cat"]], ["texts[0]", "list of tokens"]),
+        ([("the", "cat")], ["texts[0]", "tuple"]))],
+    *[(lambda e, it={name: value}: e.set_params(**it).encode(["sea"]), error, [name])
+      for name, value, error in (("truncation", "cut", V), ("normalize", 1, T), ("layer", 9, V),
+                                 ("batch_invariant", None, T), ("pooling", "first", V),
+                                 ("special_tokens", 1, T))],
+    *[(lambda e, size=size: e.encode(["sea"], batch_size=size), error, ["batch_size"])
+      for size, error in ((0, V), (-1, V), (1.5, T))],
+    *[(lambda e, layers=layers: e.hidden_states(["sea"], layers=layers), T, [words])
+      for layers, words in ((2.0, "layers=2.0 is float"), ("12", "layers[0]='1' is str"),
+                            (True, "layers=True is bool"))],
+    *[(lambda e, given=given: e.encode_each(["sea"], given), T, ["poolings=", "list of poolings"])
+      for given in ("cls", None, 5, Pooling("cls"))],
+    (lambda e: e.encode_each(["sea"], ["last-" + "9" * 5000]), V, ["pooling='last-999"]),
+    (lambda e: e.encode_ids([[2, 999, 3]]), V, ["rows[0][1]=999"]),                      # E11
+])
+def test_an_encoder_says_what_it_cannot_read(bert_folder, use, error, words):
+    encoder = load_encoder(bert_folder, device="cpu")
+    check(lambda: use(encoder), error, words)
+
+
+@pytest.mark.parametrize(("options", "error", "words"), [
+    ({"seed": 1}, V, ["seed=1 is for name='lesson-bert-random' only"]),
+    ({"device": "tpu"}, V, ["device"]), ({"precision": "float16"}, V, ["precision"]),
+    ({"truncation": "cut"}, V, ["truncation"]), ({"pooling": "lst"}, V, ["pooling"]),
+    ({"layer": 4}, V, ["layer=4"]), ({"pooling": ""}, V, ["pooling='' is unknown"]),     # P27
+    ({"precision": ""}, V, ["precision='' is unknown"]),
+    ({"max_length": 2}, V, ["max_length=2", "[3, 64]"]), ({"max_length": 65}, V, ["[3, 64]"]),
+    ({"max_length": 4.0}, T, ["float"]), ({"max_length": True}, T, ["bool"])])           # E10
+def test_arguments_are_looked_at(bert_folder, options, error, words):
+    check(lambda: load_encoder(bert_folder, **options), error, words)
+
+
+def test_E09_a_text_that_is_too_long_is_refused_where_that_is_wanted(bert_folder):
+    encoder = load_encoder(bert_folder, device="cpu", max_length=6, truncation="error")
+    check(lambda: encoder.encode(["sea", "sea " * 9]), V, ["texts[1] has 11", "max_length=6"])
+
+
+@pytest.mark.parametrize("options", [{"pooling": "first-last"}, {"pooling": "pooler"},
+                                     {"pooling": "mean", "layer": 0}, {"special_tokens": False}])
+def test_what_sentence_transformers_has_no_word_for_is_refused(bert_folder, options):
+    pytest.importorskip("sentence_transformers", reason="an optional package")
+    encoder = load_encoder(bert_folder, device="cpu", **options)
+    check(encoder.to_sentence_transformers, V, ["no counterpart"])
+
+
+@pytest.mark.parametrize(("text", "error", "words"), [
+    ("sea", V, ["hides nothing"]), (3, T, ["expected a str"]),
+    ("sea " * 20 + "[MASK]", V, ["the model reads 12"])])
+def test_texts_that_cannot_be_guessed_in_say_why(pieces, text, error, words):
+    size = BertSize(len(pieces), dim=16, layers=1, heads=2, feed_forward=32, positions=12)
+    guesser = WordGuesser(LessonBertForPretraining(size), pieces)
+    check(lambda: guesser.guess(text), error, words)
+
+
+def test_too_little_text_is_refused(pieces):
+    check(lambda: prepare_tokens(["sea sail"], pieces), V, ["to learn from", "to measure on"])
+
+
+# ------------------------------------------------------------------------------ damaged folders
+
+
+def put(name, content):
+    """Another content of a file; None: it is gone."""
+    def change(folder):
+        place = folder / name
+        if content is None:
+            place.unlink()
+        else:
+            place.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return change
+
+
+def config(name="config.json", **settings):
+    return lambda folder: (folder / name).write_text(
+        json.dumps(json.loads((folder / name).read_text()) | settings))
+
+
+def weight(name, value):
+    def change(folder):
+        found = load_file(folder / "model.safetensors")
+        found |= {f"bert.{name}": value}
+        kept = {key: tensor for key, tensor in found.items() if tensor is not None}
+        save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    return change
+
+
+def both(*changes):
+    return lambda folder: [change(folder) for change in changes]
+
+
+TABLE = "embeddings.word_embeddings.weight"
+DENSE = "encoder.layer.{}.output.dense.bias"
+MODULES = json.dumps([{"type": "x.Transformer", "path": ""}, {"type": "x.Pooling", "path": "p"}])
+POOL = both(put("modules.json", MODULES), lambda folder: (folder / "p").mkdir())
+
+
+@pytest.mark.parametrize(("change", "error", "words"), [
+    (both(put("tokenizer.json", None), put("vocab.txt", None)), D,                       # E17
+     ["no tokenizer: expected tokenizer.json or vocab.txt"]),
+    *[(put("tokenizer.json", content), D, ["tokenizer.json holds no tokenizer"])
+      for content in ("", "{", "[1]", '{"model": 5}')],
+    (weight(DENSE.format(1), None), D, [f"1 missing ({DENSE.format(1)})"]),              # E18
+    (weight("embeddings.more", torch.zeros(2)), D, ["1 unexpected (embeddings.more)"]),
+    (weight(DENSE.format(0), torch.zeros(7)), D, ["1 of another shape"]),
+    (weight(TABLE, None), D, ["1 missing"]),
+    (both(config(vocab_size=2**31 - 1), weight(TABLE, None)), D, ["1 missing"]),
+    (put("config.json", None), D, ["config.json is missing"]),                           # E19
+    *[(put("config.json", content), D, [words]) for content, words in (
+        ("{", "not valid JSON"), ("[" * 100_000, "not valid JSON"), ("5", "names no model_type"),
+        ('{"model_type": 5}', "names no model_type"),
+        (" " * 5_000_001, "no JSON file of at most"))],
+    *[(config(**{name: value}), D, words) for name, value, words in (
+        ("hidden_size", 16, ["hidden_size=16", "have 24"]),
+        ("num_hidden_layers", 2, ["num_hidden_layers=2", "have 3"]),
+        ("vocab_size", 10**9, ["vocab_size=1000000000", "have"]),
+        ("max_position_embeddings", 512, ["max_position_embeddings=512", "have 64"]),
+        ("intermediate_size", 41, ["intermediate_size=41", "have 40"]),
+        ("num_attention_heads", 5, ["hidden_size=24 and num_attention_heads=5"]),
+        ("hidden_size", "24", ["hidden_size=24; expected a whole number"]),
+        ("num_attention_heads", 0, ["num_attention_heads=0; expected"]),
+        ("hidden_dropout_prob", "much", ["dropout='much'"]))],
+    (put("modules.json", '[{"path": "", "type": "Transformer"}, {"path": "1", "type": "Dense"}]'),
+     V, ["Transformer, Dense"]),
+    (put("modules.json", MODULES.replace('"p"', '"../../other"')), D, ["out of its folder"]),
+    (put("modules.json", '{"a": 1}'), D, ["no list of modules"]),
+    (both(POOL, put("p/config.json", '{"pooling_mode_lasttoken": true}')), V, ["lasttoken"]),
+    (both(POOL, put("p/config.json", '{"pooling_mode": "mean+max"}')), V, ["mean+max"]),
+    (both(POOL, put("p/config.json", '{"pooling_mode": "mean", "embedding_dimension": 768}')), D,
+     ["embedding_dimension=768", "hidden_size=24"]),
+    (both(POOL, put("p/config.json", '{"pooling_mode": "mean"}'),
+          put("sentence_bert_config.json", '{"max_seq_length": -1}')), D, ["max_seq_length=-1"]),
+    *[(put("model.safetensors", content), error, ["model.safetensors", words])           # F03, F06
+      for content, error, words in (
+        (b"", D, "is empty"), (b"<!DOCTYPE html><html>", D, "web page"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", D, "git lfs pull"),
+        (b"\x80\x02}q\x00.", V, "can run code"), (b"PK\x03\x04data.pkl", V, "can run code"))],
+])
+def test_a_folder_that_is_not_whole_is_refused(bert_folder, tmp_path, change, error, words):
+    folder = shutil.copytree(bert_folder, tmp_path / "model",
+                             ignore=shutil.ignore_patterns("card.json"))
+    change(folder)
+    check(lambda: load_encoder(folder), error, words)
+
+
+@pytest.mark.parametrize(("change", "error", "words"), [
+    (config(vocab_size=2**31 - 1), D, ["vocab_size=2147483647; the weights"]),
+    (config(hidden_dropout_prob="much"), D, ["dropout='much'"]),
+    (put("config.json", "[1]"), D, ["no configuration of a model"]),
+    (put("model.safetensors", b""), D, ["is empty"]),
+    (put("model.safetensors", b"<!DOCTYPE html><html>"), D, ["web page"]),
+    (put("model.safetensors", b"\x80\x02}q\x00."), V, ["can run code"])])
+def test_a_guesser_refuses_what_an_encoder_refuses(bert_folder, tmp_path, change, error, words):
+    folder = shutil.copytree(bert_folder, tmp_path / "model",
+                             ignore=shutil.ignore_patterns("card.json"))
+    change(folder)
+    check(lambda: load_guesser(folder), error, words)
+
+
+def test_a_file_is_no_folder(bert_folder):
+    check(lambda: load_encoder(bert_folder / "model.safetensors"), D, ["is a file"])
