@@ -90,7 +90,7 @@ class Index:
         return self._table.find(Strings.of(tokens))
 
 
-# ------------------------------------------------------------------------------------ weighted means
+# ----------------------------------------------------------------------------------- weighted means
 
 
 class Sums(NamedTuple):
@@ -205,7 +205,7 @@ class WordMeans(SavedEstimator):
         self.name = extra["name"]
 
 
-# ------------------------------------------------------------------------------------------ encoding
+# ----------------------------------------------------------------------------------------- encoding
 
 
 def encode(texts: Iterable[str], averaging: Averaging, *, tokenizer: Any, threads: int | None,

@@ -41,8 +41,8 @@ class MeanEncoder(WordMeans):
     name = "mean of word vectors"
 
     weights = Choice("uniform", "idf", "tfidf", positional=2, doc="'uniform', g = 1 for every "
-                     "token; 'tfidf', g = idf for every token, so that a word counts as often as it "
-                     "occurs; 'idf', g = idf and every distinct word once")
+                     "token; 'tfidf', g = idf for every token, so that a word counts as often as "
+                     "it occurs; 'idf', g = idf and every distinct word once")
 
     idf_ = Array("tokens", dtype="float64", file="idf", optional=True, doc="of each word of "
                  "``vectors``, ln((1 + N) / (1 + df)) + 1 over the N texts of `fit`")

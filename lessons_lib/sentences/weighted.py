@@ -116,7 +116,7 @@ class WeightedSentences(WordMeans):
     n_components = Int(1, "how many directions c_i are removed; 0 removes none", low=0)
     counts = GivenCounts(None, "how frequent words are; None counts the texts of `fit`",
                          kind="mapping from word to count, text.Vocabulary or datasets.WordCounts")
-    components = Choice("corpus", "batch", doc="'corpus' finds the directions in the texts of `fit` "
+    components = Choice("corpus", "batch", doc="'corpus' finds the directions in texts of `fit` "
                         "and keeps them, so that a text has one vector whatever its company; "
                         "'batch' finds them anew in the texts of each `encode`, as the authors do "
                         "with the very sentences they evaluate: two texts of a batch end as one "

@@ -9,16 +9,16 @@ import pytest
 from lessons_lib.house import closure, imported, rooms
 
 GROWTH = 1.1
-MEASURED = {                                      # module: files and lines of its import closure
-    "words.word2vec": (41, 4941),
-    "topics.gibbs": (40, 5248),
-    "isotropy.whitening": (51, 5183),
-    "sentences.sif": (31, 4268),
-    "contextual.encoder": (28, 4413),
-    "counts.bag_of_words": (24, 3218),
-    "kernels.uniformity": (9, 1089),
-    "contrastive.simcse": (57, 8231),
-    "classroom.grading": (16, 2673),
+MEASURED = {                     # module: files and lines of its import closure, at 100 columns
+    "words.word2vec": (28, 4563),
+    "topics.gibbs": (36, 6261),
+    "isotropy.whitening": (16, 2944),
+    "sentences.sif": (31, 5309),
+    "contextual.encoder": (27, 4493),
+    "counts.bag_of_words": (23, 3876),
+    "kernels.uniformity": (7, 973),
+    "contrastive.simcse": (60, 9355),
+    "classroom.grading": (14, 3056),
 }
 
 
