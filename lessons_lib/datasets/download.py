@@ -14,7 +14,6 @@ import contextlib
 import errno
 import hashlib
 import http.client
-import os
 import re
 import shutil
 import threading
@@ -26,7 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core import DownloadFailed, atomic_open, sha256, shown
+from ..core import DownloadFailed, atomic_open, locks, sha256, shown
 from .registry import RegisteredFile
 
 __all__ = ["checked_source", "copy", "fetch", "fetch_published", "locked", "looks_like"]
@@ -34,7 +33,6 @@ __all__ = ["checked_source", "copy", "fetch", "fetch_published", "locked", "look
 TRIES = 3
 PATIENCE_SECONDS = 30.0  # without a new byte
 SOCKET_SECONDS = 6.0  # one try: at most twice this to connect, and once more for silence
-LOCK_SECONDS = 60.0
 BLOCK = 1 << 18
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 HUB_FILE = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)@([\w.-]+)/([\w./-]+)")
@@ -119,34 +117,12 @@ def _check_room(folder: Path, needed: int) -> None:
 
 
 @contextlib.contextmanager
-def locked(target: Path, *, seconds: float = LOCK_SECONDS) -> Iterator[None]:
-    """Hold the right to write a file; another process waits, at most ``seconds``, and is then told
-    who holds it.
-
-    The system gives the lock of a dead process back. Raises DownloadFailed when waiting did not
-    help.
-    """
-    import filelock
-
-    holder = target.parent / f".lock-{target.name}.holder"
-    lock = filelock.FileLock(target.parent / f".lock-{target.name}")
-    try:
+def locked(target: Path, *, seconds: float = locks.LOCK_SECONDS) -> Iterator[None]:
+    """Hold the right to write a file; see `core.locks.locked`."""
+    with contextlib.ExitStack() as held:
         with _writing(target.parent):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                lock.acquire(timeout=seconds)
-            except filelock.Timeout:
-                who = holder.read_text(encoding="utf-8") if holder.exists() else "another process"
-                raise DownloadFailed(
-                    f"{target} is being written by {who} for more than {seconds:.0f} s. Wait for "
-                    "it, or end it"
-                ) from None
-            holder.write_text(f"process {os.getpid()}", encoding="utf-8")
+            held.enter_context(locks.locked(target, seconds=seconds))
         yield
-    finally:
-        if lock.is_locked:
-            holder.unlink(missing_ok=True)
-            lock.release()
 
 
 def looks_like(start: bytes) -> str:

@@ -103,6 +103,8 @@ def test_V02_and_V03_and_V04_zero_equal_huge_and_tiny_coordinates():
          (2, 2)), [[1.0, 2.0], [0.0, 1.0]]), "not symmetric or not positive definite"),
      (lambda: isotropy.inner_product(np.ones((2, 2)), np.ones(
          (2, 2)), [[1.0, 2.0], [2.0, 1.0]]), "smallest eigenvalue -1"),
+     (lambda: isotropy.inner_product([[1e200, 1.0]], [[1e200, 1.0]], np.eye(2)),
+      r"x\[0\] has an inner product beyond float64; divide"),
      (lambda: isotropy.estimated_metric(np.random.default_rng(0).normal(size=(4, 6))),
       "4 rows that span 3 of 6 dimensions"),
      (lambda: isotropy.cosine_in_basis([[np.nan, 1.0]], [[1.0, 1.0]], np.eye(2)),
