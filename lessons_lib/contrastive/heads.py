@@ -64,5 +64,5 @@ def _start(rows: int, columns: int, seed: int) -> tuple[nn.Parameter, nn.Paramet
     """Weights as `nn.Linear` begins with, drawn from a generator of their own."""
     chance, bound = torch.Generator().manual_seed(check_seed(seed)), columns**-0.5
     weight, bias = (torch.empty(shape).uniform_(-bound, bound, generator=chance)
-                    for shape in ((rows, columns), (rows, )))
+                    for shape in ((rows, columns), (rows,)))
     return nn.Parameter(weight), nn.Parameter(bias)

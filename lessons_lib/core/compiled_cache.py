@@ -89,9 +89,8 @@ def _constants(namespace: dict[str, Any], seen: set[int]) -> Iterator[str]:
     """A module's constants as they are now, which a test may have set; also of those it calls."""
     seen.add(id(namespace))
     for name, value in sorted(namespace.items()):
-        if isinstance(value, (bool, int, float, np.generic)) or (
-            isinstance(value, tuple) and "0x" not in repr(value)
-        ):
+        if isinstance(value, (bool, int, float, np.generic)) or (isinstance(value, tuple)
+                                                                 and "0x" not in repr(value)):
             yield f"{name}={value!r}"
         elif isinstance(value, Dispatcher) and id(value.py_func.__globals__) not in seen:
             yield from _constants(value.py_func.__globals__, seen)
@@ -100,14 +99,12 @@ def _constants(namespace: dict[str, Any], seen: set[int]) -> Iterator[str]:
 def _settings() -> list[str]:
     """What Numba is told by the environment; the checks of bounds may also be set by a program."""
     told = sorted(
-        f"{k}={v}" for k, v in os.environ.items() if k.startswith("NUMBA_") and k not in _ELSEWHERE
-    )
+        f"{k}={v}" for k, v in os.environ.items() if k.startswith("NUMBA_") and k not in _ELSEWHERE)
     return [*told, f"boundscheck={config.BOUNDSCHECK}"]
 
 
 class _Files:
     """What Numba takes for its index: files in a folder, found by a key that is written in them."""
-
     def __init__(self, folder: str, name: str):
         self._folder, self._name = Path(folder), name
 
@@ -124,16 +121,15 @@ class _Files:
         checksum, body = content[:_DIGEST], content[_DIGEST:]
         if hashlib.sha256(body).digest() != checksum or not body.startswith(key):
             return None
-        return loads(body[len(key) :])
+        return loads(body[len(key):])
 
     def save(self, key: bytes, data: Any) -> None:
         """Write the file in one step, and remove the oldest of too many."""
         body = key + dumps(data)
         with atomic_open(self._path(key), "wb") as file:
             file.write(hashlib.sha256(body).digest() + body)
-        files = sorted(
-            self._folder.glob(f"{self._name}.*{SUFFIX}"), key=lambda path: path.stat().st_mtime
-        )
+        files = sorted(self._folder.glob(f"{self._name}.*{SUFFIX}"),
+                       key=lambda path: path.stat().st_mtime)
         for old in files[:-MOST_FILES]:
             old.unlink(missing_ok=True)
 
@@ -148,18 +144,15 @@ class OverloadCache(FunctionCache):
 
     Raises RuntimeError ("cannot cache") where no folder can be written.
     """
-
     def __init__(self, function: Any):
         super().__init__(function)
         path = Path(function.__code__.co_filename)
-        self._cache_file = _Files(
-            self.cache_path, re.sub(r"[^\w.]", "", f"{path.stem}.{function.__qualname__}")
-        )
+        self._cache_file = _Files(self.cache_path,
+                                  re.sub(r"[^\w.]", "", f"{path.stem}.{function.__qualname__}"))
         # now, not when it is compiled: then the files may be newer than the function
         texts = b"".join(text for _, text in sorted(sources(path).items()))
         self._sources = (
-            f"{self._impl.locator.get_source_stamp()} {hashlib.sha256(texts).hexdigest()}"
-        )
+            f"{self._impl.locator.get_source_stamp()} {hashlib.sha256(texts).hexdigest()}")
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save what was compiled. Where that fails (a full disk), the code in memory serves this
@@ -171,17 +164,8 @@ class OverloadCache(FunctionCache):
         """All that the machine code depends on, in words."""
         function, arguments = self._py_func, normalize_signature(sig)[0]
         bytecode, cells = super()._index_key(sig, codegen)[2]
-        parts = (
-            function.__module__,
-            function.__qualname__,
-            str(function.__code__.co_firstlineno),
-            bytecode,
-            cells,
-            self._sources,
-            *map(str, arguments),
-            *map(str, codegen.magic_tuple()),
-            *_machine(),
-            *_settings(),
-            *_constants(function.__globals__, set()),
-        )
+        parts = (function.__module__, function.__qualname__, str(
+            function.__code__.co_firstlineno), bytecode, cells, self._sources, *map(str, arguments),
+                 *map(str, codegen.magic_tuple()), *_machine(), *_settings(),
+                 *_constants(function.__globals__, set()))
         return "\n".join((*parts, "", "")).encode()

@@ -48,5 +48,5 @@ def _function_before_module(name: str) -> property:
     return property(get, lambda self, module: None)
 
 
-sys.modules[__name__].__class__ = type("CountsRoom", (ModuleType, ),
+sys.modules[__name__].__class__ = type("CountsRoom", (ModuleType,),
                                        {name: _function_before_module(name) for name in _FUNCTIONS})

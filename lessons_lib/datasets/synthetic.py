@@ -29,7 +29,7 @@ LETTERS = "DPNVA"
 N_FUNCTION, NOUN, VERB, ADJECTIVE = 2, 2, 3, 4
 FRAMES = {  # subject, verb, object or place; and how often each is used
     "DNVDN": 0.20, "DANVDN": 0.12, "DNVDAN": 0.12, "DANVDAN": 0.06, "DNVDNPDN": 0.14,
-    "DANVDNPDN": 0.08, "DNVPDN": 0.12, "DNVPDAN": 0.08, "DNVDNPDAN": 0.08,
+    "DANVDNPDN": 0.08, "DNVPDN": 0.12, "DNVPDAN": 0.08, "DNVDNPDAN": 0.08
 }
 FRAME_CLASSES = [np.array([LETTERS.index(letter) for letter in frame]) for frame in FRAMES]
 ENDINGS = {NOUN: "o", VERB: "et", ADJECTIVE: "i"}
@@ -39,8 +39,7 @@ N_SHORT = 250  # the most frequent content words are the shortest
 OWN_MEANINGS = 6  # words of a cell that stay without synonyms: enough to edit any sentence
 SET_SIZES = (2, 2, 3)  # sizes of the synonym sets, in turn
 PAIR_KINDS = (
-    "synonyms", "function words", "replaced", "replaced", "role swap", "other topic",
-)  # in turn
+    "synonyms", "function words", "replaced", "replaced", "role swap", "other topic")  # in turn
 
 
 @dataclass(frozen=True)
@@ -234,19 +233,14 @@ def synthetic_language(seed: int = 0, **settings: Any) -> SyntheticLanguage:
     table = _SentenceTable(lexicon, chosen.n_scenes, words_rng)
     topic_word, words = _topic_word(lexicon), lexicon.words
     return SyntheticLanguage(
-        words=words,
-        word_class=[CLASSES[c] for c in lexicon.word_class.tolist()],
-        word_probability=topic_word.mean(axis=0),
-        topic_word=topic_word,
-        synonyms=[tuple(words[i] for i in members) for members in lexicon.synonyms],
-        concept=lexicon.concept,
-        polysemous={words[i]: topics for i, topics in lexicon.senses.items()},
-        pairs=_pairs(lexicon, table, chosen.n_pairs, pairs_rng),
-        triplets=_triplets(lexicon, table, chosen.n_triplets, triplets_rng),
-        seed=seed,
-        settings=chosen,
-        **_documents(chosen, table, documents_rng),
-    )
+        words=words, word_class=[CLASSES[c] for c in lexicon.word_class.tolist()],
+        word_probability=topic_word.mean(axis=0), topic_word=topic_word, synonyms=[
+            tuple(words[i] for i in members) for members in lexicon.synonyms
+        ], concept=lexicon.concept, polysemous={
+            words[i]: topics for i, topics in lexicon.senses.items()
+        }, pairs=_pairs(lexicon, table, chosen.n_pairs, pairs_rng), triplets=_triplets(
+            lexicon, table, chosen.n_triplets, triplets_rng), seed=seed, settings=chosen,
+        **_documents(chosen, table, documents_rng))
 
 
 def _check_memory(s: LanguageSettings) -> None:
@@ -267,8 +261,7 @@ def _check_memory(s: LanguageSettings) -> None:
         name = max(size, key=size.__getitem__)
         raise ValueError(
             f"{name}={shown(getattr(s, name))} needs about {needed:,} bytes with the other sizes, "
-            f"{free:,} are free; lower it"
-        )
+            f"{free:,} are free; lower it")
 
 
 # --------------------------------------------------------------------------- choices and draws
@@ -318,7 +311,8 @@ class _Lexicon:
 
 def _class_shares() -> np.ndarray:
     """Expected share of each word class among all tokens, from the frames: (5,), sums to 1."""
-    counts = sum(weight * np.array([frame.count(letter) for letter in LETTERS])
+    counts = sum(weight * np.array([frame.count(letter)
+                                    for letter in LETTERS])
                  for frame, weight in FRAMES.items())
     return counts / counts.sum()
 
@@ -341,7 +335,7 @@ def _lexicon(s: LanguageSettings, rng: np.random.Generator) -> _Lexicon:
     class in one topic, until each cell holds what the grammar needs; so class, topic and frequency
     fit together exactly.
     """
-    share = np.arange(1, s.n_words + 1) ** -float(s.zipf_exponent)
+    share = np.arange(1, s.n_words + 1)**-float(s.zipf_exponent)
     share /= share.sum()
     of_function = _class_shares()[:N_FUNCTION].sum()
     n_function = int(np.abs(np.cumsum(share) - of_function).argmin()) + 1
@@ -356,8 +350,7 @@ def _lexicon(s: LanguageSettings, rng: np.random.Generator) -> _Lexicon:
                 raise ValueError(
                     f"n_words={s.n_words}, n_topics={s.n_topics} and zipf_exponent="
                     f"{s.zipf_exponent:g} leave {len(members)} words for the {name}s of a topic; "
-                    f"expected >= {need}. Raise n_words, lower n_topics or zipf_exponent"
-                )
+                    f"expected >= {need}. Raise n_words, lower n_topics or zipf_exponent")
             ids, amounts = zip(*members, strict=True)
             cells[c].append((np.array(ids, dtype=np.int32), np.array(amounts) / sum(amounts)))
             word_class[cells[c][-1][0]] = c
@@ -380,12 +373,11 @@ def _deal(
     wanted *= 1 + 1e-6 * rng.random(wanted.shape)  # the seed decides the order of equal cells
     n_frequent = (s.n_words - n_function) // 3
     frequent = list(range(n_function, n_function + n_frequent))
-    polysemous = set(_shuffled(frequent, rng)[: s.n_polysemous])
+    polysemous = set(_shuffled(frequent, rng)[:s.n_polysemous])
     if len(polysemous) < s.n_polysemous:
         raise ValueError(
             f"n_polysemous={s.n_polysemous} does not fit n_words={s.n_words} and n_topics="
-            f"{s.n_topics}; expected at most {n_frequent}. Raise n_words or lower n_polysemous"
-        )
+            f"{s.n_topics}; expected at most {n_frequent}. Raise n_words or lower n_polysemous")
     dealt = [[[] for _ in range(s.n_topics)] for _ in CLASSES]
     senses = {}
     for word, amount in enumerate(share.tolist()):
@@ -410,7 +402,7 @@ def _synonym_sets(cells: list[list[tuple[np.ndarray, np.ndarray]]],
     free = []
     for ids, _ in itertools.chain.from_iterable(cells[N_FUNCTION:]):
         usable = [i for i in ids.tolist() if i not in senses and i < rarest]
-        free.append(_shuffled(usable, rng)[: max(0, len(ids) - OWN_MEANINGS)])
+        free.append(_shuffled(usable, rng)[:max(0, len(ids) - OWN_MEANINGS)])
     turns = _shuffled(free, rng)
     sets = []
     while len(sets) < s.n_synonym_sets:
@@ -419,8 +411,7 @@ def _synonym_sets(cells: list[list[tuple[np.ndarray, np.ndarray]]],
         if place is None:
             raise ValueError(
                 f"n_synonym_sets={s.n_synonym_sets} does not fit n_words={s.n_words}; expected at "
-                f"most {len(sets)}. Raise n_words or lower it"
-            )
+                f"most {len(sets)}. Raise n_words or lower it")
         turns.append(cell := turns.pop(place))
         sets.append(tuple(sorted(cell.pop() for _ in range(size))))
     return sets
@@ -440,8 +431,7 @@ def _forms(word_class: np.ndarray, n_function: int, rng: np.random.Generator) ->
         raise ValueError(
             f"n_words={len(word_class)} needs {n_function} function words and {n_content} content "
             f"words; expected at most {len(short)} and {len(stems) - 10}. Lower n_words or raise "
-            "zipf_exponent"
-        )
+            "zipf_exponent")
     forms, following = short[:n_function], iter(stems)
     for c in word_class[n_function:].tolist():
         form = next(following) + ENDINGS[c]
@@ -460,7 +450,6 @@ class _SentenceTable:
     the lexicon exactly: that tells two words of one topic apart, and makes synonyms alike. Scene
     ``n_scenes`` is that average itself.
     """
-
     def __init__(self, lexicon: _Lexicon, n_scenes: int, rng: np.random.Generator):
         self.n_scenes, self.n_topics = n_scenes, len(lexicon.cells[-1])
         rows, ids = [], []
@@ -490,7 +479,7 @@ def _scene_shares(concept: np.ndarray, share: np.ndarray, n_scenes: int,
     proportional fitting."""
     meanings, which = np.unique(concept, return_inverse=True)
     mass = np.bincount(which, weights=share)
-    joint = rng.random((len(meanings), n_scenes)) ** 10 + 0.005  # a few scenes stand out
+    joint = rng.random((len(meanings), n_scenes))**10 + 0.005  # a few scenes stand out
     for _ in range(500):
         joint *= 1.0 / n_scenes / joint.sum(axis=0)
         off = np.abs(joint.sum(axis=1) / mass - 1).max()
@@ -537,11 +526,9 @@ def _documents(s: LanguageSettings, table: _SentenceTable,
     classes = np.concatenate(FRAME_CLASSES)[slots]
     token_ids = table.words(classes, token_topic, token_scene, rng.random(len(sentence)))
     return {
-        "doc_topic": doc_topic,
-        "token_ids": token_ids.astype(np.int32),
+        "doc_topic": doc_topic, "token_ids": token_ids.astype(np.int32),
         "offsets": sentence_offsets[np.concatenate([[0], np.cumsum(n_sentences)])],
-        "sentence_offsets": sentence_offsets,
-        "token_topic": token_topic.astype(np.int32),
+        "sentence_offsets": sentence_offsets, "token_topic": token_topic.astype(np.int32)
     }
 
 
@@ -560,7 +547,6 @@ class _Sentence:
 
 class _Editor:
     """Draws sentences and edits them; every draw comes from ``rng``."""
-
     def __init__(self, lexicon: _Lexicon, table: _SentenceTable, rng: np.random.Generator):
         self.lexicon, self.table, self.rng = lexicon, table, rng
         self.concept = lexicon.concept.tolist()
@@ -598,7 +584,7 @@ class _Editor:
         ids = list(s.ids)
         if others:
             ids[second] = self.one_of(others)
-        return ids[:first] + ids[first + 1 :]
+        return ids[:first] + ids[first + 1:]
 
     def replaced(self, s: _Sentence, slots: list[int], topic: int) -> list[int]:
         """The content words at ``slots`` become others of their class, from ``topic``, none with a

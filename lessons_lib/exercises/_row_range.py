@@ -106,7 +106,7 @@ def _launched(mine: Any, table: torch.Tensor, n_rows: int, n_columns: int,
     out = torch.full((n_rows,), torch.nan)
     if hasattr(mine, "launch"):
         return torch.as_tensor(
-            mine.launch((n_rows, ), table.numpy(), out.numpy(), n_columns, stride, BLOCK=BLOCK)[1])
+            mine.launch((n_rows,), table.numpy(), out.numpy(), n_columns, stride, BLOCK=BLOCK)[1])
     kernel, device = triton.jit(getattr(mine, "fn", mine)), "cpu" if interpreting() else "cuda"
     out = out.to(device)
     try:

@@ -25,7 +25,7 @@ _HOME = {
                    "narrowest_sector"), "published": ("PUBLISHED_MODELS", "published_layers"),
     "report": ("Anisotropy", "anisotropy"), "scores": ("isoscore", "partition_isotropy"),
     "spectrum": ("effective_rank", "participation_ratio", "singular_spectrum", "singular_values",
-                 "top_share"), "whitening": ("Whitening", )
+                 "top_share"), "whitening": ("Whitening",)
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

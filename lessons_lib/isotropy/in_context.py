@@ -46,7 +46,7 @@ def _moments(vectors: np.ndarray, groups: Groups) -> Any:
 
     s, d = len(groups), vectors.shape[1]
     total = kernels.SegmentMoments(
-        *(torch.zeros(shape, dtype=torch.float64) for shape in ((s, d), (s, d), (s, ))),
+        *(torch.zeros(shape, dtype=torch.float64) for shape in ((s, d), (s, d), (s,))),
         torch.zeros(s, dtype=torch.int64))
     start = 0
     # a factor that cancels in every cosine

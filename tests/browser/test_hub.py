@@ -53,7 +53,7 @@ class Class:
 
     def server_of(self, name: str) -> psutil.Process:
         """The process of a student's server."""
-        (found, ) = ([
+        (found,) = ([
             process for process in psutil.Process(self.server.pid).children()
             if process.environ().get("USER") == name
         ])

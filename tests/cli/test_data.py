@@ -1,4 +1,6 @@
-"""`lessons data`: several datasets at once, what fails among them, and what is said of where they came from."""
+"""`lessons data`: several datasets at once, what fails among them, and what is said of where they
+came from.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
 
 @pytest.fixture
 def fetched(monkeypatch):
-    """What ``fetch_published`` answers by the end of an address, instead of the network; the rest fails."""
+    """What ``fetch_published`` answers by the end of an address, instead of the network; the rest
+    fails.
+    """
     answers: dict[str, bytes] = {}
     monkeypatch.delenv("LESSONS_DATA", raising=False)
     monkeypatch.delenv("LESSONS_MIRROR", raising=False)
@@ -47,27 +51,20 @@ def fetched(monkeypatch):
 def test_the_list_says_what_can_be_fetched(monkeypatch, capsys, fetched):
     code, out, _ = run(monkeypatch, capsys, "data", "list")
     lines = {
-        line.split("│")[1].strip(): [cell.strip() for cell in line.split("│")]
+        line.split("│")[1].strip(): [cell.strip()
+                                     for cell in line.split("│")]
         for line in out.splitlines()
         if line.count("│") > 5
     }
-    assert (
-        code == 0
-        and lines["stsb"][4] == "yes"
-        and lines["lee"][4] == lines["course-sts"][4] == "comes along"
-    )
+    assert (code == 0 and lines["stsb"][4] == "yes"
+            and lines["lee"][4] == lines["course-sts"][4] == "comes along")
     assert lines["embedding-space"][4] == "no"
 
 
 def test_the_addresses_are_listed_with_their_date(monkeypatch, capsys):
     code, out, _ = run(monkeypatch, capsys, "data", "list", "--addresses")
-    assert (
-        code == 0
-        and "| hub" not in out
-        and "looked up on 2026-" in out
-        and "**not reached here**" in out
-        and "| men" not in out.split("\n")[0]
-    )
+    assert (code == 0 and "| hub" not in out and "looked up on 2026-" in out
+            and "**not reached here**" in out and "| men" not in out.split("\n")[0])
 
 
 def test_one_dataset_that_fails_is_one_line(monkeypatch, capsys, fetched):
@@ -87,15 +84,10 @@ def test_after_a_failure_the_others_still_come_and_a_table_says_so(monkeypatch, 
 def test_all_passes_over_what_is_here_and_goes_on_after_failures(monkeypatch, capsys, fetched):
     code, out, _ = run(monkeypatch, capsys, "data", "get", "--all")
     rows = {line.split("│")[1].strip(): line for line in out.splitlines() if line.count("│") > 4}
-    assert (
-        code == 1
-        and "here" in rows["course-sts"]
-        and "FAILED" in rows["wiki"]
-        and "FAILED" in rows["sts12"]
-    )
+    assert (code == 1 and "here" in rows["course-sts"] and "FAILED" in rows["wiki"]
+            and "FAILED" in rows["sts12"])
     assert not [
-        path
-        for path in cache_folder().rglob("*")
+        path for path in cache_folder().rglob("*")
         if path.is_file() and ".lock-" not in path.name and path.name != "licences_shown.json"
     ]
 
@@ -107,12 +99,10 @@ def test_names_or_all_but_not_both(monkeypatch, capsys, arguments):
 
 
 def test_an_unknown_name_among_others_is_named_before_anything_is_fetched(
-    monkeypatch, capsys, fetched
-):
+        monkeypatch, capsys, fetched):
     code, _, err = run(monkeypatch, capsys, "data", "get", "agnews", "stbs")
-    assert (
-        code == 2 and "name='stbs' is unknown. Did you mean 'stsb'" in err and "Licence" not in err
-    )
+    assert (code == 2 and "name='stbs' is unknown. Did you mean 'stsb'" in err
+            and "Licence" not in err)
 
 
 def test_what_is_not_exactly_as_the_course_had_it_is_said(monkeypatch, capsys, fetched):
@@ -120,30 +110,28 @@ def test_what_is_not_exactly_as_the_course_had_it_is_said(monkeypatch, capsys, f
     lines = ("".join(letters) + " 1" * 25 for letters in words)
     fetched["glove-twitter-25.gz"] = gzip.compress("\n".join(["12000 25", *lines]).encode())
     code, out, _ = run(monkeypatch, capsys, "data", "get", "glove-sample")
-    assert (
-        code == 0
-        and "glove-sample: 1 file ready" in out
-        and "gensim-data: not the rows that the course measured on" in out
-    )
+    assert (code == 0 and "glove-sample: 1 file ready" in out
+            and "gensim-data: not the rows that the course measured on" in out)
     code, out, _ = run(monkeypatch, capsys, "data", "verify", "--rows", "glove-sample")
     assert code == 0 and "another sample" in out
-    assert (
-        catalogue.conditions("glove-sample") is None
-    )  # free of conditions, so nothing was to be shown
+    assert (catalogue.conditions("glove-sample")
+            is None)  # free of conditions, so nothing was to be shown
 
 
-def test_a_folder_in_the_way_of_one_file_does_not_keep_the_others_away(monkeypatch, capsys, fetched):
+def test_a_folder_in_the_way_of_one_file_does_not_keep_the_others_away(
+        monkeypatch, capsys, fetched):
     def made(file, target, *rest, **more):
         raise IsADirectoryError(errno.EISDIR, f"cannot write {target}: Is a directory")
 
     monkeypatch.setattr(catalogue, "make_file", made)
     code, out, _ = run(monkeypatch, capsys, "data", "get", "imdb", "lee")
     cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines()]
-    rows, name = {}, ""                          # a long cell goes on in the lines below
+    rows, name = {}, ""  # a long cell goes on in the lines below
     for first, *others in filter(None, cells):
         name = first or name
         rows[name] = f"{rows.get(name, '')} {' '.join(others)}"
-    assert code == 1 and "Is a directory" in " ".join(rows["imdb"].split()) and "ready" in rows["lee"]
+    assert code == 1 and "Is a directory" in " ".join(
+        rows["imdb"].split()) and "ready" in rows["lee"]
 
 
 def test_F16_a_full_disk_ends_it_after_a_table_of_what_came(monkeypatch, capsys, fetched):

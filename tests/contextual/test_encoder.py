@@ -41,7 +41,7 @@ def test_vectors_are_those_of_transformers(encoder, sentences, bert_folder):
     with torch.no_grad():
         states = theirs(**batch, output_hidden_states=True).hidden_states
         mask = batch["attention_mask"][:, :, None]
-    for name, read in (("last", (3, )), ("first-last", (1, 3)), ("static-last", (0, 3)),
+    for name, read in (("last", (3,)), ("first-last", (1, 3)), ("static-last", (0, 3)),
                        ("last-2", (2, 3)), ("all", range(4))):
         layers = torch.stack([states[number] for number in read]).mean(0)
         expected = ((layers * mask).sum(1) / mask.sum(1)).numpy()

@@ -36,7 +36,7 @@ def wanting(*tables):
 # --------------------------------------------------------------------------- softmax over features
 
 
-@pytest.mark.parametrize("features", [("u", "v", "|u-v|"), ("u", "v"), ("|u-v|", ), ("u*v", ),
+@pytest.mark.parametrize("features", [("u", "v", "|u-v|"), ("u", "v"), ("|u-v|",), ("u*v",),
                                       ("|u-v|", "u*v"),
                                       tuple(FEATURES)])
 def test_59_with_weights_of_zero_every_class_is_as_likely(features):

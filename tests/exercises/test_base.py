@@ -53,7 +53,7 @@ def test_an_audit_names_a_judge_that_refuses_the_solution():
 
 
 def test_a_planted_answer_that_counts_as_not_attempted_is_not_refused():
-    (line, ) = audit({
+    (line,) = audit({
         "mean": mean_exercise(
             wrong={"nothing": None, "the median": lambda rows: sorted(rows)[len(rows) // 2]})
     })

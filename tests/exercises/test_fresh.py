@@ -50,10 +50,10 @@ def _solve_double(x: float) -> float:
 
 
 def test_the_unseen_judge_tries_the_examples_first_and_then_the_fresh_inputs():
-    exercise = Exercise(name="double", judge=judge_function(_solve_double, [(1.0, )]),
-                        solution=_solve_double, hints=("twice", ), wrong={
+    exercise = Exercise(name="double", judge=judge_function(_solve_double, [(1.0,)]),
+                        solution=_solve_double, hints=("twice",), wrong={
                             "plus one": lambda x: x + 1, "one": lambda x: 2.0
-                        }, fresh=lambda seed: [(10.0 + seed, )])
+                        }, fresh=lambda seed: [(10.0 + seed,)])
     assert verdict(exercise, lambda x: x + 1) == "correct"         # the example does not see it
     assert unseen_judge(exercise, 3)(lambda x: x + 1) == "for f(13): expected 26, yours is 14"
     assert unseen_judge(exercise, 3)(lambda x: 5.0).startswith("for f(1)")
@@ -63,7 +63,7 @@ def test_the_unseen_judge_tries_the_examples_first_and_then_the_fresh_inputs():
 def test_fresh_inputs_need_a_judge_that_takes_cases():
     with pytest.raises(TypeError, match="'double' has fresh cases but a judge without"):
         Exercise(name="double", judge=lambda mine: None, solution=2, wrong={"a": 1, "b": 3},
-                 hints=("twice", ), fresh=lambda seed: [(1, )])
+                 hints=("twice",), fresh=lambda seed: [(1,)])
 
 
 def test_cases_are_not_shared_between_two_draws():

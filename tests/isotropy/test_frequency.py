@@ -146,11 +146,11 @@ def test_V23_blocks_give_the_bins_of_the_whole(table, request):
 
 @pytest.mark.parametrize(("options", "said"),
                          [({"edges": (0, 10, 10)}, "expected >= 2 rising ranks"),
-                          ({"edges": (5, )}, "expected >= 2 rising"),
+                          ({"edges": (5,)}, "expected >= 2 rising"),
                           ({"edges": (70, 80)}, "begin below 70"),
                           ({"edges": (-1, 5)}, r"edges\[0\]=-1"),
-                          ({"ks": (70, )}, r"ks\[0\]=70 .* expected int in \[1, 69\]"),
-                          ({"ks": ()}, "ks is empty"), ({"ks": (0, )}, r"ks\[0\]=0"),
+                          ({"ks": (70,)}, r"ks\[0\]=70 .* expected int in \[1, 69\]"),
+                          ({"ks": ()}, "ks is empty"), ({"ks": (0,)}, r"ks\[0\]=0"),
                           ({"exclude": [70]}, r"row numbers in \[0, 69\]"),
                           ({"exclude": [0.5]}, "exclude="), ({"least": 0}, "least=0"),
                           ({"least": 10**6}, "0 rows with a count >= 1000000")])

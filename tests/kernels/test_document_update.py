@@ -15,61 +15,33 @@ from lessons_lib.kernels.window_update.reference import outputs_of
 from lessons_lib.kernels.window_update.state import checked_settings
 
 OBJECTIVES = ("negative_sampling", "hierarchical_softmax")
-MODELS = [
-    {"model": "dbow"},
-    {"model": "dbow", "train_words": True},
-    {"model": "dm"},
-    {"model": "dm", "share_error": True},
-    {"model": "dm", "combine": "sum"},
-    {"model": "dm", "combine": "concat"},
-]
+MODELS = [{"model": "dbow"}, {"model": "dbow", "train_words": True}, {"model": "dm"}, {
+    "model": "dm", "share_error": True
+}, {"model": "dm", "combine": "sum"}, {"model": "dm", "combine": "concat"}]
 KINDS = list(itertools.product(MODELS, OBJECTIVES))
 WINDOW = 2
 
 
-def make(
-    d=20,
-    *,
-    n_words=30,
-    n=300,
-    documents=10,
-    tags=1,
-    n_tags=None,
-    seed=0,
-    sample=0.05,
-    scale=0.3,
-    model=None,
-    objective=OBJECTIVES[0],
-):
+def make(d=20, *, n_words=30, n=300, documents=10, tags=1, n_tags=None, seed=0, sample=0.05,
+         scale=0.3, model=None, objective=OBJECTIVES[0]):
     """Zipf's words in documents with ``tags`` tags each."""
     rng, n_tags = np.random.default_rng(seed), n_tags or max(documents, tags)
     words = np.minimum(rng.zipf(1.5, size=n) - 1, n_words - 1)
     parts = 1 + 2 * WINDOW if model and model.get("combine") == "concat" else 1
-    rows = (
-        rng.normal(size=(n_words + 1 + n_tags, d)) * scale,
-        rng.normal(size=(n_words - (objective != OBJECTIVES[0]), d * parts)) * scale,
-    )
-    lists = (
-        [np.arange(documents) % n_tags]
-        if tags == 1
-        else [rng.choice(n_tags, size=tags, replace=False) for _ in range(documents)]
-    )
-    return DocumentState(
-        words,
-        np.linspace(0, n, documents + 1).astype(int),
-        *rows,
-        np.bincount(words, minlength=n_words) + 1,
-        sample=sample,
-        tags=np.concatenate(lists),
-        tag_offsets=tags * np.arange(documents + 1),
-    )
+    rows = (rng.normal(size=(n_words + 1 + n_tags, d)) * scale,
+            rng.normal(size=(n_words - (objective != OBJECTIVES[0]), d * parts)) * scale)
+    lists = ([np.arange(documents) % n_tags] if tags == 1 else
+             [rng.choice(n_tags, size=tags, replace=False) for _ in range(documents)])
+    return DocumentState(words,
+                         np.linspace(0, n, documents + 1).astype(int), *rows,
+                         np.bincount(words, minlength=n_words) + 1, sample=sample,
+                         tags=np.concatenate(lists), tag_offsets=tags * np.arange(documents + 1))
 
 
 def trained(start, **options):
     """The state after one pass, and what the pass returned."""
     return start, document_update(
-        start, **({"loss_every": 2, "learning_rate": (0.05, 0.01), "window": WINDOW} | options)
-    )
+        start, **({"loss_every": 2, "learning_rate": (0.05, 0.01), "window": WINDOW} | options))
 
 
 def assert_same(a, b, *, atol=0.0):
@@ -84,30 +56,17 @@ def assert_same(a, b, *, atol=0.0):
 def loss_of(state, a, b, model, objective, *, negatives):
     """The loss of a text of two words in one document, as a formula of both matrices; each window
     sees the other word and the document."""
-    how = checked_settings(
-        state,
-        architecture="cbow",
-        objective=objective,
-        window=WINDOW,
-        negatives=negatives,
-        learning_rate=1.0,
-        share_error=False,
-        loss_every=0,
-        seed=0,
-        epoch=0,
-        pieces=None,
-        threads=1,
-        deterministic=True,
-    )
+    how = checked_settings(state, architecture="cbow", objective=objective, window=WINDOW,
+                           negatives=negatives, learning_rate=1.0, share_error=False, loss_every=0,
+                           seed=0, epoch=0, pieces=None, threads=1, deterministic=True)
     from lessons_lib.kernels.window_update.draws import draws, piece_key
 
     numbers, total, edge = draws(2, how.negatives, piece_key(0, 0, 0)), 0.0, len(state.counts)
     for i, (centre, other) in enumerate((state.words.tolist(), state.words[::-1].tolist())):
         rows, labels = outputs_of(state, how, centre, numbers[i])
         document = a[edge + 1]
-        if (
-            model.get("combine") == "concat"
-        ):  # two places before the centre, two behind it, then the document
+        if (model.get("combine") == "concat"
+            ):  # two places before the centre, two behind it, then the document
             near = [a[edge]] * 4
             near[2 if i == 0 else 1] = a[other]
             x = torch.cat([*near, document])[None]
@@ -116,43 +75,29 @@ def loss_of(state, a, b, model, objective, *, negatives):
         else:
             x = torch.stack([a[other], document]) if model.get("train_words") else document[None]
         signs = torch.from_numpy(2.0 * np.asarray(labels) - 1.0)
-        total = (
-            total
-            - torch.nn.functional.logsigmoid(
-                signs * (x @ b[torch.from_numpy(np.asarray(rows)).long()].T)
-            ).sum()
-        )
+        total = (total - torch.nn.functional.logsigmoid(
+            signs * (x @ b[torch.from_numpy(np.asarray(rows)).long()].T)).sum())
     return total
 
 
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
-@pytest.mark.parametrize(
-    ("model", "objective"), [kind for kind in KINDS if kind[0] != {"model": "dm"}]
-)
+@pytest.mark.parametrize(("model", "objective"),
+                         [kind for kind in KINDS if kind[0] != {"model": "dm"}])
 def test_a_text_moves_all_rows_by_the_gradient_of_its_loss(model, objective, backend):
     """With a tiny rate the second window sees what the first saw. The plain mean hands the whole
     error to each context, which is no gradient."""
     rate, d = 3e-4, 16
-    start = make(
-        d, n_words=5, n=2, documents=1, sample=0.0, seed=4, model=model, objective=objective
-    )
+    start = make(d, n_words=5, n=2, documents=1, sample=0.0, seed=4, model=model,
+                 objective=objective)
     a, b = (getattr(start, name).double().requires_grad_() for name in ("inputs", "outputs"))
     gradients = torch.autograd.grad(loss_of(start, a, b, model, objective, negatives=3), (a, b))
     before = a.detach().clone(), b.detach().clone()
-    document_update(
-        start,
-        objective=objective,
-        window=WINDOW,
-        negatives=3,
-        learning_rate=rate,
-        backend=backend,
-        **model,
-    )
+    document_update(start, objective=objective, window=WINDOW, negatives=3, learning_rate=rate,
+                    backend=backend, **model)
     for name, old, gradient in zip(("inputs", "outputs"), before, gradients, strict=True):
         assert gradient.abs().max() > 0.05
-        torch.testing.assert_close(
-            (getattr(start, name).double() - old) / rate, -gradient, rtol=0, atol=3e-3
-        )
+        torch.testing.assert_close((getattr(start, name).double() - old) / rate, -gradient, rtol=0,
+                                   atol=3e-3)
 
 
 @pytest.mark.parametrize("tags", [2, 3, 7])
@@ -175,28 +120,18 @@ def test_dbow_with_one_word_per_document_is_skip_gram_with_the_document_as_conte
     """In the text "word, document" the first window of skip-gram has the document as its only
     context."""
     rng, rows = np.random.default_rng(seed), (7, 6 if objective == OBJECTIVES[1] else 7)
-    inputs, outputs, counts = (
-        rng.normal(size=(rows[0], 20)),
-        rng.normal(size=(rows[1], 20)) * 0.3,
-        np.array([9, 7, 5, 3, 2, 2, 0]),
-    )
+    inputs, outputs, counts = (rng.normal(size=(rows[0], 20)), rng.normal(size=(rows[1], 20)) * 0.3,
+                               np.array([9, 7, 5, 3, 2, 2, 0]))
     how = {"objective": objective, "seed": seed, "learning_rate": 0.1, "loss_every": 0}
     text = WindowState([2, 6], [0, 2], inputs, outputs, counts, sample=0.0)
     window_update(text, **how)
-    document = DocumentState(
-        [2],
-        [0, 1],
-        np.concatenate([inputs, np.zeros((1, 20)), inputs[6:]]),
-        outputs,
-        counts,
-        sample=0.0,
-        tags=[0],
-        tag_offsets=[0, 1],
-    )
+    document = DocumentState([2], [0, 1], np.concatenate([inputs,
+                                                          np.zeros((1, 20)), inputs[6:]]), outputs,
+                             counts, sample=0.0, tags=[0], tag_offsets=[0, 1])
     document_update(document, model="dbow", **how)
-    assert torch.equal(document.documents[0], text.inputs[6]) and not torch.equal(
-        text.inputs[6, :20], torch.from_numpy(inputs[6]).float()
-    )
+    assert torch.equal(document.documents[0],
+                       text.inputs[6]) and not torch.equal(text.inputs[6, :20],
+                                                           torch.from_numpy(inputs[6]).float())
 
 
 def test_alone_with_its_word_a_document_is_its_own_mean_and_sum():
@@ -214,31 +149,17 @@ def test_the_document_s_row_converges_to_shifted_pointwise_mutual_information():
     counts = np.bincount(words, minlength=n_words)
     inputs = np.concatenate([np.zeros((n_words + 1, 8)), rng.normal(size=(n_docs, 8)) * 0.3])
     order = rng.permutation(n)  # a word of one document, then of another: no row is ahead of others
-    s = DocumentState(
-        words[order],
-        np.arange(n + 1),
-        inputs,
-        rng.normal(size=(n_words, 8)) * 0.1,
-        counts,
-        sample=0.0,
-        tags=order // (n // n_docs),
-        tag_offsets=np.arange(n + 1),
-    )
+    s = DocumentState(words[order], np.arange(n + 1), inputs,
+                      rng.normal(size=(n_words, 8)) * 0.1, counts, sample=0.0,
+                      tags=order // (n // n_docs), tag_offsets=np.arange(n + 1))
     mean = np.zeros((n_docs, n_words))
     for epoch in range(60):
-        document_update(
-            s,
-            model="dbow",
-            negatives=k,
-            learning_rate=0.05 if epoch < 20 else 5e-4,
-            epoch=epoch,
-            loss_every=0,
-        )
+        document_update(s, model="dbow", negatives=k, learning_rate=0.05 if epoch < 20 else 5e-4,
+                        epoch=epoch, loss_every=0)
         mean += (s.documents @ s.outputs.T).numpy() / 30 if epoch >= 30 else 0.0
     noise = counts**0.75 / (counts**0.75).sum()
-    found = np.stack(
-        [np.bincount(part, minlength=n_words) for part in words.reshape(n_docs, -1)]
-    ) / (n // n_docs)
+    found = np.stack([np.bincount(part, minlength=n_words)
+                      for part in words.reshape(n_docs, -1)]) / (n // n_docs)
     np.testing.assert_allclose(mean, np.log(found / (noise * k * (1 - found))), atol=0.06)
 
 
@@ -254,20 +175,15 @@ def test_frozen_weights_stay_bit_by_bit_and_only_documents_move(model, objective
 
 def test_new_documents_learn_the_same_in_any_company_and_order():
     s = make()
-    rng, numbers = (
-        np.random.default_rng(1),
-        np.arange(5, dtype=np.uint64) * np.uint64(2**63 + 12345),
-    )
-    texts, rows = (
-        [rng.integers(0, 30, size=n) for n in (4, 9, 0, 1, 30)],
-        rng.normal(size=(5, 20)).astype(np.float32) * 0.1,
-    )
+    rng, numbers = (np.random.default_rng(1),
+                    np.arange(5, dtype=np.uint64) * np.uint64(2**63 + 12345))
+    texts, rows = ([rng.integers(0, 30, size=n) for n in (4, 9, 0, 1, 30)],
+                   rng.normal(size=(5, 20)).astype(np.float32) * 0.1)
 
     def learned(which, **options):
         offsets = np.concatenate([[0], np.cumsum([len(texts[i]) for i in which])])
-        new = s.for_new(
-            np.concatenate([texts[i] for i in which]), offsets, rows[which], numbers[which]
-        )
+        new = s.for_new(np.concatenate([texts[i] for i in which]), offsets, rows[which],
+                        numbers[which])
         for epoch in range(3):
             document_update(new, frozen=True, epoch=epoch, window=WINDOW, **options)
         return new.documents
@@ -275,9 +191,8 @@ def test_new_documents_learn_the_same_in_any_company_and_order():
     for model in MODELS[:5]:
         whole = learned([0, 1, 2, 3, 4], **model)
         torch.testing.assert_close(learned([4, 2, 0], **model), whole[[4, 2, 0]], rtol=0, atol=0)
-        assert torch.equal(whole[2, :20], torch.from_numpy(rows[2])) and not torch.equal(
-            whole[3, :20], torch.from_numpy(rows[3])
-        )
+        assert torch.equal(whole[2, :20], torch.from_numpy(
+            rows[2])) and not torch.equal(whole[3, :20], torch.from_numpy(rows[3]))
     with pytest.raises(ValueError, match=r"frozen=False.*expected frozen=True"):
         document_update(s.for_new(texts[0], [0, 4], rows[:1], numbers[:1]))
 
@@ -287,41 +202,20 @@ def test_pieces_of_a_long_document_share_its_row_and_draw_apart(monkeypatch):
     for backend in ("cpu", "reference"):
         s = make(documents=3)
         trained(s, backend=backend, model="dbow")
-        assert (
-            s.n_pieces == 9
-            and [s.tags_of(i).tolist() for i in range(9)] == [[0]] * 3 + [[1]] * 3 + [[2]] * 3
-        )
-    new = s.for_new(
-        s.words[:90],
-        np.array([0, 85, 85, 90]),
-        np.zeros((3, 20), np.float32),
-        np.array([5, 6, 70], np.uint64),
-    )
-    how = checked_settings(
-        new,
-        architecture="cbow",
-        objective=OBJECTIVES[0],
-        window=1,
-        negatives=1,
-        learning_rate=1.0,
-        share_error=False,
-        loss_every=0,
-        seed=0,
-        epoch=0,
-        pieces=None,
-        threads=1,
-        deterministic=True,
-    )
+        assert (s.n_pieces == 9
+                and [s.tags_of(i).tolist() for i in range(9)] == [[0]] * 3 + [[1]] * 3 + [[2]] * 3)
+    new = s.for_new(s.words[:90], np.array([0, 85, 85, 90]), np.zeros((3, 20), np.float32),
+                    np.array([5, 6, 70], np.uint64))
+    how = checked_settings(new, architecture="cbow", objective=OBJECTIVES[0], window=1, negatives=1,
+                           learning_rate=1.0, share_error=False, loss_every=0, seed=0, epoch=0,
+                           pieces=None, threads=1, deterministic=True)
     assert new.n_pieces == 5 and len(set(new.keys(how).tolist())) >= 4
 
 
 def test_padding_stays_zero_also_between_the_parts_of_a_row():
     found = trained(make(20, model=MODELS[5]), **MODELS[5])[0]
-    assert (
-        found.outputs.shape == (30, 5 * 32)
-        and not found.outputs.view(30, 5, 32)[:, :, 20:].any()
-        and not found.inputs[:, 20:].any()
-    )
-    assert np.array_equal(
-        found.plain_outputs, found.outputs.view(30, 5, 32)[:, :, :20].reshape(30, 100).numpy()
-    )
+    assert (found.outputs.shape == (30, 5 * 32)
+            and not found.outputs.view(30, 5, 32)[:, :, 20:].any()
+            and not found.inputs[:, 20:].any())
+    assert np.array_equal(found.plain_outputs,
+                          found.outputs.view(30, 5, 32)[:, :, :20].reshape(30, 100).numpy())

@@ -23,14 +23,8 @@ MANY = (1, 2, 15, 16, 17, 20, 33, 100, 128, 130)
 def make(n_topics, *, n_words=7, lengths=LENGTHS, seed=0, **options):
     rng = np.random.default_rng(seed)
     n = sum(lengths)
-    return LdaState(
-        rng.integers(n_words, size=n),
-        np.concatenate([[0], np.cumsum(lengths)]),
-        rng.integers(n_topics, size=n),
-        n_topics=n_topics,
-        n_words=n_words,
-        **options,
-    )
+    return LdaState(rng.integers(n_words, size=n), np.concatenate([[0], np.cumsum(lengths)]),
+                    rng.integers(n_topics, size=n), n_topics=n_topics, n_words=n_words, **options)
 
 
 def prior(n_topics):
@@ -58,38 +52,17 @@ def assert_counts_fit(s):
 
 # ---------------------------------------------------- the law
 
-
-A = {
-    (0, 0, 0, 1): 15 / 124,
-    (0, 0, 1, 1): 0.107527,
-    (0, 0, 0, 0): 0.096774,
-    (0, 0, 1, 0): 0.040323,
-    (0, 1, 0, 0): 0.040323,
-    (0, 1, 1, 1): 0.040323,
-    (0, 1, 1, 0): 0.026882,
-    (0, 1, 0, 1): 0.026882,
-}
-B = {
-    (0, 0, 1, 1): 0.336100,
-    (0, 0, 0, 0): 0.056017,
-    (0, 0, 0, 1): 0.024896,
-    (0, 0, 1, 0): 0.024896,
-    (0, 1, 0, 0): 0.024896,
-    (0, 1, 1, 1): 0.024896,
-    (0, 1, 0, 1): 0.004149,
-    (0, 1, 1, 0): 0.004149,
-}
+A = {(0, 0, 0, 1): 15 / 124, (0, 0, 1, 1): 0.107527, (0, 0, 0, 0): 0.096774, (0, 0, 1, 0): 0.040323,
+     (0, 1, 0, 0): 0.040323, (0, 1, 1, 1): 0.040323, (0, 1, 1, 0): 0.026882, (0, 1, 0, 1): 0.026882}
+B = {(0, 0, 1, 1): 0.336100, (0, 0, 0, 0): 0.056017, (0, 0, 0, 1): 0.024896, (0, 0, 1, 0): 0.024896,
+     (0, 1, 0, 0): 0.024896, (0, 1, 1, 1): 0.024896, (0, 1, 0, 1): 0.004149, (0, 1, 1, 0): 0.004149}
 
 
-@pytest.mark.parametrize(
-    ("words", "prior", "posterior"),
-    [([0, 0, 0, 1], 1.0, A), ([0, 0, 1, 1], 0.5, B)],
-    ids=["A", "B"],
-)
+@pytest.mark.parametrize(("words", "prior", "posterior"), [([0, 0, 0, 1], 1.0, A),
+                                                           ([0, 0, 1, 1], 0.5, B)], ids=["A", "B"])
 @pytest.mark.parametrize("plain", [False, True], ids=["vectors", "plain"])
 def test_a_long_chain_visits_assignments_as_often_as_the_enumerated_posterior_says(
-    words, prior, posterior, plain
-):  # methods 2.3, 24.6
+        words, prior, posterior, plain):  # methods 2.3, 24.6
     from lessons_lib.kernels.lda_sweep.sampling import draw
 
     s, f = LdaState(words, [0, 2, 4], [0, 0, 0, 0], n_topics=2, n_words=2), np.float32
@@ -97,32 +70,14 @@ def test_a_long_chain_visits_assignments_as_often_as_the_enumerated_posterior_sa
     inverse[:] = 1 / (s.totals.numpy() + 2 * prior)
     topics, seen = s.topics.numpy(), np.zeros(16)
     for sweep in range(60_000):
-        draw(
-            () if plain else (0,),
-            True,
-            s.words.numpy(),
-            s.offsets.numpy(),
-            topics,
-            s.streams.numpy(),
-            s.word_topic.numpy(),
-            s.totals.numpy(),
-            alpha,
-            inverse,
-            0,
-            2,
-            f(prior),
-            f(2 * prior),
-            1,
-            2,
-            7,
-            sweep,
-        )
+        draw(() if plain else (0,), True, s.words.numpy(), s.offsets.numpy(), topics,
+             s.streams.numpy(), s.word_topic.numpy(), s.totals.numpy(), alpha, inverse, 0, 2,
+             f(prior), f(2 * prior), 1, 2, 7, sweep)
         seen[topics @ [8, 4, 2, 1]] += 1
     assert sum(posterior.values()) == pytest.approx(0.5, abs=1e-5)
     for z in itertools.product((0, 1), repeat=4):
-        expected = posterior[
-            z if z[0] == 0 else tuple(1 - k for k in z)
-        ]  # swapped names are as likely
+        expected = posterior[z if z[0] == 0 else tuple(
+            1 - k for k in z)]  # swapped names are as likely
         assert seen[np.dot(z, [8, 4, 2, 1])] / seen.sum() == pytest.approx(expected, abs=0.01), z
 
 
@@ -130,20 +85,13 @@ def test_a_long_chain_visits_assignments_as_often_as_the_enumerated_posterior_sa
 def test_one_token_alone_draws_by_prior_and_words(n_topics):
     rng = np.random.default_rng(0)
     table, n = rng.dirichlet(np.ones(5), size=n_topics).T, 20_000
-    s = LdaState(
-        np.full(n, 2),
-        np.arange(n + 1),
-        np.zeros(n, dtype=int),
-        n_topics=n_topics,
-        n_words=5,
-        word_topic=table,
-    )
+    s = LdaState(np.full(n, 2), np.arange(n + 1), np.zeros(n, dtype=int), n_topics=n_topics,
+                 n_words=5, word_topic=table)
     lda_sweep(s, alpha=prior(n_topics))
     expected = prior(n_topics) * table[2] / (prior(n_topics) @ table[2])
     found = np.bincount(s.topics.numpy(), minlength=n_topics)
-    assert ((found - n * expected) ** 2 / (n * expected)).sum() < n_topics + 5 * np.sqrt(
-        2 * n_topics
-    )  # chi-square, 5 sd
+    assert ((found - n * expected)**2 /
+            (n * expected)).sum() < n_topics + 5 * np.sqrt(2 * n_topics)  # chi-square, 5 sd
 
 
 # ---------------------------------------------------- uniforms
@@ -167,9 +115,8 @@ def test_uniforms_are_uniform_and_depend_on_seed_sweep_and_stream():
     assert abs(np.corrcoef(u[1:], u[:-1])[0, 1]) < 0.02
     assert np.array_equal(uniforms.uniforms(70, seed=1, sweep=2, stream=3), u[:70])
     for other in ({"seed": 2**62}, {"sweep": 3}, {"stream": 2**40}):
-        assert (
-            uniforms.uniforms(70, **{"seed": 1, "sweep": 2, "stream": 3, **other}) != u[:70]
-        ).mean() > 0.9
+        assert (uniforms.uniforms(70, **{"seed": 1, "sweep": 2, "stream": 3, **other})
+                != u[:70]).mean() > 0.9
 
 
 @pytest.mark.parametrize("stream", [0, 5, 2**31, 2**62 + 1])
@@ -178,9 +125,8 @@ def test_the_compiled_uniforms_are_those_of_the_formula(stream):
 
     out = np.empty(256, dtype=np.float32)
     _fill(out, 200, 128, stream, 2**61 + 9, 77)
-    assert np.array_equal(
-        out[:200], uniforms.uniforms(328, seed=2**61 + 9, sweep=77, stream=stream)[128:]
-    )
+    assert np.array_equal(out[:200],
+                          uniforms.uniforms(328, seed=2**61 + 9, sweep=77, stream=stream)[128:])
 
 
 # ---------------------------------------------------- one result
@@ -189,10 +135,8 @@ def test_the_compiled_uniforms_are_those_of_the_formula(stream):
 @pytest.mark.parametrize("at_once", [1, 3])
 @pytest.mark.parametrize("n_topics", MANY)
 def test_the_vector_code_draws_what_the_textbook_draws(n_topics, at_once):
-    assert_same(
-        drawn(make(n_topics), at_once=at_once),
-        drawn(make(n_topics), at_once=at_once, backend="reference"),
-    )
+    assert_same(drawn(make(n_topics), at_once=at_once),
+                drawn(make(n_topics), at_once=at_once, backend="reference"))
 
 
 @pytest.mark.parametrize("frozen", [False, True])
@@ -210,10 +154,8 @@ def test_a_thousand_and_more_topics_are_drawn_by_the_plain_loop():
 
 def test_a_document_longer_than_one_block_of_uniforms_draws_the_same():
     long = make(5, lengths=(2500, 3, 1024), seed=2)
-    assert_same(
-        drawn(long, sweeps=2),
-        drawn(make(5, lengths=(2500, 3, 1024), seed=2), sweeps=2, backend="reference"),
-    )
+    assert_same(drawn(long, sweeps=2),
+                drawn(make(5, lengths=(2500, 3, 1024), seed=2), sweeps=2, backend="reference"))
 
 
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
@@ -231,16 +173,10 @@ def test_pieces_of_a_sweep_change_nothing(monkeypatch):
     assert_same(drawn(make(20), at_once=4, threads=2), expected[1])
 
 
-@given(
-    st.lists(st.integers(0, 12), min_size=0, max_size=9),
-    st.integers(1, 40),
-    st.integers(1, 9),
-    st.integers(1, 5),
-    st.integers(0, 1000),
-)
+@given(st.lists(st.integers(0, 12), min_size=0, max_size=9), st.integers(1, 40), st.integers(1, 9),
+       st.integers(1, 5), st.integers(0, 1000))
 def test_counts_always_belong_to_the_topics_and_padding_is_never_drawn(
-    lengths, n_topics, n_words, at_once, seed
-):
+        lengths, n_topics, n_words, at_once, seed):
     s = make(n_topics, n_words=n_words, lengths=lengths or (0,), seed=seed)
     before = s.topics.clone()
     changed = lda_sweep(s, alpha=0.01, beta=0.001, seed=seed, at_once=at_once)
@@ -254,22 +190,14 @@ def test_counts_always_belong_to_the_topics_and_padding_is_never_drawn(
 def test_frozen_words_stay_and_documents_with_equal_streams_draw_alike(backend):
     table = np.random.default_rng(2).dirichlet(np.ones(7), size=20).T
     words = [1, 4, 4, 6, 0] * 3
-    s = LdaState(
-        words,
-        [0, 5, 10, 15],
-        [0] * 15,
-        n_topics=20,
-        n_words=7,
-        streams=[9, 9, 10],
-        word_topic=table,
-    )
+    s = LdaState(words, [0, 5, 10, 15], [0] * 15, n_topics=20, n_words=7, streams=[9, 9, 10],
+                 word_topic=table)
     before = s.word_topic.clone()
     for sweep in range(5):
         lda_sweep(s, alpha=0.5, sweep=sweep, threads=1 + sweep % 3, backend=backend)
     assert torch.equal(s.word_topic, before) and int(s.totals.max()) == 1
-    assert torch.equal(s.topics[:5], s.topics[5:10]) and not torch.equal(
-        s.topics[:5], s.topics[10:]
-    )
+    assert torch.equal(s.topics[:5],
+                       s.topics[5:10]) and not torch.equal(s.topics[:5], s.topics[10:])
 
 
 def test_topics_that_are_given_are_copied_and_views_are_read_right():
@@ -311,19 +239,16 @@ def test_the_kernel_draws_with_frozen_words_and_any_stream(triton_here, device):
 
 
 def test_the_kernel_reads_uniforms_beyond_one_group(triton_here, device):
-    one = drawn(
-        make(4, lengths=(150,), seed=5, device=device), sweeps=1, at_once=2, backend=triton_here
-    )
+    one = drawn(make(4, lengths=(150,), seed=5, device=device), sweeps=1, at_once=2,
+                backend=triton_here)
     assert_same(one, drawn(make(4, lengths=(150,), seed=5, device=device), sweeps=1, at_once=2))
 
 
 def test_what_the_kernel_cannot_draw_is_refused_by_name_and_done_elsewhere_otherwise(
-    triton_here, device
-):
-    for s, options, words in (
-        (make(5, device=device), {"at_once": 1}, "one document after the other"),
-        (make(1100, device=device), {"at_once": 2}, "1100 topics do not fit"),
-    ):
+        triton_here, device):
+    for s, options, words in ((make(
+            5, device=device), {"at_once": 1}, "one document after the other"), (make(
+                1100, device=device), {"at_once": 2}, "1100 topics do not fit")):
         with pytest.raises(BackendUnavailable, match=words):
             lda_sweep(s, backend="triton", **options)
         lda_sweep(s, **options)
@@ -347,13 +272,11 @@ def test_gpu_sweeps_are_the_same_in_every_run_and_those_of_the_processor(n_topic
     once = [make(n_topics, n_words=3000, lengths=lengths, device=d) for d in ("cuda", "cpu")]
     for s in once:
         lda_sweep(s, alpha=prior(n_topics), at_once=len(lengths))
-    assert (
-        once[0].topics.cpu() != once[1].topics
-    ).double().mean() < 1e-4  # sums of another order may fall across a border
+    assert (once[0].topics.cpu() != once[1].topics
+            ).double().mean() < 1e-4  # sums of another order may fall across a border
 
 
 # ---------------------------------------------------- errors
-
 
 GOOD = {"words": [0, 1, 1], "offsets": [0, 2, 3], "topics": [0, 1, 0]}
 
@@ -361,17 +284,11 @@ GOOD = {"words": [0, 1, 1], "offsets": [0, 2, 3], "topics": [0, 1, 0]}
 @pytest.mark.parametrize(
     ("changed", "error", "words"),
     [
-        (
-            {"words": [0, 5, 1]},
-            ValueError,
-            r"words\[1\]=5 is no word; expected ints in \[0, 1\]",
-        ),  # P14
+        ({"words": [0, 5, 1]
+          }, ValueError, r"words\[1\]=5 is no word; expected ints in \[0, 1\]"),  # P14
         ({"words": [0, -1, 1]}, ValueError, r"words\[1\]=-1 is no word"),
-        (
-            {"topics": [0, 2, 0]},
-            ValueError,
-            r"topics\[1\]=2 is no topic; expected ints in \[0, 1\]",
-        ),
+        ({"topics": [0, 2, 0]
+          }, ValueError, r"topics\[1\]=2 is no topic; expected ints in \[0, 1\]"),
         ({"topics": [0, 1]}, ValueError, "topics has 2 numbers, words has 3"),
         ({"words": [0.0, 1.0, 1.5]}, TypeError, "words has dtype float64; expected whole numbers"),
         ({"words": ["a", "b", "c"]}, TypeError, "no array of whole numbers"),
@@ -384,111 +301,80 @@ GOOD = {"words": [0, 1, 1], "offsets": [0, 2, 3], "topics": [0, 1, 0]}
         ({"n_topics": 40_000}, ValueError, "32767"),  # P10
         ({"streams": [1]}, ValueError, "expected 2 whole numbers >= 0"),
         ({"streams": [1, -1]}, ValueError, "streams"),
-        (
-            {"word_topic": [[0.5, 0.5]]},
-            ValueError,
-            r"word_topic has shape \(1, 2\); expected \(2, 2\)",
-        ),
-        ({"word_topic": [[0.5, 0.5], [np.nan, 0.5]]}, ValueError, "word_topic holds NaN"),
-    ],
-)
+        ({"word_topic": [[0.5, 0.5]]
+          }, ValueError, r"word_topic has shape \(1, 2\); expected \(2, 2\)"),
+        ({"word_topic": [[0.5, 0.5], [np.nan, 0.5]]}, ValueError, "word_topic holds NaN")
+    ])
 def test_P10_P14_a_state_that_cannot_be_is_named(changed, error, words):
     LdaState(**GOOD, n_topics=2, n_words=2)
     with pytest.raises(error, match=words):
         LdaState(**{**GOOD, "n_topics": 2, "n_words": 2, **changed})
 
 
-@pytest.mark.parametrize(
-    "form", [list, np.array, lambda x: np.array(x, dtype=np.uint64), torch.tensor]
-)
+@pytest.mark.parametrize("form",
+                         [list, np.array, lambda x: np.array(x, dtype=np.uint64), torch.tensor])
 @pytest.mark.parametrize("name", ["words", "topics"])
 def test_P14_a_word_or_topic_that_would_turn_round_in_32_bits_is_named(name, form):
     for wrong in (2**32, 2**31, 2**62 + 1):
-        with pytest.raises(
-            ValueError,
-            match=rf"{name}\[2\]={wrong} is out of range.*<= {2**31 - 1}",
-        ):
+        with pytest.raises(ValueError,
+                           match=rf"{name}\[2\]={wrong} is out of range.*<= {2**31 - 1}"):
             LdaState(**{**GOOD, name: form([*GOOD[name][:-1], wrong])}, n_topics=2, n_words=2)
 
 
-@pytest.mark.parametrize(
-    ("name", "numbers"), [("offsets", [0, 2, 2**64 - 5]), ("streams", [0, 2**63 + 5])]
-)
+@pytest.mark.parametrize(("name", "numbers"), [("offsets", [0, 2, 2**64 - 5]),
+                                               ("streams", [0, 2**63 + 5])])
 def test_P14_an_offset_or_stream_that_would_turn_round_in_64_bits_is_named(name, numbers):
     place = rf"{name}\[{len(numbers) - 1}\]={numbers[-1]}"
     with pytest.raises(
-        ValueError,
-        match=rf"{place} is out of range; expected whole numbers >= 0 and <= {2**63 - 1}",
-    ):
+            ValueError,
+            match=rf"{place} is out of range; expected whole numbers >= 0 and <= {2**63 - 1}"):
         LdaState(**{**GOOD, name: np.array(numbers, dtype=np.uint64)}, n_topics=2, n_words=2)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int16, np.uint32, np.uint64, np.int64])
 def test_every_type_of_whole_numbers_gives_the_same_state(kind):
-    given = LdaState(
-        **{name: np.array(x, dtype=kind) for name, x in GOOD.items()},
-        n_topics=2,
-        n_words=2,
-        streams=np.array([7, 9], dtype=kind),
-    )
+    given = LdaState(**{name: np.array(x, dtype=kind) for name, x in GOOD.items()}, n_topics=2,
+                     n_words=2, streams=np.array([7, 9], dtype=kind))
     plain = LdaState(**GOOD, n_topics=2, n_words=2)
-    assert (
-        torch.equal(given.word_topic, plain.word_topic)
-        and given.streams.tolist() == [7, 9]
-        and given.words.dtype == torch.int32
-    )
+    assert (torch.equal(given.word_topic, plain.word_topic) and given.streams.tolist() == [7, 9]
+            and given.words.dtype == torch.int32)
 
 
 @pytest.mark.parametrize("prior", [state.SMALLEST_PRIOR, state.LARGEST_PRIOR])
 @pytest.mark.parametrize("n_topics", [3, 20, 1030])
 def test_the_extreme_priors_that_are_allowed_still_draw_every_topic_and_no_other(n_topics, prior):
     n = 40 * n_topics  # words and documents of one token: their weights are products of two priors
-    s = LdaState(
-        np.arange(n), np.arange(n + 1), np.zeros(n, dtype=int), n_topics=n_topics, n_words=n
-    )
+    s = LdaState(np.arange(n), np.arange(n + 1), np.zeros(n, dtype=int), n_topics=n_topics,
+                 n_words=n)
     lda_sweep(s, alpha=prior, beta=prior)
-    assert (
-        int(s.topics.min()) >= 0
-        and int(s.topics.max()) < n_topics
-        and len(torch.unique(s.topics)) > n_topics // 2
-    )
+    assert (int(s.topics.min()) >= 0 and int(s.topics.max()) < n_topics
+            and len(torch.unique(s.topics)) > n_topics // 2)
 
 
 def test_words_and_documents_beyond_what_float32_counts_are_refused(monkeypatch):
     monkeypatch.setattr(state, "MAX_COUNT", 4)
     with pytest.raises(ValueError, match="word 1 occurs 4 times; expected fewer than 4"):
         LdaState([1, 1, 0, 1, 1], [0, 2, 5], [0] * 5, n_topics=1, n_words=2)
-    with pytest.raises(
-        ValueError, match="document 1 has 4 tokens; expected fewer than 4. Split it"
-    ):
+    with pytest.raises(ValueError,
+                       match="document 1 has 4 tokens; expected fewer than 4. Split it"):
         LdaState([0, 1, 2, 3, 4], [0, 1, 5], [0] * 5, n_topics=1, n_words=5)
 
 
 @pytest.mark.parametrize(
     ("options", "error", "words"),
-    [
-        (
-            {"alpha": 0.0},
-            ValueError,
-            r"alpha=0.0 is out of range; expected a number in \[1e-12, 1e\+06\], or 3 of them",
-        ),
-        ({"alpha": np.nan}, ValueError, "alpha"),
-        ({"alpha": [0.1, 0.2]}, ValueError, r"alpha has shape \(2,\)"),
-        ({"alpha": "a"}, TypeError, "alpha='a' is str"),
-        ({"beta": 0.0}, ValueError, "beta=0.0"),
-        ({"beta": np.inf}, ValueError, "beta=inf"),
-        ({"alpha": 1e39}, ValueError, r"alpha=1e\+39 is out of range"),
-        ({"alpha": [0.1, 1e-50, 0.1]}, ValueError, "alpha=.*is out of range"),
-        ({"beta": 1e39}, ValueError, r"beta=1e\+39 .*>= 1e-12 and <= 1e\+06"),
-        ({"beta": 1e-50}, ValueError, "beta=1e-50 .*>= 1e-12 and <= 1e"),
-        ({"seed": -1}, ValueError, "seed=-1"),
-        ({"seed": 2**63}, ValueError, "seed"),
-        ({"sweep": -1}, ValueError, "sweep"),
-        ({"at_once": 0}, ValueError, "at_once=0"),
-        ({"threads": 0}, ValueError, "threads=0"),
-        ({"threads": 2.0}, TypeError, "threads"),
-    ],
-)
+    [({"alpha": 0.0}, ValueError,
+      r"alpha=0.0 is out of range; expected a number in \[1e-12, 1e\+06\], or 3 of them"),
+     ({"alpha": np.nan}, ValueError, "alpha"),
+     ({"alpha": [0.1, 0.2]}, ValueError, r"alpha has shape \(2,\)"),
+     ({"alpha": "a"}, TypeError, "alpha='a' is str"), ({"beta": 0.0}, ValueError, "beta=0.0"),
+     ({"beta": np.inf}, ValueError, "beta=inf"),
+     ({"alpha": 1e39}, ValueError, r"alpha=1e\+39 is out of range"),
+     ({"alpha": [0.1, 1e-50, 0.1]}, ValueError, "alpha=.*is out of range"),
+     ({"beta": 1e39}, ValueError, r"beta=1e\+39 .*>= 1e-12 and <= 1e\+06"),
+     ({"beta": 1e-50}, ValueError, "beta=1e-50 .*>= 1e-12 and <= 1e"),
+     ({"seed": -1}, ValueError, "seed=-1"), ({"seed": 2**63}, ValueError, "seed"),
+     ({"sweep": -1}, ValueError, "sweep"), ({"at_once": 0}, ValueError, "at_once=0"),
+     ({"threads": 0}, ValueError, "threads=0"), ({"threads": 2.0}, TypeError, "threads")])
 def test_P12_settings_that_cannot_be_are_named_and_nothing_is_drawn(options, error, words):
     s = make(3)
     before = s.topics.clone()
@@ -502,5 +388,4 @@ def test_P12_settings_that_cannot_be_are_named_and_nothing_is_drawn(options, err
 def test_the_order_of_topics_is_that_of_the_lanes():
     assert reference._order(20).tolist() == [0, 16, 1, 17, 2, 18, 3, 19, *range(4, 16)]
     assert reference._order(3).tolist() == [0, 1, 2] and sorted(reference._order(100)) == list(
-        range(100)
-    )
+        range(100))

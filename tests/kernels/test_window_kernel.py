@@ -22,9 +22,8 @@ ARCHITECTURES, OBJECTIVES = ("skip_gram", "cbow"), ("negative_sampling", "hierar
 KINDS = list(itertools.product(ARCHITECTURES, OBJECTIVES))
 
 
-def make(
-    d, *, n_words=6, n=16, lengths=None, objective=OBJECTIVES[0], seed=0, device="cpu", scale=0.3
-):
+def make(d, *, n_words=6, n=16, lengths=None, objective=OBJECTIVES[0], seed=0, device="cpu",
+         scale=0.3):
     rng = np.random.default_rng(seed)
     words = np.minimum(rng.zipf(1.5, size=n) - 1, n_words - 1)
     rows = [
@@ -32,25 +31,15 @@ def make(
         for back in (0, int(objective == OBJECTIVES[1]))
     ]
     bounds = np.linspace(0, n, 4).astype(int) if lengths is None else np.cumsum([0, *lengths])
-    return WindowState(
-        words, bounds, *rows, np.bincount(words, minlength=n_words) + 1, sample=0.1, device=device
-    )
+    return WindowState(words, bounds, *rows,
+                       np.bincount(words, minlength=n_words) + 1, sample=0.1, device=device)
 
 
 def settings_of(state, **options):
     defaults = {
-        "architecture": "skip_gram",
-        "objective": OBJECTIVES[0],
-        "window": 3,
-        "negatives": 4,
-        "learning_rate": (0.05, 0.01),
-        "share_error": False,
-        "loss_every": 2,
-        "seed": 0,
-        "epoch": 0,
-        "pieces": None,
-        "threads": 1,
-        "deterministic": False,
+        "architecture": "skip_gram", "objective": OBJECTIVES[0], "window": 3, "negatives": 4,
+        "learning_rate": (0.05, 0.01), "share_error": False, "loss_every": 2, "seed": 0, "epoch": 0,
+        "pieces": None, "threads": 1, "deterministic": False
     }
     return checked_settings(state, **(defaults | options))
 
@@ -59,28 +48,14 @@ def assert_as_the_textbook(start, backend, *, atol=1e-6, **options):
     """Both matrices, the loss and the number of pairs, from the same start."""
     options = {"learning_rate": (0.05, 0.01), "loss_every": 2, "window": 2} | options
     objective = options.get("objective", OBJECTIVES[0])
-    found, twin = (
-        WindowState(
-            start.words,
-            start.offsets,
-            start.inputs[:, : start.dim],
-            start.outputs[:, : start.dim],
-            start.counts,
-            sample=start.sample,
-            device=start.device,
-        )
-        for _ in range(2)
-    )
+    found, twin = (WindowState(start.words, start.offsets, start.inputs[:, :start.dim],
+                               start.outputs[:, :start.dim], start.counts, sample=start.sample,
+                               device=start.device) for _ in range(2))
     loss, pairs = window_update(found, backend=backend, deterministic=False, **options)
     expected, n = window_update(twin, backend="reference", **options)
     for name in ("inputs", "outputs"):
-        torch.testing.assert_close(
-            getattr(found, name),
-            getattr(twin, name),
-            rtol=0,
-            atol=atol,
-            msg=lambda m, name=name: f"{name}, {objective}: {m}",
-        )
+        torch.testing.assert_close(getattr(found, name), getattr(twin, name), rtol=0, atol=atol,
+                                   msg=lambda m, name=name: f"{name}, {objective}: {m}")
     assert pairs == n and loss == pytest.approx(expected, rel=1e-5)
     return found
 
@@ -88,27 +63,20 @@ def assert_as_the_textbook(start, backend, *, atol=1e-6, **options):
 # ---------------------------------------------------- lists
 
 
-@given(
-    n_words=st.integers(2, 40),
-    lengths=st.lists(st.integers(0, 30), min_size=1, max_size=6),
-    window=st.integers(1, 12),
-    negatives=st.integers(1, 20),
-    seed=st.integers(0, 2**63 - 1),
-    epoch=st.integers(0, 2**31 - 1),
-    objective=st.sampled_from(OBJECTIVES),
-)
-def test_the_lists_hold_the_windows_of_the_textbook(
-    n_words, lengths, window, negatives, seed, epoch, objective
-):
+@given(n_words=st.integers(2, 40), lengths=st.lists(st.integers(0, 30), min_size=1,
+                                                    max_size=6), window=st.integers(1, 12),
+       negatives=st.integers(1, 20), seed=st.integers(0, 2**63 - 1), epoch=st.integers(
+           0, 2**31 - 1), objective=st.sampled_from(OBJECTIVES))
+def test_the_lists_hold_the_windows_of_the_textbook(n_words, lengths, window, negatives, seed,
+                                                    epoch, objective):
     s = make(4, n_words=n_words, n=sum(lengths), lengths=lengths, objective=objective)
-    how = settings_of(
-        s, window=window, negatives=negatives, seed=seed, epoch=epoch, objective=objective
-    )
+    how = settings_of(s, window=window, negatives=negatives, seed=seed, epoch=epoch,
+                      objective=objective)
     found, i = windows.drawn_windows(s, how, (0, s.n_pieces)), 0
     for piece, key in enumerate(s.keys(how).tolist()):
         for centre, contexts, numbers, place in reference.windows_of(s, how, piece, key):
             rows, labels = reference.outputs_of(s, how, centre, numbers)
-            inputs = slice(*found.context_bounds[i : i + 2].tolist())
+            inputs = slice(*found.context_bounds[i:i + 2].tolist())
             outputs = slice(int(found.row_begins[i]), int(found.row_ends[i]))
             assert found.contexts[inputs].tolist() == contexts
             assert found.rows[outputs].tolist() == rows.tolist()
@@ -126,11 +94,8 @@ def test_slabs_cover_the_text_piece_by_piece_and_are_few_enough_for_memory(monke
     assert list(windows.slabs(s, how)) == [(5, 90)]
     monkeypatch.setattr(windows, "ENTRIES_PER_SLAB", 30 * 9)
     found = list(windows.slabs(s, how))
-    assert (
-        found[0][0] == 5
-        and found[-1][1] == 90
-        and all(a[1] == b[0] for a, b in itertools.pairwise(found))
-    )
+    assert (found[0][0] == 5 and found[-1][1] == 90
+            and all(a[1] == b[0] for a, b in itertools.pairwise(found)))
     assert max(b - a for a, b in found) <= 12 and len(found) > 7
 
 
@@ -139,61 +104,40 @@ def test_slabs_cover_the_text_piece_by_piece_and_are_few_enough_for_memory(monke
 
 @pytest.mark.parametrize(("architecture", "objective"), KINDS)
 @pytest.mark.parametrize("d", [5, 20, 100])
-def test_the_kernel_learns_what_the_textbook_learns(
-    d, architecture, objective, triton_here, device
-):
+def test_the_kernel_learns_what_the_textbook_learns(d, architecture, objective, triton_here,
+                                                    device):
     """With six words nearly every window holds some word twice, among its contexts and among its
     negatives."""
-    found = assert_as_the_textbook(
-        make(d, objective=objective, device=device),
-        triton_here,
-        architecture=architecture,
-        objective=objective,
-    )
+    found = assert_as_the_textbook(make(d, objective=objective, device=device), triton_here,
+                                   architecture=architecture, objective=objective)
     assert not found.inputs[:, d:].any() and not found.outputs[:, d:].any()  # padding stays zero
 
 
 def test_the_kernel_learns_from_one_negative_from_many_and_from_wide_windows(triton_here, device):
-    for negatives, window, architecture in (
-        (1, 1, "skip_gram"),
-        (9, 2, "skip_gram"),
-        (3, 7, "cbow"),
-    ):
-        assert_as_the_textbook(
-            make(17, n=12, n_words=9, device=device),
-            triton_here,
-            negatives=negatives,
-            window=window,
-            architecture=architecture,
-        )
+    for negatives, window, architecture in ((1, 1, "skip_gram"), (9, 2, "skip_gram"), (3, 7,
+                                                                                       "cbow")):
+        assert_as_the_textbook(make(17, n=12, n_words=9, device=device), triton_here,
+                               negatives=negatives, window=window, architecture=architecture)
 
 
-def test_programs_and_launches_that_follow_each_other_are_one_text(
-    triton_here, device, monkeypatch
-):
+def test_programs_and_launches_that_follow_each_other_are_one_text(triton_here, device,
+                                                                   monkeypatch):
     from lessons_lib.kernels.configs import Blocks, other_blocks
 
     for together in (1, 3):
         monkeypatch.setattr(launching, "TOKENS_PER_PROGRAM", 16 // together)
-        with (
-            other_blocks(
-                lambda b: Blocks(b.kernel, b.arch, b.dtype, {"RUN": 2}, b.num_warps, b.num_stages)
-            ),
-            trace() as seen,
-        ):
+        with (other_blocks(
+                lambda b: Blocks(b.kernel, b.arch, b.dtype, {"RUN": 2}, b.num_warps, b.num_stages)),
+              trace() as seen):
             assert_as_the_textbook(make(8, device=device), triton_here, negatives=2)
         launches = next(run for run in seen.runs if run.backend == "triton").launches
         assert len(launches) > 1 and all(grid[0] <= together for _, grid, _ in launches)
 
 
 def test_the_kernel_shares_the_error_notes_what_is_asked_for_and_takes_parts(triton_here, device):
-    for options in (
-        {"share_error": True, "architecture": "cbow"},
-        {"loss_every": 0},
-        {"loss_every": 1},
-        {"pieces": (1, 2)},
-        {"pieces": (2, 2)},
-    ):
+    for options in ({"share_error": True, "architecture": "cbow"}, {"loss_every": 0}, {
+            "loss_every": 1
+    }, {"pieces": (1, 2)}, {"pieces": (2, 2)}):
         assert_as_the_textbook(make(8, n=12, device=device), triton_here, negatives=2, **options)
 
 
@@ -214,24 +158,17 @@ def test_the_kernel_reads_and_writes_its_rows_and_no_others(triton_here, device,
         room[name][64:-64] = x.flatten()
         setattr(start, name, room[name][64:-64].view(x.shape))
     assert np.isfinite(
-        window_update(start, window=2, negatives=2, deterministic=False, backend=triton_here)[0]
-    )
-    assert all(
-        (x[:64] == 7.0).all() and (x[-64:] == 7.0).all() and torch.isfinite(x).all()
-        for x in room.values()
-    )
+        window_update(start, window=2, negatives=2, deterministic=False, backend=triton_here)[0])
+    assert all((x[:64] == 7.0).all() and (x[-64:] == 7.0).all() and torch.isfinite(x).all()
+               for x in room.values())
 
 
 def test_very_large_products_saturate_and_stay_finite(triton_here, device):
     start = make(20, scale=30.0, device=device)
-    loss, _ = window_update(
-        start, window=2, negatives=2, loss_every=1, deterministic=False, backend=triton_here
-    )
-    assert (
-        np.isfinite(loss)
-        and torch.isfinite(start.inputs).all()
-        and torch.isfinite(start.outputs).all()
-    )
+    loss, _ = window_update(start, window=2, negatives=2, loss_every=1, deterministic=False,
+                            backend=triton_here)
+    assert (np.isfinite(loss) and torch.isfinite(start.inputs).all()
+            and torch.isfinite(start.outputs).all())
 
 
 # ---------------------------------------------------- the choice
@@ -240,22 +177,17 @@ def test_very_large_products_saturate_and_stay_finite(triton_here, device):
 def test_what_the_kernel_cannot_do_is_refused_with_the_remedy(triton_here, device):
     s = make(20, device=device)
     with pytest.raises(
-        BackendUnavailable,
-        match=r"deterministic=True asks for one order of additions.*\(deterministic=False\)",
-    ):
+            BackendUnavailable,
+            match=r"deterministic=True asks for one order of additions.*\(deterministic=False\)"):
         window_update(s, backend=triton_here)
-    with pytest.raises(
-        BackendUnavailable, match="256 outputs of 112 numbers do not fit into registers"
-    ):
-        window_update(
-            make(100, device=device), backend=triton_here, negatives=255, deterministic=False
-        )
+    with pytest.raises(BackendUnavailable,
+                       match="256 outputs of 112 numbers do not fit into registers"):
+        window_update(make(100, device=device), backend=triton_here, negatives=255,
+                      deterministic=False)
     torch.use_deterministic_algorithms(True)
     try:
-        with pytest.raises(
-            BackendUnavailable,
-            match=r"torch.use_deterministic_algorithms\(True\) asks for one order",
-        ):
+        with pytest.raises(BackendUnavailable,
+                           match=r"torch.use_deterministic_algorithms\(True\) asks for one order"):
             window_update(s, backend=triton_here, deterministic=False)
     finally:
         torch.use_deterministic_algorithms(False)
@@ -270,26 +202,19 @@ def test_rows_elsewhere_are_copied_to_the_processor_and_back():
 
 
 def test_the_tile_holds_every_output_and_its_rows_are_few_tiles():
-    for d, negatives, expected in (
-        (300, 5, (8, 64, 5)),
-        (100, 5, (8, 64, 2)),
-        (16, 1, (2, 16, 1)),
-        (20, 31, (32, 32, 1)),
-    ):
+    for d, negatives, expected in ((300, 5, (8, 64, 5)), (100, 5, (8, 64, 2)), (16, 1, (2, 16, 1)),
+                                   (20, 31, (32, 32, 1))):
         s = make(d)
         sizes = launching.tile(s, settings_of(s, negatives=negatives))
         assert (sizes["MOST"], sizes["UNIT"], sizes["PIECES"]) == expected
-    assert (
-        launching.warps({"MOST": 8, "UNIT": 64, "PIECES": 5}) == 2
-        and launching.warps({"MOST": 64, "UNIT": 64, "PIECES": 5}) == 16
-    )
+    assert (launching.warps({"MOST": 8, "UNIT": 64, "PIECES": 5}) == 2
+            and launching.warps({"MOST": 64, "UNIT": 64, "PIECES": 5}) == 16)
 
 
 def test_few_programs_race_where_the_text_is_short_or_one_word_is_everywhere():
     def programs(counts, n, **options):
-        s = WindowState(
-            np.zeros(n, int), [0, n], np.zeros((len(counts), 4)), np.zeros((len(counts), 4)), counts
-        )
+        s = WindowState(np.zeros(n, int), [0, n], np.zeros((len(counts), 4)),
+                        np.zeros((len(counts), 4)), counts)
         return launching.side_by_side(s, settings_of(s, **options))
 
     even = np.full(10_000, 100)
@@ -309,7 +234,7 @@ def topical(n=400_000, *, n_words=2000, topics=20, seed=0):
     words = np.empty(n, int)
     for t in range(0, n, 100):
         p = weight * np.where(own == rng.integers(topics), 1.0, 0.05)
-        words[t : t + 100] = rng.choice(n_words, size=100, p=p / p.sum())
+        words[t:t + 100] = rng.choice(n_words, size=100, p=p / p.sum())
     order = np.argsort(-np.bincount(words, minlength=n_words), kind="stable")
     rank = np.empty(n_words, int)
     rank[order] = np.arange(n_words)
@@ -323,24 +248,16 @@ def topical(n=400_000, *, n_words=2000, topics=20, seed=0):
 def test_gpu_an_epoch_ends_with_the_loss_of_the_processor(d, architecture, objective):
     words, n_words = topical()
     counts, rng = np.bincount(words, minlength=n_words), np.random.default_rng(1)
-    rows = (
-        (rng.random((n_words, d)) - 0.5) / d,
-        np.zeros((n_words - (objective == OBJECTIVES[1]), d)),
-    )
+    rows = ((rng.random(
+        (n_words, d)) - 0.5) / d, np.zeros((n_words - (objective == OBJECTIVES[1]), d)))
     mean = {}
     for device in ("cuda", "cpu"):
         s = WindowState(words, np.arange(0, len(words) + 1, 1000), *rows, counts, device=device)
         for epoch in range(2):
             with trace() as seen:
-                loss, pairs = window_update(
-                    s,
-                    architecture=architecture,
-                    objective=objective,
-                    learning_rate=(0.025, 0.005),
-                    epoch=epoch,
-                    loss_every=1,
-                    deterministic=False,
-                )
+                loss, pairs = window_update(s, architecture=architecture, objective=objective,
+                                            learning_rate=(0.025, 0.005), epoch=epoch, loss_every=1,
+                                            deterministic=False)
         assert seen.runs[0].backend == ("triton" if device == "cuda" else "cpu")
         assert torch.isfinite(s.inputs).all() and not s.inputs[:, d:].any()
         mean[device] = loss / pairs
@@ -354,17 +271,11 @@ def test_gpu_nothing_is_lost_when_all_programs_write_into_the_same_rows(objectiv
     """With a tiny rate every step sees nearly the first numbers, and from zero nothing is rounded
     away: all orders have one sum."""
     words = np.random.default_rng(0).integers(3, size=200_000)
-    rows, moved = (
-        (
-            np.zeros((3, 60)),
-            np.random.default_rng(1).normal(size=(3 - (objective == OBJECTIVES[1]), 60)),
-        ),
-        [],
-    )
+    rows, moved = ((np.zeros(
+        (3, 60)), np.random.default_rng(1).normal(size=(3 - (objective == OBJECTIVES[1]), 60))), [])
     for device in ("cuda", "cpu"):
-        s = WindowState(
-            words, [0, len(words)], *rows, np.bincount(words), sample=0.0, device=device
-        )
+        s = WindowState(words, [0, len(words)], *rows, np.bincount(words), sample=0.0,
+                        device=device)
         window_update(s, objective=objective, learning_rate=1e-9, deterministic=False, loss_every=0)
         moved.append(s.inputs.cpu())
     assert float((moved[0] - moved[1]).norm() / moved[1].norm()) < 1e-3

@@ -18,27 +18,16 @@ from lessons_lib.kernels.window_update import huffman_paths, state, threads
 from lessons_lib.kernels.window_update.draws import alias_table, draws, piece_key
 
 NOISE, TREE = "negative_sampling", "hierarchical_softmax"
-MODELS = [
-    {"model": "dbow"},
-    {"model": "dbow", "train_words": True},
-    {"model": "dm", "share_error": True},
-    {"model": "dm", "combine": "sum"},
-    {"model": "dm", "combine": "concat"},
-    {"model": "dm", "frozen": True},
-]
-WORDS = [
-    {"architecture": "skip_gram"},
-    {"architecture": "cbow"},
-    {"architecture": "cbow", "share_error": True},
-]
-KINDS = [
-    (family, options | {"objective": objective})
-    for family, some in (("window", WORDS), ("subword", WORDS), ("document", MODELS))
-    for options, objective in itertools.product(some, (NOISE, TREE))
-]
-EACH = pytest.mark.parametrize(
-    ("family", "options"), KINDS, ids=[f"{f}-{'-'.join(map(str, o.values()))}" for f, o in KINDS]
-)
+MODELS = [{"model": "dbow"}, {"model": "dbow", "train_words": True},
+          {"model": "dm", "share_error": True}, {"model": "dm", "combine": "sum"},
+          {"model": "dm", "combine": "concat"}, {"model": "dm", "frozen": True}]
+WORDS = [{"architecture": "skip_gram"}, {"architecture": "cbow"},
+         {"architecture": "cbow", "share_error": True}]
+KINDS = [(family, options | {"objective": objective})
+         for family, some in (("window", WORDS), ("subword", WORDS), ("document", MODELS))
+         for options, objective in itertools.product(some, (NOISE, TREE))]
+EACH = pytest.mark.parametrize(("family", "options"), KINDS,
+                               ids=[f"{f}-{'-'.join(map(str, o.values()))}" for f, o in KINDS])
 
 
 def make(family="window", options=None, d=20, *, n_words=30, n=300, documents=10, seed=0, **more):
@@ -56,13 +45,9 @@ def make(family="window", options=None, d=20, *, n_words=30, n=300, documents=10
         each = [rng.choice(documents + 1, size=tags, replace=False) for _ in range(documents)]
         lists = {"tags": np.concatenate(each), "tag_offsets": tags * np.arange(documents + 1)}
     return getattr(kernels, f"{family.title()}State")(
-        words,
-        np.linspace(0, n, documents + 1).astype(int),
-        rng.normal(size=(rows, d)) * scale,
+        words, np.linspace(0, n, documents + 1).astype(int), rng.normal(size=(rows, d)) * scale,
         rng.normal(size=(n_words - (options.get("objective") == TREE), d * parts)) * scale,
-        np.bincount(words, minlength=n_words) + 1,
-        **({"sample": 0.05} | lists | more),
-    )
+        np.bincount(words, minlength=n_words) + 1, **({"sample": 0.05} | lists | more))
 
 
 def trained(start, family="window", options=None, **more):
@@ -83,9 +68,8 @@ def assert_same(a, b, *, atol=0.0, loss=1e-4):
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 @pytest.mark.parametrize("objective", [NOISE, TREE])
 @pytest.mark.parametrize("architecture", ["skip_gram", "cbow"])
-def test_one_window_moves_both_matrices_by_the_gradient_of_its_loss(
-    architecture, objective, backend
-):
+def test_one_window_moves_both_matrices_by_the_gradient_of_its_loss(architecture, objective,
+                                                                    backend):
     """Two words in one document are two windows with one context each; with a tiny rate the second
     sees what the first saw."""
     rate, negatives = 1e-3, 3
@@ -96,7 +80,7 @@ def test_one_window_moves_both_matrices_by_the_gradient_of_its_loss(
     loss, numbers = 0.0, draws(2, negatives, piece_key(0, 0, 0))
     for i, (centre, context) in enumerate((start.words, start.words[::-1])):
         if objective == TREE:
-            path = slice(*start.paths.offsets[centre : centre + 2])
+            path = slice(*start.paths.offsets[centre:centre + 2])
             rows, signs = start.paths.nodes[path], 1.0 - 2.0 * start.paths.bits[path]
         else:
             rows, signs = [int(centre)], [1.0]
@@ -109,10 +93,8 @@ def test_one_window_moves_both_matrices_by_the_gradient_of_its_loss(
         scores = torch.tensor(signs).double() * (b[torch.tensor(rows).long()] @ a[int(context)])
         loss = loss - torch.nn.functional.logsigmoid(scores).sum()
     gradients = torch.autograd.grad(loss, (a, b))
-    window_update(
-        start, architecture=architecture, objective=objective, window=1, negatives=negatives,
-        learning_rate=rate, backend=backend,
-    )
+    window_update(start, architecture=architecture, objective=objective, window=1,
+                  negatives=negatives, learning_rate=rate, backend=backend)
     for new, old, gradient in zip((start.inputs, start.outputs), before, gradients, strict=True):
         assert gradient.abs().max() > 0.05
         moved = (new[:, :12].double() - old) / rate
@@ -142,10 +124,8 @@ def test_any_number_of_negatives_is_learned_from(negatives, family, options):
         assert_same(*found, atol=5e-6)
 
 
-@given(
-    n_words=st.integers(2, 6), n=st.integers(0, 40), window=st.integers(1, 9),
-    documents=st.integers(1, 6), kind=st.sampled_from(KINDS), seed=st.integers(0, 2**62),
-)
+@given(n_words=st.integers(2, 6), n=st.integers(0, 40), window=st.integers(1, 9),
+       documents=st.integers(1, 6), kind=st.sampled_from(KINDS), seed=st.integers(0, 2**62))
 def test_few_words_and_empty_documents_are_learned_from(n_words, n, window, documents, kind, seed):
     """Words stand several times in a window; at a higher rate their rows would grow until the loss
     of fastText is nothing but rounding."""
@@ -154,8 +134,7 @@ def test_few_words_and_empty_documents_are_learned_from(n_words, n, window, docu
     found = [
         trained(
             make(family, options, 5, n_words=n_words, n=n, documents=documents, seed=seed % 1000),
-            family, options, seed=seed, window=window, learning_rate=(0.01, 0.002), backend=backend,
-        )
+            family, options, seed=seed, window=window, learning_rate=(0.01, 0.002), backend=backend)
         for backend in ("reference", "cpu")
     ]
     assert_same(*found, atol=5e-6)
@@ -163,9 +142,8 @@ def test_few_words_and_empty_documents_are_learned_from(n_words, n, window, docu
 
 def test_a_context_s_share_of_the_error_is_a_smaller_step_than_the_whole():
     start = make()
-    whole, part = (
-        (trained(make(), options=how)[0].inputs - start.inputs).norm() for how in WORDS[1:]
-    )
+    whole, part = ((trained(make(), options=how)[0].inputs - start.inputs).norm()
+                   for how in WORDS[1:])
     assert 0.1 < part / whole < 0.8
 
 
@@ -220,7 +198,7 @@ def test_draws_are_those_of_splitmix64():
 
 
 def test_the_noise_is_drawn_by_the_power_of_the_counts():  # methods 24.18
-    p = np.array([100.0, 40.0, 7.0, 1.0, 1.0, 0.0]) ** 0.75
+    p = np.array([100.0, 40.0, 7.0, 1.0, 1.0, 0.0])**0.75
     p[-1] = 0.0
     thresholds, others = alias_table(p)
     share = thresholds / 2.0**31
@@ -229,11 +207,11 @@ def test_the_noise_is_drawn_by_the_power_of_the_counts():  # methods 24.18
     np.testing.assert_allclose(found / len(p), p / p.sum(), atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("frequency", "sample", "expected"),
-    [(0.05, 1e-3, 0.16142), (0.05, 1e-4, 0.04672), (0.05, 1e-5, 0.01434), (0.01, 1e-3, 0.41623),
-     (0.5, 0.0, 1.0), (0.001, 1e-3, 1.0)],
-)
+@pytest.mark.parametrize(("frequency", "sample", "expected"), [(0.05, 1e-3, 0.16142),
+                                                               (0.05, 1e-4, 0.04672),
+                                                               (0.05, 1e-5, 0.01434),
+                                                               (0.01, 1e-3, 0.41623),
+                                                               (0.5, 0.0, 1.0), (0.001, 1e-3, 1.0)])
 def test_words_are_kept_as_the_original_program_keeps_them(frequency, sample, expected):  # 3.3
     counts = np.array([frequency, 1 - frequency]) * 1e6
     s = WindowState([], [0], np.zeros((2, 3)), np.zeros((2, 3)), counts, sample=sample)
@@ -248,11 +226,10 @@ def test_a_context_at_a_distance_is_used_as_often_as_the_window_says():  # metho
         assert (half + 1 >= distance).mean() == pytest.approx(expected, abs=0.012)
 
 
-@pytest.mark.parametrize(
-    ("counts", "codes", "length"),
-    [([8, 4, 2, 1, 1], "1 01 001 0001 0000", 30), ([5, 4, 3, 2, 1], "11 10 01 001 000", 33),
-     ([10, 9, 8, 7, 6, 5, 4], "01 00 110 101 100 1111 1110", 137)],
-)
+@pytest.mark.parametrize(("counts", "codes", "length"),
+                         [([8, 4, 2, 1, 1], "1 01 001 0001 0000", 30),
+                          ([5, 4, 3, 2, 1], "11 10 01 001 000", 33),
+                          ([10, 9, 8, 7, 6, 5, 4], "01 00 110 101 100 1111 1110", 137)])
 def test_the_tree_is_that_of_the_original_program(counts, codes, length):  # methods 3.3
     paths = huffman_paths(np.array(counts))
     bits = np.split(paths.bits.astype(int).astype(str), paths.offsets[1:-1])
@@ -300,9 +277,8 @@ def test_threads_that_merge_give_bitwise_the_same_each_time(n, family, options, 
     monkeypatch.setattr(threads, "TOKENS_PER_MERGE", 200)
     monkeypatch.setattr(threads, "TOKENS_PER_SUM", 90)
     start, alone, *found = (make(family, options, n=3000, documents=100) for _ in range(4))
-    alone, found = trained(alone, family, options), [
-        trained(s, family, options, threads=n) for s in found
-    ]
+    alone, found = trained(alone, family,
+                           options), [trained(s, family, options, threads=n) for s in found]
     assert_same(*found)
     assert found[0][1][1] == alone[1][1]  # the same windows
     a, b = ((s[0].inputs - start.inputs).flatten() for s in (found[0], alone))
@@ -314,10 +290,8 @@ def test_threads_that_race_learn_the_same_windows(family, options):
     if options.get("frozen"):
         return
     start = [make(family, options, n=2000, documents=50) for _ in range(2)]
-    found, alone = (
-        trained(s, family, options, threads=n, deterministic=False)
-        for s, n in zip(start, (2, 1), strict=True)
-    )
+    found, alone = (trained(s, family, options, threads=n, deterministic=False)
+                    for s, n in zip(start, (2, 1), strict=True))
     assert found[1][1] == alone[1][1] > 100 and torch.isfinite(found[0].inputs).all()
 
 
@@ -374,16 +348,14 @@ ROWS = np.full((3, 4), 0.1)
 GOOD = {
     "window": {
         "words": [0, 1, 2, 0], "offsets": [0, 2, 4], "inputs": ROWS, "outputs": ROWS,
-        "counts": [2, 1, 1],
-    },
-    "subword": {
+        "counts": [2, 1, 1]
+    }, "subword": {
         "words": [0, 1], "offsets": [0, 2], "inputs": ROWS, "outputs": ROWS[:2], "counts": [1, 1],
-        "rows": [0, 2, 1], "row_offsets": [0, 2, 3],
-    },
-    "document": {
+        "rows": [0, 2, 1], "row_offsets": [0, 2, 3]
+    }, "document": {
         "words": [0, 1], "offsets": [0, 1, 2], "inputs": np.zeros((5, 4)), "outputs": ROWS[:2],
-        "counts": [1, 1], "tags": [0, 1], "tag_offsets": [0, 1, 2],
-    },
+        "counts": [1, 1], "tags": [0, 1], "tag_offsets": [0, 1, 2]
+    }
 }
 STATES = {"window": WindowState, "subword": SubwordState, "document": DocumentState}
 nan, big = float("nan"), np.array([2**32, 1, 2, 0])
@@ -411,7 +383,7 @@ BAD_SETTINGS = [
     ("document", {"train_words": 1}, TypeError, "train_words=1"),
     ("document", {"frozen": "no"}, TypeError, "frozen='no'"),
     ("document", {"combine": "concat"}, ValueError, "outputs.*combine='concat', window=2"),
-    ("document", {"frozen": True, "threads": 2}, ValueError, "threads=2 with frozen=True"),
+    ("document", {"frozen": True, "threads": 2}, ValueError, "threads=2 with frozen=True")
 ]
 BAD_STATES = [
     ("window", {"words": [0, 1, 5, 0]}, ValueError, "words reach from 0 to 5"),
@@ -460,14 +432,13 @@ BAD_STATES = [
     ("document", {"inputs": np.zeros((3, 4))}, ValueError, "inputs has shape"),
     ("document", {"outputs": np.zeros((2, 5))}, ValueError, "outputs"),
     ("document", {"device": "meta"}, ValueError, "device='meta'.*expected 'cpu'"),
-    ("document", {"words": [0, 5]}, ValueError, "words reach from 0 to 5"),
+    ("document", {"words": [0, 5]}, ValueError, "words reach from 0 to 5")
 ]
 
 
 @pytest.mark.parametrize(("family", "options", "error", "words"), BAD_SETTINGS)
-def test_P02_P04_P06_P24_P25_bad_settings_are_named_and_nothing_moves(
-    family, options, error, words
-):
+def test_P02_P04_P06_P24_P25_bad_settings_are_named_and_nothing_moves(family, options, error,
+                                                                      words):
     s = make(family)
     before = s.inputs.clone()
     with pytest.raises(error, match=words):
@@ -483,29 +454,21 @@ def test_P07_P14_V01_V04_V07_a_state_that_cannot_be_is_named(family, changed, er
 
 
 CHANGED = [  # after the state was made: compiled loops follow numbers as addresses
-    *(
-        (family, "words", np.full(4 if family == "window" else 2, number, np.int32))
-        for family in STATES
-        for number in (900_000_000, -5)
-    ),
-    *(
-        ("window", "pieces", np.array(bounds))
-        for bounds in ([0, 2, 4_000_000_000], [0, 7, 4], [-8, 2, 4], [0, 0, 2**62])
-    ),
-    *(
-        ("window", name, x)
-        for name in ("inputs", "outputs")
-        for x in (torch.zeros(3, 4), torch.zeros(3, 16, dtype=torch.float64), torch.zeros(16, 3).T,
-                  torch.zeros(3, 32), torch.zeros(48), torch.zeros(3, 32)[:, ::2],
-                  torch.zeros(1, 16))
-    ),
-    ("window", "counts", np.ones(2)),
+    *((family, "words", np.full(4 if family == "window" else 2, number, np.int32))
+      for family in STATES
+      for number in (900_000_000, -5)),
+    *(("window", "pieces", np.array(bounds))
+      for bounds in ([0, 2, 4_000_000_000], [0, 7, 4], [-8, 2, 4], [0, 0, 2**62])),
+    *(("window", name, x)
+      for name in ("inputs", "outputs")
+      for x in (torch.zeros(3, 4), torch.zeros(3, 16, dtype=torch.float64), torch.zeros(16, 3).T,
+                torch.zeros(3, 32), torch.zeros(48), torch.zeros(3, 32)[:, ::2],
+                torch.zeros(1, 16))), ("window", "counts", np.ones(2)),
     ("subword", "rows", np.array([900_000_000, 2, 1], np.int32)),
-    ("subword", "row_offsets", np.array([0, 900, 3])),
-    *(("document", "documents", torch.zeros(2, n)) for n in (5, 32)),
-    ("document", "tags", np.full(2, 99, np.int32)),
-    ("document", "tag_offsets", np.arange(5)),
-    ("document", "pieces", np.array([0, 2])),
+    ("subword", "row_offsets", np.array(
+        [0, 900, 3])), *(("document", "documents", torch.zeros(2, n)) for n in (5, 32)),
+    ("document", "tags", np.full(2, 99, np.int32)), ("document", "tag_offsets", np.arange(5)),
+    ("document", "pieces", np.array([0, 2]))
 ]
 
 

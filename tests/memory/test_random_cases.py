@@ -38,9 +38,8 @@ def texts(rng: np.random.Generator, most: int = 6, longest: int = 30) -> list[st
 
 def ends(rng: np.random.Generator, n: int, most: int = 5) -> np.ndarray:
     """Where some documents end that hold n tokens together; some are empty."""
-    return np.append(np.sort(rng.integers(0, n + 1, size=rng.integers(0, most))), n).astype(
-        np.int64
-    )
+    return np.append(np.sort(rng.integers(0, n + 1, size=rng.integers(0, most))),
+                     n).astype(np.int64)
 
 
 def counts_matrix(rng: np.random.Generator):
@@ -48,9 +47,8 @@ def counts_matrix(rng: np.random.Generator):
     its own."""
     from scipy import sparse
 
-    dense = rng.integers(0, 4, size=(rng.integers(1, 8), rng.integers(1, 12))) * (
-        rng.random() > rng.random()
-    )
+    dense = rng.integers(0, 4, size=(rng.integers(1, 8), rng.integers(1, 12))) * (rng.random()
+                                                                                  > rng.random())
     dense[0, 0] += 1
     return sparse.csr_matrix(dense.astype(np.int32))
 
@@ -92,7 +90,7 @@ def character_ngrams_of_a_block(rng: np.random.Generator) -> None:
         expected: Counter = Counter()
         for piece in pieces:
             grams = [
-                piece[i : i + n] for n in range(low, high + 1) for i in range(len(piece) - n + 1)
+                piece[i:i + n] for n in range(low, high + 1) for i in range(len(piece) - n + 1)
             ]
             expected.update(grams or ([piece] if padded else []))
         assert Counter(names[i] for i in part) == expected
@@ -103,18 +101,11 @@ def strings_in_a_table(rng: np.random.Generator) -> None:
 
     table, known = StringTable(), {}
     for _ in range(3):
-        some = (
-            texts(rng, 30)
-            if rng.integers(20)
-            else [f"{i}" for i in rng.integers(0, 10**9, size=3000)]
-        )
+        some = (texts(rng, 30)
+                if rng.integers(20) else [f"{i}" for i in rng.integers(0, 10**9, size=3000)])
         strings = Strings.of(some)
-        assert table.find(strings).tolist() == [
-            known.get(text, -1) for text in some
-        ]
-        assert table.add(strings).tolist() == [
-            known.setdefault(text, len(known)) for text in some
-        ]
+        assert table.find(strings).tolist() == [known.get(text, -1) for text in some]
+        assert table.add(strings).tolist() == [known.setdefault(text, len(known)) for text in some]
     names = list(known)
     assert table.strings.to_list() == names
     assert [names[i] for i in table.strings.sorted_order()] == sorted(names)
@@ -130,27 +121,22 @@ def bags_of_words(rng: np.random.Generator) -> None:
 
     low = int(rng.integers(1, 4))
     chosen = {
-        "ngram_range": (low, low + int(rng.integers(0, 3))),
-        "analyzer": str(rng.choice(["word", "word", "char", "char_wb"])),
-        "token_pattern": str(rng.choice([r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\S*"])),
-        "binary": bool(rng.integers(2)),
-        "stop_words": [None, ["ab", "a"]][rng.integers(2)],
+        "ngram_range": (low, low + int(rng.integers(0, 3))), "analyzer": str(
+            rng.choice(["word", "word", "char", "char_wb"])), "token_pattern": str(
+                rng.choice([r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\S*"])), "binary": bool(
+                    rng.integers(2)), "stop_words": [None, ["ab", "a"]][rng.integers(2)]
     }
     if rng.integers(2):
-        chosen["vocabulary"] = sorted(
-            {"a", "ab", "ab a", " a", "", "a  b", "the"}
-            - set(rng.choice(["a", "ab", ""], size=2).tolist())
-        )
+        chosen["vocabulary"] = sorted({"a", "ab", "ab a", " a", "", "a  b", "the"} -
+                                      set(rng.choice(["a", "ab", ""], size=2).tolist()))
     some, others = texts(rng, 30), texts(rng, 30)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if rng.integers(2):
             patch.setattr(scanner, "_CUT", 1)
             patch.setattr("lessons_lib.counts.analysis.BLOCK_CHARACTERS", int(rng.integers(1, 60)))
-        ours, theirs = (
-            BagOfWords(threads=int(rng.integers(1, 3)), **chosen),
-            CountVectorizer(**chosen),
-        )
+        ours, theirs = (BagOfWords(threads=int(rng.integers(1, 3)),
+                                   **chosen), CountVectorizer(**chosen))
         try:
             expected = theirs.fit_transform(some)
         except ValueError:
@@ -166,26 +152,25 @@ def rows_of_numbers(rng: np.random.Generator) -> None:
 
     n, n_numbers = int(rng.integers(0, 300)), int(rng.integers(1, 200))
     ids, document_ends = rng.integers(0, n_numbers, size=n, dtype=np.int32), ends(rng, n)
-    columns, counts, row_ends = (
-        np.empty(n, np.int32),
-        np.empty(n, np.int64),
-        np.empty(len(document_ends), np.int64),
-    )
+    columns, counts, row_ends = (np.empty(n, np.int32), np.empty(n, np.int64),
+                                 np.empty(len(document_ends), np.int64))
     in_rows, in_all = np.zeros(n_numbers, np.int64), np.zeros(n_numbers, np.int64)
     count_rows(ids, document_ends, columns, counts, row_ends, in_rows, in_all)
     expected = [Counter(part.tolist()) for part in np.split(ids, document_ends)[:-1]]
     assert in_all.tolist() == np.bincount(ids, minlength=n_numbers).tolist()
     assert in_rows.tolist() == [sum(i in row for row in expected) for i in range(n_numbers)]
-    column_of = np.where(rng.random(n_numbers) < 0.8, rng.permutation(n_numbers), -1).astype(
-        np.int32
-    )
+    column_of = np.where(rng.random(n_numbers) < 0.8, rng.permutation(n_numbers),
+                         -1).astype(np.int32)
     kept = place_rows(columns, counts, row_ends, 0, column_of, False)
     found = [
-        list(zip(*(x[:kept][a:b].tolist() for x in (columns, counts)), strict=True))
+        list(zip(*(x[:kept][a:b].tolist()
+                   for x in (columns, counts)), strict=True))
         for a, b in zip([0, *row_ends[:-1]], row_ends, strict=True)
     ]
     assert found == [
-        sorted((int(column_of[i]), n) for i, n in row.items() if column_of[i] >= 0)
+        sorted((int(column_of[i]), n)
+               for i, n in row.items()
+               if column_of[i] >= 0)
         for row in expected
     ]
 
@@ -194,15 +179,10 @@ def cooccurrences(rng: np.random.Generator) -> None:
     """Groups of rows and blocks of text so small that all borders are met."""
     from lessons_lib.counts import cooccurrence_stream as stream
 
-    n_words, n, window = (
-        int(rng.integers(1, 140)),
-        int(rng.integers(1, 200)),
-        int(rng.integers(1, 6)),
-    )
-    ids, offsets = (
-        rng.integers(0, n_words, size=n, dtype=np.int32),
-        np.concatenate([[0], ends(rng, n)]),
-    )
+    n_words, n, window = (int(rng.integers(1, 140)), int(rng.integers(1, 200)),
+                          int(rng.integers(1, 6)))
+    ids, offsets = (rng.integers(0, n_words, size=n,
+                                 dtype=np.int32), np.concatenate([[0], ends(rng, n)]))
     harmonic, symmetric = bool(rng.integers(2)), bool(rng.integers(2))
     dtype = np.dtype(np.float64 if harmonic else np.int64)
     weights, unit = stream.weights_by_distance(window, n, harmonic)
@@ -211,12 +191,9 @@ def cooccurrences(rng: np.random.Generator) -> None:
         patch.setattr(stream, "GROUP_PAIRS", int(rng.integers(1, 200)))
         patch.setattr(stream, "SMALLEST_BLOCK", int(rng.integers(1, 100)))
         patch.setattr(stream, "STRETCH", int(rng.integers(1, 100)))
-        found = stream.count_nonzeros(
-            task,
-            memory=int(rng.choice([1, 10**9])),
-            folder=Path(os.environ["LESSONS_CACHE"]),
-            threads=int(rng.integers(1, 3)),
-        )
+        found = stream.count_nonzeros(task, memory=int(rng.choice([1, 10**9])),
+                                      folder=Path(os.environ["LESSONS_CACHE"]), threads=int(
+                                          rng.integers(1, 3)))
     expected = np.zeros((n_words, n_words))
     for begin, end in pairwise(offsets):
         for i in range(begin, end):
@@ -272,13 +249,10 @@ def text_of_numbers(rng: np.random.Generator, n_words: int) -> tuple[np.ndarray,
 def settings_of_windows(rng: np.random.Generator) -> dict:
     return {
         "objective": str(
-            rng.choice(["negative_sampling", "negative_sampling", "hierarchical_softmax"])
-        ),
-        "window": int(rng.integers(1, 9)),
-        "negatives": int(rng.integers(1, 14)),
-        "learning_rate": (0.05, 0.01),
-        "loss_every": int(rng.integers(0, 3)),
-        "seed": int(rng.integers(100)),
+            rng.choice(["negative_sampling", "negative_sampling",
+                        "hierarchical_softmax"])), "window": int(rng.integers(1, 9)),
+        "negatives": int(rng.integers(1, 14)), "learning_rate": (0.05, 0.01), "loss_every": int(
+            rng.integers(0, 3)), "seed": int(rng.integers(100))
     }
 
 
@@ -304,94 +278,68 @@ def windows(rng: np.random.Generator) -> None:
     rows = rng.normal(size=(2, n_words, dim)) * 0.3
     counts = np.bincount(words, minlength=n_words) + 1
     settings = settings_of_windows(rng) | {"architecture": str(rng.choice(["skip_gram", "cbow"]))}
-    same_learning(
-        lambda: WindowState(words, offsets, *rows, counts, sample=0.05),
-        window_update,
-        settings,
-        "inputs",
-        "outputs",
-    )
+    same_learning(lambda: WindowState(words, offsets, *rows, counts, sample=0.05), window_update,
+                  settings, "inputs", "outputs")
     if rng.integers(4) == 0:
         state = WindowState(words, offsets, *rows, counts)
-        window_update(
-            state, backend="cpu", threads=2, deterministic=bool(rng.integers(2)), **settings
-        )
+        window_update(state, backend="cpu", threads=2, deterministic=bool(rng.integers(2)),
+                      **settings)
         assert torch.isfinite(state.inputs).all()
 
 
 def subwords(rng: np.random.Generator) -> None:
     from lessons_lib.kernels import SubwordState, subword_update
 
-    n_words, dim, n_rows = (
-        int(rng.integers(2, 30)),
-        int(rng.integers(1, 40)),
-        int(rng.integers(1, 50)),
-    )
+    n_words, dim, n_rows = (int(rng.integers(2, 30)), int(rng.integers(1, 40)),
+                            int(rng.integers(1, 50)))
     words, offsets = text_of_numbers(rng, n_words)
     sizes = rng.integers(1, 6, size=n_words)
     lists = {
         "rows": rng.integers(0, n_rows, size=sizes.sum()),
-        "row_offsets": np.concatenate([[0], np.cumsum(sizes)]),
+        "row_offsets": np.concatenate([[0], np.cumsum(sizes)])
     }
     matrices = rng.normal(size=(n_rows, dim)) * 0.3, rng.normal(size=(n_words, dim)) * 0.3
     counts = np.bincount(words, minlength=n_words) + 1
     settings = settings_of_windows(rng) | {
-        "architecture": str(rng.choice(["skip_gram", "cbow"])),
-        "share_error": bool(rng.integers(2)),
+        "architecture": str(rng.choice(["skip_gram", "cbow"])), "share_error": bool(rng.integers(2))
     }
     settings["learning_rate"] = 0.01  # rows that a word holds twice would make differences grow
-    same_learning(
-        lambda: SubwordState(words, offsets, *matrices, counts, **lists),
-        subword_update,
-        settings,
-        "inputs",
-        "outputs",
-    )
+    same_learning(lambda: SubwordState(words, offsets, *matrices, counts, **lists), subword_update,
+                  settings, "inputs", "outputs")
 
 
 def documents(rng: np.random.Generator) -> None:
     from lessons_lib.kernels import DocumentState, document_update
 
-    n_words, dim, n_tags = (
-        int(rng.integers(2, 20)),
-        int(rng.integers(1, 24)),
-        int(rng.integers(1, 9)),
-    )
+    n_words, dim, n_tags = (int(rng.integers(2, 20)), int(rng.integers(1, 24)),
+                            int(rng.integers(1, 9)))
     words, offsets = text_of_numbers(rng, n_words)
     settings = settings_of_windows(rng) | {
-        "model": str(rng.choice(["dm", "dbow"])),
-        "learning_rate": 0.01,
+        "model": str(rng.choice(["dm", "dbow"])), "learning_rate": 0.01
     }
     settings |= {
         "combine": str(rng.choice(["mean", "sum", "concat"]))
-        if settings["model"] == "dm"
-        else "mean"
+        if settings["model"] == "dm" else "mean"
     }
     settings |= {
-        "train_words": settings["model"] == "dbow" and bool(rng.integers(2)),
-        "frozen": bool(rng.integers(2)),
+        "train_words": settings["model"] == "dbow" and bool(rng.integers(2)), "frozen": bool(
+            rng.integers(2))
     }
     concat = settings["combine"] == "concat"
     each = [
-        rng.permutation(n_tags)[: 1 if concat else rng.integers(1, n_tags + 1)] for _ in offsets[1:]
+        rng.permutation(n_tags)[:1 if concat else rng.integers(1, n_tags + 1)] for _ in offsets[1:]
     ]
     tags = {
-        "tags": np.concatenate(each),
-        "tag_offsets": np.concatenate([[0], np.cumsum(list(map(len, each)))]),
+        "tags": np.concatenate(each), "tag_offsets": np.concatenate([[0],
+                                                                     np.cumsum(list(map(len,
+                                                                                        each)))])
     }
     parts = 1 + 2 * settings["window"] if concat else 1
-    matrices = (
-        rng.normal(size=(n_words + 1 + n_tags, dim)) * 0.3,
-        rng.normal(size=(n_words, parts * dim)) * 0.3,
-    )
+    matrices = (rng.normal(size=(n_words + 1 + n_tags, dim)) * 0.3,
+                rng.normal(size=(n_words, parts * dim)) * 0.3)
     counts = np.bincount(words, minlength=n_words) + 1
-    same_learning(
-        lambda: DocumentState(words, offsets, *matrices, counts, **tags),
-        document_update,
-        settings,
-        "inputs",
-        "outputs",
-    )
+    same_learning(lambda: DocumentState(words, offsets, *matrices, counts, **tags), document_update,
+                  settings, "inputs", "outputs")
 
 
 def glove_steps(rng: np.random.Generator) -> None:
@@ -402,20 +350,14 @@ def glove_steps(rng: np.random.Generator) -> None:
     groups = int(rng.integers(1, min(counts.shape) + 1))
     same_learning(
         lambda: GloveState(counts.indptr, counts.indices, counts.data, *rows, groups=groups),
-        glove_step,
-        {"epoch": 3},
-        "words",
-        "contexts",
-    )
+        glove_step, {"epoch": 3}, "words", "contexts")
 
 
 def topics_of_tokens(rng: np.random.Generator) -> None:
     from lessons_lib.kernels import LdaState, lda_sweep
 
-    n_words, n_topics = (
-        int(rng.integers(1, 20)),
-        int(rng.choice([1, 2, 15, 16, 17, 33, 1030 if rng.integers(8) == 0 else 100])),
-    )
+    n_words, n_topics = (int(rng.integers(
+        1, 20)), int(rng.choice([1, 2, 15, 16, 17, 33, 1030 if rng.integers(8) == 0 else 100])))
     words, offsets = text_of_numbers(rng, n_words)
     frozen = rng.random((n_words, n_topics)) if rng.integers(3) == 0 else None
     topics = rng.integers(0, n_topics, size=len(words))
@@ -426,19 +368,15 @@ def topics_of_tokens(rng: np.random.Generator) -> None:
     how = {"seed": int(rng.integers(100)), "at_once": int(rng.integers(1, 4))}
     for state, backend in zip(states, ("cpu", "reference"), strict=True):
         lda_sweep(state, backend=backend, **how)
-        assert (
-            state.topics.numel() == 0
-            or 0 <= int(state.topics.min()) <= int(state.topics.max()) < n_topics
-        )
+        assert (state.topics.numel() == 0
+                or 0 <= int(state.topics.min()) <= int(state.topics.max()) < n_topics)
         if frozen is None:
             fresh = LdaState(words, offsets, state.topics, n_topics=n_topics, n_words=n_words)
             assert torch.equal(fresh.word_topic, state.word_topic) and torch.equal(
-                fresh.totals, state.totals
-            )
+                fresh.totals, state.totals)
     differ = int((states[0].topics != states[1].topics).sum())
-    assert (
-        differ <= 2 or n_topics > 100
-    )  # a draw at a border may fall on its other side, and change later ones
+    assert (differ <= 2 or n_topics > 100
+            )  # a draw at a border may fall on its other side, and change later ones
 
 
 def rank_correlations(rng: np.random.Generator) -> None:
@@ -447,14 +385,11 @@ def rank_correlations(rng: np.random.Generator) -> None:
     from lessons_lib.kernels.ranks import cpu_spearman_resamples as spearman_resamples
 
     n, m, resamples = int(rng.integers(2, 30)), int(rng.integers(2, 40)), int(rng.integers(1, 5))
-    columns, gold = (
-        rng.integers(0, 6, size=(2, n)).astype(float),
-        rng.integers(0, 6, size=n).astype(float),
-    )
+    columns, gold = (rng.integers(0, 6, size=(2, n)).astype(float), rng.integers(
+        0, 6, size=n).astype(float))
     draws = rng.integers(0, n, size=(resamples, m))
-    found = spearman_resamples(
-        torch.from_numpy(columns), torch.from_numpy(gold), [torch.from_numpy(draws)]
-    ).numpy()
+    found = spearman_resamples(torch.from_numpy(columns), torch.from_numpy(gold),
+                               [torch.from_numpy(draws)]).numpy()
     for r, drawn in enumerate(draws):
         for c in range(2):
             x, y = rankdata(columns[c, drawn]), rankdata(gold[drawn])
@@ -467,16 +402,14 @@ def merged_rows(rng: np.random.Generator) -> None:
 
     n, columns = int(rng.integers(1, 12)), int(rng.integers(1, 40))
     start = rng.normal(size=(n, columns)).astype(np.float32)
-    changes = [
-        (rng.normal(size=(n, columns)) * (rng.random((n, 1)) < 0.5)).astype(np.float32)
-        for _ in range(2)
-    ]
+    changes = [(rng.normal(size=(n, columns)) * (rng.random((n, 1)) < 0.5)).astype(np.float32)
+               for _ in range(2)]
     base, copies = start.copy(), tuple(start + change for change in changes)
     rows = np.flatnonzero(rng.random(n) < 0.7)
     add_up(base, copies, rows)
-    assert np.allclose(
-        base[rows], (start + changes[0] + changes[1])[rows], atol=1e-5
-    ) and np.array_equal(base[rows], copies[0][rows])
+    assert np.allclose(base[rows],
+                       (start + changes[0] + changes[1])[rows], atol=1e-5) and np.array_equal(
+                           base[rows], copies[0][rows])
     base, copies = start.copy(), tuple(start + change for change in changes)
     merge(base, copies, 0, n)
     assert all(np.array_equal(base, copy) for copy in copies) and np.isfinite(base).all()
@@ -491,10 +424,8 @@ def plain(loop: Callable, *arguments: object) -> object:
 
 
 def copied(arguments: tuple) -> tuple:
-    return tuple(
-        x.copy() if isinstance(x, np.ndarray) else copied(x) if isinstance(x, tuple) else x
-        for x in arguments
-    )
+    return tuple(x.copy() if isinstance(x, np.ndarray) else copied(x) if isinstance(x, tuple) else x
+                 for x in arguments)
 
 
 def as_python_runs_it(loop: Callable, *arguments: object, tolerance: float = 1e-6) -> None:
@@ -525,34 +456,17 @@ def topic_models(rng: np.random.Generator) -> None:
     as_python_runs_it(plsa_kernel.expect_documents, *cells, a, b, ratio, expected, 0, n)
     by_word = counts.tocsc()
     entries = rng.permutation(counts.nnz)
-    as_python_runs_it(
-        plsa_kernel.expect_words,
-        by_word.indptr,
-        by_word.indices,
-        entries,
-        a,
-        b,
-        rng.random(counts.nnz),
-        np.empty((v, n_topics)),
-        0,
-        v,
-    )
-    as_python_runs_it(
-        plsa_kernel.fold_in, *cells, b, a / a.sum(axis=1, keepdims=True), 1.0, 5, 1e-6, 0, n
-    )
+    as_python_runs_it(plsa_kernel.expect_words, by_word.indptr, by_word.indices, entries, a, b,
+                      rng.random(counts.nnz), np.empty((v, n_topics)), 0, v)
+    as_python_runs_it(plsa_kernel.fold_in, *cells, b, a / a.sum(axis=1, keepdims=True), 1.0, 5,
+                      1e-6, 0, n)
     words, offsets = text_of_numbers(rng, 5)
     topics = rng.integers(0, n_topics, size=len(words)).astype(np.int32)
-    as_python_runs_it(
-        gibbs_kernel.add_document_counts,
-        offsets,
-        topics,
-        np.zeros((len(offsets) - 1, n_topics), np.int32),
-    )
+    as_python_runs_it(gibbs_kernel.add_document_counts, offsets, topics,
+                      np.zeros((len(offsets) - 1, n_topics), np.int32))
     cap = 3
-    table, large = (
-        np.zeros((n_topics, cap + 1), np.int64),
-        np.zeros((len(topics) // cap + 1, 2), np.int64),
-    )
+    table, large = (np.zeros((n_topics, cap + 1),
+                             np.int64), np.zeros((len(topics) // cap + 1, 2), np.int64))
     as_python_runs_it(gibbs_kernel.sizes_of_documents, offsets, topics, n_topics, table, large)
 
 
@@ -565,18 +479,12 @@ def windows_of_coherence(rng: np.random.Generator) -> None:
     number[number == 0] = np.arange((number == 0).sum())
     r = int(number.max()) + 1
     together, expected, total = np.zeros((r, r), np.int64), np.zeros((r, r), np.int64), 0
-    found = count_windows(
-        offsets,
-        words.astype(np.int32),
-        number.astype(np.int32),
-        size,
-        together,
-        0,
-        len(offsets) - 1,
-    )
+    found = count_windows(offsets, words.astype(np.int32), number.astype(np.int32), size, together,
+                          0,
+                          len(offsets) - 1)
     for begin, end in pairwise(offsets):
         for first in range(begin, max(begin, end - size) + 1):
-            inside = sorted({int(number[w]) for w in words[first : min(first + size, end)]} - {-1})
+            inside = sorted({int(number[w]) for w in words[first:min(first + size, end)]} - {-1})
             expected[np.ix_(inside, inside)] += 1
             total += 1
     assert found == total and np.array_equal(together, expected)
@@ -591,28 +499,18 @@ def online_topics(rng: np.random.Generator) -> None:
     n, v = counts.shape
     x = rng.gamma(1.0, 3.0, size=int(rng.integers(1, 40)))
     for value in x:
-        assert np.allclose(
-            online_lda_bound.log_gamma_digamma(value),
-            (gammaln(value), digamma(value)),
-            rtol=1e-10,
-            atol=1e-12,
-        )
-    excess, beta = (
-        rng.gamma(1.0, 5.0, size=(v, n_topics)).astype(np.float32),
-        np.full(v, 0.1, np.float64),
-    )
+        assert np.allclose(online_lda_bound.log_gamma_digamma(value),
+                           (gammaln(value), digamma(value)), rtol=1e-10, atol=1e-12)
+    excess, beta = (rng.gamma(1.0, 5.0,
+                              size=(v, n_topics)).astype(np.float32), np.full(v, 0.1, np.float64))
     used = np.flatnonzero(counts.getnnz(axis=0))
     slot = np.full(v, -1, np.int32)
     slot[used] = np.arange(len(used))
     factor, table = np.ones(n_topics, np.float32), np.empty((len(used), n_topics), np.float32)
     online_lda_kernel.expected_words(used, excess, (beta, 1.0), factor, table, 0, len(used))
     means = np.exp(digamma(0.1 + excess[used].astype(np.float64)))
-    assert np.allclose(
-        table / table.max(axis=1, keepdims=True),
-        means / means.max(axis=1, keepdims=True),
-        rtol=1e-4,
-        atol=1e-6,
-    )
+    assert np.allclose(table / table.max(axis=1, keepdims=True),
+                       means / means.max(axis=1, keepdims=True), rtol=1e-4, atol=1e-6)
     cells = counts.indptr.astype(np.int64), slot[counts.indices], counts.data
     alpha = np.full(n_topics, 0.3, np.float32)
     gamma = np.full((n, n_topics), 1.0, np.float32)
@@ -623,28 +521,22 @@ def online_topics(rng: np.random.Generator) -> None:
     by_word = online_lda_kernel.order_by_word(*cells[:2], len(used))
     assert by_word[0].tolist() == [0, *np.cumsum(np.bincount(cells[1], minlength=len(used)))]
     before = excess.sum()
-    added = online_lda_kernel.add_expected(
-        by_word, found[1:], table, (used, excess, 1.0), 0, len(used)
-    )
+    added = online_lda_kernel.add_expected(by_word, found[1:], table, (used, excess, 1.0), 0,
+                                           len(used))
     assert added.sum() == pytest.approx(
-        tokens.sum(), rel=1e-3
-    ) and excess.sum() - before == pytest.approx(tokens.sum(), rel=1e-2)
+        tokens.sum(), rel=1e-3) and excess.sum() - before == pytest.approx(tokens.sum(), rel=1e-2)
 
 
 def sums_of_word_vectors(rng: np.random.Generator) -> None:
     from lessons_lib.sentences import sums
 
-    v, dim, n = (
-        int(rng.integers(1, 40)),
-        int(rng.choice([1, 7, 8, 15, 16, 17, 31, 48, 100, 130, 300])),
-        int(rng.choice([0, 5, 60, 700])),
-    )
+    v, dim, n = (int(rng.integers(1,
+                                  40)), int(rng.choice([1, 7, 8, 15, 16, 17, 31, 48, 100, 130,
+                                                        300])), int(rng.choice([0, 5, 60, 700])))
     matrix, weights = rng.normal(size=(v, dim)).astype(np.float32), rng.random(v).astype(np.float32)
     n_words = int(rng.integers(1, 60))
-    row_of, ids = (
-        rng.integers(-1, v, size=n_words),
-        rng.integers(0, n_words, size=n).astype(np.int32),
-    )
+    row_of, ids = (rng.integers(-1, v, size=n_words), rng.integers(0, n_words,
+                                                                   size=n).astype(np.int32))
     stops, once, per_weight = ends(rng, n), bool(rng.integers(2)), bool(rng.integers(2))
     out, known = np.empty((len(stops), dim), np.float32), np.empty(len(stops), np.int64)
     sums.sum_rows(matrix, weights, row_of, ids, stops, once, per_weight, out, known)
@@ -653,7 +545,7 @@ def sums_of_word_vectors(rng: np.random.Generator) -> None:
     for s, part in enumerate(np.split(ids, stops)[:-1]):
         in_texts[np.unique(part)] += 1
         rows = [row for row in row_of[part] if row >= 0]
-        squares = (matrix[rows].astype(np.float64) ** 2).sum(axis=0)
+        squares = (matrix[rows].astype(np.float64)**2).sum(axis=0)
         lengths[s] = np.where(squares > 0, np.sqrt(squares), 1)
         rows = list(dict.fromkeys(rows)) if once else rows
         assert known[s] == len(rows)
@@ -675,41 +567,22 @@ def directions_taken_away(rng: np.random.Generator) -> None:
     from lessons_lib.sentences.directions import remove
 
     n, dim, m = (int(rng.integers(1, 20)) for _ in range(3))
-    vectors, components, shares = (
-        rng.normal(size=(n, dim)).astype(np.float32),
-        rng.normal(size=(m, dim)),
-        rng.random(m),
-    )
+    vectors, components, shares = (rng.normal(size=(n, dim)).astype(np.float32),
+                                   rng.normal(size=(m, dim)), rng.random(m))
     expected = vectors - (vectors @ components.T * shares) @ components
     remove(vectors, components, shares)
     assert np.allclose(vectors, expected, rtol=1e-3, atol=1e-3)
 
 
 LOOPS: list[Case] = [
-    words_of_a_block,
-    character_ngrams_of_a_block,
-    strings_in_a_table,
-    bags_of_words,
-    rows_of_numbers,
-    cooccurrences,
-    weights_of_cells,
-    parts_of_words,
-    windows,
-    subwords,
-    documents,
-    glove_steps,
-    topics_of_tokens,
-    rank_correlations,
-    merged_rows,
-    topic_models,
-    windows_of_coherence,
-    online_topics,
-    sums_of_word_vectors,
-    directions_taken_away,
+    words_of_a_block, character_ngrams_of_a_block, strings_in_a_table, bags_of_words,
+    rows_of_numbers, cooccurrences, weights_of_cells, parts_of_words, windows, subwords, documents,
+    glove_steps, topics_of_tokens, rank_correlations, merged_rows, topic_models,
+    windows_of_coherence, online_topics, sums_of_word_vectors, directions_taken_away
 ]
 
 
-@pytest.mark.essential                       # its time is that of the cases asked for
+@pytest.mark.essential  # its time is that of the cases asked for
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
 def test_loops_do_what_plain_code_does(loop):
     start = int(os.environ.get("LESSONS_RANDOM_START", "0"))
@@ -725,32 +598,16 @@ CHECKED = {"NUMBA_BOUNDSCHECK": "1", "PYTHONMALLOC": "debug", "LESSONS_DEBUG_MEM
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="the fence needs pages of memory as Linux has them"
-)
+@pytest.mark.skipif(not sys.platform.startswith("linux"),
+                    reason="the fence needs pages of memory as Linux has them")
 def test_two_hundred_cases_of_each_loop_and_planted_faults_with_all_memory_fenced():
     folder = Path(__file__).parent
     path = os.pathsep.join([str(folder), *sys.path])
     command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "fence",
-        "-p",
-        "no:cacheprovider",
-        "-k",
-        "plain_code or planted",
+        sys.executable, "-m", "pytest", "-q", "-p", "fence", "-p", "no:cacheprovider", "-k",
+        "plain_code or planted"
     ]
     env = {"LESSONS_RANDOM_CASES": "200"} | os.environ | CHECKED | {"PYTHONPATH": path}
-    done = subprocess.run(
-        [*command, folder],
-        cwd=PROJECT,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1800,
-    )
+    done = subprocess.run([*command, folder], cwd=PROJECT, env=env, capture_output=True, text=True,
+                          check=False, timeout=1800)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

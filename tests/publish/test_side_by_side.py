@@ -38,7 +38,6 @@ lesson:
 @pytest.fixture
 def lessons(course):
     """Replaces the lessons of the tiny course: ``lessons(a="code", b=("code", "more"))``."""
-
     def write(**sources: str | tuple[str, str]):
         for path in course.notebooks.glob("0*.md"):
             path.unlink()
@@ -53,10 +52,8 @@ def lessons(course):
 
 def kernels() -> list[psutil.Process]:
     return [
-        child
-        for child in psutil.Process().children(recursive=True)
-        if child.status() != psutil.STATUS_ZOMBIE
-        and "ipykernel_launcher" in " ".join(child.cmdline())
+        child for child in psutil.Process().children(recursive=True) if
+        child.status() != psutil.STATUS_ZOMBIE and "ipykernel_launcher" in " ".join(child.cmdline())
     ]
 
 
@@ -81,47 +78,33 @@ def test_two_lessons_run_at_one_time_with_half_the_cores_each(lessons, monkeypat
     }
     assert set(runs) == {"left", "right"} and all(run.ok for run in runs.values()), runs
     assert runs["left"].notebook.cells[-2].outputs[0].text == "1 1\n"
-    assert {(p.lesson, p.number) for p in seen} == {("right", 1), ("left", 2)}    # longest first
+    assert {(p.lesson, p.number) for p in seen} == {("right", 1), ("left", 2)}  # longest first
     assert all(p.last_seconds is None and p.seconds_left > 0 for p in seen)
 
 
 @pytest.mark.slow
 def test_a_lesson_that_stops_tells_where_why_and_what_to_do_and_the_others_go_on(lessons):
     course = lessons(
-        counts=(
-            "scores = {'one': 0.5}\nlimit = 0.7",
-            "assert limit > 0 and scores['one'] > limit, 'one is 0.5'",
-        ),
-        good="print(1)",
-    )
+        counts=("scores = {'one': 0.5}\nlimit = 0.7",
+                "assert limit > 0 and scores['one'] > limit, 'one is 0.5'"), good="print(1)")
     first, second = run_lessons(course=course, scale="smoke")
     assert not first.ok and second.ok and second.failure is None
     failure = first.failure
     assert (failure.section, failure.cell, failure.n_cells) == ("A closer look", 2, 2)
     assert first.failed_cell == 2 and first.error == "AssertionError: one is 0.5"
     assert failure.error[-1] == first.error and any(
-        line.startswith("----> 1 assert") for line in failure.error
-    )
-    assert failure.values == (
-        "not true: scores['one'] > limit",
-        "scores['one'] = 0.5",
-        "limit = 0.7",
-        "scores = {'one': 0.5}",
-    )
+        line.startswith("----> 1 assert") for line in failure.error)
+    assert failure.values == ("not true: scores['one'] > limit", "scores['one'] = 0.5",
+                              "limit = 0.7", "scores = {'one': 0.5}")
     assert "python -m lessons_lib run counts --scale smoke" in failure.to_do
     kept = output_folder() / "failed" / "00_counts.ipynb"
     assert failure.notebook == kept
     cells = [cell for cell in nbformat.read(kept, as_version=4).cells if cell.cell_type == "code"]
-    assert [cell.execution_count for cell in cells] == [1, 2] and cells[1].outputs[
-        0
-    ].ename == "AssertionError"
+    assert [cell.execution_count
+            for cell in cells] == [1, 2] and cells[1].outputs[0].ename == "AssertionError"
     block = str(failure)
-    assert (
-        "counts stopped" in block
-        and "A closer look" in block
-        and "00_counts.ipynb" in block
-        and "\x1b" not in block
-    )
+    assert ("counts stopped" in block and "A closer look" in block and "00_counts.ipynb" in block
+            and "\x1b" not in block)
     assert next(run_lessons(course=lessons(counts="pass"), scale="smoke")).ok and not kept.exists()
 
 
@@ -129,9 +112,8 @@ def test_a_lesson_that_stops_tells_where_why_and_what_to_do_and_the_others_go_on
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_kernel_that_is_killed_is_told_in_words_and_the_next_lesson_runs(lessons):
     course = lessons(dies="import os, signal; os.kill(os.getpid(), signal.SIGKILL)", good="pass")
-    dead, good = sorted(
-        run_lessons(course=course, scale="smoke", jobs=2), key=lambda run: run.lesson
-    )
+    dead, good = sorted(run_lessons(course=course, scale="smoke", jobs=2),
+                        key=lambda run: run.lesson)
     assert good.ok and "memory" in dead.error and dead.failure.section == "A closer look"
     assert "--jobs 1" in dead.failure.to_do and dead.failure.notebook.exists()
 
@@ -167,9 +149,8 @@ def test_ctrl_c_ends_all_kernels_at_once(lessons):
 
 @pytest.mark.slow
 def test_the_next_lesson_waits_until_it_is_asked_for_and_a_closed_iterator_leaves_nothing(lessons):
-    course = lessons(
-        first="pass", second="import time; time.sleep(60)", third="import time; time.sleep(60)"
-    )
+    course = lessons(first="pass", second="import time; time.sleep(60)",
+                     third="import time; time.sleep(60)")
     runs = run_lessons(course=course, scale="smoke")
     # A build writes what the first drew before the second draws.
     assert next(runs).lesson == "first" and not kernels()
@@ -187,27 +168,14 @@ def test_no_lessons_at_a_time_are_refused(course, jobs):
         run_lessons(course=course, jobs=jobs)
 
 
-@pytest.mark.parametrize(
-    ("cores", "gigabytes", "jobs"),
-    [
-        (1, 8, 1),
-        (2, 8, 2),
-        (2, 3, 1),
-        (3, 8, 2),
-        (4, 8, 2),
-        (8, 12, 4),
-        (8, 5, 2),
-        (64, 500, 4),
-        (8, 0.5, 1),
-    ],
-)
-def test_as_many_lessons_run_side_by_side_as_cores_and_memory_allow(
-    monkeypatch, tmp_path, cores, gigabytes, jobs
-):
+@pytest.mark.parametrize(("cores", "gigabytes", "jobs"),
+                         [(1, 8, 1), (2, 8, 2), (2, 3, 1), (3, 8, 2), (4, 8, 2), (8, 12, 4),
+                          (8, 5, 2), (64, 500, 4), (8, 0.5, 1)])
+def test_as_many_lessons_run_side_by_side_as_cores_and_memory_allow(monkeypatch, tmp_path, cores,
+                                                                    gigabytes, jobs):
     monkeypatch.setattr(side_by_side, "available_cores", lambda: cores)
-    monkeypatch.setattr(
-        psutil, "virtual_memory", lambda: SimpleNamespace(available=int(gigabytes * 1e9))
-    )
+    monkeypatch.setattr(psutil, "virtual_memory",
+                        lambda: SimpleNamespace(available=int(gigabytes * 1e9)))
     monkeypatch.setattr(side_by_side, "CONTAINER_LIMIT", tmp_path / "memory.max")
     assert default_jobs() == jobs
     side_by_side.CONTAINER_LIMIT.write_text("max\n")
@@ -228,10 +196,8 @@ def test_the_user_s_number_of_threads_is_kept_and_else_cores_are_shared(monkeypa
 
 def test_the_time_left_counts_lessons_that_wait_for_a_place(lessons):
     cards = lessons(a="pass", b="pass", c="pass").cards()
-    write_json(
-        cache_folder() / "run_times.json",
-        {"a/smoke": [10.0, 20.0], "b/smoke": [4.0, 1.0], "c/smoke": [7.0], "d/smoke": "?"},
-    )
+    write_json(cache_folder() / "run_times.json",
+               {"a/smoke": [10.0, 20.0], "b/smoke": [4.0, 1.0], "c/smoke": [7.0], "d/smoke": "?"})
     times = side_by_side._Times("smoke")
     job = SimpleNamespace(card=cards[0], cell=2, n_cells=2)
     assert side_by_side._seconds_left([job], cards[1:], 1, times) == 32.0

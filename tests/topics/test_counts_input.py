@@ -131,7 +131,7 @@ def test_counts_that_are_given_in_parts_add_up_whatever_type_they_have(form, val
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("values", "kind"), [((2**31 - 1, 2**31 - 1), np.int32),
-                                              ((2**62, ) * 4, np.int64),
+                                              ((2**62,) * 4, np.int64),
                                               ((2**63, 2**63), np.uint64)])
 def test_P13_parts_whose_sum_is_too_large_are_refused_and_do_not_turn_round(form, values, kind):
     with pytest.raises(ValueError, match=r"data\[0, 0\]=.* is no count"):

@@ -73,7 +73,7 @@ def test_binary_comes_back_bit_for_bit(tmp_path):
 
 @given(
     st.lists(
-        st.text(st.characters(exclude_categories=("Cs", ), exclude_characters=" \t\r\n"),
+        st.text(st.characters(exclude_categories=("Cs",), exclude_characters=" \t\r\n"),
                 min_size=1), min_size=1, max_size=6, unique=True), st.data())
 def test_any_words_and_any_finite_numbers_come_back(tmp_path_factory, tokens, data):
     numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)

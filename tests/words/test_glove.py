@@ -57,7 +57,7 @@ def test_what_is_learned_has_the_stated_shapes():
     model = fitted([["b", "a", "b", "c", "b", "a"]] * 9)
     assert model.vectors_.tokens == ["b", "a", "c"] and model.counts_.tolist() == [27, 18, 9]
     assert model.word_vectors_.shape == model.context_vectors_.shape == (
-        3, 12) and model.word_biases_.shape == model.context_biases_.shape == (3, )
+        3, 12) and model.word_biases_.shape == model.context_biases_.shape == (3,)
     assert model.vectors_.matrix.dtype == model.word_vectors_.dtype == np.float32
     assert np.array_equal(model.vectors_.matrix, model.word_vectors_ + model.context_vectors_)
 

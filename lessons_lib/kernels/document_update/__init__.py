@@ -20,25 +20,15 @@ from torch import Tensor
 from ...core import check_choice, shown
 from ..dispatch import Operation
 from ..rows import padded, whole
-from ..window_update.state import (
-    Settings,
-    WindowState,
-    check_sound,
-    checked_settings,
-    cut,
-    flag,
-    pieces_per_document,
-)
+from ..window_update.state import (Settings, WindowState, check_sound, checked_settings, cut, flag,
+                                   pieces_per_document)
 
 __all__ = ["COMBINATIONS", "MODELS", "OPERATION", "DocumentState", "document_update"]
 
 OPERATION = Operation(
-    "document_update",
-    kernel=False,
-    processor="vector code",
+    "document_update", kernel=False, processor="vector code",
     without="all words of a document move one row, one after the other; programs side by side "
-    "would wait for it, or miss its moves",
-)
+    "would wait for it, or miss its moves")
 MODELS = ("dm", "dbow")
 COMBINATIONS = ("mean", "sum", "concat")
 
@@ -85,16 +75,15 @@ class DocumentState(WindowState):
     def __post_init__(self) -> None:
         self.tags = whole("tags", self.tags, np.int32)
         self.tag_offsets = whole("tag_offsets", self.tag_offsets, np.int64)
-        self.inputs, self.outputs = (
-            torch.as_tensor(x).detach().float() for x in (self.inputs, self.outputs)
-        )
+        self.inputs, self.outputs = (torch.as_tensor(x).detach().float()
+                                     for x in (self.inputs, self.outputs))
         outputs = self.outputs
         super().__post_init__()
         self.parts = outputs.shape[1] // self.dim
         if self.parts > 1:  # each part of a row is padded like the input that it meets
             parts = padded(outputs.reshape(-1, self.dim))
             self.outputs = parts.view(len(outputs), -1)
-        self.documents = self.inputs[len(self.counts) + 1 :]
+        self.documents = self.inputs[len(self.counts) + 1:]
         self._of_piece = _documents(self.offsets)
 
     def _check_shapes(self, n_inputs: int) -> None:
@@ -103,12 +92,10 @@ class DocumentState(WindowState):
         if not shaped or a[0] < n_inputs + 2:
             raise ValueError(
                 f"inputs has shape {a}, outputs {b}; expected ({n_inputs} words + 1 + tags, d) and "
-                "(rows, d), for combine='concat' (rows, d · (1 + 2 · window))"
-            )
+                "(rows, d), for combine='concat' (rows, d · (1 + 2 · window))")
         if torch.device(self.device).type != "cpu":
             raise ValueError(
-                f"device={shown(self.device)} has no kernel for document updates; expected 'cpu'"
-            )
+                f"device={shown(self.device)} has no kernel for document updates; expected 'cpu'")
         self._check_tags(a[0] - n_inputs - 1)
 
     def _check_tags(self, n_tags: int) -> None:
@@ -118,13 +105,11 @@ class DocumentState(WindowState):
             raise ValueError(
                 f"tag_offsets={shown(bounds)} are wrong; expected {len(self.offsets)} whole "
                 "numbers "
-                f"that begin with 0, rise by >= 1 for each document and end with {len(tags)}"
-            )
+                f"that begin with 0, rise by >= 1 for each document and end with {len(tags)}")
         plain = tags.ndim == 1 and tags.dtype == np.int32
         if len(tags) and (not plain or not 0 <= tags.min() <= tags.max() < n_tags):
             raise ValueError(
-                f"tags reach from {tags.min()} to {tags.max()}; expected ints in [0, {n_tags - 1}]"
-            )
+                f"tags reach from {tags.min()} to {tags.max()}; expected ints in [0, {n_tags - 1}]")
 
     def check_tags(self) -> None:
         """Check that rows and lists of tags are whole, before each use: numbers become addresses.
@@ -139,31 +124,28 @@ class DocumentState(WindowState):
         if x.dtype != torch.float32 or not wide or not x.is_contiguous():
             raise ValueError(
                 f"state.documents has become {x.dtype} of shape {tuple(x.shape)}; expected "
-                "contiguous float32 rows as wide as inputs"
-            )
+                "contiguous float32 rows as wide as inputs")
         if len(self._of_piece) != self.n_pieces:
             raise ValueError(
                 f"state.pieces was changed: {self.n_pieces} pieces, {len(self._of_piece)} "
                 "expected. "
-                "Make a new state"
-            )
+                "Make a new state")
         self._check_tags(len(x))
 
     @property
     def own(self) -> bool:
         """Whether ``documents`` are a part of ``inputs``."""
-        return self.documents.data_ptr() == self.inputs[len(self.counts) + 1 :].data_ptr()
+        return self.documents.data_ptr() == self.inputs[len(self.counts) + 1:].data_ptr()
 
     @property
     def plain_outputs(self) -> np.ndarray:
         """``outputs`` without padding: (rows, parts · d) float32, a copy."""
         n = len(self.outputs)
-        parts = self.outputs.view(n, self.parts, -1)[:, :, : self.dim]
+        parts = self.outputs.view(n, self.parts, -1)[:, :, :self.dim]
         return parts.reshape(n, -1).numpy().copy()
 
-    def for_new(
-        self, words: np.ndarray, offsets: np.ndarray, rows: np.ndarray, numbers: np.ndarray
-    ) -> Self:
+    def for_new(self, words: np.ndarray, offsets: np.ndarray, rows: np.ndarray,
+                numbers: np.ndarray) -> Self:
         """A state that shares everything but the text: new documents with a row each, whose draws
         follow from their numbers and from no place.
 
@@ -191,7 +173,7 @@ class DocumentState(WindowState):
     def tags_of(self, piece: int) -> np.ndarray:
         """Rows of ``documents`` that belong to a piece of text."""
         document = self._of_piece[piece]
-        return self.tags[self.tag_offsets[document] : self.tag_offsets[document + 1]]
+        return self.tags[self.tag_offsets[document]:self.tag_offsets[document + 1]]
 
     def tag_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the tags of each piece begin and end, int64."""
@@ -213,26 +195,13 @@ def _documents(offsets: np.ndarray) -> np.ndarray:
     return np.repeat(np.arange(len(n)), n)
 
 
-def document_update(
-    state: DocumentState,
-    *,
-    model: str = "dm",
-    combine: str = "mean",
-    train_words: bool = False,
-    frozen: bool = False,
-    objective: str = "negative_sampling",
-    window: int = 5,
-    negatives: int = 5,
-    learning_rate: float | tuple[float, float] = 0.025,
-    share_error: bool = False,
-    loss_every: int = 16,
-    seed: int = 0,
-    epoch: int = 0,
-    pieces: tuple[int, int] | None = None,
-    threads: int = 1,
-    deterministic: bool = True,
-    backend: str | None = None,
-) -> tuple[float, int]:
+def document_update(state: DocumentState, *, model: str = "dm", combine: str = "mean",
+                    train_words: bool = False, frozen: bool = False,
+                    objective: str = "negative_sampling", window: int = 5, negatives: int = 5,
+                    learning_rate: float | tuple[float, float] = 0.025, share_error: bool = False,
+                    loss_every: int = 16, seed: int = 0, epoch: int = 0,
+                    pieces: tuple[int, int] | None = None, threads: int = 1,
+                    deterministic: bool = True, backend: str | None = None) -> tuple[float, int]:
     """Go over the text once and update ``state.inputs`` and ``state.outputs`` in place.
 
     Parameters
@@ -289,30 +258,17 @@ deterministic, backend : as in `window_update`
     dm = check_choice("model", model, MODELS) == "dm"
     words, frozen = flag("train_words", train_words), flag("frozen", frozen)
     check_choice("combine", combine, COMBINATIONS)
-    how = checked_settings(
-        state,
-        architecture="cbow" if dm else "skip_gram",
-        objective=objective,
-        window=window,
-        negatives=negatives,
-        learning_rate=learning_rate,
-        share_error=share_error,
-        loss_every=loss_every,
-        seed=seed,
-        epoch=epoch,
-        pieces=pieces,
-        threads=threads,
-        deterministic=deterministic,
-        combine=combine if dm else "",
-        neighbours=dm or (words and not frozen),
-        frozen=frozen,
-    )
+    how = checked_settings(state, architecture="cbow" if dm else "skip_gram", objective=objective,
+                           window=window, negatives=negatives, learning_rate=learning_rate,
+                           share_error=share_error, loss_every=loss_every, seed=seed, epoch=epoch,
+                           pieces=pieces, threads=threads, deterministic=deterministic,
+                           combine=combine if dm else "", neighbours=dm or (words and not frozen),
+                           frozen=frozen)
     _check_fits(state, how)
     check_sound(state, how.pieces, rows=len(state.counts) + 2, parts=state.parts)
     state.check_tags()
-    return OPERATION.run(
-        "document_update", state.inputs, state.outputs, state, how, backend=backend
-    )
+    return OPERATION.run("document_update", state.inputs, state.outputs, state, how,
+                         backend=backend)
 
 
 def _check_fits(state: DocumentState, how: Settings) -> None:
@@ -321,22 +277,18 @@ def _check_fits(state: DocumentState, how: Settings) -> None:
     if parts != state.parts:
         raise ValueError(
             f"outputs has rows of {state.parts} · {state.dim} numbers; expected {parts} · "
-            f"{state.dim} with combine={how.combine!r}, window={how.window}"
-        )
+            f"{state.dim} with combine={how.combine!r}, window={how.window}")
     n_tags = np.diff(state.tag_offsets)
     if parts > 1 and (n_tags > 1).any():
         i = int(n_tags.argmax())
         raise ValueError(
             f"combine='concat' has room for one tag of a document; document {i} has {n_tags[i]}. "
-            "Use 'mean' or 'sum'"
-        )
+            "Use 'mean' or 'sum'")
     if how.frozen and how.threads > 1:
         raise ValueError(
             f"threads={how.threads} with frozen=True; expected 1: give each thread its own "
-            "documents"
-        )
+            "documents")
     if not how.frozen and not state.own:
         raise ValueError(
             "frozen=False would train words on documents that are not the state's own; expected "
-            "frozen=True"
-        )
+            "frozen=True")

@@ -93,80 +93,45 @@ class GloveState:
     OSError
         Too little space in ``folder``.
     """
-
-    def __init__(
-        self,
-        offsets: Any,
-        columns: Any,
-        values: Any,
-        words: Any,
-        contexts: Any,
-        *,
-        word_squares: Any = None,
-        context_squares: Any = None,
-        x_max: float = 100.0,
-        exponent: float = 0.75,
-        groups: int | None = None,
-        seed: int = 0,
-        folder: Any = None,
-        device: Any = "cpu",
-    ) -> None:
+    def __init__(self, offsets: Any, columns: Any, values: Any, words: Any, contexts: Any, *,
+                 word_squares: Any = None, context_squares: Any = None, x_max: float = 100.0,
+                 exponent: float = 0.75, groups: int | None = None, seed: int = 0,
+                 folder: Any = None, device: Any = "cpu") -> None:
         words, contexts = _matrix("words", words), _matrix("contexts", contexts)
         if words.shape[1] != contexts.shape[1] or words.shape[1] < 2:
             raise ValueError(
                 f"words has shape {words.shape}, contexts {contexts.shape}; expected as many "
-                "columns: those of a vector and its bias"
-            )
-        squares = (
-            _squares("word_squares", word_squares, words),
-            _squares("context_squares", context_squares, contexts),
-        )
+                "columns: those of a vector and its bias")
+        squares = (_squares("word_squares", word_squares,
+                            words), _squares("context_squares", context_squares, contexts))
         counts = _checked(offsets, columns, values, (len(words), len(contexts)))
-        weighting = (
-            check_float("x_max", x_max, low=0.0, open_low=True),
-            check_float("exponent", exponent, low=0.0),
-        )
+        weighting = (check_float("x_max", x_max, low=0.0,
+                                 open_low=True), check_float("exponent", exponent, low=0.0))
         self.dim, on_gpu = words.shape[1] - 1, torch.device(device).type != "cpu"
         self.groups = _groups(groups, words.shape, contexts.shape, on_gpu)
-        self._arrange(
-            counts, len(contexts), weighting, generator(seed), _room(len(counts[1]), folder)
-        )
+        self._arrange(counts, len(contexts), weighting, generator(seed),
+                      _room(len(counts[1]), folder))
         self.words = _rows(words, squares[0], self.word_order, bias=self.dim)
         self.contexts = _rows(contexts, squares[1], self.context_order, bias=self.dim + 1)
         for name in ("words", "contexts", "rows", "columns", "logs", "weights", "tiles"):
             setattr(self, name, getattr(self, name).to(device))
 
-    def _arrange(
-        self,
-        counts: Counts,
-        n_contexts: int,
-        weighting: tuple[float, float],
-        rng: np.random.Generator,
-        out: list[np.ndarray],
-    ) -> None:
+    def _arrange(self, counts: Counts, n_contexts: int, weighting: tuple[float, float],
+                 rng: np.random.Generator, out: list[np.ndarray]) -> None:
         from .training import arrange, per_column, tile_bounds
 
         offsets, columns, _ = counts
         self.word_order, word_groups = _dealt(np.diff(offsets), self.groups, rng)
-        self.context_order, context_groups = _dealt(
-            per_column(columns, n_contexts), self.groups, rng
-        )
+        self.context_order, context_groups = _dealt(per_column(columns, n_contexts), self.groups,
+                                                    rng)
         places = np.empty(n_contexts, dtype=np.int32)
         places[self.context_order] = np.arange(n_contexts, dtype=np.int32)
         tiles = tile_bounds(offsets, columns, word_groups, context_groups, self.groups)
         longest = np.empty(int(np.diff(offsets).max()), dtype=np.int64)
-        arrange(
-            counts,
-            (self.word_order, word_groups, places, context_groups),
-            weighting,
-            tiles,
-            longest,
-            int(rng.integers(1 << 62)),
-            tuple(out),
-        )
-        self.rows, self.columns, self.logs, self.weights, self.tiles = (
-            torch.from_numpy(x) for x in (*out, tiles)
-        )
+        arrange(counts, (self.word_order, word_groups, places, context_groups), weighting, tiles,
+                longest, int(rng.integers(1 << 62)), tuple(out))
+        self.rows, self.columns, self.logs, self.weights, self.tiles = (torch.from_numpy(x)
+                                                                        for x in (*out, tiles))
 
     def check_sound(self) -> None:
         """Check what compiled loops take on trust, because numbers become addresses there: tensors
@@ -175,50 +140,40 @@ class GloveState:
         Places of rows are not read again. Raises ValueError.
         """
         width, n, tiles = padded_width(self.dim + 2), len(self.logs), self.tiles
-        tables = (
-            (self.words, (len(self.word_order), 2, width), torch.float32),
-            (self.contexts, (len(self.context_order), 2, width), torch.float32),
-            (self.rows, (n,), torch.int32),
-            (self.columns, (n,), torch.int32),
-            (self.logs, (n,), torch.float32),
-            (self.weights, (n,), torch.float32),
-            (tiles, (self.groups**2 + 1,), torch.int64),
-        )
+        tables = ((self.words, (len(
+            self.word_order), 2, width), torch.float32), (self.contexts, (len(
+                self.context_order), 2, width), torch.float32), (self.rows, (n,), torch.int32),
+                  (self.columns, (n,), torch.int32), (self.logs, (n,), torch.float32),
+                  (self.weights, (n,), torch.float32), (tiles, (self.groups**2 + 1,),
+                                                         torch.int64))
         for x, shape, kind in tables:
             if tuple(x.shape) != shape or x.dtype != kind or not x.is_contiguous():
                 raise ValueError(
                     f"a tensor of the state has become {x.dtype} of shape {tuple(x.shape)}; "
                     f"expected {shape} of {kind}, contiguous. "
-                    "Write into it, or make a new state"
-                )
+                    "Write into it, or make a new state")
         if int(tiles[0]) != 0 or int(tiles[-1]) != n or bool((tiles.diff() < 0).any()):
             raise ValueError(
                 f"state.tiles was changed; expected numbers that rise from 0 to {n}. Make a new "
-                "state"
-            )
+                "state")
 
     def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Words and contexts, each (V, d + 1) with the bias at the end, and their sums of squares,
         in the order in which they were given."""
         found = []
         for part in (0, 1):
-            for rows, order, bias in (
-                (self.words, self.word_order, self.dim),
-                (self.contexts, self.context_order, self.dim + 1),
-            ):
+            for rows, order, bias in ((self.words, self.word_order, self.dim),
+                                      (self.contexts, self.context_order, self.dim + 1)):
                 numbers = rows[:, part].cpu().numpy()
                 back = np.empty((len(rows), self.dim + 1), dtype=np.float32)
-                back[order, : self.dim], back[order, self.dim] = (
-                    numbers[:, : self.dim],
-                    numbers[:, bias],
-                )
+                back[order, :self.dim], back[order,
+                                             self.dim] = (numbers[:, :self.dim], numbers[:, bias])
                 found.append(back)
         return tuple(found)
 
 
-def _groups(
-    asked: int | None, words: tuple[int, ...], contexts: tuple[int, ...], on_gpu: bool
-) -> int:
+def _groups(asked: int | None, words: tuple[int, ...], contexts: tuple[int, ...],
+            on_gpu: bool) -> int:
     most = max(1, min(words[0], contexts[0]))
     if asked is not None:
         return check_int("groups", asked, high=most)
@@ -227,15 +182,14 @@ def _groups(
 
 
 def _matrix(name: str, value: Any) -> np.ndarray:
-    given = check_array(
-        name, value.detach().cpu().numpy() if isinstance(value, Tensor) else value, min_rows=1
-    )
+    given = check_array(name,
+                        value.detach().cpu().numpy() if isinstance(value, Tensor) else value,
+                        min_rows=1)
     with np.errstate(over="ignore"):
         found = given.astype(np.float32)
     if not np.isfinite(found).all():
         raise ValueError(
-            f"{name} holds {np.abs(given).max():g}; expected numbers within float32, up to 3.4e+38"
-        )
+            f"{name} holds {np.abs(given).max():g}; expected numbers within float32, up to 3.4e+38")
     return found
 
 
@@ -247,8 +201,7 @@ def _numbers(name: str, value: Any, kinds: str) -> np.ndarray:
         allowed = "whole numbers" if "f" not in kinds else "numbers"
         raise TypeError(
             f"{name}={shown(found)} has shape {found.shape} of {found.dtype}; expected {allowed} "
-            "on one axis"
-        )
+            "on one axis")
     if len(found) == 0:
         return found.astype(np.int32 if "f" not in kinds else np.float32)
     return found.astype(found.dtype.newbyteorder("="), copy=False)
@@ -261,8 +214,7 @@ def _squares(name: str, value: Any, like: np.ndarray) -> np.ndarray:
     if found.shape != like.shape or not (found > 0).all():
         raise ValueError(
             f"{name} has shape {found.shape} and smallest number {found.min():g}; expected "
-            f"{like.shape}, all > 0"
-        )
+            f"{like.shape}, all > 0")
     return found
 
 
@@ -272,23 +224,16 @@ def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) ->
     offsets = _numbers("offsets", offsets, "iu").astype(np.int64)
     columns, values = _numbers("columns", columns, "iu"), _numbers("values", values, "iuf")
     n = len(columns)
-    if (
-        len(offsets) != shape[0] + 1
-        or offsets[0] != 0
-        or offsets[-1] != n
-        or (np.diff(offsets) < 0).any()
-        or len(values) != n
-    ):
+    if (len(offsets) != shape[0] + 1 or offsets[0] != 0 or offsets[-1] != n
+            or (np.diff(offsets) < 0).any() or len(values) != n):
         raise ValueError(
             f"offsets={shown(offsets)} are wrong; expected {shape[0] + 1} numbers that begin with "
             f"0, never fall and end with {n}, the "
-            f"number of columns, and as many values ({len(values)})"
-        )
+            f"number of columns, and as many values ({len(values)})")
     if n and not 0 <= columns.min() <= columns.max() < shape[1]:
         raise ValueError(
             f"columns reach from {columns.min()} to {columns.max()}; expected ints in [0, "
-            f"{shape[1] - 1}]"
-        )
+            f"{shape[1] - 1}]")
     good = (values > 0) & (values < np.inf)  # nor is NaN
     if not good.all():
         i = int(np.argmin(good))
@@ -296,8 +241,7 @@ def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) ->
         raise ValueError(
             f"count of row {row}, column {columns[i]} is {values[i]:g} ({n - int(good.sum())} of "
             f"{n} are no finite number > 0); "
-            "GloVe learns logarithms. Leave such counts out (zeros: counts.eliminate_zeros())"
-        )
+            "GloVe learns logarithms. Leave such counts out (zeros: counts.eliminate_zeros())")
     return offsets, columns, values
 
 
@@ -309,13 +253,12 @@ def _room(n: int, folder: Any) -> list[np.ndarray]:
         return [np.empty(n, dtype=kind) for kind in kinds]
     Path(folder).mkdir(parents=True, exist_ok=True)
     if (
-        free := shutil.disk_usage(folder).free
+            free := shutil.disk_usage(folder).free
     ) < BYTES_PER_COUNT * n:  # a file that is mapped grows without a word until writing kills us
         raise OSError(
             errno.ENOSPC,
             f"{n:,} counts need {BYTES_PER_COUNT * n:,} bytes in {folder}, {free:,} are free; use "
-            "memory or another folder",
-        )
+            "memory or another folder")
     found = []
     for kind in kinds:
         with tempfile.TemporaryFile(dir=folder, prefix=".tmp-") as file:
@@ -323,9 +266,8 @@ def _room(n: int, folder: Any) -> list[np.ndarray]:
     return found
 
 
-def _dealt(
-    n_counts: np.ndarray, groups: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def _dealt(n_counts: np.ndarray, groups: int,
+           rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Deal rows out to groups by falling number of counts, so that groups have about as many: row
     at each place, group of each row."""
     n = len(n_counts)
@@ -343,9 +285,7 @@ def _rows(numbers: np.ndarray, squares: np.ndarray, order: np.ndarray, *, bias: 
     found[:, 1] = 1.0
     one = 2 * d + 1 - bias
     for part, x, fixed in ((0, numbers, 1.0), (1, squares, FIXED)):
-        found[:, part, :d], found[:, part, bias] = (
-            torch.from_numpy(x[order, :d]),
-            torch.from_numpy(x[order, d]),
-        )
+        found[:, part, :d], found[:, part, bias] = (torch.from_numpy(x[order, :d]),
+                                                    torch.from_numpy(x[order, d]))
         found[:, part, one] = fixed
     return found

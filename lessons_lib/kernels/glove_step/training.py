@@ -27,7 +27,6 @@ _7, _9 = np.uint64(7), np.uint64(9)
 _I32, _I64, _F32, _F64 = ir.IntType(32), ir.IntType(64), ir.FloatType(), ir.DoubleType()
 AHEAD = 4  # counts
 
-
 # ------------------------------------------------------------------------------------ the order
 
 
@@ -54,10 +53,8 @@ def per_column(columns: np.ndarray, n: int) -> np.ndarray:
 
 
 @compiled
-def tile_bounds(
-    offsets: np.ndarray, columns: np.ndarray, group_of_row: np.ndarray,
-    group_of_column: np.ndarray, groups: int,
-) -> np.ndarray:
+def tile_bounds(offsets: np.ndarray, columns: np.ndarray, group_of_row: np.ndarray,
+                group_of_column: np.ndarray, groups: int) -> np.ndarray:
     """Where each tile begins, and where the last one ends."""
     tiles = np.zeros(groups * groups + 1, np.int64)
     for row in range(len(group_of_row)):
@@ -70,10 +67,8 @@ def tile_bounds(
 
 
 @compiled
-def arrange(
-    counts: tuple, order: tuple, weighting: tuple[float, float], tiles: np.ndarray,
-    visit: np.ndarray, seed: int, out: tuple,
-) -> None:
+def arrange(counts: tuple, order: tuple, weighting: tuple[float, float], tiles: np.ndarray,
+            visit: np.ndarray, seed: int, out: tuple) -> None:
     """Fill ``out`` (places of words, places of contexts, log X, f) tile by tile.
 
     ``counts``: offsets, columns, values; ``order``: row at each place, group of each row, place of
@@ -93,20 +88,16 @@ def arrange(
             at = free[tile]
             free[tile] += 1
             rows[at], places[at], logs[at] = place, place_of_column[column], math.log(x)
-            weights[at] = 1.0 if x >= weighting[0] else (x / weighting[0]) ** weighting[1]
+            weights[at] = 1.0 if x >= weighting[0] else (x / weighting[0])**weighting[1]
 
 
 # ------------------------------------------------------------------------------------ the steps
 
 
-@operation(
-    *(types.int64,) * 8, types.float32, types.float32,
-    result=types.Tuple((types.float64, types.int64)),
-)
-def _walk(
-    code: Code, words: Any, contexts: Any, rows: Any, columns: Any, logs: Any, weights: Any,
-    n: Any, width: Any, rate: Any, clip: Any,
-) -> list[Any]:
+@operation(*(types.int64,) * 8, types.float32, types.float32, result=types.Tuple(
+    (types.float64, types.int64)))
+def _walk(code: Code, words: Any, contexts: Any, rows: Any, columns: Any, logs: Any, weights: Any,
+          n: Any, width: Any, rate: Any, clip: Any) -> list[Any]:
     """Learn from n > 0 counts in their order; returns Σ ½ f diff² and how many were left out.
 
     ``words``, ``contexts``: addresses of the first rows; ``rows``, ``columns``, ``logs``,
@@ -137,11 +128,8 @@ def _walk(
 
         code.loop(whole_row, [], ask, step=16)
         two = pair(i)
-        sums = code.loop(
-            width,
-            [code.constant(0.0)],
-            lambda j, s: [code.fma(code.load(two[0], j), code.load(two[1], j), s[0])],
-        )
+        sums = code.loop(width, [code.constant(0.0)],
+                         lambda j, s: [code.fma(code.load(two[0], j), code.load(two[1], j), s[0])])
         product = b.extract_element(code.lane_sums(sums), _I32(0))
         diff = b.fsub(product, code.number(logs, i))
         pull = b.fmul(code.number(weights, i), diff)
@@ -167,7 +155,7 @@ def _walk(
         cost = b.fmul(_F64(0.5), b.fmul(b.fpext(pull, _F64), b.fpext(diff, _F64)))
         return [
             b.fadd(so_far[0], b.select(sane, cost, _F64(0.0))),
-            b.add(so_far[1], b.select(sane, _I64(0), _I64(1))),
+            b.add(so_far[1], b.select(sane, _I64(0), _I64(1)))
         ]
 
     return code.loop(n, [_F64(0.0), _I64(0)], step, step=1)
@@ -186,10 +174,8 @@ class Tables(NamedTuple):
 
 
 @compiled
-def train(
-    tables: Tables, bounds: np.ndarray, tiles: np.ndarray, losses: np.ndarray, rate: float,
-    clip: float,
-) -> int:
+def train(tables: Tables, bounds: np.ndarray, tiles: np.ndarray, losses: np.ndarray, rate: float,
+          clip: float) -> int:
     """Learn the counts of some tiles; puts Σ ½ f diff² of each into ``losses`` and returns how many
     counts were left out."""
     left_out = 0
@@ -197,9 +183,8 @@ def train(
         first, last = bounds[tiles[k]], bounds[tiles[k] + 1]
         if last > first:
             skip = 4 * first
-            losses[k], more = _walk(
-                tables.words, tables.contexts, tables.rows + skip, tables.columns + skip,
-                tables.logs + skip, tables.weights + skip, last - first, tables.width, rate, clip,
-            )
+            losses[k], more = _walk(tables.words, tables.contexts, tables.rows + skip,
+                                    tables.columns + skip, tables.logs + skip,
+                                    tables.weights + skip, last - first, tables.width, rate, clip)
             left_out += more
     return left_out

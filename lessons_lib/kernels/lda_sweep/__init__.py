@@ -24,17 +24,9 @@ WIDEST = 1024  # topics that a program keeps in registers
 BATCHES = 16  # of documents per sweep, where several are drawn at once
 
 
-def lda_sweep(
-    state: LdaState,
-    *,
-    alpha: Any = 0.1,
-    beta: float = 0.01,
-    seed: int = 0,
-    sweep: int = 0,
-    at_once: int | None = None,
-    threads: int = 1,
-    backend: str | None = None,
-) -> int:
+def lda_sweep(state: LdaState, *, alpha: Any = 0.1, beta: float = 0.01, seed: int = 0,
+              sweep: int = 0, at_once: int | None = None, threads: int = 1,
+              backend: str | None = None) -> int:
     """Draw the topic of every token once more, in place.
 
     Parameters
@@ -97,38 +89,29 @@ def lda_sweep(
         _alpha(alpha, state),
         0.0 if state.frozen else check_float("beta", beta, low=SMALLEST_PRIOR, high=LARGEST_PRIOR),
         check_int("seed", seed, low=0, high=2**63 - 1),
-        check_int("sweep", sweep, low=0, high=2**31 - 1),
-        at_once,
-        threads,
-    )
-    return OPERATION.run(
-        "lda_sweep", state.words, state, how, backend=backend, limit=_limit(state, how)
-    )
+        check_int("sweep", sweep, low=0, high=2**31 - 1), at_once, threads)
+    return OPERATION.run("lda_sweep", state.words, state, how, backend=backend, limit=_limit(
+        state, how))
 
 
 def _alpha(alpha: Any, state: LdaState) -> torch.Tensor:
     """The prior as float32, 0 in columns without a topic."""
     expected = (
         f"a number in [{SMALLEST_PRIOR:g}, {LARGEST_PRIOR:g}], or {state.n_topics} of them, one "
-        "for each topic"
-    )
+        "for each topic")
     try:
-        values = np.asarray(
-            alpha.detach().cpu() if isinstance(alpha, torch.Tensor) else alpha, dtype=np.float64
-        )
+        values = np.asarray(alpha.detach().cpu() if isinstance(alpha, torch.Tensor) else alpha,
+                            dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"alpha={shown(alpha)} is {type(alpha).__name__}; expected {expected}"
-        ) from error
+            f"alpha={shown(alpha)} is {type(alpha).__name__}; expected {expected}") from error
     if values.shape not in ((), (state.n_topics,)):
         raise ValueError(f"alpha has shape {values.shape}; expected {expected}")
     if not ((values >= SMALLEST_PRIOR) & (values <= LARGEST_PRIOR)).all():  # nor is NaN
         raise ValueError(f"alpha={shown(alpha)} is out of range; expected {expected}")
     return padded(
         torch.from_numpy(np.broadcast_to(values, (state.n_topics,)).astype(np.float32)).to(
-            state.words.device
-        )
-    )
+            state.words.device))
 
 
 def _limit(state: LdaState, how: Settings) -> str | None:
@@ -136,8 +119,6 @@ def _limit(state: LdaState, how: Settings) -> str | None:
     if state.n_topics > WIDEST:
         return f"{state.n_topics} topics do not fit into registers (at most {WIDEST} do)"
     if how.at_once == 1 and not state.frozen:
-        return (
-            "at_once=1 draws one document after the other; the kernel draws many side by side "
-            "(at_once=None)"
-        )
+        return ("at_once=1 draws one document after the other; the kernel draws many side by side "
+                "(at_once=None)")
     return None

@@ -48,25 +48,9 @@ def draw_topic(weights, u, n_topics, LANES: tl.constexpr, ROWS: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=["first", "sweep", "seed"])
-def lda_documents(
-    words_ptr,
-    offsets_ptr,
-    topics_ptr,
-    streams_ptr,
-    word_topic_ptr,
-    totals_ptr,
-    alpha_ptr,
-    first,
-    sweep,
-    seed,
-    beta,
-    beta_sum,
-    own,
-    n_topics,
-    columns,
-    ROWS: tl.constexpr,
-    LANES: tl.constexpr,
-):
+def lda_documents(words_ptr, offsets_ptr, topics_ptr, streams_ptr, word_topic_ptr, totals_ptr,
+                  alpha_ptr, first, sweep, seed, beta, beta_sum, own, n_topics, columns,
+                  ROWS: tl.constexpr, LANES: tl.constexpr):
     """One document: every token in turn leaves its topic and draws a new one."""
     document = first + tl.program_id(0).to(tl.int64)
     begin = tl.load(offsets_ptr + document)
@@ -84,51 +68,24 @@ def lda_documents(
         itself = (topic == tl.load(topics_ptr + t)).to(tl.float32)
         others = tl.load(word_topic_ptr + word * columns + topic, mask=stored, other=0.0)
         counts -= itself
-        weights = (
-            (counts + alpha)
-            * (others - own * itself + beta)
-            * (1.0 / (totals - own * itself + beta_sum))
-        )
+        weights = ((counts + alpha) * (others - own * itself + beta) *
+                   (1.0 / (totals - own * itself + beta_sum)))
         place = ((begin - begin) + (t - begin)).to(tl.int32)  # the interpreter's t is a plain int
-        new = draw_topic(
-            tl.where(exists, weights, 0.0),
-            token_uniform(place, stream, sweep, seed),
-            n_topics,
-            LANES,
-            ROWS,
-        )
+        new = draw_topic(tl.where(exists, weights, 0.0), token_uniform(place, stream, sweep, seed),
+                         n_topics, LANES, ROWS)
         counts += (topic == new).to(tl.float32)
         tl.store(topics_ptr + t, new)
 
 
 _TYPES = {
-    "words_ptr": "*i32",
-    "offsets_ptr": "*i64",
-    "topics_ptr": "*i32",
-    "streams_ptr": "*i64",
-    "word_topic_ptr": "*fp32",
-    "totals_ptr": "*i64",
-    "alpha_ptr": "*fp32",
-    "first": "i64",
-    "sweep": "i32",
-    "seed": "i64",
-    "beta": "fp32",
-    "beta_sum": "fp32",
-    "own": "fp32",
-    "n_topics": "i32",
-    "columns": "i32",
+    "words_ptr": "*i32", "offsets_ptr": "*i64", "topics_ptr": "*i32", "streams_ptr": "*i64",
+    "word_topic_ptr": "*fp32", "totals_ptr": "*i64", "alpha_ptr": "*fp32", "first": "i64",
+    "sweep": "i32", "seed": "i64", "beta": "fp32", "beta_sum": "fp32", "own": "fp32",
+    "n_topics": "i32", "columns": "i32"
 }
 COMPILE_CASES = tuple(
-    CompileCase(
-        lda_documents,
-        "float32",
-        _TYPES,
-        {"ROWS": rows},
-        divisible=("columns",),
-        expects=("wide_load",),
-    )
-    for rows in (8, 64)
-)
+    CompileCase(lda_documents, "float32", _TYPES, {"ROWS": rows}, divisible=("columns",), expects=(
+        "wide_load",)) for rows in (8, 64))
 
 
 def lda_sweep(words: Tensor, state: LdaState, how: Settings) -> int:
@@ -143,34 +100,15 @@ def lda_sweep(words: Tensor, state: LdaState, how: Settings) -> int:
         before = state.topics[batch].clone()
         grid = (last - first,)
         lda_documents[grid](
-            state.words,
-            state.offsets,
-            state.topics,
-            state.streams,
-            state.word_topic,
-            state.totals,
-            how.alpha,
-            first,
-            how.sweep,
-            how.seed,
-            how.beta,
-            state.n_words * how.beta,
-            float(state.own),
-            state.n_topics,
-            columns,
-            ROWS=rows,
-            **blocks.options(),
-        )
+            state.words, state.offsets, state.topics, state.streams, state.word_topic, state.totals,
+            how.alpha, first, how.sweep, how.seed, how.beta, state.n_words * how.beta,
+            float(state.own), state.n_topics, columns, ROWS=rows, **blocks.options())
         launched("lda_documents", grid, blocks.options())
         moved = torch.nonzero(before != state.topics[batch]).squeeze(1)
         changed += len(moved)
         if not state.frozen:
-            _count(
-                state,
-                state.words[batch][moved].long(),
-                before[moved].long(),
-                state.topics[batch][moved].long(),
-            )
+            _count(state, state.words[batch][moved].long(), before[moved].long(),
+                   state.topics[batch][moved].long())
     return changed
 
 
@@ -178,7 +116,6 @@ def _count(state: LdaState, words: Tensor, before: Tensor, after: Tensor) -> Non
     """Bring the counts up to date: sums of ones, the same in any order."""
     cells, columns = state.word_topic.view(-1), state.word_topic.shape[1]
     for topics, step in ((before, -1), (after, 1)):
-        cells.index_add_(
-            0, words * columns + topics, torch.full(topics.shape, float(step), device=cells.device)
-        )
+        cells.index_add_(0, words * columns + topics,
+                         torch.full(topics.shape, float(step), device=cells.device))
         state.totals.index_add_(0, topics, torch.full_like(topics, step))

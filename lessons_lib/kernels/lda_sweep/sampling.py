@@ -34,7 +34,6 @@ _STEP, _ONE = np.float32(2.0**-24), np.float32(1.0)
 _I16, _I32, _I64, _F32 = ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.FloatType()
 _KINDS = (*(types.int64,) * 10, types.float32, types.float32, types.int64, types.int64)
 
-
 # ------------------------------------------------------------------------------------ vector code
 
 
@@ -79,21 +78,15 @@ def _walk(live: bool) -> Any:
     beta_sum); ``own``: 1 where word_topic and totals hold the token itself, else 0. If ``live``,
     word_topic, totals and inverse are kept up to date, else they are left as they are.
     """
-
     @operation(*_KINDS, result=types.int64, fixed=1)
-    def walk(
-        code: Code, blocks: Any, words: Any, topics: Any, n: Any, left: Any, uniforms: Any,
-        word_topic: Any, document: Any, alpha: Any, inverse: Any, totals: Any, beta: Any,
-        beta_sum: Any, own: Any, n_topics: Any,
-    ) -> Any:
+    def walk(code: Code, blocks: Any, words: Any, topics: Any, n: Any, left: Any, uniforms: Any,
+             word_topic: Any, document: Any, alpha: Any, inverse: Any, totals: Any, beta: Any,
+             beta_sum: Any, own: Any, n_topics: Any) -> Any:
         code = Code(code.b, LANES)
         b, size, one = code.b, len(blocks), code.constant(1.0)
         words, topics = code.pointer(words, _I32), code.pointer(topics, _I32)
-        totals, uniforms, word_topic = (
-            code.pointer(totals, _I64),
-            code.pointer(uniforms),
-            code.pointer(word_topic),
-        )
+        totals, uniforms, word_topic = (code.pointer(totals, _I64), code.pointer(uniforms),
+                                        code.pointer(word_topic))
         document, alpha, inverse = (code.pointer(x) for x in (document, alpha, inverse))
         owned, prior = code.spread(b.sitofp(own, _F32)), code.spread(beta)
 
@@ -126,7 +119,7 @@ def _walk(live: bool) -> Any:
 
         def token(t: Any, carried: list[Any]) -> list[Any]:
             """Take token t out, draw its topic, put it back."""
-            changed, counts, inverses = carried[0], carried[1 : 1 + size], carried[1 + size :]
+            changed, counts, inverses = carried[0], carried[1:1 + size], carried[1 + size:]
             later = b.add(t, _I64(AHEAD))  # the last word of the text stands for those after it
             later = b.select(b.icmp_signed("<", later, left), later, b.sub(left, _I64(1)))
             ahead = counts_of(later)
@@ -179,14 +172,11 @@ def _walk(live: bool) -> Any:
 
 _walk_live, _walk_still = _walk(True), _walk(False)
 
-
 # ------------------------------------------------------------------------------------ loops
 
 
 @compiled
-def fill(
-    out: np.ndarray, n: int, place: int, stream: int, seed: int, sweep: int
-) -> None:
+def fill(out: np.ndarray, n: int, place: int, stream: int, seed: int, sweep: int) -> None:
     """Uniforms of tokens ``place`` (a multiple of `GROUP`) to ``place + n`` of a document, as in
     `uniforms.uniforms`; whole groups are written."""
     stream_low, stream_high = np.uint64(stream) & _LOW, np.uint64(stream) >> _32
@@ -212,15 +202,13 @@ def _aligned(n: int) -> np.ndarray:
     """n zeros that begin at a multiple of 64 bytes."""
     room = np.zeros(n + 16, dtype=np.float32)
     start = (-(room.ctypes.data // 4)) % 16
-    return room[start : start + n]
+    return room[start:start + n]
 
 
 @compiled
-def _plain(
-    live: bool, words: np.ndarray, topics: np.ndarray, uniforms: np.ndarray,
-    word_topic: np.ndarray, document: np.ndarray, alpha: np.ndarray, inverse: np.ndarray,
-    totals: np.ndarray, beta: float, beta_sum: float, own: int, n_topics: int,
-) -> int:
+def _plain(live: bool, words: np.ndarray, topics: np.ndarray, uniforms: np.ndarray,
+           word_topic: np.ndarray, document: np.ndarray, alpha: np.ndarray, inverse: np.ndarray,
+           totals: np.ndarray, beta: float, beta_sum: float, own: int, n_topics: int) -> int:
     """What the vector code does, for any number of topics."""
     columns, changed = len(document), 0
     sums, up_to = np.empty(columns, dtype=np.float32), np.empty(16, dtype=np.float32)
@@ -257,12 +245,10 @@ def _plain(
 
 
 @compiled
-def draw(
-    blocks: tuple, live: bool, words: np.ndarray, offsets: np.ndarray, topics: np.ndarray,
-    streams: np.ndarray, word_topic: np.ndarray, totals: np.ndarray, alpha: np.ndarray,
-    inverse: np.ndarray, first: int, last: int, beta: float, beta_sum: float, own: int,
-    n_topics: int, seed: int, sweep: int,
-) -> int:
+def draw(blocks: tuple, live: bool, words: np.ndarray, offsets: np.ndarray, topics: np.ndarray,
+         streams: np.ndarray, word_topic: np.ndarray, totals: np.ndarray, alpha: np.ndarray,
+         inverse: np.ndarray, first: int, last: int, beta: float, beta_sum: float, own: int,
+         n_topics: int, seed: int, sweep: int) -> int:
     """Draw the tokens of documents ``first`` to ``last`` again, in place; returns how many topics
     changed.
 
@@ -280,23 +266,13 @@ def draw(
             stop = min(end, start + AT_ONCE)
             fill(numbers, stop - start, start - begin, streams[d], seed, sweep)
             if len(blocks) == 0:
-                changed += _plain(
-                    live, words[start:stop], topics[start:stop], numbers, word_topic, document,
-                    alpha, inverse, totals, beta, beta_sum, own, n_topics,
-                )
+                changed += _plain(live, words[start:stop], topics[start:stop], numbers, word_topic,
+                                  document, alpha, inverse, totals, beta, beta_sum, own, n_topics)
                 continue
-            here = (
-                words.ctypes.data + 4 * start,
-                topics.ctypes.data + 4 * start,
-                stop - start,
-                len(words) - start,
-                numbers.ctypes.data,
-                word_topic.ctypes.data,
-                document.ctypes.data,
-                alpha.ctypes.data,
-                inverse.ctypes.data,
-                totals.ctypes.data,
-            )
+            here = (words.ctypes.data + 4 * start, topics.ctypes.data + 4 * start, stop - start,
+                    len(words) - start, numbers.ctypes.data, word_topic.ctypes.data,
+                    document.ctypes.data, alpha.ctypes.data, inverse.ctypes.data,
+                    totals.ctypes.data)
             if live:
                 changed += _walk_live(blocks, *here, beta, beta_sum, own, n_topics)
             else:
@@ -305,10 +281,8 @@ def draw(
 
 
 @compiled
-def count(
-    words: np.ndarray, before: np.ndarray, after: np.ndarray, word_topic: np.ndarray,
-    totals: np.ndarray,
-) -> None:
+def count(words: np.ndarray, before: np.ndarray, after: np.ndarray, word_topic: np.ndarray,
+          totals: np.ndarray) -> None:
     """Bring the counts up to date with topics that changed from ``before`` to ``after``."""
     for t in range(len(words)):
         if before[t] != after[t]:

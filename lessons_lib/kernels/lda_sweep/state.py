@@ -23,9 +23,7 @@ __all__ = ["LARGEST_PRIOR", "MAX_COUNT", "SMALLEST_PRIOR", "LdaState", "Settings
 
 MAX_COUNT = 1 << 24  # of one word, and of tokens in one document: float32 counts by ones up to here
 SMALLEST_PRIOR, LARGEST_PRIOR = (
-    1e-12,
-    1e6,
-)  # float32 can multiply two of the one, and still sees a token beside the other
+    1e-12, 1e6)  # float32 can multiply two of the one, and still sees a token beside the other
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,7 @@ def _whole(name: str, values: Any, kind: torch.dtype, device: Any) -> Tensor:
         raise ValueError(f"{name} has shape {tuple(x.shape)}; expected one axis")
     if x.numel() and (x.dtype.is_floating_point or x.dtype.is_complex or x.dtype == torch.bool):
         raise TypeError(
-            f"{name} has dtype {str(x.dtype).removeprefix('torch.')}; expected whole numbers"
-        )
+            f"{name} has dtype {str(x.dtype).removeprefix('torch.')}; expected whole numbers")
     _check_held(name, x, kind)
     return x.to(device=device, dtype=kind, copy=True).contiguous()
 
@@ -68,8 +65,7 @@ def _check_held(name: str, x: Tensor, kind: torch.dtype) -> None:
         i = int(np.argmax((found < low) | (found > high)))
         raise ValueError(
             f"{name}[{i}]={int(found[i])} is out of range; expected whole numbers >= 0 and <= "
-            f"{high}"
-        )
+            f"{high}")
 
 
 def _check_range(name: str, x: Tensor, high: int, what: str) -> None:
@@ -113,38 +109,21 @@ class LdaState:
     TypeError, ValueError
         Wrong types, shapes, numbers out of range, and a word or a document of 2^24 tokens.
     """
-
-    def __init__(
-        self,
-        words: Any,
-        offsets: Any,
-        topics: Any,
-        *,
-        n_topics: int,
-        n_words: int,
-        streams: Any = None,
-        word_topic: Any = None,
-        device: Any = "cpu",
-    ) -> None:
-        self.n_topics, self.n_words = (
-            check_int("n_topics", n_topics, high=32_767),
-            check_int("n_words", n_words),
-        )
-        self.words, self.topics = (
-            _whole("words", words, torch.int32, device),
-            _whole("topics", topics, torch.int32, device),
-        )
+    def __init__(self, words: Any, offsets: Any, topics: Any, *, n_topics: int, n_words: int,
+                 streams: Any = None, word_topic: Any = None, device: Any = "cpu") -> None:
+        self.n_topics, self.n_words = (check_int("n_topics", n_topics,
+                                                 high=32_767), check_int("n_words", n_words))
+        self.words, self.topics = (_whole("words", words, torch.int32,
+                                          device), _whole("topics", topics, torch.int32, device))
         self.offsets = _whole("offsets", offsets, torch.int64, device)
         self._check()
         numbers = torch.arange(self.n_documents) if streams is None else streams
         self.streams = _whole("streams", numbers, torch.int64, device)
-        if len(self.streams) != self.n_documents or (
-            self.n_documents and int(self.streams.min()) < 0
-        ):
+        if len(self.streams) != self.n_documents or (self.n_documents
+                                                     and int(self.streams.min()) < 0):
             raise ValueError(
                 f"streams={shown(streams)} is wrong; expected {self.n_documents} whole numbers >= "
-                "0, one for each document"
-            )
+                "0, one for each document")
         self.frozen = word_topic is not None
         self._count() if word_topic is None else self._freeze(word_topic)
 
@@ -153,26 +132,19 @@ class LdaState:
         if len(self.topics) != n:
             raise ValueError(
                 f"topics has {len(self.topics)} numbers, words has {n}; expected one topic for "
-                "each token"
-            )
-        if (
-            len(bounds) == 0
-            or int(bounds[0]) != 0
-            or int(bounds[-1]) != n
-            or bool((bounds.diff() < 0).any())
-        ):
+                "each token")
+        if (len(bounds) == 0 or int(bounds[0]) != 0 or int(bounds[-1]) != n or bool(
+            (bounds.diff() < 0).any())):
             raise ValueError(
                 f"offsets={shown(bounds.tolist())} are wrong; expected whole numbers that begin "
-                f"with 0, never fall and end with {n}"
-            )
+                f"with 0, never fall and end with {n}")
         _check_range("words", self.words, self.n_words, "word")
         _check_range("topics", self.topics, self.n_topics, "topic")
         if bounds.numel() > 1 and int(bounds.diff().max()) >= MAX_COUNT:
             longest = int(bounds.diff().argmax())
             raise ValueError(
                 f"document {longest} has {int(bounds.diff().max())} tokens; expected fewer than "
-                f"{MAX_COUNT}. Split it"
-            )
+                f"{MAX_COUNT}. Split it")
 
     def _count(self) -> None:
         often = torch.bincount(self.words, minlength=self.n_words)
@@ -180,8 +152,7 @@ class LdaState:
             raise ValueError(
                 f"word {int(often.argmax())} occurs {int(often.max())} times; expected fewer than "
                 f"{MAX_COUNT}, which float32 can count. "
-                "Leave out the most frequent words"
-            )
+                "Leave out the most frequent words")
         columns = padded_width(self.n_topics)
         self.word_topic = padded(torch.zeros(self.n_words, columns, device=self.words.device))
         cells = self.words.long() * columns + self.topics
@@ -191,18 +162,14 @@ class LdaState:
     def _freeze(self, word_topic: Any) -> None:
         x = torch.as_tensor(word_topic)
         if tuple(x.shape) != (self.n_words, self.n_topics):
-            raise ValueError(
-                f"word_topic has shape {tuple(x.shape)}; expected ({self.n_words}, "
-                f"{self.n_topics}), p(word | topic) of every word"
-            )
+            raise ValueError(f"word_topic has shape {tuple(x.shape)}; expected ({self.n_words}, "
+                             f"{self.n_topics}), p(word | topic) of every word")
         if x.numel() and not (bool(torch.isfinite(x).all()) and bool((x >= 0).all())):
             raise ValueError(
-                "word_topic holds NaN, infinity or negative numbers; expected probabilities"
-            )
+                "word_topic holds NaN, infinity or negative numbers; expected probabilities")
         self.word_topic = padded(x.to(self.words.device))
-        self.totals = torch.ones(
-            self.word_topic.shape[1], dtype=torch.int64, device=self.words.device
-        )  # 1 / total drops out
+        self.totals = torch.ones(self.word_topic.shape[1], dtype=torch.int64,
+                                 device=self.words.device)  # 1 / total drops out
 
     @property
     def n_documents(self) -> int:

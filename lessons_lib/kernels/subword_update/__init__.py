@@ -21,12 +21,9 @@ from ..window_update.state import WindowState, check_sound, checked_settings
 __all__ = ["OPERATION", "SubwordState", "subword_update"]
 
 OPERATION = Operation(
-    "subword_update",
-    kernel=False,
-    processor="vector code",
+    "subword_update", kernel=False, processor="vector code",
     without="gathering some twenty scattered rows for each word waits for memory, not for "
-    "arithmetic",
-)
+    "arithmetic")
 
 
 @dataclass
@@ -80,33 +77,20 @@ class SubwordState(WindowState):
         if not ends or (np.diff(bounds) < 1).any():
             raise ValueError(
                 f"row_offsets={shown(bounds)} are wrong; expected {n_words + 1} whole numbers that "
-                f"begin with 0, rise by >= 1 for each word and end with {len(self.rows)}"
-            )
+                f"begin with 0, rise by >= 1 for each word and end with {len(self.rows)}")
         plain = self.rows.ndim == 1 and self.rows.dtype == np.int32
         if not plain or not 0 <= self.rows.min() <= self.rows.max() < n_rows:
             raise ValueError(
                 f"rows reach from {self.rows.min()} to {self.rows.max()}; expected ints in "
-                f"[0, {n_rows - 1}]"
-            )
+                f"[0, {n_rows - 1}]")
 
 
-def subword_update(
-    state: SubwordState,
-    *,
-    architecture: str = "skip_gram",
-    objective: str = "negative_sampling",
-    window: int = 5,
-    negatives: int = 5,
-    learning_rate: float | tuple[float, float] = 0.05,
-    share_error: bool = False,
-    loss_every: int = 16,
-    seed: int = 0,
-    epoch: int = 0,
-    pieces: tuple[int, int] | None = None,
-    threads: int = 1,
-    deterministic: bool = True,
-    backend: str | None = None,
-) -> tuple[float, int]:
+def subword_update(state: SubwordState, *, architecture: str = "skip_gram",
+                   objective: str = "negative_sampling", window: int = 5, negatives: int = 5,
+                   learning_rate: float | tuple[float, float] = 0.05, share_error: bool = False,
+                   loss_every: int = 16, seed: int = 0, epoch: int = 0,
+                   pieces: tuple[int, int] | None = None, threads: int = 1,
+                   deterministic: bool = True, backend: str | None = None) -> tuple[float, int]:
     """Go over the text once and update ``state.inputs`` and ``state.outputs`` in place.
 
     Parameters
@@ -155,23 +139,9 @@ threads, deterministic, backend : as in `window_update`, but ``learning_rate`` 0
     if not isinstance(state, SubwordState):
         raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a SubwordState")
     how = checked_settings(
-        state,
-        architecture=architecture,
-        objective=objective,
-        window=window,
-        negatives=negatives,
-        learning_rate=learning_rate,
-        share_error=share_error,
-        loss_every=loss_every,
-        seed=seed,
-        epoch=epoch,
-        pieces=pieces,
-        threads=threads,
-        deterministic=deterministic,
-        subwords=True,
-    )
+        state, architecture=architecture, objective=objective, window=window, negatives=negatives,
+        learning_rate=learning_rate, share_error=share_error, loss_every=loss_every, seed=seed,
+        epoch=epoch, pieces=pieces, threads=threads, deterministic=deterministic, subwords=True)
     check_sound(state, how.pieces, rows=1)
     state.check_lists()
-    return OPERATION.run(
-        "subword_update", state.inputs, state.outputs, state, how, backend=backend
-    )
+    return OPERATION.run("subword_update", state.inputs, state.outputs, state, how, backend=backend)

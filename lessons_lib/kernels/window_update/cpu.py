@@ -25,21 +25,15 @@ MOST_ASKED = 1 << 11  # outputs of windows on parts, which may be many, that are
 _NONE = (np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.float32))
 
 
-def window_update(
-    inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings
-) -> tuple[float, int]:
+def window_update(inputs: Tensor, outputs: Tensor, state: WindowState,
+                  how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the
     number of these pairs."""
     return on_host(learn, inputs, outputs, state, how)
 
 
-def on_host(
-    work: Callable[..., tuple[float, int]],
-    inputs: Tensor,
-    outputs: Tensor,
-    state: WindowState,
-    how: Settings,
-) -> tuple[float, int]:
+def on_host(work: Callable[..., tuple[float, int]], inputs: Tensor, outputs: Tensor,
+            state: WindowState, how: Settings) -> tuple[float, int]:
     """``work`` on both matrices; if they lie on a GPU, on copies, which are then copied back."""
     if not inputs.is_cuda:
         return work(inputs, outputs, state, how)
@@ -50,18 +44,12 @@ def on_host(
     return result
 
 
-def learn(
-    inputs: Tensor,
-    outputs: Tensor,
-    state: WindowState,
-    how: Settings,
-    *,
-    lists: tuple[np.ndarray, np.ndarray] = _NONE[:2],
-    tags: tuple[np.ndarray, np.ndarray, np.ndarray] = (_NONE[1], _NONE[0], _NONE[0]),
-    documents: Tensor | None = None,
-    parts: int = 1,
-    touched: Callable[[int, int], np.ndarray] | None = None,
-) -> tuple[float, int]:
+def learn(inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings, *,
+          lists: tuple[np.ndarray, np.ndarray] = _NONE[:2],
+          tags: tuple[np.ndarray, np.ndarray,
+                      np.ndarray] = (_NONE[1], _NONE[0],
+                                     _NONE[0]), documents: Tensor | None = None, parts: int = 1,
+          touched: Callable[[int, int], np.ndarray] | None = None) -> tuple[float, int]:
     """The one loop of all updates of rows, on one thread or several.
 
     ``lists``: bounds and rows of each word's list (``how.subwords``); ``tags``: row numbers of
@@ -80,27 +68,14 @@ def learn(
     most = int(np.diff(state.paths.offsets).max()) if how.hierarchical else 1 + how.negatives
     if how.subwords and not how.cbow:
         most *= 2 * how.window
-    plan = Plan(
-        hierarchical=how.hierarchical,
-        window=how.window,
-        negatives=how.negatives,
-        draws=how.draws,
-        first_rate=how.rates[0],
-        rate_span=how.rates[1] - how.rates[0],
-        share_error=how.share_error,
-        note=256 // how.loss_every if how.loss_every else 0,
-        block=max(4, min(BLOCK, MOST_ASKED // (most + 3))) if how.subwords else BLOCK,
-        subwords=how.subwords,
-        near=near,
-        around=how.neighbours and not how.subwords,
-        each=not (how.combine or how.subwords),
-        mean=how.combine == "mean" or how.subwords,
-        frozen=how.frozen,
-        parts=parts,
-        edge=n_words,
-        n_words=n_words,
-        n_tokens=max(1, len(state.words)),
-    )
+    plan = Plan(hierarchical=how.hierarchical, window=how.window, negatives=how.negatives,
+                draws=how.draws, first_rate=how.rates[0], rate_span=how.rates[1] - how.rates[0],
+                share_error=how.share_error, note=256 // how.loss_every if how.loss_every else 0,
+                block=max(4, min(BLOCK, MOST_ASKED // (most + 3))) if how.subwords else BLOCK,
+                subwords=how.subwords, near=near, around=how.neighbours and not how.subwords,
+                each=not (how.combine or how.subwords), mean=how.combine == "mean" or how.subwords,
+                frozen=how.frozen, parts=parts, edge=n_words, n_words=n_words, n_tokens=max(
+                    1, len(state.words)))
     most_tags = int((tags[2] - tags[1]).max(initial=0)) if with_tags else 0
     most_rows = int(np.diff(lists[0]).max()) if how.subwords else 0
     contexts = max(2 * how.window + 1 + most_tags, most_rows)
@@ -109,9 +84,8 @@ def learn(
         for _ in range(how.threads)
     ]
 
-    def work(
-        matrices: Matrices, space: tuple[Workspace, Arrays], piece: tuple[int, int]
-    ) -> tuple[float, int]:
+    def work(matrices: Matrices, space: tuple[Workspace, Arrays],
+             piece: tuple[int, int]) -> tuple[float, int]:
         words, rows = (x.ctypes.data for x in matrices)
         behind = words + 4 * columns * (n_words + 1) if with_tags else 0
         there = behind if documents is None else documents.data_ptr()
@@ -120,9 +94,8 @@ def learn(
     return over_text(work, (inputs.numpy(), outputs.numpy()), spaces, state, how, touched)
 
 
-def _workspace(
-    plan: Plan, columns: int, *, outputs: int, contexts: int, seats: int
-) -> tuple[Workspace, Arrays]:
+def _workspace(plan: Plan, columns: int, *, outputs: int, contexts: int,
+               seats: int) -> tuple[Workspace, Arrays]:
     """Where one thread works, with so many outputs and inputs of a window, and the arrays that it
     is. Most are longer than asked for: vectors are written whole."""
     tokens, block = PIECE + 8, plan.block * outputs + 16
@@ -141,7 +114,7 @@ def _workspace(
         arrays[f"to_{name}"] = np.array([arrays[name].ctypes.data])
     spare = arrays["spare"] = np.zeros((contexts if plan.each else 0, columns), np.float32)
     arrays["copies"] = np.zeros(len(spare) + 16, np.int64)
-    arrays["copies"][: len(spare)] = spare.ctypes.data + 4 * columns * np.arange(len(spare))
+    arrays["copies"][:len(spare)] = spare.ctypes.data + 4 * columns * np.arange(len(spare))
     arrays |= {"seen": np.full(SEATS, -1, np.int32), "serial": np.zeros(1, np.int32)}
     slots = 2 * plan.window + 2 if plan.near else 0
     arrays["seats"] = np.zeros(seats if plan.subwords else 1, np.int32)

@@ -32,9 +32,8 @@ def load_rows(at, mask, columns, UNIT: tl.constexpr, PIECES: tl.constexpr):
     found = ()
     for piece in tl.static_range(PIECES):
         column = piece * UNIT + tl.arange(0, UNIT)[None, :]
-        found += (
-            tl.load(at + column, mask=mask & (column < columns), other=0.0, cache_modifier=".cg"),
-        )
+        found += (tl.load(at + column, mask=mask & (column < columns), other=0.0,
+                          cache_modifier=".cg"),)
     return found
 
 
@@ -97,27 +96,10 @@ def logistic(x):
 
 
 @triton.jit(do_not_specialize=["first", "n_windows"])
-def learn_pairs(
-    inputs_ptr,
-    outputs_ptr,
-    contexts_ptr,
-    bounds_ptr,
-    rows_ptr,
-    labels_ptr,
-    begins_ptr,
-    ends_ptr,
-    rates_ptr,
-    noted_ptr,
-    losses_ptr,
-    first,
-    n_windows,
-    columns,
-    SLOTS: tl.constexpr,
-    MOST: tl.constexpr,
-    UNIT: tl.constexpr,
-    PIECES: tl.constexpr,
-    RUN: tl.constexpr,
-):
+def learn_pairs(inputs_ptr, outputs_ptr, contexts_ptr, bounds_ptr, rows_ptr, labels_ptr, begins_ptr,
+                ends_ptr, rates_ptr, noted_ptr, losses_ptr, first, n_windows, columns,
+                SLOTS: tl.constexpr, MOST: tl.constexpr, UNIT: tl.constexpr, PIECES: tl.constexpr,
+                RUN: tl.constexpr):
     """Skip-gram: each context by itself. A word that stands twice in a window counts twice when it
     comes first, and then no more."""
     start = first + tl.program_id(0).to(tl.int64) * RUN
@@ -132,19 +114,16 @@ def learn_pairs(
         label = tl.load(labels_ptr + place, mask=real, other=0.0)
         rate = tl.load(rates_ptr + window)
         noted = tl.load(noted_ptr + window)
-        at = (
-            outputs_ptr
-            + tl.load(rows_ptr + place, mask=real, other=0).to(tl.int64)[:, None] * columns
-        )
+        at = (outputs_ptr +
+              tl.load(rows_ptr + place, mask=real, other=0).to(tl.int64)[:, None] * columns)
         rows = load_rows(at, real[:, None], columns, UNIT, PIECES)
         moves = zeros(MOST, UNIT, PIECES)
         loss = tl.zeros([MOST], tl.float32)
         for i in range(begin, end):
             word = tl.load(contexts_ptr + i)
             same = words == word
-            weight = tl.sum(same.to(tl.float32), 0) * (
-                tl.sum((same & (slot < i - begin)).to(tl.int32), 0) == 0
-            ).to(tl.float32)
+            weight = tl.sum(same.to(tl.float32), 0) * (tl.sum(
+                (same & (slot < i - begin)).to(tl.int32), 0) == 0).to(tl.float32)
             context = inputs_ptr + word.to(tl.int64) * columns
             x = load_rows(context, everywhere, columns, UNIT, PIECES)
             score = products(rows, x, PIECES)
@@ -158,28 +137,10 @@ def learn_pairs(
 
 
 @triton.jit(do_not_specialize=["first", "n_windows", "share"])
-def learn_means(
-    inputs_ptr,
-    outputs_ptr,
-    contexts_ptr,
-    bounds_ptr,
-    rows_ptr,
-    labels_ptr,
-    begins_ptr,
-    ends_ptr,
-    rates_ptr,
-    noted_ptr,
-    losses_ptr,
-    first,
-    n_windows,
-    columns,
-    share,
-    SLOTS: tl.constexpr,
-    MOST: tl.constexpr,
-    UNIT: tl.constexpr,
-    PIECES: tl.constexpr,
-    RUN: tl.constexpr,
-):
+def learn_means(inputs_ptr, outputs_ptr, contexts_ptr, bounds_ptr, rows_ptr, labels_ptr, begins_ptr,
+                ends_ptr, rates_ptr, noted_ptr, losses_ptr, first, n_windows, columns, share,
+                SLOTS: tl.constexpr, MOST: tl.constexpr, UNIT: tl.constexpr, PIECES: tl.constexpr,
+                RUN: tl.constexpr):
     """CBOW: the mean of the contexts, which are read and moved several at a time."""
     start = first + tl.program_id(0).to(tl.int64) * RUN
     slot = tl.arange(0, SLOTS)
@@ -190,49 +151,28 @@ def learn_means(
         place = tl.load(begins_ptr + window) + tl.arange(0, MOST)
         real = place < tl.load(ends_ptr + window)
         label = tl.load(labels_ptr + place, mask=real, other=0.0)
-        at = (
-            outputs_ptr
-            + tl.load(rows_ptr + place, mask=real, other=0).to(tl.int64)[:, None] * columns
-        )
+        at = (outputs_ptr +
+              tl.load(rows_ptr + place, mask=real, other=0).to(tl.int64)[:, None] * columns)
         rows = load_rows(at, real[:, None], columns, UNIT, PIECES)
         mean = zeros(1, UNIT, PIECES)
         part = one / (end - begin).to(tl.float32)
         for i in range(begin, end, SLOTS):
             word = tl.load(contexts_ptr + i + slot, mask=slot < end - i, other=0).to(tl.int64)
-            some = load_rows(
-                inputs_ptr + word[:, None] * columns,
-                (slot < end - i)[:, None],
-                columns,
-                UNIT,
-                PIECES,
-            )
-            mean = stepped(
-                mean, combined(some, part, PIECES), tl.full([1], 1.0, tl.float32), PIECES
-            )
+            some = load_rows(inputs_ptr + word[:, None] * columns, (slot < end - i)[:, None],
+                             columns, UNIT, PIECES)
+            mean = stepped(mean, combined(some, part, PIECES), tl.full([1], 1.0, tl.float32),
+                           PIECES)
         score = products(rows, mean, PIECES)
         gain = tl.where(real, tl.load(rates_ptr + window) * (label - logistic(score)), 0.0)
-        add_to_rows(
-            at,
-            real[:, None],
-            stepped(zeros(MOST, UNIT, PIECES), mean, gain, PIECES),
-            columns,
-            UNIT,
-            PIECES,
-        )
+        add_to_rows(at, real[:, None], stepped(zeros(MOST, UNIT, PIECES), mean, gain, PIECES),
+                    columns, UNIT, PIECES)
         error = combined(rows, gain, PIECES)
         for i in range(begin, end, SLOTS):
             word = tl.load(contexts_ptr + i + slot, mask=slot < end - i, other=0).to(tl.int64)
-            step = stepped(
-                zeros(SLOTS, UNIT, PIECES), error, tl.where(share > 0, part, one), PIECES
-            )
-            add_to_rows(
-                inputs_ptr + word[:, None] * columns,
-                (slot < end - i)[:, None],
-                step,
-                columns,
-                UNIT,
-                PIECES,
-            )
+            step = stepped(zeros(SLOTS, UNIT, PIECES), error, tl.where(share > 0, part, one),
+                           PIECES)
+            add_to_rows(inputs_ptr + word[:, None] * columns, (slot < end - i)[:, None], step,
+                        columns, UNIT, PIECES)
         loss = tl.zeros([MOST], tl.float32)
         if tl.load(noted_ptr + window):
             loss = tl.where(real, surprise(score, label), 0.0)
@@ -240,20 +180,10 @@ def learn_means(
 
 
 _LISTS = {
-    "inputs_ptr": "*fp32",
-    "outputs_ptr": "*fp32",
-    "contexts_ptr": "*i32",
-    "bounds_ptr": "*i64",
-    "rows_ptr": "*i32",
-    "labels_ptr": "*fp32",
-    "begins_ptr": "*i64",
-    "ends_ptr": "*i64",
-    "rates_ptr": "*fp32",
-    "noted_ptr": "*i1",
-    "losses_ptr": "*fp32",
-    "first": "i64",
-    "n_windows": "i64",
-    "columns": "i32",
+    "inputs_ptr": "*fp32", "outputs_ptr": "*fp32", "contexts_ptr": "*i32", "bounds_ptr": "*i64",
+    "rows_ptr": "*i32", "labels_ptr": "*fp32", "begins_ptr": "*i64", "ends_ptr": "*i64",
+    "rates_ptr": "*fp32", "noted_ptr": "*i1", "losses_ptr": "*fp32", "first": "i64",
+    "n_windows": "i64", "columns": "i32"
 }
 
 
@@ -261,27 +191,19 @@ def _case(columns: int, most: int, *, cbow: bool) -> CompileCase:
     """Rows of so many columns; a word and five negatives (8 rows), or a path in a Huffman tree
     (32)."""
     sizes = {"SLOTS": 8 if cbow else 16, "MOST": most, "UNIT": 64, "PIECES": columns // 64}
-    return CompileCase(
-        learn_means if cbow else learn_pairs,
-        "float32",
-        _LISTS | ({"share": "i32"} if cbow else {}),
-        sizes,
-        divisible=("columns",),
-        expects=("wide_load", "atomic", "vector_atomic"),
-        num_warps=warps(sizes),
-    )
+    return CompileCase(learn_means if cbow else learn_pairs, "float32",
+                       _LISTS | ({"share": "i32"} if cbow else {}), sizes, divisible=("columns",),
+                       expects=("wide_load", "atomic", "vector_atomic"), num_warps=warps(sizes))
 
 
 COMPILE_CASES = tuple(
     _case(columns, most, cbow=cbow)
     for cbow in (False, True)
-    for columns, most in ((320, 8), (128, 8), (320, 32))
-)
+    for columns, most in ((320, 8), (128, 8), (320, 32)))
 
 
-def window_update(
-    inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings
-) -> tuple[float, int]:
+def window_update(inputs: Tensor, outputs: Tensor, state: WindowState,
+                  how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the
     number of these pairs."""
     loss, pairs = torch.zeros((), dtype=torch.float64, device=inputs.device), 0
@@ -295,22 +217,14 @@ def window_update(
     return float(loss), pairs
 
 
-def _launch(
-    inputs: Tensor,
-    outputs: Tensor,
-    windows: Windows,
-    losses: Tensor,
-    state: WindowState,
-    how: Settings,
-) -> None:
+def _launch(inputs: Tensor, outputs: Tensor, windows: Windows, losses: Tensor, state: WindowState,
+            how: Settings) -> None:
     """As many programs at a time as may race; each has windows that follow each other in the
     text."""
     sizes, n, step = tile(state, how), len(losses), side_by_side(state, how)
-    options = (
-        blocks_for("learn_means" if how.cbow else "learn_pairs", inputs).options()
-        | {"num_warps": warps(sizes)}
-        | sizes
-    )
+    options = (blocks_for("learn_means" if how.cbow else "learn_pairs", inputs).options()
+               | {"num_warps": warps(sizes)}
+               | sizes)
     for first in range(0, n, step * options["RUN"]):
         grid = (min(step, -(-(n - first) // options["RUN"])),)
         arguments = (inputs, outputs, *windows, losses, first, n, inputs.shape[1])

@@ -15,9 +15,7 @@ __all__ = ["limit", "side_by_side", "tile", "warps"]
 
 UNIT = 64  # columns of a tile: sixteen lanes read a row of it, 16 bytes each
 NUMBERS_PER_WARP, MOST_WARPS = (
-    1280,
-    16,
-)  # of output rows in registers, and as many again for their changes
+    1280, 16)  # of output rows in registers, and as many again for their changes
 # Windows at work that may share a row: with 300 the loss grows without bounds, with 75 by 1 %.
 IN_FLIGHT = 64
 TOKENS_PER_PROGRAM = (
@@ -38,10 +36,8 @@ def tile(state: WindowState, how: Settings) -> dict[str, int]:
     most = int(np.diff(state.paths.offsets).max()) if how.hierarchical else how.negatives + 1
     unit = min(UNIT, _power_of_two(columns))
     return {
-        "SLOTS": min(slots, 8) if how.cbow else slots,
-        "MOST": _power_of_two(most),
-        "UNIT": unit,
-        "PIECES": -(-columns // unit),
+        "SLOTS": min(slots, 8) if how.cbow else slots, "MOST": _power_of_two(most), "UNIT": unit,
+        "PIECES": -(-columns // unit)
     }
 
 
@@ -58,30 +54,23 @@ def side_by_side(state: WindowState, how: Settings) -> int:
     if how.hierarchical:
         share = max(share, ROOT)
     else:
-        noise = np.where(
-            state.counts > 0, np.maximum(state.counts, 1e-300) ** state.noise_exponent, 0.0
-        )
-        share = max(
-            share, (how.negatives * noise / noise.sum() + kept / max(kept.sum(), 1e-300)).max()
-        )
+        noise = np.where(state.counts > 0,
+                         np.maximum(state.counts, 1e-300)**state.noise_exponent, 0.0)
+        share = max(share,
+                    (how.negatives * noise / noise.sum() + kept / max(kept.sum(), 1e-300)).max())
     return max(1, int(min(IN_FLIGHT / share, len(state.words) / TOKENS_PER_PROGRAM)))
 
 
 def limit(state: WindowState, how: Settings) -> str | None:
     """Why the kernel cannot train like this, with the remedy."""
     if how.deterministic or torch.are_deterministic_algorithms_enabled():
-        where = (
-            "deterministic=True"
-            if how.deterministic
-            else "torch.use_deterministic_algorithms(True)"
-        )
+        where = ("deterministic=True"
+                 if how.deterministic else "torch.use_deterministic_algorithms(True)")
         return (
-            f"{where} asks for one order of additions, and its programs race (deterministic=False)"
-        )
+            f"{where} asks for one order of additions, and its programs race (deterministic=False)")
     sizes = tile(state, how)
     if warps(sizes) > MOST_WARPS:
         return (
             f"{sizes['MOST']} outputs of {state.inputs.shape[1]} numbers do not fit into registers "
-            "(fewer negatives or dimensions)"
-        )
+            "(fewer negatives or dimensions)")
     return None

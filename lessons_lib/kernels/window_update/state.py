@@ -22,7 +22,7 @@ from .huffman import Paths, huffman_paths
 
 __all__ = [
     "PIECE", "Settings", "WindowState", "check_sound", "checked_settings", "cut", "flag",
-    "pieces_per_document",
+    "pieces_per_document"
 ]
 
 PIECE = 10_000  # tokens
@@ -120,10 +120,8 @@ class WindowState:
     def __post_init__(self) -> None:
         check_float("sample", self.sample, low=0.0)
         check_float("noise_exponent", self.noise_exponent)
-        self.words, self.offsets = (
-            whole("words", self.words, np.int32),
-            whole("offsets", self.offsets, np.int64),
-        )
+        self.words, self.offsets = (whole("words", self.words,
+                                          np.int32), whole("offsets", self.offsets, np.int64))
         self.inputs = _tensor("inputs", self.inputs)
         self.outputs = _tensor("outputs", self.outputs)
         self.counts = np.asarray(self.counts, dtype=np.float64)
@@ -134,8 +132,7 @@ class WindowState:
         if not (torch.isfinite(self.inputs).all() and torch.isfinite(self.outputs).all()):
             raise ValueError(
                 "inputs or outputs hold NaN, infinity or numbers beyond float32; expected finite "
-                "numbers up to 3.4e+38"
-            )
+                "numbers up to 3.4e+38")
         self.pieces = cut(self.offsets)
         self.keep = _kept(self.counts, self.sample)
         self.thresholds, self.others = alias_table(_noise(self.counts, self.noise_exponent))
@@ -152,21 +149,18 @@ class WindowState:
         if len(bounds) == 0 or bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any():
             raise ValueError(
                 f"offsets={shown(bounds)} are wrong; expected whole numbers that begin with 0, "
-                f"never fall and end with {n}"
-            )
+                f"never fall and end with {n}")
         if n and not 0 <= self.words.min() <= self.words.max() < n_words:
             raise ValueError(
                 f"words reach from {self.words.min()} to {self.words.max()}; expected ints in "
-                f"[0, {n_words - 1}]"
-            )
+                f"[0, {n_words - 1}]")
         self._check_shapes(n_words)
 
     def _check_shapes(self, n_inputs: int) -> None:
         a, b = tuple(self.inputs.shape), tuple(self.outputs.shape)
         if not (len(a) == len(b) == 2 and a[0] == n_inputs and a[1] == b[1] >= 1):
             raise ValueError(
-                f"inputs has shape {a}, outputs {b}; expected ({n_inputs}, d) and (rows, d)"
-            )
+                f"inputs has shape {a}, outputs {b}; expected ({n_inputs}, d) and (rows, d)")
 
     @property
     def paths(self) -> Paths:
@@ -220,13 +214,12 @@ def _tensor(name: str, values: Any) -> Tensor:
 def _noise(counts: np.ndarray, exponent: float) -> np.ndarray:
     """counts^exponent, 0 where a word never occurs."""
     with np.errstate(over="ignore"):
-        weights = np.where(counts > 0, np.maximum(counts, 1e-300) ** exponent, 0.0)
+        weights = np.where(counts > 0, np.maximum(counts, 1e-300)**exponent, 0.0)
         total = weights.sum()
     if not 0 < total < np.inf:
         raise ValueError(
             f"noise_exponent={exponent:g} makes the noise of {len(counts):,} words sum to "
-            f"{total:g}; use one between -1 and 1"
-        )
+            f"{total:g}; use one between -1 and 1")
     return weights
 
 
@@ -245,49 +238,31 @@ def _kept(counts: np.ndarray, sample: float) -> np.ndarray:
 def flag(name: str, value: Any) -> bool:
     """True or False, also of NumPy. Raises TypeError."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(
-            f"{name}={shown(value)} is {type(value).__name__}; expected True or False"
-        )
+        raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected True or False")
     return bool(value)
 
 
-def checked_settings(
-    state: WindowState,
-    *,
-    architecture: str,
-    objective: str,
-    window: int,
-    negatives: int,
-    learning_rate: float | tuple[float, float],
-    share_error: bool,
-    loss_every: int,
-    seed: int,
-    epoch: int,
-    pieces: tuple[int, int] | None,
-    threads: int,
-    deterministic: bool,
-    **more: Any,
-) -> Settings:
+def checked_settings(state: WindowState, *, architecture: str, objective: str, window: int,
+                     negatives: int, learning_rate: float | tuple[float, float], share_error: bool,
+                     loss_every: int, seed: int, epoch: int, pieces: tuple[int, int] | None,
+                     threads: int, deterministic: bool, **more: Any) -> Settings:
     """Settings as the implementations take them; ``more`` as it is. Raises TypeError, ValueError;
     also where the state's outputs have too few rows for them."""
     kinds = ("negative_sampling", "hierarchical_softmax")
     tree = check_choice("objective", objective, kinds) == "hierarchical_softmax"
     cbow = check_choice("architecture", architecture, ("skip_gram", "cbow")) == "cbow"
-    how = Settings(
-        cbow=cbow,
-        hierarchical=tree,
-        window=check_int("window", window, high=WIDEST),
-        negatives=0 if tree else check_int("negatives", negatives, high=MOST_NEGATIVES),
-        rates=_rates(learning_rate),
-        share_error=flag("share_error", share_error),
-        loss_every=check_int("loss_every", loss_every, low=0, high=256),
-        seed=check_int("seed", seed, low=0, high=2**63 - 1),
-        epoch=check_int("epoch", epoch, low=0, high=2**31 - 1),
-        pieces=part("pieces", pieces, state.n_pieces),
-        threads=check_int("threads", threads),
-        deterministic=flag("deterministic", deterministic),
-        **{"combine": "mean" if cbow else "", **more},
-    )
+    how = Settings(cbow=cbow, hierarchical=tree, window=check_int("window", window, high=WIDEST),
+                   negatives=0 if tree else check_int("negatives", negatives, high=MOST_NEGATIVES),
+                   rates=_rates(learning_rate), share_error=flag(
+                       "share_error", share_error), loss_every=check_int(
+                           "loss_every", loss_every, low=0, high=256), seed=check_int(
+                               "seed", seed, low=0, high=2**63 - 1), epoch=check_int(
+                                   "epoch", epoch, low=0, high=2**31 - 1), pieces=part(
+                                       "pieces", pieces, state.n_pieces), threads=check_int(
+                                           "threads", threads), deterministic=flag(
+                                               "deterministic", deterministic), **{
+                                                   "combine": "mean" if cbow else "", **more
+                                               })
     rows, needed = len(state.outputs), len(state.counts) - tree
     if rows < needed:
         what = "inner node" if tree else "word"
@@ -304,9 +279,7 @@ def _rates(learning_rate: float | tuple[float, float]) -> tuple[float, float]:
     return first, check_float("learning_rate", both[1], low=0.0)
 
 
-def check_sound(
-    state: WindowState, pieces: tuple[int, int], *, rows: int, parts: int = 1
-) -> None:
+def check_sound(state: WindowState, pieces: tuple[int, int], *, rows: int, parts: int = 1) -> None:
     """Check what compiled loops take on trust, because numbers become addresses there: arrays may
     have been changed since the state was made.
 
@@ -315,7 +288,7 @@ def check_sound(
     an output is. Raises ValueError.
     """
     width, n_words = state.inputs.shape[-1], len(state.counts)
-    bounds = state.pieces[pieces[0] : pieces[1] + 1]
+    bounds = state.pieces[pieces[0]:pieces[1] + 1]
     for name, columns in (("inputs", width), ("outputs", parts * width)):
         x = getattr(state, name)
         shaped = x.ndim == 2 and x.shape[1] == columns and width % ALIGNMENT == 0
@@ -323,23 +296,19 @@ def check_sound(
             raise ValueError(
                 f"state.{name} has become {x.dtype} of shape {tuple(x.shape)}; expected contiguous "
                 f"float32 rows, padded to a multiple of {ALIGNMENT}. Write into it: "
-                f"state.{name}[:, :state.dim] = …, or make a new state"
-            )
-    lengths, words = np.diff(bounds), state.words[max(0, bounds[0]) : bounds[-1]]
+                f"state.{name}[:, :state.dim] = …, or make a new state")
+    lengths, words = np.diff(bounds), state.words[max(0, bounds[0]):bounds[-1]]
     whole_text = words.dtype == np.int32 and words.ndim == 1 and len(words) == lengths.sum()
     if not whole_text or (lengths < 0).any() or (lengths > PIECE).any():
         raise ValueError(
             f"state.words or state.pieces was changed: {len(state.words)} words, pieces "
-            f"{shown(bounds)}. Make a new state"
-        )
+            f"{shown(bounds)}. Make a new state")
     if len(words) and not 0 <= words.min() <= words.max() < n_words:
         raise ValueError(
             f"state.words was changed and reaches from {words.min()} to {words.max()}; expected "
-            f"ints in [0, {n_words - 1}]"
-        )
+            f"ints in [0, {n_words - 1}]")
     tables = [len(x) for x in (state.keep, state.thresholds, state.others)]
     if len(state.inputs) < rows or tables != [n_words] * 3:
         raise ValueError(
             f"state.counts or state.inputs was changed: {n_words} words, tables of {tables}, "
-            f"{len(state.inputs)} rows of inputs, {rows} needed. Make a new state"
-        )
+            f"{len(state.inputs)} rows of inputs, {rows} needed. Make a new state")

@@ -19,27 +19,9 @@ import numpy as np
 from ...core.compiled import compiled
 from ...core.vector_code import get_f32, get_i32, get_i64, put_f32, put_i32, put_i64
 from .draws import GOLDEN, MIXING
-from .vectors import (
-    BIG,
-    SMALL,
-    TALL,
-    add_row,
-    apply_big,
-    apply_small,
-    copy_numbers,
-    copy_row,
-    draw_noise,
-    fetch_row,
-    mean_rows,
-    push_big,
-    push_small,
-    tile_1_big,
-    tile_1_small,
-    tile_2_big,
-    tile_2_small,
-    tile_4_big,
-    tile_4_small,
-)
+from .vectors import (BIG, SMALL, TALL, add_row, apply_big, apply_small, copy_numbers, copy_row,
+                      draw_noise, fetch_row, mean_rows, push_big, push_small, tile_1_big,
+                      tile_1_small, tile_2_big, tile_2_small, tile_4_big, tile_4_small)
 
 __all__ = ["AHEAD", "SEATS", "Plan", "Tables", "Text", "Workspace", "train"]
 
@@ -208,22 +190,16 @@ def _path_outputs(i: int, at: int, text: Text, ws: Workspace, start: int, stride
 
 
 @compiled(inline=True)
-def _word_outputs(
-    i: int, at: int, key: int, text: Text, plan: Plan, ws: Workspace, start: int, stride: int
-) -> int:
+def _word_outputs(i: int, at: int, key: int, text: Text, plan: Plan, ws: Workspace, start: int,
+                  stride: int) -> int:
     """A word and the negatives drawn against it; returns how many."""
     word, n = get_i32(ws.kept, i), 1 + plan.negatives
     first = np.uint64(get_i32(ws.places, i)) * np.uint64(1 + plan.draws) + np.uint64(1)
-    outputs, labels, weights = (
-        ws.outputs + 8 * (at + 1),
-        ws.labels + 4 * (at + 1),
-        ws.weights + 4 * (at + 1),
-    )
+    outputs, labels, weights = (ws.outputs + 8 * (at + 1), ws.labels + 4 * (at + 1),
+                                ws.weights + 4 * (at + 1))
     _put_output(at, start + word * stride, _ONE, _ONE, ws)
-    draw_noise(
-        key + first * _GOLDEN, plan.negatives, text.noise, plan.n_words, word, start, stride,
-        outputs, labels, weights,
-    )
+    draw_noise(key + first * _GOLDEN, plan.negatives, text.noise, plan.n_words, word, start, stride,
+               outputs, labels, weights)
     if plan.negatives >= BIG:
         # A word that was drawn twice is put into one place: blocks of outputs follow each other,
         # and the second would see what the first moved.
@@ -237,9 +213,8 @@ def _word_outputs(
 
 
 @compiled(inner=True)
-def _ask(
-    number: int, at: int, n: int, label: float, weight: float, ws: Workspace, address: int
-) -> int:
+def _ask(number: int, at: int, n: int, label: float, weight: float, ws: Workspace,
+         address: int) -> int:
     """Ask for an output row: labels and weights of one that a window asks for again add up. Returns
     how many rows are asked for now.
 
@@ -256,10 +231,8 @@ def _ask(
 
 
 @compiled(inner=True)
-def _asked_outputs(
-    i: int, n: int, at: int, key: int, text: Text, plan: Plan, ws: Workspace, start: int,
-    stride: int,
-) -> int:
+def _asked_outputs(i: int, n: int, at: int, key: int, text: Text, plan: Plan, ws: Workspace,
+                   start: int, stride: int) -> int:
     """Outputs that are met once, however often they are asked for: the words to guess, all around
     token i (or i itself where tokens are near), and negatives, which they share but for those that
     they are themselves. Returns how many; 0 for a token that stands alone."""
@@ -296,9 +269,8 @@ def _asked_outputs(
 
 
 @compiled(inline=True)
-def _draw_outputs(
-    first: int, last: int, n: int, key: int, text: Text, plan: Plan, ws: Workspace, tables: Tables
-) -> None:
+def _draw_outputs(first: int, last: int, n: int, key: int, text: Text, plan: Plan, ws: Workspace,
+                  tables: Tables) -> None:
     """Outputs of a block of windows around some of the n tokens of a piece."""
     at, start, stride = np.int64(0), tables.outputs, 4 * tables.columns * plan.parts
     for i in range(first, last):
@@ -326,10 +298,8 @@ def _fetch_outputs(first: int, last: int, ws: Workspace, width: int) -> None:
 
 
 @compiled(inline=True)
-def _learn(
-    inputs: int, targets: int, m: int, start: int, n: int, rate: float, frozen: bool, ws: Workspace,
-    width: int,
-) -> None:
+def _learn(inputs: int, targets: int, m: int, start: int, n: int, rate: float, frozen: bool,
+           ws: Workspace, width: int) -> None:
     """One step of m inputs and n outputs: gains tile by tile, then what they move; the outputs stay
     where they are if they are frozen."""
     k = 0
@@ -431,10 +401,8 @@ def _leave(i: int, text: Text, ws: Workspace, tables: Tables) -> None:
 
 
 @compiled(inner=True)
-def _gather(
-    i: int, n: int, left: int, right: int, tags: int, size: int, text: Text, plan: Plan,
-    ws: Workspace, tables: Tables,
-) -> tuple[int, int, int]:
+def _gather(i: int, n: int, left: int, right: int, tags: int, size: int, text: Text, plan: Plan,
+            ws: Workspace, tables: Tables) -> tuple[int, int, int]:
     """Put the rows of window i into ``contexts``, and into ``hidden`` what is made of them; returns
     where the table of inputs lies, how many rows there are, and of how many the mean is taken."""
     m, total, width, stride = np.int64(0), np.int64(0), tables.columns, 4 * tables.columns
@@ -479,10 +447,8 @@ def _gather(
 
 
 @compiled(inner=True)
-def _hand_out(
-    i: int, left: int, right: int, m: int, tags: int, total: int, text: Text, plan: Plan,
-    ws: Workspace, width: int,
-) -> None:
+def _hand_out(i: int, left: int, right: int, m: int, tags: int, total: int, text: Text, plan: Plan,
+              ws: Workspace, width: int) -> None:
     """Move the m rows of window i, or of tags alone, by the error of the one input made of them;
     tokens that are near note it for their rows."""
     share = _ONE / np.float32(total) if plan.mean and plan.share_error else _ONE
@@ -500,10 +466,8 @@ def _hand_out(
 
 
 @compiled(inline=True)
-def _windows(
-    first: int, last: int, n: int, tags: int, loss: float, text: Text, plan: Plan, ws: Workspace,
-    tables: Tables,
-) -> tuple[float, int]:
+def _windows(first: int, last: int, n: int, tags: int, loss: float, text: Text, plan: Plan,
+             ws: Workspace, tables: Tables) -> tuple[float, int]:
     """Learn from a block of windows around some of the n tokens of a piece; returns ``loss`` and
     the noted losses, and the number of their pairs."""
     pairs, width = 0, tables.columns * plan.parts
@@ -541,9 +505,8 @@ def _windows(
 
 
 @compiled
-def train(
-    text: Text, plan: Plan, ws: Workspace, tables: Tables, first: int, last: int
-) -> tuple[float, int]:
+def train(text: Text, plan: Plan, ws: Workspace, tables: Tables, first: int,
+          last: int) -> tuple[float, int]:
     """Go over pieces ``first`` to ``last``; returns the sum of the noted losses and the number of
     their pairs."""
     loss, pairs, stride = 0.0, 0, 4 * tables.columns

@@ -60,10 +60,8 @@ def slabs(state: WindowState, how: Settings) -> Iterator[tuple[int, int]]:
     tokens = max(1, ENTRIES_PER_SLAB // (how.window + how.negatives + 2))
     begin, whole = state.pieces[first], int(state.pieces[last] - state.pieces[first])
     n = max(1, -(-whole // tokens))
-    cuts = (
-        np.searchsorted(state.pieces[first : last + 1], begin + whole * np.arange(1, n) // n)
-        + first
-    )
+    cuts = (np.searchsorted(state.pieces[first:last + 1], begin + whole * np.arange(1, n) // n) +
+            first)
     yield from pairwise(np.unique(np.concatenate([[first], cuts, [last]])).tolist())
 
 
@@ -89,17 +87,14 @@ def _there(x: np.ndarray, like: Tensor) -> Tensor:
 
 def _kept(state: WindowState, how: Settings, part: tuple[int, int]) -> _Tokens:
     """Draw 0 of every token of some pieces, and the tokens that stay."""
-    begin, edges = (
-        int(state.pieces[part[0]]),
-        _there(state.pieces[part[0] : part[1] + 1], state.inputs),
-    )
-    words = _there(state.words[begin : state.pieces[part[1]]], state.inputs).long()
+    begin, edges = (int(state.pieces[part[0]]),
+                    _there(state.pieces[part[0]:part[1] + 1], state.inputs))
+    words = _there(state.words[begin:state.pieces[part[1]]], state.inputs).long()
     pieces = torch.repeat_interleave(edges.diff())
     places = torch.arange(begin, begin + len(words), device=words.device)
     keys = _mixed(
-        torch.arange(*part, device=words.device) * _signed(GOLDEN)
-        + _signed(epoch_key(how.seed, how.epoch))
-    )
+        torch.arange(*part, device=words.device) * _signed(GOLDEN) +
+        _signed(epoch_key(how.seed, how.epoch)))
     counters = keys[pieces] + (places - edges[pieces]) * (1 + how.negatives) * _signed(GOLDEN)
     numbers = _mixed(counters)
     stay = torch.nonzero(_shifted(numbers, 33) < _there(state.keep, words)[words]).squeeze(1)
@@ -116,18 +111,14 @@ def _neighbours(words: Tensor, own: Tensor, low: Tensor, high: Tensor) -> tuple[
     return words[at + (at >= own[window])].int(), bounds
 
 
-def _noise(
-    state: WindowState, centre: Tensor, counters: Tensor, negatives: int
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _noise(state: WindowState, centre: Tensor, counters: Tensor,
+           negatives: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Each centre and the words drawn against it: rows, labels, begins and ends."""
     n_words, draw = len(state.counts), torch.arange(1, negatives + 1, device=centre.device)
     x = _mixed(counters[:, None] + draw * _signed(GOLDEN))
     column = _shifted(_shifted(x, 32) * n_words, 32)
-    word = torch.where(
-        (x & 0x7FFFFFFF) < _there(state.thresholds, x)[column],
-        column,
-        _there(state.others, x)[column].long(),
-    )
+    word = torch.where((x & 0x7FFFFFFF) < _there(state.thresholds, x)[column], column,
+                       _there(state.others, x)[column].long())
     live = torch.cat([torch.ones_like(centre)[:, None] == 1, word != centre[:, None]], dim=1)
     ends = live.sum(1).cumsum(0)
     rows = torch.cat([centre[:, None], word], dim=1)[live].int()
@@ -154,16 +145,10 @@ def drawn_windows(state: WindowState, how: Settings, part: tuple[int, int]) -> W
     some = high - low > 1
     contexts = _neighbours(tokens.words, own[some], low[some], high[some])
     centre = tokens.words[some]
-    outputs = (
-        _paths(state, centre)
-        if how.hierarchical
-        else _noise(state, centre, tokens.counters[some], how.negatives)
-    )
+    outputs = (_paths(state, centre)
+               if how.hierarchical else _noise(state, centre, tokens.counters[some], how.negatives))
     done = tokens.places[some].double() / max(1, len(state.words))
     note = 256 // how.loss_every if how.loss_every else 0
-    return Windows(
-        *contexts,
-        *outputs,
-        (how.rates[0] + (how.rates[1] - how.rates[0]) * done).float(),
-        (tokens.numbers[some] & 0xFF) < note,
-    )
+    return Windows(*contexts, *outputs,
+                   (how.rates[0] + (how.rates[1] - how.rates[0]) * done).float(),
+                   (tokens.numbers[some] & 0xFF) < note)

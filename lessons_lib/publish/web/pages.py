@@ -27,9 +27,9 @@ LOADED_LINKS = ({
     "dns-prefetch", "apple-touch-icon"
 })
 LOADING = {
-    "script": ("src", ), "img": ("src", "srcset"), "source": ("src", "srcset"), "iframe": ("src", ),
-    "video": ("src", "poster"), "audio": ("src", ), "track": ("src", ), "object": ("data", ),
-    "embed": ("src", ), "use": ("href", "xlink:href"), "image": ("href", "xlink:href")
+    "script": ("src",), "img": ("src", "srcset"), "source": ("src", "srcset"), "iframe": ("src",),
+    "video": ("src", "poster"), "audio": ("src",), "track": ("src",), "object": ("data",),
+    "embed": ("src",), "use": ("href", "xlink:href"), "image": ("href", "xlink:href")
 }
 
 

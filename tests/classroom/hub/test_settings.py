@@ -46,7 +46,7 @@ def test_a_shared_folder_is_found_again_from_the_folder_of_the_hub(tmp_path, mon
 def test_others_are_let_in_by_https_alone(tmp_path):
     for name in ("cert.pem", "key.pem"):
         (tmp_path / name).touch()
-    hub = Hub(("anna", ), host="0.0.0.0", port=443, certificate=str(tmp_path / "cert.pem"),
+    hub = Hub(("anna",), host="0.0.0.0", port=443, certificate=str(tmp_path / "cert.pem"),
               key=str(tmp_path / "key.pem"))
     assert hub.address == "https://0.0.0.0:443/"
     assert Hub(("anna",), host="::1").address == "http://[::1]:8000/"

@@ -142,8 +142,8 @@ def chart_of(hub: Hub) -> tuple[dict, str]:
 
 def test_a_claim_is_made_only_for_models_that_were_asked_for(tmp_path):
     """Without the volume that it claims no server of the chart starts."""
-    (values, page), (asked, told) = chart_of(Hub(("anna", ))), chart_of(
-        Hub(("anna", ), models=str(tmp_path)))
+    (values, page), (asked, told) = chart_of(Hub(("anna",))), chart_of(
+        Hub(("anna",), models=str(tmp_path)))
     assert "models" not in str(values) and "HF_HUB_CACHE" not in values["singleuser"]["extraEnv"]
     assert "claimed as" not in page
     storage = asked["singleuser"]["storage"]
