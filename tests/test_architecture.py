@@ -66,7 +66,9 @@ def undocumented_methods(name: str, cls: ast.ClassDef) -> Iterator[str]:
         return
     for method in cls.body:
         public = isinstance(method, ast.FunctionDef) and not method.name.startswith("_")
-        if public and not ast.get_docstring(method):
+        if not public or any(ast.unparse(d).endswith(".setter") for d in method.decorator_list):
+            continue                              # a property's getter says what it is
+        if not ast.get_docstring(method):
             yield f"{name}:{method.lineno} {cls.name}.{method.name}"
 
 
