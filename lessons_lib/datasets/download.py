@@ -14,6 +14,7 @@ import contextlib
 import errno
 import hashlib
 import http.client
+import os
 import re
 import shutil
 import threading

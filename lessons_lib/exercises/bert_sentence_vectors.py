@@ -4,7 +4,7 @@ pieces, a mean with a mask, passes, what a vector does not see.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.random import Generator

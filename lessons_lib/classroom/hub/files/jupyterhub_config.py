@@ -7,5 +7,5 @@ from pathlib import Path
 
 from lessons_lib.classroom.hub import configure
 
-c = get_config()                                 # JupyterHub brings this function
+c = get_config()  # noqa: F821 (JupyterHub brings this function)
 configure(c, Path(__file__).parent)
