@@ -12,16 +12,13 @@ import importlib
 import sys
 from types import ModuleType
 
-_MODULE_OF = {
-    "OneHot": "one_hot", "BagOfWords": "bag_of_words", "TfIdf": "tfidf", "BM25": "bm25",
-    "LSA": "lsa", "Cooccurrences": "cooccurrences", "NAMED": "named", "named_encoder": "named"
-}
+_MODULE_OF = {"OneHot": "one_hot", "BagOfWords": "bag_of_words", "TfIdf": "tfidf", "BM25": "bm25",
+              "LSA": "lsa", "Cooccurrences": "cooccurrences", "NAMED": "named",
+              "named_encoder": "named"}
 _FUNCTIONS = ("cooccurrence", "ppmi")            # each in a module of the same name
 
-__all__ = [
-    "BM25", "LSA", "NAMED", "BagOfWords", "Cooccurrences", "OneHot", "TfIdf", "cooccurrence",
-    "named_encoder", "ngrams", "ppmi"
-]
+__all__ = ["BM25", "LSA", "NAMED", "BagOfWords", "Cooccurrences", "OneHot", "TfIdf", "cooccurrence",
+           "named_encoder", "ngrams", "ppmi"]
 
 
 def __getattr__(name: str):

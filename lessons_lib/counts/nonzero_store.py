@@ -45,8 +45,7 @@ class _LongArray:
             return self._array
         self._write(self._array[:0], flush=True)
         return (np.memmap(self._file, dtype=self._array.dtype, mode="r", shape=self._n)
-                if self._n
-                else self._array[:0])
+                if self._n else self._array[:0])
 
     def close(self) -> None:
         """Close the file; arrays on it stay."""

@@ -71,6 +71,5 @@ class OneHot(BagOfWords):
                 raise unknown_word(token, self.vocabulary_)
             columns.append(self.vocabulary_[token])
         n, indices = len(columns), np.array(columns, dtype=np.int32)
-        return sparse.csr_matrix(
-            (np.ones(n, dtype=np.int64), indices, np.arange(n + 1, dtype=np.int32)),
-            shape=(n, self.dim))
+        return sparse.csr_matrix((np.ones(n, dtype=np.int64), indices,
+                                  np.arange(n + 1, dtype=np.int32)), shape=(n, self.dim))

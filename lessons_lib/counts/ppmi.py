@@ -82,8 +82,7 @@ def _checked_counts(counts: object) -> sparse.csr_matrix:
     kind = getattr(getattr(counts, "dtype", None), "kind", "O")
     if kind not in "fiub" or getattr(counts, "ndim", 0) != 2:
         what = (f"shape {counts.shape}, dtype {counts.dtype}"
-                if hasattr(counts, "dtype")
-                else f"{type(counts).__name__}, {shown(counts)}")
+                if hasattr(counts, "dtype") else f"{type(counts).__name__}, {shown(counts)}")
         raise TypeError(f"counts is no matrix of real numbers ({what}); expected a sparse or dense "
                         "matrix with 2 axes. "
                         "Make one: cooccurrence(corpus)")

@@ -18,9 +18,8 @@ from ..core import check_array
 from .principal import moments_of
 from .rows import as_rows, blocks, unit
 
-__all__ = [
-    "cosine_in_basis", "cosine_under", "estimated_metric", "gram", "inner_product", "worst_cosine"
-]
+__all__ = ["cosine_in_basis", "cosine_under", "estimated_metric", "gram", "inner_product",
+           "worst_cosine"]
 
 
 def gram(basis: Any) -> np.ndarray:
@@ -111,8 +110,7 @@ def cosine_under(x: Any, y: Any, metric: Any) -> np.ndarray:
     """⟨x, y⟩_G / (‖x‖_G ‖y‖_G) of each row of x with the same row of y.
 
     With ``np.eye(k)`` it is the usual formula, with the metric of `estimated_metric` the cosine
-    after
-    whitening.
+    after whitening.
 
     Parameters
     ----------
@@ -166,8 +164,7 @@ def cosine_in_basis(x: Any, y: Any, basis: Any) -> np.ndarray:
 
 def worst_cosine(basis: Any) -> float:
     """The largest true cosine of two vectors whose coordinates are orthogonal: how wrong the
-    formula by
-    coordinates can be.
+    formula by coordinates can be.
 
     Parameters
     ----------

@@ -16,10 +16,8 @@ import numpy as np
 from ..core import check_int, generator
 from .rows import BLOCK, as_rows, blocks, power_of_two, unit
 
-__all__ = [
-    "RogueDimensions", "cosine_contributions", "cosine_regulariser", "mean_cosine",
-    "random_cosines", "rogue_dimensions", "standardise"
-]
+__all__ = ["RogueDimensions", "cosine_contributions", "cosine_regulariser", "mean_cosine",
+           "random_cosines", "rogue_dimensions", "standardise"]
 
 
 def mean_cosine(x: Any) -> float:

@@ -18,10 +18,8 @@ import numpy as np
 from ..core import check_array, check_int, shown
 from .rows import BLOCK, as_rows, norms, power_of_two
 
-__all__ = [
-    "BERT_FLOW_EDGES", "BERT_FLOW_KS", "FrequencyBins", "NormByFrequency", "binned_means",
-    "knn_by_frequency", "norm_by_frequency"
-]
+__all__ = ["BERT_FLOW_EDGES", "BERT_FLOW_KS", "FrequencyBins", "NormByFrequency", "binned_means",
+           "knn_by_frequency", "norm_by_frequency"]
 
 # the last one is printed as 1K, which cannot be meant
 BERT_FLOW_EDGES = (0, 100, 500, 5000, 10_000)
@@ -94,8 +92,7 @@ def binned_means(x: Any, y: Any, *, bins: int = 12) -> tuple[np.ndarray, np.ndar
     logs = np.log(x)
     width = (logs.max() - logs.min()) / check_int("bins", bins)
     bin_of = (np.minimum((logs - logs.min()) / width, bins - 1).astype(int)
-              if width > 0
-              else np.zeros(len(x), int))
+              if width > 0 else np.zeros(len(x), int))
     sizes = np.bincount(bin_of, minlength=bins)
     some = sizes > 0
     middle, mean = (np.bincount(bin_of, values, minlength=bins)[some] / sizes[some]
@@ -154,8 +151,7 @@ def norm_by_frequency(table: Any, counts: Any, *, exclude: Sequence[int] = (),
         Rows that are no words (special and unused tokens).
     least : int >= 1, default 1
         The count below which a word is left out: the vector of a word that was never read is still
-        the
-        random initialisation.
+        the random initialisation.
 
     Returns
     -------
@@ -238,9 +234,8 @@ def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLO
     """
     table, counts, rows = _ranked(table, counts, exclude, least)
     bounds = _bounds(edges, len(rows))
-    ks = tuple(
-        check_int(f"ks[{i}]", k, high=len(rows) - 1)
-        for i, k in enumerate(_listed("ks", ks, "numbers of neighbours, such as (3, 5, 7)")))
+    ks = tuple(check_int(f"ks[{i}]", k, high=len(rows) - 1)
+               for i, k in enumerate(_listed("ks", ks, "numbers of neighbours, such as (3, 5, 7)")))
     if not ks:
         raise ValueError("ks is empty; expected >= 1 numbers of neighbours, such as (3, 5, 7)")
     exponent = power_of_two(table)  # squares of huge and of tiny numbers stay inside the type
@@ -251,26 +246,20 @@ def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLO
     lengths = np.ldexp(norms(words), exponent)
     inside = [slice(low - asked.start, high - asked.start) for low, high in bounds.tolist()]
     with np.errstate(over="ignore"):
-        result = [
-            np.ldexp(np.array([[values[part, :k].mean()
-                                for k in ks]
-                               for part in inside]), factor)
-            for values, factor in ((distances, exponent), (dots, 2 * exponent))
-        ]
+        result = [np.ldexp(np.array([[values[part, :k].mean() for k in ks] for part in inside]),
+                           factor)
+                  for values, factor in ((distances, exponent), (dots, 2 * exponent))]
     if not np.isfinite(result[1]).all():
         raise ValueError(f"table holds numbers up to {np.abs(table).max():.3g}, whose dot products "
                          "are beyond float64; divide it by a number first")
-    return FrequencyBins(bounds, ks,
-                         np.array([lengths[low:high].mean() for low, high in bounds.tolist()]),
-                         *result)
+    return FrequencyBins(
+        bounds, ks, np.array([lengths[low:high].mean() for low, high in bounds.tolist()]), *result)
 
 
 def _bounds(edges: Sequence[int], n: int) -> np.ndarray:
     """First rank and the one after the last of every bin that holds a word, (bins, 2)."""
-    marks = ([
-        check_int(f"edges[{i}]", edge, low=0)
-        for i, edge in enumerate(_listed("edges", edges, "rising ranks, such as (0, 100, 500)"))
-    ])
+    marks = ([check_int(f"edges[{i}]", edge, low=0) for i, edge
+              in enumerate(_listed("edges", edges, "rising ranks, such as (0, 100, 500)"))])
     if len(marks) < 2 or any(b <= a for a, b in pairwise(marks)) or marks[0] >= n:
         raise ValueError(f"edges={shown(edges)} of {n} words; expected >= 2 rising ranks that "
                          f"begin below {n}")

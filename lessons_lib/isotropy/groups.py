@@ -50,8 +50,7 @@ class Groups:
 
     def random(self, *, seed: int = 0) -> Groups:
         """Groups of the same sizes, of rows drawn from the pool, none twice: the baseline with as
-        many
-        vectors.
+        many vectors.
 
         Parameters
         ----------
@@ -78,8 +77,7 @@ def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int |
         The sentence of each row.
     least : int >= 1, default 1
         How many rows a group needs, or how many different contexts where these are given (5 for
-        words
-        in the paper).
+        words in the paper).
     most : int >= 1, optional
         Rows of a group, drawn by chance where there are more; None for no limit.
     seed : int, default 0
@@ -106,8 +104,7 @@ def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int |
     labels = _labels(labels)
     pool = np.flatnonzero(labels != "" if labels.dtype.kind == "U" else labels >= 0)
     names, of_row = np.unique(labels[pool], return_inverse=True)
-    seen = (np.bincount(of_row, minlength=len(names))
-            if contexts is None
+    seen = (np.bincount(of_row, minlength=len(names)) if contexts is None
             else _different(of_row, _contexts(contexts, len(labels))[pool], len(names)))
     enough = seen >= check_int("least", least)
     if not enough.any():
@@ -125,9 +122,8 @@ def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int |
 
 
 def _labels(labels: Any) -> np.ndarray:
-    if isinstance(
-            labels,
-        (str, bytes)) or not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
+    if isinstance(labels, (str, bytes)) or not (isinstance(labels, Sequence)
+                                                or hasattr(labels, "__array__")):
         raise TypeError(f"labels={shown(labels)} is {type(labels).__name__}; expected a list or an "
                         "array, one label per row")
     array = np.asarray(labels)

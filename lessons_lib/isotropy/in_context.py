@@ -19,10 +19,8 @@ from .groups import Groups, group_rows
 from .rows import BLOCK, as_rows, blocks, power_of_two
 from .spectrum import share_of_first, values_of
 
-__all__ = [
-    "Adjusted", "Contextuality", "against_chance", "contextuality", "intra_sentence_similarity",
-    "maximum_explainable_variance", "self_similarity"
-]
+__all__ = ["Adjusted", "Contextuality", "against_chance", "contextuality",
+           "intra_sentence_similarity", "maximum_explainable_variance", "self_similarity"]
 
 
 def _checked(vectors: Any, groups: Groups) -> np.ndarray:
@@ -45,9 +43,8 @@ def _moments(vectors: np.ndarray, groups: Groups) -> Any:
     from .. import kernels
 
     s, d = len(groups), vectors.shape[1]
-    total = kernels.SegmentMoments(
-        *(torch.zeros(shape, dtype=torch.float64) for shape in ((s, d), (s, d), (s,))),
-        torch.zeros(s, dtype=torch.int64))
+    total = kernels.SegmentMoments(*(torch.zeros(shape, dtype=torch.float64) for shape
+                                     in ((s, d), (s, d), (s,))), torch.zeros(s, dtype=torch.int64))
     start = 0
     # a factor that cancels in every cosine
     for block in blocks(vectors, index=groups.rows, exponent=power_of_two(vectors)):
@@ -55,9 +52,8 @@ def _moments(vectors: np.ndarray, groups: Groups) -> Any:
         first, last = np.searchsorted(groups.offsets, start, side="right") - 1, np.searchsorted(
             groups.offsets, stop)
         bounds = np.clip(groups.offsets[first : last + 1], start, stop) - start
-        for sums, part in zip(
-                total, kernels.segment_moments(torch.from_numpy(block), bounds, backend="cpu"),
-                strict=True):
+        for sums, part in zip(total, kernels.segment_moments(torch.from_numpy(block), bounds,
+                                                             backend="cpu"), strict=True):
             sums[first:last] += part
         start = stop
     return total
@@ -137,8 +133,7 @@ def maximum_explainable_variance(vectors: Any, groups: Groups, *,
         Of `group_rows`.
     centred : bool, default False
         Take the mean of the occurrences away first, as the code of the paper does; the paper takes
-        them
-        as they are.
+        them as they are.
 
     Returns
     -------
@@ -229,10 +224,8 @@ def against_chance(measure: Callable[[Any, Groups], np.ndarray], vectors: Any, g
     """Measure groups, and with the same formula groups of as many random rows from the whole table.
 
     A baseline of another formula or another number of vectors is none: Ethayarajh's released
-    figures
-    subtract the share of one vector in 1000 random occurrences from that in a handful of them,
-    which
-    for GPT-2 falls far below zero.
+    figures subtract the share of one vector in 1000 random occurrences from that in a handful of
+    them, which for GPT-2 falls far below zero.
 
     Parameters
     ----------

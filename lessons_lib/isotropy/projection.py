@@ -55,8 +55,7 @@ def cone(x: Any, *, dim: int = 2) -> Cone:
     -------
     Cone
         The first axis points to where most of the rows are; of every other axis the entry of
-        largest
-        magnitude is positive.
+        largest magnitude is positive.
 
     Raises
     ------
@@ -93,8 +92,7 @@ def cone_angle(x: Any, *, share: float = 0.95) -> float:
     -------
     float
         Degrees: about 90 for many dimensions without a common direction, 0 for rows that all point
-        one
-        way, 180 where the directions cancel and there is no mean one.
+        one way, 180 where the directions cancel and there is no mean one.
 
     Raises
     ------

@@ -37,10 +37,8 @@ def published_layers(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     dict of str to (layers, values)
         ``mean_cosine`` of random words, ``intra_similarity`` of words and their sentence, ``norm``,
         ``self_similarity`` and ``explained`` (maximum explainable variance; not measured for layer
-        0),
-        both means over words and unadjusted, and ``explained_by_chance``, of 1000 random words,
-        which
-        is no baseline for ``explained``.
+        0), both means over words and unadjusted, and ``explained_by_chance``, of 1000 random words,
+        which is no baseline for ``explained``.
 
     Raises
     ------
@@ -54,9 +52,8 @@ def published_layers(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """
     check_choice("model", model, PUBLISHED_MODELS)
     space = load("embedding-space").values[model]
-    result = {
-        name: (np.arange(len(space[printed])), space[printed]) for name, printed in _SPACE.items()
-    }
+    result = {name: (np.arange(len(space[printed])), space[printed])
+              for name, printed in _SPACE.items()}
     table = load("contextual-statistics", model=model)
     for name, printed in _WORDS.items():
         rows = table.statistic == printed

@@ -78,8 +78,7 @@ def anisotropy(x: Any, *, counts: Any = None, exclude: Sequence[int] = (),
         Of each word; None for vectors of no words.
     exclude, least
         As in `norm_by_frequency`: they choose the rows of every figure, so that words that were
-        never
-        read do not look isotropic.
+        never read do not look isotropic.
 
     Returns
     -------

@@ -39,8 +39,8 @@ def as_rows(name: str, x: Any, *, min_rows: int = 1, look: bool = True) -> np.nd
     except ValueError as error:                   # rows of different lengths
         raise ValueError(f"{name} is no table: {str(error)[:120]}; expected rows of equal "
                          "length") from error
-    if not (array.ndim == 2 and array.dtype.kind == "f" and len(array) >= min_rows and
-            (not look or _finite(array))):
+    if not (array.ndim == 2 and array.dtype.kind == "f" and len(array) >= min_rows
+            and (not look or _finite(array))):
         array = check_array(name, array, min_rows=min_rows)  # converts, or says what is wrong
     if array.shape[1] == 0:
         raise ValueError(f"{name} has shape {array.shape}; expected >= 1 column")

@@ -42,10 +42,8 @@ def isoscore(x: Any) -> float:
     ι = ((d - δ² (d - √d))² - d) / (d (d - 1)) = (r - 1) / (d - 1)
 
     λ are the variances along the principal components; the printed steps reduce to their
-    participation
-    ratio r = (Σ λ)² / Σ λ². A shift, a rotation and a change of unit leave it as it is; few rows
-    lower
-    it (n rows span at most n - 1 dimensions). [rudman2022isoscore]
+    participation ratio r = (Σ λ)² / Σ λ². A shift, a rotation and a change of unit leave it as it
+    is; few rows lower it (n rows span at most n - 1 dimensions). [rudman2022isoscore]
 
     Examples
     --------

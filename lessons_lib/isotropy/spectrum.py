@@ -15,10 +15,8 @@ import numpy as np
 
 from .rows import BLOCK, as_rows, blocks, power_of_two, stable_signs
 
-__all__ = [
-    "effective_rank", "participation_ratio", "right_singular_vectors", "share_of_first",
-    "singular_spectrum", "singular_values", "top_share", "values_of"
-]
+__all__ = ["effective_rank", "participation_ratio", "right_singular_vectors", "share_of_first",
+           "singular_spectrum", "singular_values", "top_share", "values_of"]
 
 
 def _triangle(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0,
@@ -28,8 +26,7 @@ def _triangle(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int =
     """
     d, n = x.shape[1], len(x) if index is None else len(index)
     mean = (sum(block.sum(axis=0) for block in blocks(x, index=index, exponent=exponent)) / n
-            if centred
-            else 0.0)
+            if centred else 0.0)
     r, peak = np.zeros((0, d)), 0.0
     # many rows: R is factorised again with each block
     for block in blocks(x, index=index, exponent=exponent, step=max(4 * d, BLOCK // d)):

@@ -18,11 +18,9 @@ _MODULE_OF = {
     "split_documents": "evaluate"
 }
 
-__all__ = [
-    "MEASURES", "PLSA", "Counts", "GibbsLDA", "Hellinger", "OnlineLDA", "TopicMatch", "TopicModel",
-    "as_counts", "coherence_of", "completion_perplexity", "log_likelihood", "match_topics",
-    "split_documents"
-]
+__all__ = ["MEASURES", "PLSA", "Counts", "GibbsLDA", "Hellinger", "OnlineLDA", "TopicMatch",
+           "TopicModel", "as_counts", "coherence_of", "completion_perplexity", "log_likelihood",
+           "match_topics", "split_documents"]
 
 
 def __getattr__(name: str):

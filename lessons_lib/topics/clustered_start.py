@@ -56,6 +56,5 @@ def _weighted(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
     frequency = np.bincount(matrix.indices, minlength=matrix.shape[1])
     # a word that is everywhere keeps a trace: no row is zero
     weight = np.log((1 + matrix.shape[0]) / (1 + frequency)) + 1e-3
-    return sparse.csr_matrix(
-        (np.sqrt(matrix.data) * weight[matrix.indices], matrix.indices, matrix.indptr),
-        shape=matrix.shape)
+    return sparse.csr_matrix((np.sqrt(matrix.data) * weight[matrix.indices], matrix.indices,
+                              matrix.indptr), shape=matrix.shape)

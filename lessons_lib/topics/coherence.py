@@ -176,8 +176,8 @@ def _npmi_table(p: np.ndarray) -> np.ndarray:
     alone = np.diag(p)
     joint = p + EPSILON
     always = p >= 1.0  # 0 / 0; words that are always together tend to 1
-    return np.where(always, 1.0, np.log(joint / np.outer(alone, alone))
-                    / np.where(always, 1.0, -np.log(joint)))
+    return np.where(always, 1.0,
+                    np.log(joint / np.outer(alone, alone)) / np.where(always, 1.0, -np.log(joint)))
 
 
 def _npmi(p: np.ndarray) -> float:

@@ -14,9 +14,8 @@ from scipy.special import digamma, gammaln
 
 from .gibbs_kernel import CAP, sizes_of_cells, sizes_of_documents
 
-__all__ = [
-    "Sizes", "learned_alpha", "learned_beta", "log_joint", "sizes_by_topic", "sizes_of_words"
-]
+__all__ = ["Sizes", "learned_alpha", "learned_beta", "log_joint", "sizes_by_topic",
+           "sizes_of_words"]
 
 STEPS = 20                                      # of the fixed point each time
 # a topic that no document has would get 0, a prior that fits no data infinity

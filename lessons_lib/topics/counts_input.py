@@ -251,8 +251,7 @@ def _from_corpus(corpus: TokenCorpus, names: list[str] | None) -> Counts:
     tokens = corpus.vocabulary.tokens
     _check_ids(corpus.offsets, corpus.token_ids, len(tokens))
     same = names is None or names == list(tokens)
-    return _from_tokens(corpus.offsets, corpus.token_ids,
-                        list(tokens) if same else names,
+    return _from_tokens(corpus.offsets, corpus.token_ids, list(tokens) if same else names,
                         None if same else _columns_of(tokens, names))
 
 
@@ -293,9 +292,8 @@ def _checked_matrix(data: Any) -> sparse.csr_matrix:
                          f"words).{remedy}")
     matrix = _sparse_rows(data)
     _check_values(matrix)
-    counts = sparse.csr_matrix(
-        (matrix.data.astype(np.int32), matrix.indices.astype(np.int32), matrix.indptr.copy()),
-        shape=matrix.shape)
+    counts = sparse.csr_matrix((matrix.data.astype(np.int32), matrix.indices.astype(np.int32),
+                                matrix.indptr.copy()), shape=matrix.shape)
     counts.eliminate_zeros()
     counts.sort_indices()
     return counts
@@ -379,16 +377,14 @@ def _check_values(matrix: sparse.csr_matrix) -> None:
         return
     # NaN is unequal to itself
     whole = (np.ones(len(values), dtype=bool)
-             if values.dtype.kind in "iu"
-             else values == np.floor(values))
+             if values.dtype.kind in "iu" else values == np.floor(values))
     bad = np.flatnonzero(~(whole & (values >= 0) & (values <= _LARGEST)))
     if not len(bad):
         return
     at, value = int(bad[0]), values[bad[0]].item()
     document = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
-    hint = (" Is this TF-IDF? Pass the counts it was made from"
-            if np.isfinite(value) and value > 0 and value != np.floor(value)
-            else "")
+    hint = (" Is this TF-IDF? Pass the counts it was made from" if np.isfinite(value) and value > 0
+            and value != np.floor(value) else "")
     raise ValueError(f"data[{document}, {matrix.indices[at]}]={shown(value)} (document {document}, "
                      f"word {matrix.indices[at]}; {len(bad)} such "
                      f"entries) is no count; expected whole numbers in [0, {_LARGEST}].{hint}")

@@ -17,9 +17,8 @@ from scipy import sparse
 from ..core import check_array, generator
 from .counts_input import Counts, as_counts
 
-__all__ = [
-    "TopicMatch", "completion_perplexity", "log_likelihood", "match_topics", "split_documents"
-]
+__all__ = ["TopicMatch", "completion_perplexity", "log_likelihood", "match_topics",
+           "split_documents"]
 
 _AT_ONCE = 1 << 22                               # numbers gathered at a time, 32 MB
 _MOST_TOKENS = 1 << 27                           # that are dealt one by one, at about 50 bytes each

@@ -81,8 +81,8 @@ def _log_sum(a: np.ndarray, b: np.ndarray) -> float:
 
 @compiled
 def document_bounds(cells: tuple[np.ndarray, np.ndarray, np.ndarray], gamma: np.ndarray,
-                    alpha: np.ndarray, topics: tuple[np.ndarray,
-                                                     np.ndarray], first: int, last: int) -> float:
+                    alpha: np.ndarray, topics: tuple[np.ndarray, np.ndarray], first: int,
+                    last: int) -> float:
     """The bound's share of documents ``first`` to ``last``.
 
     Parameters: cells, CSR as (offsets, slots, counts); gamma (D, K); alpha (K,); topics, for each
@@ -104,8 +104,8 @@ def document_bounds(cells: tuple[np.ndarray, np.ndarray, np.ndarray], gamma: np.
             weight[k] = math.exp(mean_log[k])
         for e in range(offsets[d], offsets[d + 1]):
             p = _product(weight, weights[slots[e]])
-            bound += counts[e] * (math.log(p) if p > UNDERFLOW else _log_sum(
-                mean_log, mean_logs[slots[e]]))
+            bound += counts[e] * (math.log(p)
+                                  if p > UNDERFLOW else _log_sum(mean_log, mean_logs[slots[e]]))
     return bound
 
 

@@ -13,10 +13,8 @@ import numpy as np
 
 from ..core.compiled import compiled
 
-__all__ = [
-    "FLOOR", "HEADROOM", "LEAST", "add_expected", "exp_digamma", "expected_words",
-    "infer_documents", "order_by_word"
-]
+__all__ = ["FLOOR", "HEADROOM", "LEAST", "add_expected", "exp_digamma", "expected_words",
+           "infer_documents", "order_by_word"]
 
 f32 = np.float32
 # a row of exp(digamma) is scaled to about 2^56 and cut at 2^-100: products of two stay in float32's

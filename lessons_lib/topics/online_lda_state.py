@@ -23,10 +23,8 @@ from .counts_input import Counts
 from .online_lda_bound import document_bounds, log_gamma_digamma, topic_bounds
 from .online_lda_kernel import LEAST, expected_words, order_by_word
 
-__all__ = [
-    "BLOCK", "Batch", "Each", "TopicWords", "lower_bound", "mixtures", "runs", "thread_map",
-    "uniform_gamma"
-]
+__all__ = ["BLOCK", "Batch", "Each", "TopicWords", "lower_bound", "mixtures", "runs", "thread_map",
+           "uniform_gamma"]
 
 # numbers (entries times topics) that one compiled call works on: about a millisecond
 BLOCK = 1 << 20

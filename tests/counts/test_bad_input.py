@@ -175,9 +175,9 @@ def refused(call, error, words: str) -> None:
     assert not missing, f"{caught.value} lacks {missing}"
 
 
-@pytest.mark.parametrize(("method", "settings", "error", "words"), [
-    *[(method, *row) for method in METHODS for row in SETTINGS],
-    *[(method, *row) for method in WITH_NGRAMS for row in NGRAMS], *OWN])
+@pytest.mark.parametrize(("method", "settings", "error", "words"),
+                         [*[(method, *row) for method in METHODS for row in SETTINGS],
+                          *[(method, *row) for method in WITH_NGRAMS for row in NGRAMS], *OWN])
 def test_P01_to_P27_a_wrong_setting_is_refused_in_fit(method, settings, error, words):
     settings = {name: iter(["a"]) if hasattr(value, "__next__") else value
                 for name, value in settings.items()}           # an iterator is read once

@@ -14,17 +14,15 @@ from lessons_lib.core import DataWarning, NotFittedError
 from lessons_lib.counts import BagOfWords
 
 ARRAYS = ("data", "indices", "indptr")
-WORDS = [
-    "the", "The", "THE", "cat", "Cat", "a", "I", "naïve", "NAÏVE", "cafe\u0301", "café", "ΟΔΟΣ",
-    "Σ", "İstanbul", "straße", "STRASSE", "我爱", "你好", "שלום", "x_1", "don't", "e-mail", "👩\u200d👧",
-    "\u212a", "\u023a", "²", "①", "new york", "\0", "of", "and", "internationalisation"
-]
+WORDS = ["the", "The", "THE", "cat", "Cat", "a", "I", "naïve", "NAÏVE", "cafe\u0301", "café",
+         "ΟΔΟΣ", "Σ", "İstanbul", "straße", "STRASSE", "我爱", "你好", "שלום", "x_1", "don't", "e-mail",
+         "👩\u200d👧", "\u212a", "\u023a", "²", "①", "new york", "\0", "of", "and",
+         "internationalisation"]
 GAPS = [" ", "  ", "\t", "\n", "\r\n", "\u00a0", "\u2003 ", "\x1c", "", ".", ", "]
 words_and_gaps = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(GAPS)),
                           max_size=12).map(lambda parts: "".join(map("".join, parts)))
-texts = st.lists(
-    st.one_of(words_and_gaps, st.text(st.characters(exclude_categories=["Cs"]), max_size=15)),
-    min_size=1, max_size=7)
+texts = st.lists(st.one_of(words_and_gaps, st.text(st.characters(exclude_categories=["Cs"]),
+                                                   max_size=15)), min_size=1, max_size=7)
 ranges = st.tuples(st.integers(1, 3), st.integers(0,
                                                   2)).map(lambda ends: (ends[0], ends[0] + ends[1]))
 bag_settings = st.fixed_dictionaries({"ngram_range": ranges}, optional={
@@ -67,10 +65,8 @@ def test_matrix_and_vocabulary_are_scikit_learns(documents, others, chosen):
     assert both(documents, others, **chosen)
 
 
-@given(
-    texts,
-    st.sets(st.sampled_from(["the", "cat", "the cat", "naïve", "x", "a  b", "", "我爱", " c", "th"]),
-            min_size=1), bag_settings)
+@given(texts, st.sets(st.sampled_from(["the", "cat", "the cat", "naïve", "x", "a  b", "", "我爱",
+                                       " c", "th"]), min_size=1), bag_settings)
 def test_a_given_vocabulary_is_counted_as_scikit_learn_counts_it(documents, vocabulary, chosen):
     ours, theirs = BagOfWords(vocabulary=vocabulary, **chosen), CountVectorizer(
         vocabulary=vocabulary, **chosen)
@@ -93,12 +89,11 @@ def wikipedia_paragraphs(n: int) -> list[str]:
     return [line for line in lines if len(line) > 200 and not line.isascii()][:n]
 
 
-@pytest.mark.parametrize(
-    "chosen",
-    [{}, {"ngram_range": (1, 2), "min_df": 2}, {"stop_words": "english", "max_features": 500}, {
-        "analyzer": "char_wb", "ngram_range": (2, 4), "max_df": 0.5
-    }, {"analyzer": "char", "ngram_range": (1, 2)},
-     {"token_pattern": r"(?u)\b\w+\b", "lowercase": False, "ngram_range": (2, 3)}])
+@pytest.mark.parametrize("chosen", [
+    {}, {"ngram_range": (1, 2), "min_df": 2}, {"stop_words": "english", "max_features": 500},
+    {"analyzer": "char_wb", "ngram_range": (2, 4), "max_df": 0.5},
+    {"analyzer": "char", "ngram_range": (1, 2)},
+    {"token_pattern": r"(?u)\b\w+\b", "lowercase": False, "ngram_range": (2, 3)}])
 def test_real_text_with_many_scripts_gives_scikit_learns_matrix(chosen):
     paragraphs = wikipedia_paragraphs(200)
     assert len(paragraphs) == 200 and max(map(max, paragraphs)) > "\u3000"
@@ -120,9 +115,8 @@ def test_wikipedia_sentences_give_scikit_learns_matrix(lessons_data, chosen):
                          [{}, {"ngram_range": (1, 3)}, {"analyzer": "char", "ngram_range": (2, 3)},
                           {"token_pattern": "[a-z]+"}, {"stop_words": ["the"], "max_features": 20}])
 def test_neither_threads_nor_block_borders_change_the_matrix(chosen, monkeypatch):
-    documents = ([
-        f"The cat number {i} of {i % 7} sat on ΟΔΟΣ {i % 5}, Zoë's mat" for i in range(500)
-    ])
+    documents = ([f"The cat number {i} of {i % 7} sat on ΟΔΟΣ {i % 5}, Zoë's mat"
+                  for i in range(500)])
     whole = BagOfWords(threads=1, **chosen)
     expected = whole.fit_transform(documents)
     monkeypatch.setattr("lessons_lib.text.scanner._CUT", 1)
@@ -155,9 +149,7 @@ def test_ngram_counts_add_up_to_length_minus_n_plus_one(documents, n):
         warnings.simplefilter("ignore")
         totals = BagOfWords((n, n), token_pattern=r"\w+").fit_transform(documents).sum(axis=1)
     assert np.asarray(totals).ravel().tolist() == [
-        max(0,
-            len(re.findall(r"\w+", text.lower())) - n + 1) for text in documents
-    ]
+        max(0, len(re.findall(r"\w+", text.lower())) - n + 1) for text in documents]
 
 
 def test_ties_of_max_features_fall_as_in_scikit_learn():

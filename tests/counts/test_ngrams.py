@@ -14,6 +14,5 @@ def test_there_are_length_minus_n_plus_one_runs_of_neighbours(tokens, n):
 
 
 def test_the_bigrams_of_the_worked_example():
-    assert [" ".join(gram) for gram in ngrams(["I", "love", "machine", "learning"], 2)] == [
-        "I love", "love machine", "machine learning"
-    ]
+    assert [" ".join(gram) for gram in ngrams(["I", "love", "machine", "learning"],
+                                              2)] == ["I love", "love machine", "machine learning"]

@@ -14,11 +14,11 @@ EXAMPLE = ["I love machine learning.", "I love machine learning. Machine learnin
 VOCABULARY = ["i", "love", "machine", "learning", "is", "great"]
 words = st.sampled_from(["the", "The", "cat", "naïve", "我爱", "ΟΔΟΣ", "dog", "x y", "zz"])
 texts = st.lists(st.lists(words, max_size=8).map(" ".join), min_size=1, max_size=6)
-choices = st.fixed_dictionaries({}, optional={
-    "norm": st.sampled_from(["l1", "l2", None]), "use_idf": st.booleans(),
-    "smooth_idf": st.booleans(), "sublinear_tf": st.booleans(), "ngram_range": st.sampled_from(
-        [(1, 1), (1, 2)]), "binary": st.booleans(), "max_df": st.sampled_from([1.0, 0.7])
-})
+choices = st.fixed_dictionaries(
+    {}, optional={"norm": st.sampled_from(["l1", "l2", None]), "use_idf": st.booleans(),
+                  "smooth_idf": st.booleans(), "sublinear_tf": st.booleans(),
+                  "ngram_range": st.sampled_from([(1, 1), (1, 2)]), "binary": st.booleans(),
+                  "max_df": st.sampled_from([1.0, 0.7])})
 
 
 @given(texts, texts, choices)
@@ -37,9 +37,8 @@ def test_weights_are_scikit_learns(documents, others, chosen):
         assert got.dtype == np.float64 and np.array_equal(
             got.indices, expected.indices) and np.array_equal(got.indptr, expected.indptr)
         np.testing.assert_allclose(got.data, expected.data, rtol=1e-14)
-        np.testing.assert_allclose(
-            ours.transform(others).toarray(),
-            theirs.transform(others).toarray(), rtol=1e-14)
+        np.testing.assert_allclose(ours.transform(others).toarray(),
+                                   theirs.transform(others).toarray(), rtol=1e-14)
     if chosen.get("use_idf", True):
         np.testing.assert_allclose(ours.idf_, theirs.idf_, rtol=1e-15)
     else:
@@ -75,6 +74,5 @@ def test_every_row_with_a_token_has_length_one(documents):
 
 def test_the_number_of_threads_changes_no_bit():
     documents = [f"word{i % 17} word{i % 5} other{i}" for i in range(400)]
-    assert np.array_equal(
-        TfIdf(threads=1).fit_transform(documents).data,
-        TfIdf(threads=2).fit_transform(documents).data)
+    assert np.array_equal(TfIdf(threads=1).fit_transform(documents).data,
+                          TfIdf(threads=2).fit_transform(documents).data)

@@ -19,9 +19,8 @@ def cosines(a, b):
 @given(st.integers(0, 1000), st.integers(1, 4), st.integers(0, 3))
 def test_the_metric_gives_what_the_vectors_themselves_give(seed, k, more):
     rng = np.random.default_rng(seed)
-    basis, x, y = rng.normal(size=(k, k + more)) + 0.3, rng.normal(size=(5,
-                                                                         k)), rng.normal(size=(5,
-                                                                                               k))
+    basis, x, y = rng.normal(size=(k, k +
+                                   more)) + 0.3, rng.normal(size=(5, k)), rng.normal(size=(5, k))
     g = isotropy.gram(basis)
     assert isotropy.inner_product(x, y, g) == pytest.approx(((x @ basis) * (y @ basis)).sum(axis=1),
                                                             abs=1e-9)

@@ -104,8 +104,8 @@ def test_standardised_dimensions_have_mean_0_and_variance_1(cloud):
     z = isotropy.standardise(x)
     assert z.mean(axis=0) == pytest.approx(0, abs=1e-9) and z.std(axis=0)[:4] == pytest.approx(
         1, abs=1e-9)
-    assert np.array_equal(z[:, 4], np.zeros(40)) and isotropy.standardise(x.astype(
-        np.float16)).dtype == np.float32
+    assert np.array_equal(z[:, 4], np.zeros(40)) and isotropy.standardise(
+        x.astype(np.float16)).dtype == np.float32
 
 
 def test_V23_blocks_give_the_figures_of_the_whole(cloud, request):
@@ -113,9 +113,8 @@ def test_V23_blocks_give_the_figures_of_the_whole(cloud, request):
     whole = isotropy.random_cosines(x,
                                     70), isotropy.cosine_contributions(x), isotropy.standardise(x)
     request.getfixturevalue("small_blocks")
-    for again, before in zip(
-        (isotropy.random_cosines(x, 70), isotropy.cosine_contributions(x), isotropy.standardise(x)),
-            whole, strict=True):
+    for again, before in zip((isotropy.random_cosines(x, 70), isotropy.cosine_contributions(x),
+                              isotropy.standardise(x)), whole, strict=True):
         assert again == pytest.approx(before, abs=1e-14)
 
 

@@ -182,9 +182,8 @@ def test_V04_distances_of_huge_and_tiny_vectors_are_right(table, scale):
         plain.distances, rel=1e-9) and found.norms / scale == pytest.approx(plain.norms, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"ks": 3}, {"ks": "3"}, {"edges": 5}, {"exclude": None}, {"exclude": 3}, {"exclude": "the"}])
+@pytest.mark.parametrize("options", [{"ks": 3}, {"ks": "3"}, {"edges": 5}, {"exclude": None},
+                                     {"exclude": 3}, {"exclude": "the"}])
 def test_one_value_where_a_list_is_expected(table, options):
     with pytest.raises(TypeError, match=rf"{next(iter(options))}=.* expected a list of"):
         isotropy.knn_by_frequency(table, COUNTS, **{"edges": (0, 70)} | options)

@@ -11,19 +11,15 @@ from lessons_lib.isotropy import group_rows
 
 
 def as_dict(groups):
-    return {
-        label: groups.rows[a:b].tolist() for label, a, b in zip(
-            groups.labels.tolist(), groups.offsets[:-1], groups.offsets[1:], strict=True)
-    }
+    return {label: groups.rows[a:b].tolist() for label, a, b
+            in zip(groups.labels.tolist(), groups.offsets[:-1], groups.offsets[1:], strict=True)}
 
 
-@given(
-    st.lists(st.integers(-1, 4), min_size=1, max_size=30).filter(lambda labels: max(labels) >= 0),
-    st.integers(1, 2))
+@given(st.lists(st.integers(-1, 4), min_size=1,
+                max_size=30).filter(lambda labels: max(labels) >= 0), st.integers(1, 2))
 def test_groups_are_those_of_a_dictionary(labels, least):
-    expected = {
-        k: [i for i, label in enumerate(labels) if label == k] for k in sorted(set(labels) - {-1})
-    }
+    expected = {k: [i for i, label in enumerate(labels) if label == k]
+                for k in sorted(set(labels) - {-1})}
     expected = {k: rows for k, rows in expected.items() if len(rows) >= least}
     if not expected:
         with pytest.raises(ValueError, match="labels hold"):
@@ -66,10 +62,8 @@ def test_random_groups_have_the_sizes_and_no_row_twice():
         chance.rows) <= set(range(8))
     # also from groups that were too small
     assert any(7 in groups.random(seed=s).rows for s in range(10))
-    assert np.array_equal(
-        chance.rows,
-        groups.random(seed=2).rows) and not np.array_equal(chance.rows,
-                                                           groups.random(seed=3).rows)
+    assert np.array_equal(chance.rows, groups.random(seed=2).rows) and not np.array_equal(
+        chance.rows, groups.random(seed=3).rows)
 
 
 @pytest.mark.parametrize(("labels", "options", "error", "said"),

@@ -89,8 +89,8 @@ def test_V02_a_zero_vector_has_cosine_0_and_counts():
     x = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
     assert self_similarity(x, group_rows([0, 0, 0]))[0] == pytest.approx(1 / 3, abs=1e-12)
     assert intra_sentence_similarity(x, group_rows([0, 0, 0]))[0] == pytest.approx(2 / 3, abs=1e-12)
-    assert intra_sentence_similarity(np.array([[1.0, 0.0], [-1.0, 0.0]]), group_rows([0,
-                                                                                      0]))[0] == 0
+    assert intra_sentence_similarity(np.array([[1.0, 0.0], [-1.0, 0.0]]),
+                                     group_rows([0, 0]))[0] == 0
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -174,9 +174,8 @@ def test_contextuality_holds_every_measure_of_a_layer(tokens):
 def test_contextuality_takes_words_as_text(tokens):
     x, words, sentences = tokens
     names = [f"w{w:02d}" for w in words]
-    assert np.array_equal(
-        isotropy.contextuality(x, names, sentences).explained.raw,
-        isotropy.contextuality(x, words, sentences).explained.raw)
+    assert np.array_equal(isotropy.contextuality(x, names, sentences).explained.raw,
+                          isotropy.contextuality(x, words, sentences).explained.raw)
 
 
 @pytest.mark.parametrize("measure", MEASURES)

@@ -41,9 +41,8 @@ def test_the_means_over_words_are_the_printed_ones(lessons_data, model):
     for name, printed in PRINTED[model].items():
         layers, values = found[name]
         assert values == pytest.approx(printed, abs=0.00051), name
-        assert layers.tolist() == list(
-            range(name == "explained",
-                  len(printed) + (name == "explained")))
+        assert layers.tolist() == list(range(name == "explained",
+                                             len(printed) + (name == "explained")))
 
 
 @pytest.mark.data

@@ -22,10 +22,8 @@ def test_every_figure_is_that_of_its_own_function(cloud):
         "partition": isotropy.partition_isotropy(x), "rogue_share": rogue.shares.sum(),
         "mean_norm": np.linalg.norm(x, axis=1).mean(), "norm_frequency": None
     }
-    assert asdict(found) == {
-        name: pytest.approx(value, abs=1e-12) if value is not None else None
-        for name, value in expected.items()
-    }
+    assert asdict(found) == {name: pytest.approx(value, abs=1e-12) if value is not None else None
+                             for name, value in expected.items()}
 
 
 def test_counts_choose_the_rows_of_every_figure(cloud):
@@ -34,9 +32,8 @@ def test_counts_choose_the_rows_of_every_figure(cloud):
     found = isotropy.anisotropy(more, counts=np.concatenate([[999] * 3, counts, [0, 0]]),
                                 exclude=[0, 1, 2])
     alone = isotropy.anisotropy(x[::-1], counts=counts[::-1])
-    assert asdict(found) == {
-        name: pytest.approx(value, abs=1e-10) for name, value in asdict(alone).items()
-    } and found.n == 80
+    assert asdict(found) == {name: pytest.approx(value, abs=1e-10)
+                             for name, value in asdict(alone).items()} and found.n == 80
     assert found.norm_frequency == pytest.approx(
         np.corrcoef(np.linalg.norm(x, axis=1), np.log(counts))[0, 1], abs=1e-12)
 

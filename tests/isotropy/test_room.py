@@ -35,14 +35,12 @@ MEASURES = {
         x, isotropy.group_rows(LABELS[:len(x)])), "singular_values": isotropy.singular_values,
     "standardise": isotropy.standardise, "top_share": isotropy.top_share
 }
-ONE_ROW_IS_ENOUGH = {
-    "cone_angle", "effective_rank", "partition_isotropy", "participation_ratio", "self_similarity",
-    "intra_sentence_similarity", "maximum_explainable_variance", "singular_values", "top_share"
-}
-SCALE_FREE = set(MEASURES) - {
-    "anisotropy", "cone", "estimated_metric", "knn_by_frequency", "norm_by_frequency",
-    "partition_isotropy", "singular_values", "standardise"
-}
+ONE_ROW_IS_ENOUGH = {"cone_angle", "effective_rank", "partition_isotropy", "participation_ratio",
+                     "self_similarity", "intra_sentence_similarity", "maximum_explainable_variance",
+                     "singular_values", "top_share"}
+SCALE_FREE = set(MEASURES) - {"anisotropy", "cone", "estimated_metric", "knn_by_frequency",
+                              "norm_by_frequency", "partition_isotropy", "singular_values",
+                              "standardise"}
 
 
 @pytest.fixture(params=MEASURES)
@@ -95,12 +93,8 @@ def test_V08_half_precision_is_taken_as_the_numbers_it_holds(name, x):
 def test_V09_no_memory_layout_shows_and_nothing_is_written(measure, x, tmp_path):
     before, expected = x.copy(), measure(x)
     np.save(tmp_path / "x.npy", x)
-    views = [
-        np.asfortranarray(x),
-        np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1],
-        x.astype(">f8"),
-        np.load(tmp_path / "x.npy", mmap_mode="r")
-    ]
+    views = [np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1],
+             x.astype(">f8"), np.load(tmp_path / "x.npy", mmap_mode="r")]
     for view in views:
         view.flags.writeable = False
         assert np.array_equal(measure(view), expected)
@@ -126,9 +120,8 @@ def test_V21_no_vector_is_refused_and_one_is_measured(name, x):
     assert np.isfinite(MEASURES[name](x[:1])).all()
 
 
-@pytest.mark.parametrize(
-    "name",
-    sorted(set(MEASURES) - {"cone", "cone_angle", "anisotropy", "isoscore", "estimated_metric"}))
+@pytest.mark.parametrize("name", sorted(set(MEASURES) - {"cone", "cone_angle", "anisotropy",
+                                                         "isoscore", "estimated_metric"}))
 def test_V02_a_table_of_zeros_gives_finite_figures(name):
     assert np.isfinite(MEASURES[name](np.zeros((60, 4)))).all()
 

@@ -64,11 +64,8 @@ def test_the_ratio_of_truncated_svd_is_another_number_and_that_of_pca_the_centre
 
 @pytest.mark.slow
 def test_the_top_share_falls_with_the_number_of_vectors(cloud):
-    shares = [
-        np.mean([isotropy.top_share(cloud(n, 20, mean=0.2, seed=s))
-                 for s in range(20)])
-        for n in (10, 100, 1000)
-    ]
+    shares = [np.mean([isotropy.top_share(cloud(n, 20, mean=0.2, seed=s)) for s in range(20)])
+              for n in (10, 100, 1000)]
     # same cloud: a baseline needs as many vectors
     assert shares[0] > shares[1] + 0.05 > shares[2] + 0.05
 

@@ -44,8 +44,8 @@ def cosines(z: np.ndarray) -> np.ndarray:
 def close(found: np.ndarray, expected: np.ndarray, tolerance: float = 0.0, *,
           rel: float = 0.0) -> bool:
     """``pytest.approx`` looks at one number at a time; tables are too large for that."""
-    return (found.shape == expected.shape and bool(
-        (np.abs(found - expected) <= tolerance + rel * np.abs(expected)).all()))
+    return (found.shape == expected.shape
+            and bool((np.abs(found - expected) <= tolerance + rel * np.abs(expected)).all()))
 
 
 @pytest.fixture
@@ -86,11 +86,9 @@ def test_float32_vectors_leave_with_covariance_1_too_however_uneven_they_were(co
 def test_float32_products_are_taken_only_where_they_lose_nothing(x):
     even, steep = Whitening().fit(uneven(300, 12, condition=10)), Whitening().fit(
         uneven(300, 12, condition=1e5))
-    assert [
-        w._solve().forward.working(np.dtype(kind))
-        for w in (even, steep)
-        for kind in ("f2", "f4", "f8")
-    ] == [np.float32, np.float32, np.float64, np.float64, np.float64, np.float64]
+    assert [w._solve().forward.working(np.dtype(kind)) for w in (even, steep)
+            for kind in ("f2", "f4", "f8")] == [np.float32, np.float32, np.float64, np.float64,
+                                                np.float64, np.float64]
     exact = even.transform(x)
     assert close(even.transform(x.astype(np.float32)), exact, 3e-6 * np.abs(exact).max())
 
@@ -146,9 +144,8 @@ def test_whitened_cosines_do_not_change_when_the_vectors_are_written_in_another_
     other = x @ change + 5
     assert close(cosines(Whitening().fit(other).transform(other)),
                  cosines(Whitening().fit(x).transform(x)), 1e-5)
-    assert np.abs(
-        cosines(Whitening(4).fit(other).transform(other)) -
-        cosines(Whitening(4).fit(x).transform(x))).max() > 0.1
+    assert np.abs(cosines(Whitening(4).fit(other).transform(other)) -
+                  cosines(Whitening(4).fit(x).transform(x))).max() > 0.1
 
 
 def test_distances_after_whitening_are_those_of_mahalanobis_and_cosines_those_of_the_estimated_metric(
@@ -163,9 +160,8 @@ def test_distances_after_whitening_are_those_of_mahalanobis_and_cosines_those_of
 def test_fewer_dimensions_are_the_first_columns_the_strongest_directions_first(x):
     whole, part = Whitening().fit(x), Whitening(4).fit(x)
     assert close(part.transform(x), whole.transform(x)[:, :4], 1e-6)
-    assert (np.diff(whole.spectrum_) <= 0).all() and close(whole.spectrum_,
-                                                           np.linalg.eigvalsh(covariance(x))[::-1],
-                                                           rel=1e-9)
+    assert (np.diff(whole.spectrum_) <=
+            0).all() and close(whole.spectrum_, np.linalg.eigvalsh(covariance(x))[::-1], rel=1e-9)
     assert np.array_equal(part.variances_,
                           whole.spectrum_[:4]) and part.components_.shape == (4, 12)
     assert close(((x - x.mean(axis=0)) @ whole.components_.T).var(axis=0, ddof=1), whole.variances_,
@@ -220,9 +216,8 @@ def test_gamma_says_how_far_the_variances_are_evened_out(x, gamma):
 def test_one_look_at_the_vectors_serves_every_choice(x):
     seen = Whitening().fit(x).moments_
     for choice in ({"k": 3}, {"beta": 0.2, "gamma": 0.7}, {"kind": "zca", "ddof": 0}):
-        assert np.array_equal(
-            Whitening(**choice).fit(seen).transform(x),
-            Whitening(**choice).fit(x).transform(x))
+        assert np.array_equal(Whitening(**choice).fit(seen).transform(x),
+                              Whitening(**choice).fit(x).transform(x))
     assert seen.n == 300
 
 
@@ -295,8 +290,8 @@ def test_small_blocks_give_the_same_as_one(x, few_rows_at_once, monkeypatch):
     found, ones = few.transform(x), few.transform(x, normalize=True)
     monkeypatch.undo()
     whole = Whitening(5).fit(x)
-    assert close(found, whole.transform(x), 1e-5) and close(ones, whole.transform(
-        x, normalize=True), 1e-6)
+    assert close(found, whole.transform(x),
+                 1e-5) and close(ones, whole.transform(x, normalize=True), 1e-6)
 
 
 def test_moments_that_the_caller_goes_on_with_do_not_change_a_fit(x):
@@ -314,10 +309,8 @@ def lacking(what: str) -> np.ndarray:
     x = uneven(200, 12)
     if what == "fewer rows than columns":
         return x[:6]
-    x[:, 3] = ({
-        "a constant column": 7.7, "a repeated column": x[:, 8], "a sum of "
-        "columns": x[:, :3].sum(axis=1)
-    }[what])
+    x[:, 3] = ({"a constant column": 7.7, "a repeated column": x[:, 8], "a sum of "
+                "columns": x[:, :3].sum(axis=1)}[what])
     return x
 
 
@@ -501,12 +494,8 @@ def test_V08_half_precision_is_taken_as_the_numbers_it_holds(x):
 def test_V09_no_memory_layout_shows_and_nothing_is_written(x, tmp_path):
     expected, before = Whitening().fit(x).transform(x), x.copy()
     np.save(tmp_path / "x.npy", x)
-    views = [
-        np.asfortranarray(x),
-        np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1],
-        x.astype(">f8"),
-        np.load(tmp_path / "x.npy", mmap_mode="r")
-    ]
+    views = [np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1].copy()[::-1],
+             x.astype(">f8"), np.load(tmp_path / "x.npy", mmap_mode="r")]
     for view in views:
         view.flags.writeable = False
         assert np.array_equal(Whitening().fit(view).transform(view), expected)
@@ -526,9 +515,9 @@ def test_V02_a_vector_at_the_mean_is_zeros_also_at_length_1(x):
 
 
 def test_P28_use_before_fit():
-    for call in (lambda w: w.transform(np.ones(
-        (2, 3))), lambda w: w.inverse_transform(np.ones(
-            (2, 3))), lambda w: w.dim, lambda w: w.save("x"), lambda w: w.spectrum_):
+    for call in (lambda w: w.transform(np.ones((2, 3))),
+                 lambda w: w.inverse_transform(np.ones((2, 3))), lambda w: w.dim,
+                 lambda w: w.save("x"), lambda w: w.spectrum_):
         with pytest.raises(NotFittedError, match="this Whitening is not fitted yet; call fit "
                                                  "first"):
             call(Whitening())
@@ -565,9 +554,8 @@ def test_a_saved_one_gives_the_same_numbers_and_goes_on_with_the_stream(x, tmp_p
     assert repr(loaded) == "Whitening(k=5, beta=0.5)" and loaded.name == white.name
     assert np.array_equal(loaded.transform(x), white.transform(x)) and np.array_equal(
         loaded.spectrum_, white.spectrum_)
-    assert np.array_equal(
-        loaded.partial_fit(x[200:]).transform(x),
-        white.partial_fit(x[200:]).transform(x))
+    assert np.array_equal(loaded.partial_fit(x[200:]).transform(x),
+                          white.partial_fit(x[200:]).transform(x))
 
 
 def test_a_saved_one_that_keeps_fewer_directions_warns_no_second_time(tmp_path):
@@ -642,8 +630,8 @@ def test_it_can_be_evaluated_like_any_other(texts):
     white = Whitening(3).fit(Letters().encode(texts))
     results = evaluate(Letters() | white, "course-sts", bootstrap=0)
     assert "letters + whitening 3" in repr(results)
-    assert abs(mean_cosine(
-        (Letters() | white).encode(texts))) < 0.05 < mean_cosine(Letters().encode(texts))
+    assert abs(mean_cosine((Letters() | white).encode(texts))) < 0.05 < mean_cosine(
+        Letters().encode(texts))
 
 
 def test_a_step_that_is_not_fitted_says_so():

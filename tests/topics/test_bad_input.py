@@ -207,9 +207,9 @@ def test_P11_more_topics_than_documents_are_allowed_with_a_warning(model):
     assert np.allclose(fitted.doc_topic_.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize(("value", "expected"), [
-    (2, [2, 2, 2]), (np.float32(0.5), [0.5] * 3), (np.array(0.5), [0.5] * 3), ([1, 2, 3], [1, 2, 3])
-])
+@pytest.mark.parametrize(("value", "expected"),
+                         [(2, [2, 2, 2]), (np.float32(0.5), [0.5] * 3), (np.array(0.5), [0.5] * 3),
+                          ([1, 2, 3], [1, 2, 3])])
 def test_one_number_of_a_prior_stands_for_all(value, expected):
     assert checked_prior("alpha", value, 3).tolist() == expected
     assert checked_prior("alpha", None, 2, default=0.5).tolist() == [0.5, 0.5]

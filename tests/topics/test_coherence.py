@@ -21,8 +21,7 @@ GENSIM_NAMES = {"u_mass": "u_mass", "npmi": "c_npmi", "c_v": "c_v"}
 def random_documents(seed: int, *, repeat: bool, n: int = 60, v: int = 30) -> list[list[str]]:
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 26, size=n)
-    return ([[f"w{i}"
-              for i in (rng.integers(0, v, size=k) if repeat else rng.permutation(v)[:k])]
+    return ([[f"w{i}" for i in (rng.integers(0, v, size=k) if repeat else rng.permutation(v)[:k])]
              for k in lengths])
 
 
@@ -63,9 +62,8 @@ def test_scores_are_gensim_s(measure, repeat, window, monkeypatch):
     assert_allclose(ours, gensim_scores(topics, documents, measure, window), atol=1e-6)
 
 
-@given(
-    st.lists(st.lists(st.integers(0, 6), min_size=0, max_size=14), min_size=1,
-             max_size=5).filter(any), st.integers(1, 9))
+@given(st.lists(st.lists(st.integers(0, 6), min_size=0, max_size=14), min_size=1,
+                max_size=5).filter(any), st.integers(1, 9))
 def test_windows_are_counted_as_if_each_were_looked_at(documents, size):
     with warnings.catch_warnings():                                    # of empty documents
         warnings.simplefilter("ignore", DataWarning)

@@ -19,11 +19,10 @@ from lessons_lib.topics import PLSA, as_counts
 TABLE = np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1]])
 
 
-@pytest.mark.parametrize("form", [
-    np.asarray, sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, sparse.csr_array,
-    np.asfortranarray, lambda t: t.astype(np.float32), lambda t: t.astype(np.uint8),
-    lambda t: t.tolist(), lambda t: t.astype(">i8"), lambda t: t.astype(np.float16)
-])
+@pytest.mark.parametrize(
+    "form", [np.asarray, sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, sparse.csr_array,
+             np.asfortranarray, lambda t: t.astype(np.float32), lambda t: t.astype(np.uint8),
+             lambda t: t.tolist(), lambda t: t.astype(">i8"), lambda t: t.astype(np.float16)])
 def test_every_form_of_a_matrix_gives_the_same_counts(form):
     counts = as_counts(form(TABLE))
     assert_array_equal(counts.matrix.toarray(), TABLE)

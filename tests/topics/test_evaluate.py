@@ -33,14 +33,12 @@ def test_the_halves_of_a_split_add_up_and_the_first_is_never_shorter(seed, split
 
 
 def test_every_split_of_a_document_is_equally_likely():
-    draws = np.array([
-        split_documents(np.array([[2, 1, 1]]), seed=s)[0].matrix.toarray()[0] for s in range(3000)
-    ])
+    draws = np.array([split_documents(np.array([[2, 1, 1]]), seed=s)[0].matrix.toarray()[0]
+                      for s in range(3000)])
     # of the six pairs of four tokens: both of word 0 once, word 1 beside word 2 once, word 0 beside
     # either one twice
-    shares = [
-        (draws == pair).all(axis=1).mean() for pair in ([2, 0, 0], [0, 1, 1], [1, 1, 0], [1, 0, 1])
-    ]
+    shares = [(draws == pair).all(axis=1).mean()
+              for pair in ([2, 0, 0], [0, 1, 1], [1, 1, 0], [1, 0, 1])]
     assert_allclose(shares, [1 / 6, 1 / 6, 1 / 3, 1 / 3], atol=0.03)
 
 

@@ -20,10 +20,8 @@ from lessons_lib.kernels import use_backend
 from lessons_lib.text import Corpus
 from lessons_lib.topics import GibbsLDA, concentrations, gibbs_kernel, match_topics
 
-TEXTS = [
-    "sun moon star sun", "fish sea ship sea", "moon star sky", "ship harbour sea "
-    "fish", "star sky sun moon moon", "sea wave ship", "sky sun", "wave fish harbour"
-] * 3
+TEXTS = ["sun moon star sun", "fish sea ship sea", "moon star sky", "ship harbour sea "
+         "fish", "star sky sun moon moon", "sea wave ship", "sky sun", "wave fish harbour"] * 3
 LEARNED = ("components_", "doc_topic_", "alpha_", "assignments_", "history_", "topic_share_")
 
 
@@ -181,9 +179,8 @@ def test_fold_in_approaches_the_exact_posterior_mean():
         p = (np.prod(model.components_[list(z), words]) *
              np.exp(gammaln(counts + model.alpha_).sum()))
         weight, mean = weight + p, mean + p * (counts + model.alpha_) / (4 + 1.5)
-    found = np.mean(
-        [model._infer(model._known_counts(np.array([[2, 1, 1]])), seed)[0] for seed in range(200)],
-        axis=0)
+    found = np.mean([model._infer(model._known_counts(np.array([[2, 1, 1]])), seed)[0]
+                     for seed in range(200)], axis=0)
     assert_allclose(found, mean / weight, atol=0.015)
 
 
@@ -281,11 +278,8 @@ def test_the_prior_of_documents_is_found_and_its_likelihood_never_falls(lengths)
 
 
 def test_the_prior_of_words_is_found():
-    by_word = np.array([
-        np.random.default_rng(k).multinomial(5000,
-                                             np.random.default_rng(k).dirichlet(np.full(400, 0.05)))
-        for k in range(8)
-    ]).T
+    by_word = np.array([np.random.default_rng(k).multinomial(
+        5000, np.random.default_rng(k).dirichlet(np.full(400, 0.05))) for k in range(8)]).T
     beta, sizes = 1.0, concentrations.sizes_of_words(by_word.astype(np.float32), 8, 40_000)
     for _ in range(20):
         beta = concentrations.learned_beta(sizes, by_word.sum(axis=0), 400, beta)

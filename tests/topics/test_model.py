@@ -12,11 +12,9 @@ from lessons_lib.counts import BagOfWords
 from lessons_lib.text import Corpus, Tokenizer
 from lessons_lib.topics import PLSA, GibbsLDA, OnlineLDA, TopicModel, as_counts
 
-TEXTS = [
-    "cats and dogs and more cats", "stocks and bonds and stocks", "dogs chase cats",
-    "bonds fell while stocks rose", "cats sleep", "a dog and a cat sleep",
-    "the market and the bonds"
-]
+TEXTS = ["cats and dogs and more cats", "stocks and bonds and stocks", "dogs chase cats",
+         "bonds fell while stocks rose", "cats sleep", "a dog and a cat sleep",
+         "the market and the bonds"]
 
 
 @pytest.fixture
@@ -96,9 +94,8 @@ def test_a_corpus_with_another_vocabulary_is_translated(model):
 def test_T13_repeating_a_fit_changes_nothing(model, corpus):
     again = PLSA(2, n_iter=200).fit(corpus).fit(corpus)
     assert_array_equal(again.components_, model.components_)
-    assert not np.array_equal(
-        PLSA(2, n_iter=1, seed=1).fit(corpus).components_,
-        PLSA(2, n_iter=1).fit(corpus).components_)
+    assert not np.array_equal(PLSA(2, n_iter=1, seed=1).fit(corpus).components_,
+                              PLSA(2, n_iter=1).fit(corpus).components_)
 
 
 # ------------------------------------------------------------------------------ top words
@@ -188,9 +185,8 @@ def test_a_changed_number_of_topics_is_refused_before_anything_is_written(corpus
         assert_array_equal(model.components_, before)
         model.set_params(n_topics=3)
         model.save(tmp_path / str(i))
-        assert_array_equal(
-            type(model).load(tmp_path / str(i)).resume(corpus).components_,
-            model.resume(corpus).components_)
+        assert_array_equal(type(model).load(tmp_path / str(i)).resume(corpus).components_,
+                           model.resume(corpus).components_)
 
 
 def test_settings_that_load_would_refuse_are_not_saved(model, tmp_path):
@@ -209,9 +205,8 @@ def test_coherence_of_a_model_with_words_reads_a_matrix_by_its_columns(model, co
     expected = model.coherence(corpus, n_words=4, per_topic=True)
     for data in (counts, counts.matrix, counts.matrix.toarray(), as_counts(counts.matrix)):
         assert_array_equal(model.coherence(data, n_words=4, per_topic=True), expected)
-    assert_array_equal(
-        PLSA(2, n_iter=200).fit(counts.matrix).coherence(counts.matrix, n_words=4, per_topic=True),
-        expected)
+    assert_array_equal(PLSA(2, n_iter=200).fit(counts.matrix).coherence(counts.matrix, n_words=4,
+                                                                        per_topic=True), expected)
     with pytest.raises(ValueError, match=f"data has 3 words.*expected the {len(model.tokens_)}"):
         model.coherence(np.eye(3, dtype=int))
 
@@ -246,9 +241,8 @@ def test_going_on_with_a_matrix_keeps_the_words(corpus):
         assert model.fit(matrix).tokens_ is None  # a new fit begins anew
 
 
-@pytest.mark.parametrize(
-    "make",
-    [lambda: PLSA(2, n_iter=3), lambda: OnlineLDA(2, n_epochs=2), lambda: GibbsLDA(2, n_sweeps=4)])
+@pytest.mark.parametrize("make", [lambda: PLSA(2, n_iter=3), lambda: OnlineLDA(2, n_epochs=2),
+                                  lambda: GibbsLDA(2, n_sweeps=4)])
 def test_resume_knows_the_documents_of_the_fit_again_also_after_load(make, corpus, tmp_path):
     matrix = as_counts(corpus).matrix
     swapped = matrix.toarray()
@@ -266,6 +260,5 @@ def test_resume_knows_the_documents_of_the_fit_again_also_after_load(make, corpu
             with pytest.raises(ValueError, match="or another order; resume needs the data of the "
                                                  "fit"):
                 same.resume(other)
-    assert_array_equal(
-        type(model).load(tmp_path / "m").resume(matrix.toarray().astype(float)).components_,
-        model.resume(matrix).components_)
+    assert_array_equal(type(model).load(tmp_path / "m").resume(
+        matrix.toarray().astype(float)).components_, model.resume(matrix).components_)

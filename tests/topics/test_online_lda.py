@@ -25,9 +25,8 @@ RANDOM = {"start": "random"}
 
 
 def same_model(a: OnlineLDA, b: OnlineLDA) -> bool:
-    return all(
-        np.array_equal(getattr(a, name), getattr(b, name))
-        for name in ("lambda_", "components_", "doc_topic_", "gamma_"))
+    return all(np.array_equal(getattr(a, name), getattr(b, name))
+               for name in ("lambda_", "components_", "doc_topic_", "gamma_"))
 
 
 # ------------------------------------------------------------------------------ what it learns
@@ -163,10 +162,8 @@ def test_the_bound_is_the_textbook_one():
 def test_identity_9_the_bound_lies_below_the_exact_evidence():
     """Documents [0, 0], [0, 1], V = K = 2, flat priors: p(w) = 31/540."""
     counts = np.array([[2, 0], [1, 1]])
-    bounds = ([
-        OnlineLDA(2, alpha=1.0, beta=1.0, learning="batch", n_epochs=60, seed=seed,
-                  **TIGHT).fit(counts).bound_[-1] for seed in range(3)
-    ])
+    bounds = ([OnlineLDA(2, alpha=1.0, beta=1.0, learning="batch", n_epochs=60, seed=seed,
+                         **TIGHT).fit(counts).bound_[-1] for seed in range(3)])
     assert max(bounds) < math.log(31 / 540) and max(bounds) > math.log(31 / 540) - 1.5
 
 
@@ -191,10 +188,8 @@ def test_partial_fit_over_the_stream_is_one_epoch_of_fit():
         whole.components_, stream.components_)
     assert whole.n_steps_ == stream.n_steps_ == 7 and stream.n_documents_seen_ == 50
     assert np.array_equal(whole.word_counts_, stream.word_counts_)
-    assert same_model(
-        stream,
-        OnlineLDA(5, **settings_).partial_fit(counts[:48], total=50).partial_fit(
-            counts[48:], total=50))
+    assert same_model(stream, OnlineLDA(5, **settings_).partial_fit(
+        counts[:48], total=50).partial_fit(counts[48:], total=50))
 
 
 def test_without_a_total_the_documents_seen_count():
@@ -256,10 +251,8 @@ def test_T13_any_number_of_threads_gives_the_same_bits(learning, monkeypatch):
     for module in (online_lda, online_lda_state):
         monkeypatch.setattr(module, "BLOCK", 400)  # many blocks, although the corpus is small
     counts = corpus(11, 60)
-    models = [
-        OnlineLDA(5, learning=learning, n_epochs=3, batch_size=25, threads=threads).fit(counts)
-        for threads in (1, 2, 5)
-    ]
+    models = [OnlineLDA(5, learning=learning, n_epochs=3, batch_size=25,
+                        threads=threads).fit(counts) for threads in (1, 2, 5)]
     assert same_model(models[0], models[1]) and same_model(models[0], models[2])
     assert models[0].bound_ == models[1].bound_ == models[2].bound_
     assert np.array_equal(models[0].transform(counts), models[1].transform(counts))

@@ -190,8 +190,8 @@ def test_T04_an_empty_document_gets_the_prior():
     with pytest.warns(UserWarning, match="1 of 4 documents"):
         gamma, weight, ratio, *_ = e_step(counts, words, alpha,
                                           alpha + counts.sum(axis=1, keepdims=True) / 3)
-    assert np.array_equal(gamma[2], alpha.astype(
-        np.float32)) and np.isfinite(weight).all() and np.isfinite(ratio).all()
+    assert np.array_equal(gamma[2], alpha.astype(np.float32)) and np.isfinite(
+        weight).all() and np.isfinite(ratio).all()
 
 
 @pytest.mark.parametrize("prior", [1e-12, 1e-35, 1e6])
@@ -240,10 +240,8 @@ def test_expected_counts_are_those_of_the_textbook():
     start = alpha + counts.sum(axis=1, keepdims=True) / k
     _, weight, ratio, table, batch, _ = e_step(counts, words, alpha, start, most=40, tol=0.0)
     excess = np.zeros_like(words.excess)
-    parts = [
-        add_expected(batch.by_word, (weight, ratio), table, (batch.used, excess, 2.0), *block)
-        for block in runs(batch.by_word[0], 50)
-    ]
+    parts = [add_expected(batch.by_word, (weight, ratio), table, (batch.used, excess, 2.0), *block)
+             for block in runs(batch.by_word[0], 50)]
     _, expected = textbook_e_step(counts, lam, alpha, start, most=40, tol=0.0)
     np.testing.assert_allclose(excess.T, 2 * expected, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(np.sum(parts, axis=0), excess.sum(axis=0, dtype=np.float64),

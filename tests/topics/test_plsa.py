@@ -87,10 +87,8 @@ def test_a_fixed_point_of_plsa_is_one_of_nmf_under_kullback_leibler():
     w, h = n.sum(axis=1, keepdims=True) * model.doc_topic_, model.components_
     off = PLSA(3, n_iter=1, tol=0.0).fit(n.astype(int))
     w_off, h_off = n.sum(axis=1, keepdims=True) * off.doc_topic_, off.components_
-    kl = {
-        "n_components": 3, "init": "custom", "solver": "mu", "beta_loss": "kullback-leibler",
-        "max_iter": 5, "tol": 0.0
-    }
+    kl = {"n_components": 3, "init": "custom", "solver": "mu", "beta_loss": "kullback-leibler",
+          "max_iter": 5, "tol": 0.0}
     w2, h2, _ = non_negative_factorization(n, W=w.copy(), H=h.copy(), **kl)
     assert_allclose(w2 @ h2, w @ h, rtol=1e-3, atol=1e-4)
     # elsewhere NMF does move

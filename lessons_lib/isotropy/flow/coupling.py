@@ -87,8 +87,7 @@ class AdditiveCoupling(_Coupling):
     """z₁ = x₁, z₂ = x₂ + m(x₁), log-determinant 0: the layer of NICE, and of both BERT-flows.
 
     Parameters: dim >= 2; net, a module that maps (n, dim // 2) to (n, dim - dim // 2), such as
-    `CouplingNet`. Raises TypeError, ValueError.
-    [dinh2015nice, Sec. 3.2]
+    `CouplingNet`. Raises TypeError, ValueError. [dinh2015nice, Sec. 3.2]
     """
 
     def _map(self, x: Tensor) -> tuple[Tensor, Tensor]:

@@ -16,8 +16,7 @@
 Both: depth 3, width 32, additive coupling. What still differs from the program: it fits on vectors
 with dropout on, decays every weight and not only those of the nets, and its Adam has no bias
 correction, which makes the first steps about three times as long. Taught in lesson
-``11_bert_flow``.
-[li2020sentence]
+``11_bert_flow``. [li2020sentence]
 """
 
 from __future__ import annotations

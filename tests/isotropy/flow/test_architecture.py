@@ -29,8 +29,8 @@ def test_the_three_flows_are_made_of_what_their_papers_say():
                               rng=rng())) == ["ActNorm", "Permutation", "AffineCoupling"] * 2
     assert names(flow.glow(4, levels=1, depth=2,
                            rng=rng())) == ["ActNorm", "InvertibleLinear", "AffineCoupling"] * 2
-    assert names(flow.Architecture(**KINDS["glow"]).build(
-        8, rng=rng())) == ["ActNorm", "Permutation", "AdditiveCoupling"] * 3 + ["Split"]
+    assert names(flow.Architecture(**KINDS["glow"]).build(8, rng=rng())) == [
+        "ActNorm", "Permutation", "AdditiveCoupling"] * 3 + ["Split"]
 
 
 @pytest.mark.parametrize("dim, widths", [(8, [8, 4, 2]), (7, [7, 4, 2]), (5, [5, 3, 2])])

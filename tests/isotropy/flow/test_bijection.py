@@ -84,8 +84,8 @@ def test_49_the_articles_parallelogram():
                                                           abs=1e-7)
     assert forward @ jacobian(layer, x[0]).numpy() == pytest.approx(np.eye(2), abs=1e-7)
     assert layer.log_det(x).item() == pytest.approx(-math.log(2), abs=1e-7)
-    assert layer.inverse(torch.tensor(
-        [[1.0, 2.0]], dtype=torch.float64)).tolist() == [pytest.approx([3.0, 4.0], abs=1e-6)]
+    assert layer.inverse(torch.tensor([[1.0, 2.0]], dtype=torch.float64)).tolist() == [
+        pytest.approx([3.0, 4.0], abs=1e-6)]
 
 
 def test_log_determinants_of_a_composition_add_up(shaken):

@@ -60,9 +60,8 @@ def test_a_scale_is_bounded_however_far_the_net_goes():
 def test_untrained_couplings_do_nothing(dim):
     rng, x = np.random.default_rng(0), rows(10, dim)
     for layer in (flow.AdditiveCoupling(
-            dim, flow.CouplingNet(dim // 2, dim - dim // 2, width=4, rng=rng)),
-                  flow.AffineCoupling(
-                      dim, flow.CouplingNet(dim // 2, 2 * (dim - dim // 2), width=4, rng=rng))):
+            dim, flow.CouplingNet(dim // 2, dim - dim // 2, width=4, rng=rng)), flow.AffineCoupling(
+                dim, flow.CouplingNet(dim // 2, 2 * (dim - dim // 2), width=4, rng=rng))):
         assert torch.equal(layer.initialise(x), x) and layer.log_det(x).tolist() == [0] * 10
 
 

@@ -33,9 +33,8 @@ def entropy_bits(x: np.ndarray) -> float:
 
 
 def equal(a: Flow, b: Flow) -> bool:
-    same = all(
-        torch.equal(u, v) for u, v in zip(a.layers_.state_dict().values(),
-                                          b.layers_.state_dict().values(), strict=True))
+    same = all(torch.equal(u, v) for u, v in zip(a.layers_.state_dict().values(),
+                                                 b.layers_.state_dict().values(), strict=True))
     return same and np.array_equal(a.history_, b.history_, equal_nan=True)
 
 
@@ -77,11 +76,8 @@ def test_a_bent_cloud_is_straightened_beyond_what_is_linear(kind, bent):
     flow = Flow(kind, epochs=25, batch_size=128, learning_rate=5e-3, width=16, depth=4).fit(x)
     assert flow.bits_per_dimension(x) < entropy_bits(x) - 0.2
     z = flow.transform(x)
-    follows = [
-        max(abs(np.corrcoef(t[:, i]**2, t[:, 1 - i])[0, 1])
-            for i in (0, 1))
-        for t in (x - x.mean(0), z)
-    ]
+    follows = [max(abs(np.corrcoef(t[:, i]**2, t[:, 1 - i])[0, 1]) for i in (0, 1))
+               for t in (x - x.mean(0), z)]
     assert follows[0] > 0.9 > 0.6 > follows[1]
 
 
@@ -192,10 +188,8 @@ def test_V21_no_row_gives_no_row():
 # --------------------------------------------------------------------------- stopping and going on
 
 
-@pytest.mark.parametrize(
-    "more",
-    [{}, {"held_out": 0.0}, {"kind": "realnvp", "mixing": "linear", "noise": 0.05, "rate": 3.0}],
-    ids=str)
+@pytest.mark.parametrize("more", [{}, {"held_out": 0.0}, {"kind": "realnvp", "mixing": "linear",
+                                                          "noise": 0.05, "rate": 3.0}], ids=str)
 def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_bits(more, tmp_path, monkeypatch, ctrl_c):
     x, settings = gaussian(400, 5), QUICK | more
     whole, cut = Flow(**settings).fit(x), Flow(**settings)
@@ -259,8 +253,8 @@ def test_a_part_of_an_epoch_can_be_asked_for():
 
 def test_on_note_sees_each_line_of_the_history():
     lines = []
-    flow = Flow(**QUICK).fit(gaussian(400, 3), on_note=lambda f: lines.append(
-        (f.n_steps_, len(f.history_))))
+    flow = Flow(**QUICK).fit(gaussian(400, 3),
+                             on_note=lambda f: lines.append((f.n_steps_, len(f.history_))))
     assert lines == [(6 * i, i + 1) for i in range(1, 5)] and len(flow.history_) == 5
     assert flow.history_[:, 0].tolist() == [0, 1, 2, 3, 4]
 
@@ -335,11 +329,9 @@ def test_a_damaged_file_is_not_read(tmp_path):
 
     Flow(**QUICK).fit(gaussian(100, 3)).save(tmp_path / "flow")
     settings, arrays, extra = load_model(tmp_path / "flow", "Flow")
-    for wrong in ({"arrays": arrays | {"mean": arrays["mean"][:-1]}}, {
-            "extra": extra | {"record": {}}
-    }, {"settings": settings | {"depth": 2}}, {
-            "arrays": arrays | {"mean": arrays["mean"] * np.nan}
-    }):
+    for wrong in ({"arrays": arrays | {"mean": arrays["mean"][:-1]}},
+                  {"extra": extra | {"record": {}}}, {"settings": settings | {"depth": 2}},
+                  {"arrays": arrays | {"mean": arrays["mean"] * np.nan}}):
         save_model(tmp_path / "wrong", "Flow",
                    **{"settings": settings, "arrays": arrays, "extra": extra} | wrong)
         with pytest.raises(DamagedFile, match="Flow that this version cannot read"):
@@ -368,10 +360,10 @@ def test_V05_another_width_than_in_fit():
             ask(np.zeros((10, 4)))
 
 
-@pytest.mark.parametrize("make", [
-    lambda x: np.column_stack([x, np.full(len(x), 7.0)]), lambda x: np.column_stack([x, x[:, 0]]),
-    lambda x: x[:4], lambda x: x[:2]
-], ids=["constant column", "repeated column", "4 rows", "2 rows"])
+@pytest.mark.parametrize("make", [lambda x: np.column_stack([x, np.full(len(x), 7.0)]),
+                                  lambda x: np.column_stack([x, x[:, 0]]), lambda x: x[:4],
+                                  lambda x: x[:2]],
+                         ids=["constant column", "repeated column", "4 rows", "2 rows"])
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_V11_V16_vectors_that_do_not_fill_all_directions_give_a_warning_and_finite_numbers(
         make, noise):
@@ -398,8 +390,8 @@ def test_a_vector_that_leaves_float32_is_named():
 
 
 def test_P28_use_before_fit():
-    for ask in (lambda f: f.transform(np.zeros(
-        (2, 2))), lambda f: f.dim, lambda f: f.save("nowhere"), lambda f: f.resume(np.zeros(
-            (2, 2))), lambda f: f.score(np.zeros((2, 2))), lambda f: f.mean_):
+    for ask in (lambda f: f.transform(np.zeros((2, 2))), lambda f: f.dim,
+                lambda f: f.save("nowhere"), lambda f: f.resume(np.zeros((2, 2))),
+                lambda f: f.score(np.zeros((2, 2))), lambda f: f.mean_):
         with pytest.raises(NotFittedError, match="this Flow is not fitted yet"):
             ask(Flow())

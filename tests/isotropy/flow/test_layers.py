@@ -59,8 +59,8 @@ def test_V16_a_constant_dimension_is_stretched_like_the_others():
 
 def test_V16_training_stretches_no_dimension_without_end():
     x = rows(100, 2)
-    for layer, of in ((flow.ActNorm(2), "log_scale"), (flow.InvertibleLinear(np.diag(
-        [2.0, 3.0])), "log_diagonal")):
+    for layer, of in ((flow.ActNorm(2), "log_scale"),
+                      (flow.InvertibleLinear(np.diag([2.0, 3.0])), "log_diagonal")):
         layer.initialise(x)
         before = getattr(layer, of).detach().clone()
         with torch.no_grad():
@@ -79,10 +79,8 @@ def test_a_permutation_puts_each_dimension_where_the_order_says():
 
 
 def test_a_random_order_is_that_of_its_generator():
-    orders = [
-        flow.Permutation.random(50, rng=np.random.default_rng(seed)).order.tolist()
-        for seed in (1, 1, 2)
-    ]
+    orders = [flow.Permutation.random(50, rng=np.random.default_rng(seed)).order.tolist()
+              for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2] and sorted(orders[0]) == list(range(50))
 
 
@@ -98,8 +96,7 @@ def test_52_the_lu_form_is_the_matrix_and_its_log_determinant_the_sum_of_its_dia
     x = rows(4, 6)
     assert layer(x).detach().numpy() == pytest.approx(x.numpy() @ weight.T, abs=1e-4)
     assert layer.log_det(x).detach().numpy() == pytest.approx(
-        np.full(4,
-                np.linalg.slogdet(weight)[1]), abs=1e-5)
+        np.full(4, np.linalg.slogdet(weight)[1]), abs=1e-5)
     assert layer.log_diagonal.sum().item() == pytest.approx(np.linalg.slogdet(weight)[1], abs=1e-5)
 
 

@@ -43,11 +43,8 @@ def test_rows_that_fill_all_directions_do_not_whatever_their_units(cloud):
 
 def test_an_epoch_reads_every_row_that_is_not_held_out_once_and_the_next_in_another_order():
     order = Order(103, held_out=0.1, batch_size=16, seed=3)
-    epochs = [
-        np.concatenate([order.batch(e * order.per_epoch + i)
-                        for i in range(order.per_epoch)])
-        for e in (0, 1)
-    ]
+    epochs = [np.concatenate([order.batch(e * order.per_epoch + i) for i in range(order.per_epoch)])
+              for e in (0, 1)]
     assert order.n_held_out == 10 and order.per_epoch == 6
     for rows in epochs:
         assert sorted([*rows, *order.held_out]) == list(range(103))

@@ -54,9 +54,8 @@ def test_51_a_linear_flow_on_gaussian_data_reaches_the_likelihood_of_whitening_a
     layers = flow.Composition(flow.ActNorm(4), flow.InvertibleLinear.random(4, rng=rng),
                               flow.ActNorm(4))
     before, best = bits(trained(layers, x, steps=0, batch_size=len(x)), x), whitened_bits(x)
-    assert best == pytest.approx(
-        0.5 * np.linalg.slogdet(2 * np.pi * np.e * np.cov(x.T, ddof=0))[1] / 4 / math.log(2),
-        abs=1e-9)
+    assert best == pytest.approx(0.5 * np.linalg.slogdet(
+        2 * np.pi * np.e * np.cov(x.T, ddof=0))[1] / 4 / math.log(2), abs=1e-9)
     after = trained(layers, x, steps=1200, batch_size=len(x))
     # no linear map reads these rows in fewer
     assert before > best + 1 and best - 1e-5 < bits(after, x) < best + 1e-4
