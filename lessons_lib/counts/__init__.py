@@ -35,9 +35,7 @@ def __dir__() -> list[str]:
 
 
 def _function_before_module(name: str) -> property:
-    """An attribute that stays the function: importing ``counts.ppmi`` would otherwise put the
-    module in its place.
-    """
+    """The function as an attribute, which the module of the same name must not replace."""
 
     def get(self: ModuleType):
         return getattr(importlib.import_module(f"{__name__}.{name}"), name)

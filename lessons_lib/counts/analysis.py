@@ -19,7 +19,7 @@ from ..text.scanner import (BLOCK_CHARACTERS, FAST_PATTERNS, Buffers, CharacterS
                             TokenScan, WordScan, long_tokens)
 from ..text.stop_words import checked_stop_words
 from ..text.string_table import Strings, StringTable, extended, hashes_of
-from .row_kernels import add_pairs, count_rows, grown_pair_slots, place_rows, word_ngrams
+from .rows import add_pairs, count_rows, grown_pair_slots, place_rows, word_ngrams
 
 __all__ = ["Analysis", "CountedBlock", "FeatureTable", "PlacedBlock", "Placement"]
 
@@ -28,9 +28,7 @@ __all__ = ["Analysis", "CountedBlock", "FeatureTable", "PlacedBlock", "Placement
 
 
 class BlockFeatures:
-    """A block's own features: its scanned strings first (``n_words``), then its word n-grams as
-    pairs of earlier features.
-    """
+    """A block's strings (``n_words``), then its word n-grams as pairs of earlier features."""
 
     def __init__(self, block: ScannedBlock, firsts: np.ndarray | None = None,
                  lasts: np.ndarray | None = None):
@@ -47,10 +45,7 @@ def _block_of(strings: Strings) -> ScannedBlock:
 
 
 class FeatureTable:
-    """Numbers for features in order of first appearance.
-
-    A feature is a string (``first`` = -1) or an earlier feature plus one word.
-    """
+    """Numbers for features as they appear: strings (``first`` = -1), or a feature plus one word."""
 
     def __init__(self) -> None:
         self._strings = StringTable()
@@ -98,20 +93,14 @@ class FeatureTable:
         return self._chained(features, words, add=True)
 
     def find(self, features: BlockFeatures) -> np.ndarray:
-        """Numbers of a block's features, -1 for unknown ones.
-
-        Changes nothing, so that threads may share the table.
-        """
+        """Numbers of a block's features, -1 for unknown ones; threads may share the table."""
         block = features.block
         string_of = self._strings.find(block.strings, block.hashes)
         words = np.where(string_of >= 0, self._feature_of_string[string_of], np.int32(-1))
         return self._chained(features, words, add=False)
 
     def add_names(self, names: Iterable[str], *, chained: bool) -> np.ndarray:
-        """Numbers of features given by name; with ``chained`` a name with spaces is a word n-gram.
-
-        Returns int32.
-        """
+        """Numbers (int32) of named features; with ``chained`` spaces part an n-gram's words."""
         names = list(names)
         if not chained:
             return self.add(BlockFeatures(_block_of(Strings.of(names))))
@@ -133,9 +122,7 @@ class FeatureTable:
     # -------------------------------------------------------------------------- names and order
 
     def _words_of(self, features: np.ndarray) -> np.ndarray:
-        """String numbers of each feature's words from left to right, padded by -1 on the right;
-        shape (n, longest).
-        """
+        """String numbers of each feature's words in order, then -1: (n, longest)."""
         columns, current = [], features.astype(np.int64)
         while (current >= 0).any():
             here = np.maximum(current, 0)  # rows that are done look up entry 0 and drop it below
@@ -181,9 +168,7 @@ def _order_of_rows(ranks: np.ndarray, base: int) -> np.ndarray:
 
 
 def _joined(spelled: np.ndarray, place: np.ndarray, length: np.ndarray) -> list[str]:
-    """The first ``length`` words of each row, joined by spaces; one order of n-gram at a time, so
-    that no list per row is made.
-    """
+    """The first ``length`` words of each row, joined by spaces; one order of n-gram at a time."""
     names = np.empty(len(place), dtype=object)
     for order in np.unique(length):
         rows = np.flatnonzero(length == order)
@@ -224,9 +209,7 @@ def _without(block: ScannedBlock, words: StringTable) -> ScannedBlock:
 
 def _chained(block: ScannedBlock, low: int, high: int,
              buffers: Buffers) -> tuple[BlockFeatures, np.ndarray, np.ndarray]:
-    """Word n-grams of a block: its features, their numbers in reading order, and where documents
-    end.
-    """
+    """Word n-grams of a block: its features, their numbers in order, where documents end."""
     n_words, lengths = len(block.strings), np.diff(block.document_ends, prepend=0)
     high = min(high, int(lengths.max(initial=1)))  # a longer n-gram is in none of these documents
     low = min(low, high + 1)
@@ -292,9 +275,7 @@ class Analysis:
 
     @property
     def compiled(self) -> bool:
-        """Whether the scan runs compiled; if not, a second thread would only wait for the
-        interpreter's lock.
-        """
+        """Whether the scan runs compiled, so that a second thread need not wait for Python."""
         return self._pattern is None
 
     def scanned(self, texts: list[str], buffers: Buffers) -> ScannedBlock:
@@ -339,9 +320,7 @@ class Placement:
 
     @classmethod
     def of(cls, vocabulary: Mapping[str, int], analysis: Analysis) -> Placement:
-        """For a vocabulary token -> column; the analysis says whether names with spaces are chains
-        of words.
-        """
+        """For a vocabulary token -> column, whose names are cut as the analysis chains words."""
         table = FeatureTable()
         numbers = table.add_names(vocabulary, chained=analysis.chains)
         column_of = np.full(len(table), -1, dtype=np.int32)

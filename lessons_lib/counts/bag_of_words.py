@@ -26,7 +26,7 @@ from ..text.normalise import check_text, checked_form
 from ..text.scanner import Buffers, Oddities, checked_threads, scanned_blocks
 from ..text.stop_words import checked_stop_words
 from .analysis import Analysis, FeatureTable, Placement
-from .growing_rows import GrowingRows
+from .rows import GrowingRows
 
 __all__ = ["BagOfWords"]
 

@@ -19,7 +19,7 @@ from ..core.compiled import compiled
 from ..core.learned import Array, Learned, checked_array
 from ..core.parameters import Float
 from .bag_of_words import BagOfWords
-from .weights import as_floats, multiply_columns, texts_per_column
+from .tfidf import as_floats, multiply_columns, texts_per_column
 
 __all__ = ["BM25"]
 

@@ -35,9 +35,7 @@ _ADDRESS = ir.IntType(8).as_pointer()
 
 @intrinsic
 def fetch(context: Any, array: Any, index: Any) -> Any:
-    """Bring ``array[index]`` and what lies beside it into the cache; nothing waits for it, and an
-    index outside the array does no harm.
-    """
+    """Bring what lies at ``array[index]`` into the cache; any index is harmless."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -67,9 +65,7 @@ def lowest_bit(context: Any, word: Any) -> Any:
 
 @compiled
 def spread(tokens: np.ndarray, breaks: np.ndarray, padded: np.ndarray) -> None:
-    """Copy tokens into ``padded`` after its first BREAK, leaving one BREAK before each position in
-    ``breaks``.
-    """
+    """Copy tokens into ``padded`` after its first BREAK, a BREAK before each of ``breaks``."""
     at, b = 1, 0
     for t in range(len(tokens)):
         while b < len(breaks) and breaks[b] == t:             # empty documents leave several
@@ -89,9 +85,7 @@ def count_words(padded: np.ndarray, counts: np.ndarray) -> None:
 
 @compiled
 def place_words(padded: np.ndarray, first: int, filled: np.ndarray, positions: np.ndarray) -> None:
-    """Counting sort of a stretch of text that begins at ``first``: a word at p goes to
-    ``positions[filled[word]]``, and that moves on.
-    """
+    """Counting sort of a stretch of text: a word at p goes to ``positions[filled[word]]``."""
     for p in range(len(padded)):
         if padded[p] != BREAK:
             positions[filled[padded[p]]] = first + p
@@ -101,10 +95,7 @@ def place_words(padded: np.ndarray, first: int, filled: np.ndarray, positions: n
 @compiled
 def _read_out(row: np.ndarray, met: tuple[np.ndarray, np.ndarray],
               out: tuple[np.ndarray, np.ndarray], span: tuple[int, int], unit: float) -> None:
-    """Bring the columns of one row into order, write its values beside them, and empty the row.
-
-    ``met`` is all 0 before and after.
-    """
+    """Order the columns of a row, write its values beside them, empty it; ``met`` stays all 0."""
     columns, values = out
     words, summary = met  # a bit per column; a bit per word of those
     for k in range(span[0], span[1]):

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
+import shutil
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
-
-from .nonzero_store import NonzeroStore
 
 __all__ = ["Nonzeros", "Task", "count_nonzeros", "weights_by_distance"]
 
@@ -97,9 +99,7 @@ def count_nonzeros(task: Task, *, memory: int, folder: Path, threads: int = 1) -
 
 
 class _Work:
-    """What one call of a kernel writes into: a dense row with the bits of its columns, all 0
-    between calls, and the entries it reads out.
-    """
+    """What one call of a kernel writes into: a dense row, its columns' bits, the entries."""
 
     def __init__(self, task: Task):
         words = -(-task.n_words // 64)
@@ -132,9 +132,7 @@ class _Crew:
 
     def collect(self, fill: _Fill, pairs: np.ndarray, memory: int, folder: Path, *,
                 raw: bool = False) -> Nonzeros:
-        """All rows, made in groups of about GROUP_PAIRS pairs by ``fill`` and appended in order;
-        ``raw`` keeps sums in their unit.
-        """
+        """All rows, in groups of about GROUP_PAIRS pairs; ``raw`` keeps sums in their unit."""
         task = self._task
         dtype = np.dtype(np.int64) if raw else task.dtype
         unit = None if dtype == np.int64 else task.unit
@@ -149,9 +147,7 @@ class _Crew:
 
     def _in_order(self, groups: Iterable[tuple[int, int]],
                   call: Callable[[tuple[int, int], _Work], int]) -> Iterator[tuple]:
-        """Yield (result, group, work) in the order of the groups; a work is used again once the
-        caller asks for the next.
-        """
+        """Yield (result, group, work) in order; the next request frees the work."""
         if self._pool is None:
             yield from ((call(group, self._works[0]), group, self._works[0]) for group in groups)
             return
@@ -166,9 +162,7 @@ class _Crew:
 
 
 def _row_groups(pairs: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Cut the rows into runs of about GROUP_PAIRS pairs; the cuts depend on the counts alone, never
-    on the threads.
-    """
+    """Cut the rows into runs of about GROUP_PAIRS pairs, whatever the number of threads."""
     group = np.cumsum(pairs) // GROUP_PAIRS
     cuts = np.flatnonzero(np.diff(group)) + 1
     return itertools.pairwise([0, *cuts.tolist(), len(pairs)])
@@ -202,10 +196,7 @@ def _rows_of_block(task: Task, block: range) -> tuple[_Fill, np.ndarray]:
 
 def _padded(token_ids: np.ndarray, offsets: np.ndarray, block: range,
             window: int) -> tuple[np.ndarray, int, int]:
-    """The block's tokens with ``window`` more on both sides and a break before every document.
-
-    Returns them and the centres' range.
-    """
+    """The block's tokens, ``window`` more on both sides, breaks; and the range of the centres."""
     from . import cooccurrence_kernel as kernel
 
     low, high = max(block.start - window, 0), min(block.stop + window, len(token_ids))
@@ -219,9 +210,7 @@ def _padded(token_ids: np.ndarray, offsets: np.ndarray, block: range,
 
 
 def _rows_of_parts(parts: list[Nonzeros]) -> tuple[_Fill, np.ndarray]:
-    """How to add up rows of parts that were counted in blocks, and how many entries each has at
-    most.
-    """
+    """How to add up rows of parts counted in blocks, and how many entries each has at most."""
     from . import cooccurrence_kernel as kernel
 
     def fill(group: tuple[int, int], work: _Work, dtype: np.dtype, unit: float | None) -> int:
@@ -235,3 +224,98 @@ def _rows_of_parts(parts: list[Nonzeros]) -> tuple[_Fill, np.ndarray]:
                                  work.row_sizes(group), unit)
 
     return fill, sum(np.diff(part[0]) for part in parts)
+
+
+# ------------------------------------------------------------------ nonzeros, in memory or files
+
+
+class _LongArray:
+    """A 1-D array with `append`: up to ``capacity`` items in memory, or all of them in a file."""
+
+    def __init__(self, dtype: np.dtype, capacity: int, folder: Path):
+        self._array, self._n, self._folder = np.empty(capacity, dtype=dtype), 0, folder
+        self._file: IO[bytes] | None = None
+
+    def append(self, values: np.ndarray) -> None:
+        """Add values at the end. Raises OSError where the file cannot be written."""
+        if self._file is None and self._n + len(values) > len(self._array):
+            self._move_to_file()
+        if self._file is None:
+            self._array[self._n : self._n + len(values)] = values
+        else:
+            self._write(values)
+        self._n += len(values)
+
+    def finish(self) -> np.ndarray:
+        """The array, mapped read-only where it lies in a file."""
+        if self._file is None:
+            self._array.resize(self._n, refcheck=False)  # gives back the memory that was not needed
+            return self._array
+        self._write(self._array[:0], flush=True)
+        return (np.memmap(self._file, dtype=self._array.dtype, mode="r", shape=self._n)
+                if self._n else self._array[:0])
+
+    def close(self) -> None:
+        """Close the file; arrays on it stay."""
+        if self._file is not None:
+            self._file.close()
+
+    def _move_to_file(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = tempfile.TemporaryFile(  # noqa: SIM115
+                dir=self._folder, prefix=".tmp-")
+        except OSError as error:
+            raise self._explained(error) from error
+        self._write(self._array[: self._n])
+        self._array = np.empty(0, dtype=self._array.dtype)
+
+    def _write(self, values: np.ndarray, *, flush: bool = False) -> None:
+        try:
+            self._file.write(np.ascontiguousarray(values, dtype=self._array.dtype).data)
+            if flush:
+                self._file.flush()
+        except OSError as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: OSError) -> OSError:
+        free = shutil.disk_usage(
+            next(place for place in (self._folder, *self._folder.parents) if place.exists())).free
+        there = self._n * self._array.dtype.itemsize
+        return type(error)(error.errno, f"cannot lay counts in {self._folder}: {error.strerror}; "
+                                        f"{there:,} bytes of one array are there, {free:,} "
+                           "are free. Nothing was kept. A larger memory= needs no files, "
+                           "LESSONS_CACHE moves the folder")
+
+
+class NonzeroStore:
+    """Compressed rows on their way: `append` some rows, then `finish`.
+
+    Parameters: n_rows; dtype of the values; most, nonzeros there can be; memory, bytes beyond which
+    they are laid in files in ``folder``.
+    """
+
+    def __init__(self, n_rows: int, dtype: np.dtype, *, most: int, memory: int,
+                 folder: str | os.PathLike):
+        capacity = min(most, memory // (np.dtype(dtype).itemsize + 4))
+        self.offsets, self._n_rows = np.zeros(n_rows + 1, dtype=np.int64), 0
+        self._columns, self._values = (_LongArray(np.dtype(kind), capacity, Path(folder))
+                                       for kind in (np.int32, dtype))
+
+    def append(self, columns: np.ndarray, values: np.ndarray, row_sizes: np.ndarray) -> None:
+        """Add the next rows. Raises OSError where a file cannot be written."""
+        first, last = self._n_rows, self._n_rows + len(row_sizes)
+        np.cumsum(row_sizes, out=self.offsets[first + 1 : last + 1])
+        self.offsets[first + 1 : last + 1] += self.offsets[first]
+        self._columns.append(columns)
+        self._values.append(values)
+        self._n_rows = last
+
+    def finish(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Offsets of the rows (int64), columns (int32) and values of all nonzeros."""
+        return self.offsets, self._columns.finish(), self._values.finish()
+
+    def close(self) -> None:
+        """Close the files; arrays that `finish` gave stay."""
+        self._columns.close()
+        self._values.close()

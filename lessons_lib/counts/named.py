@@ -61,9 +61,7 @@ def _articles() -> list[str]:
 
 
 def sample_sentences() -> list[str]:
-    """The sentences of the Wikipedia sample that have at least four words: what named encoders are
-    fitted on.
-    """
+    """The Wikipedia sample's sentences of >= 4 words, on which named encoders are fitted."""
     from ..text import split_sentences
 
     return [sentence for article in _articles()

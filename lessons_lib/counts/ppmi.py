@@ -66,9 +66,7 @@ def ppmi(counts: sparse.sparray | sparse.spmatrix | np.ndarray, *, shift: float 
 
 
 def _log_ratio(n_wc: np.ndarray, n_w: np.ndarray, n_c: np.ndarray, total: float) -> np.ndarray:
-    """log(n_wc / (n_w * n_c / total)); powers of two are counted apart, because the products may
-    leave the range of floats.
-    """
+    """log(n_wc / (n_w * n_c / total)), with powers of two apart: products may overflow."""
     (n_wc, e_wc), (n_w, e_w), (n_c, e_c), (total, e) = map(np.frexp, (n_wc, n_w, n_c, total))
     power = e_wc - e_w - e_c + e
     near = np.clip(power, -1000, 1000)

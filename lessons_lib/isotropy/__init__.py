@@ -15,18 +15,19 @@ _HOME = {
     "basis": ("cosine_in_basis", "cosine_under", "estimated_metric", "gram", "inner_product",
               "worst_cosine"),
     "cosines": ("RogueDimensions", "cosine_contributions", "cosine_regulariser", "mean_cosine",
-                "random_cosines", "rogue_dimensions", "standardise"), "flow": ("Flow", "bert_flow"),
+                "random_cosines", "rogue_dimensions", "standardise"),
+    "flow": ("Flow", "bert_flow"),
     "frequency": ("BERT_FLOW_EDGES", "BERT_FLOW_KS", "FrequencyBins", "NormByFrequency",
-                  "binned_means", "knn_by_frequency",
-                  "norm_by_frequency"), "groups": ("Groups", "group_rows"),
-    "in_context": ("Adjusted", "Contextuality", "against_chance", "contextuality",
-                   "intra_sentence_similarity", "maximum_explainable_variance", "self_similarity"),
-    "projection": ("Cone", "cone", "cone_angle",
-                   "narrowest_sector"), "published": ("PUBLISHED_MODELS", "published_layers"),
-    "report": ("Anisotropy", "anisotropy"), "scores": ("isoscore", "partition_isotropy"),
-    "spectrum": ("effective_rank", "participation_ratio", "singular_spectrum", "singular_values",
-                 "top_share"), "whitening": ("Whitening",)
-}
+                  "binned_means", "knn_by_frequency", "norm_by_frequency"),
+    "in_context": ("Adjusted", "Contextuality", "Groups", "against_chance", "contextuality",
+                   "group_rows", "intra_sentence_similarity", "maximum_explainable_variance",
+                   "self_similarity"),
+    "projection": ("Cone", "cone", "cone_angle", "narrowest_sector"),
+    "published": ("PUBLISHED_MODELS", "published_layers"),
+    "report": ("Anisotropy", "anisotropy"),
+    "spectrum": ("effective_rank", "isoscore", "participation_ratio", "partition_isotropy",
+                 "singular_spectrum", "singular_values", "top_share"),
+    "whitening": ("Whitening",)}
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted(_MODULE_OF)

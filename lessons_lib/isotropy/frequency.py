@@ -28,9 +28,7 @@ BERT_FLOW_KS = (3, 5, 7)
 
 def _ranked(table: Any, counts: Any, exclude: Sequence[int],
             least: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The table, its counts, and the rows that count, by falling frequency; rows of equal counts
-    keep their order.
-    """
+    """The table, its counts, and the rows that count by falling frequency, ties in order."""
     table, counts = as_rows("table", table, min_rows=2), check_array("counts", counts, ndim=1)
     if len(counts) != len(table) or (counts < 0).any():
         raise ValueError(f"counts has {len(counts)} values, the least {min(counts, default=0):g}, "

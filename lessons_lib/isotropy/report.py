@@ -16,8 +16,7 @@ from .projection import cone_angle
 from .cosines import rogue_dimensions
 from .frequency import norm_by_frequency
 from .rows import as_rows, norms
-from .scores import isoscore, partition_isotropy
-from .spectrum import effective_rank, top_share
+from .spectrum import effective_rank, isoscore, partition_isotropy, top_share
 
 __all__ = ["Anisotropy", "anisotropy"]
 

@@ -53,9 +53,7 @@ def _finite(array: np.ndarray) -> bool:
 
 
 def power_of_two(x: np.ndarray) -> int:
-    """Exponent e such that x / 2^e has no entry beyond 1; 0 for moderate numbers, which need no
-    such care.
-    """
+    """Exponent e so that x / 2^e has no entry beyond 1; 0 for moderate numbers."""
     exponent = int(np.frexp(max(float(x.max()), -float(x.min())))[1]) if x.size else 0
     return exponent if abs(exponent) > MODERATE else 0
 
@@ -75,9 +73,7 @@ def blocks(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0,
 
 
 def _scaled(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each row divided by the power of two that brings its largest entry into [0.5, 1), and the
-    exponents, (rows,).
-    """
+    """Each row / 2^e, so that its largest entry is in [0.5, 1), and the exponents e, (rows,)."""
     exponents = np.frexp(np.abs(block).max(axis=1))[1]
     return np.ldexp(block, -exponents[:, None]), exponents
 
@@ -99,8 +95,6 @@ def norms(x: np.ndarray, *, index: np.ndarray | None = None) -> np.ndarray:
 
 
 def stable_signs(axes: np.ndarray) -> np.ndarray:
-    """Directions, (k, d), each turned so that its entry of largest magnitude is positive: a
-    direction has no sign of its own.
-    """
+    """Directions (k, d), turned so that the entry of largest magnitude is positive."""
     largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
     return axes * np.where(largest < 0, -1.0, 1.0)

@@ -9,14 +9,13 @@ company of the whole topic. Taught in lesson ``03_topic_models``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..core import check_choice, check_int, shown, warn_data
-from .coherence_kernel import count_windows
-from .counts_input import Counts, as_counts
+from ..core.compiled import compiled
+from .counts_input import Counts, as_counts, runs
 
 __all__ = ["MEASURES", "coherence_of"]
 
@@ -156,12 +155,70 @@ def _window_counts(counts: Counts, used: np.ndarray, size: int) -> tuple[int, np
     number = np.full(counts.n_words, -1, dtype=np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
     together, total = np.zeros((len(used), len(used)), dtype=np.int64), 0
-    marks = np.arange(_TOKENS_AT_ONCE, len(word_ids), _TOKENS_AT_ONCE)
-    cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, marks),
-                                     [len(offsets) - 1]])).tolist()
-    for first, last in pairwise(cuts):
+    for first, last in runs(offsets, _TOKENS_AT_ONCE):
         total += count_windows(offsets, word_ids, number, size, together, first, last)
     return total, together
+
+
+# Windows are counted without walking through them: a word is in a window from the moment its front
+# reaches the word until its end has passed it, so each run of occurrences is one interval of
+# windows, and two words share the overlap of their intervals.
+
+
+@compiled
+def _close(i: int, n_open: int, open_: np.ndarray, enter: np.ndarray, leave: np.ndarray,
+           together: np.ndarray) -> int:
+    """Count the i-th open word's interval and overlaps; returns how many words stay open."""
+    word = open_[i]
+    together[word, word] += leave[word] - enter[word]
+    for j in range(n_open):
+        other = open_[j]
+        shared = min(leave[word], leave[other]) - max(enter[word], enter[other])
+        if j != i and shared > 0:
+            together[word, other] += shared
+            together[other, word] += shared
+    open_[i] = open_[n_open - 1]
+    return n_open - 1
+
+
+@compiled
+def count_windows(offsets: np.ndarray, word_ids: np.ndarray, number: np.ndarray, size: int,
+                  together: np.ndarray, first: int, last: int) -> int:
+    """Add windows of documents ``first`` to ``last`` to ``together`` (R, R): with word i on the
+    diagonal, with i and j beside it.
+
+    Parameters: tokens in reading order (offsets, word_ids); number (V,), place of each word in
+    ``together`` or -1; size of a window in tokens. A document shorter than a window is one window.
+    Returns the number of windows.
+    """
+    n_windows, n_open = 0, 0
+    open_ = np.empty(len(together), dtype=np.int64)
+    # windows [enter, leave) hold the word
+    enter, leave = np.zeros(len(together), dtype=np.int64), np.zeros(len(together), dtype=np.int64)
+    for d in range(first, last):
+        start, length = offsets[d], offsets[d + 1] - offsets[d]
+        here = max(1, length - size + 1)
+        n_windows += here
+        for p in range(length):
+            word = number[word_ids[start + p]]
+            if word < 0:
+                continue
+            begins, ends = max(0, p - size + 1), min(p, here - 1) + 1
+            i, is_open = 0, False
+            while i < n_open:
+                if leave[open_[i]] < begins:  # over for good; the last open word takes its place
+                    n_open = _close(i, n_open, open_, enter, leave, together)
+                else:
+                    is_open |= open_[i] == word
+                    i += 1
+            if not is_open:
+                open_[n_open] = word
+                enter[word] = begins
+                n_open += 1
+            leave[word] = ends
+        while n_open > 0:
+            n_open = _close(n_open - 1, n_open, open_, enter, leave, together)
+    return n_windows
 
 
 # ------------------------------------------------------------------------------ formulas

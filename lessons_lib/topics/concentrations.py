@@ -12,14 +12,65 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from .gibbs_kernel import CAP, sizes_of_cells, sizes_of_documents
+from ..core.compiled import compiled
 
 __all__ = ["Sizes", "learned_alpha", "learned_beta", "log_joint", "sizes_by_topic",
            "sizes_of_words"]
 
+CAP = 1024                      # sizes up to it go into a table, the few larger ones into a list
 STEPS = 20                                      # of the fixed point each time
 # a topic that no document has would get 0, a prior that fits no data infinity
 SMALLEST, LARGEST = 1e-5, 1e4
+
+
+@compiled
+def add_document_counts(offsets: np.ndarray, topics: np.ndarray, out: np.ndarray) -> None:
+    """Add the number of tokens of each topic in each document to ``out`` (D, K)."""
+    for d in range(len(offsets) - 1):
+        for t in range(offsets[d], offsets[d + 1]):
+            out[d, topics[t]] += 1
+
+
+@compiled
+def _note(table: np.ndarray, group: int, n: int, large: np.ndarray, n_large: int) -> int:
+    """Count a size n of a group, in ``large`` beyond the table; returns how long that is."""
+    if n < table.shape[1]:
+        table[group, n] += 1
+        return n_large
+    large[n_large, 0], large[n_large, 1] = group, n
+    return n_large + 1
+
+
+@compiled
+def sizes_of_documents(offsets: np.ndarray, topics: np.ndarray, n_topics: int, table: np.ndarray,
+                       large: np.ndarray) -> int:
+    """Fill ``table`` (K, CAP + 1): documents with n > 0 tokens of k; returns ``large``'s rows."""
+    counts, met, n_large = np.zeros(n_topics, dtype=np.int64), np.empty(n_topics, dtype=np.int64), 0
+    for d in range(len(offsets) - 1):
+        n_met = 0
+        for t in range(offsets[d], offsets[d + 1]):
+            k = topics[t]
+            if counts[k] == 0:
+                met[n_met] = k
+                n_met += 1
+            counts[k] += 1
+        for i in range(n_met):
+            n_large = _note(table, met[i], counts[met[i]], large, n_large)
+            counts[met[i]] = 0
+    return n_large
+
+
+@compiled
+def sizes_of_cells(word_topic: np.ndarray, n_topics: int, table: np.ndarray,
+                   large: np.ndarray) -> int:
+    """Fill ``table`` (1, CAP + 1): cells of (V, >= K) counts with n > 0; returns as above."""
+    n_large = 0
+    for w in range(word_topic.shape[0]):
+        for k in range(n_topics):
+            n = int(word_topic[w, k])
+            if n > 0:
+                n_large = _note(table, 0, n, large, n_large)
+    return n_large
 
 
 @dataclass(frozen=True)
@@ -41,9 +92,7 @@ class Sizes:
         return cls(np.ascontiguousarray(above[:, : int(above.any(axis=0).sum())]), large)
 
     def rise(self, a: np.ndarray) -> np.ndarray:
-        """Sum over the counts n of each group of digamma(n + a) - digamma(a) = 1/a + 1/(a + 1) + …
-        + 1/(a + n - 1): (G,).
-        """
+        """Of each group: Σ_n digamma(n + a) - digamma(a) = Σ_n Σ_i<n 1 / (a + i): (G,)."""
         result = (self.above / (a[:, None] + np.arange(self.above.shape[1]))).sum(axis=1)
         group, n = self.large.T
         np.add.at(result, group, digamma(n + a[group]) - digamma(CAP + a[group]))
@@ -75,9 +124,7 @@ def sizes_of_words(word_topic: np.ndarray, n_topics: int, n_tokens: int) -> Size
 
 
 def learned_alpha(sizes: Sizes, lengths: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """One concentration per topic from the topics of documents with these lengths: (K,), begun at
-    ``alpha``. [minka2000estimating, Eq. 55]
-    """
+    """The alpha (K,) of documents of these lengths. [minka2000estimating, Eq. 55]"""
     length, often = np.unique(lengths[lengths > 0], return_counts=True)
     for _ in range(STEPS):
         total = alpha.sum()
@@ -87,9 +134,7 @@ def learned_alpha(sizes: Sizes, lengths: np.ndarray, alpha: np.ndarray) -> np.nd
 
 
 def learned_beta(sizes: Sizes, totals: np.ndarray, n_words: int, beta: float) -> float:
-    """One concentration for all words from the words of topics with these totals, begun at
-    ``beta``.
-    """
+    """The beta of the words of topics with these totals."""
     totals = totals[totals > 0]
     for _ in range(STEPS):
         rise = float(sizes.rise(np.array([beta]))[0])
@@ -100,9 +145,7 @@ def learned_beta(sizes: Sizes, totals: np.ndarray, n_words: int, beta: float) ->
 
 def log_joint(by_topic: Sizes, of_words: Sizes, *, lengths: np.ndarray, totals: np.ndarray,
               n_words: int, alpha: np.ndarray, beta: float) -> float:
-    """log p(words, topics | alpha, beta) with both distributions integrated out, in nats.
-    [griffiths2004finding, Eq. 2-3]
-    """
+    """log p(words, topics | alpha, beta) in nats. [griffiths2004finding, Eq. 2-3]"""
     length, often = np.unique(lengths, return_counts=True)
     documents = (by_topic.log_rise(alpha) -
                  often @ (gammaln(length + alpha.sum()) - gammaln(alpha.sum())))

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,13 +20,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core import shown, warn_data
+from ..core import fingerprint, shown, warn_data
 from ..text.token_corpus import TokenCorpus
 from ..text.vocabulary import Vocabulary
 
-__all__ = ["Counts", "as_counts"]
+__all__ = ["Counts", "Each", "as_counts", "fingerprint_of", "runs", "thread_map"]
 
 _LARGEST = np.iinfo(np.int32).max
+Each = Callable[[Callable[[tuple[int, int]], Any], list[tuple[int, int]]], list[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,13 +191,36 @@ def _check_amount(counts: Counts, *, fitting: bool, name: str) -> None:
 
 
 def _frames_to_caller() -> int:
-    """How many frames lie between `_check_amount` and the code that called this package, by
-    whichever function.
-    """
+    """Frames between `_check_amount` and the code that called this package, by any function."""
     package, frame, n = __name__.rpartition(".")[0], sys._getframe(2), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(package):
         frame, n = frame.f_back, n + 1
     return n
+
+
+def fingerprint_of(counts: Counts) -> str:
+    """By what a fit knows its data again, the order of words in a document apart."""
+    return fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)
+
+
+def runs(offsets: np.ndarray, size: int) -> list[tuple[int, int]]:
+    """Runs of rows of about ``size`` entries each, the same for any number of threads."""
+    marks = np.arange(0, int(offsets[-1]), max(1, size))
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, marks[1:]), [len(offsets) - 1]]))
+    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+
+
+@contextmanager
+def thread_map(n: int) -> Iterator[Each]:
+    """A map over runs that keeps their order: in this thread, or by ``n`` others."""
+    if n == 1:
+        yield lambda work, blocks: [work(block) for block in blocks]
+        return
+    pool = ThreadPoolExecutor(n)
+    try:
+        yield lambda work, blocks: list(pool.map(work, blocks))
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 # ------------------------------------------------------------------------------ vocabulary
@@ -257,9 +283,7 @@ def _from_corpus(corpus: TokenCorpus, names: list[str] | None) -> Counts:
 
 def _from_tokens(offsets: np.ndarray, word_ids: np.ndarray, names: list[str],
                  column: np.ndarray | None) -> Counts:
-    """Counts of tokens in reading order; with ``column``, ids are translated first and those
-    without a column dropped.
-    """
+    """Counts of tokens in their order; with ``column``, ids are translated, those at -1 dropped."""
     if column is not None:
         translated = column[word_ids]
         kept = translated >= 0
@@ -346,9 +370,7 @@ def _sparse_rows(data: Any) -> sparse.csr_matrix:
 
 
 def _check_places(data: Any) -> None:
-    """Refuse rows and columns of a COO matrix that lie outside of it: SciPy converts them without a
-    look.
-    """
+    """Refuse places outside a COO matrix: SciPy converts them without a look."""
     (n_documents, n_words), rows, columns = data.shape, data.row, data.col
     if not len(rows) == len(columns) == len(data.data):
         raise ValueError(f"data has {len(rows)} row, {len(columns)} column numbers and "

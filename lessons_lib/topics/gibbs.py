@@ -196,7 +196,7 @@ class GibbsLDA(TopicModel):
 
     def _infer(self, counts: Counts, seed: int) -> np.ndarray:
         from ..kernels.lda_sweep import LdaState, lda_sweep
-        from .gibbs_kernel import add_document_counts
+        from .concentrations import add_document_counts
 
         _check_sizes(counts)
         used, words = np.unique(counts.matrix.indices, return_inverse=True)
@@ -231,9 +231,7 @@ class GibbsLDA(TopicModel):
 
 
 class _Chain:
-    """The state of the sampler while it runs, and the means of the samples so far (words by topics,
-    documents by topics, alpha, beta).
-    """
+    """The sampler's state and the samples' means: p(w | k) (V, K), p(k | d) (D, K), alpha, beta."""
 
     def __init__(self, model: GibbsLDA, counts: Counts, topics: np.ndarray, key: int,
                  past: _Past) -> None:
@@ -288,10 +286,8 @@ class _Chain:
             past.beta = learned_beta(of_words, totals, state.n_words, past.beta)
 
     def estimates(self) -> tuple[Any, ...]:
-        """p(word | topic) as (V, K), p(topic | document) as (D, K), alpha, beta, given the state of
-        now.
-        """
-        from .gibbs_kernel import add_document_counts
+        """p(word | topic) (V, K), p(topic | document) (D, K), alpha and beta of now."""
+        from .concentrations import add_document_counts
 
         past, state, n_topics = self.past, self.state, self.model.n_topics
         totals = state.totals[:n_topics].cpu().numpy()
@@ -303,9 +299,7 @@ class _Chain:
         return words, documents, past.alpha, past.beta
 
     def _sample(self) -> None:
-        """Move the means a step towards the state of now; written in place, because (V, K) numbers
-        are many.
-        """
+        """Move the means towards the state of now, in place, because (V, K) numbers are many."""
         self.past.n_samples += 1
         now, n = self.estimates(), self.past.n_samples
         if n == 1:
@@ -317,9 +311,7 @@ class _Chain:
 
 
 def _check_sizes(counts: Counts, *, words: bool = False) -> None:
-    """Raise ValueError for a document, or with ``words`` for a word, of more tokens than a sweep
-    can count: before they are laid out one by one.
-    """
+    """Refuse a document, or with ``words`` a word, of more tokens than a sweep can count."""
     from ..kernels.lda_sweep.state import MAX_COUNT
 
     lengths, often = counts.document_lengths, counts.word_counts if words else ()
@@ -336,9 +328,7 @@ def _check_sizes(counts: Counts, *, words: bool = False) -> None:
 
 
 def _streams(offsets: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """A number below 2^63 for each document that depends on its words alone: what it draws must not
-    depend on its neighbours.
-    """
+    """A number below 2^63 per document, of its words alone: neighbours change no draw."""
     x = words.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     # the mixing of SplitMix64
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

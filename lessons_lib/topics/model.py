@@ -63,9 +63,7 @@ class TopicModel(SavedEstimator):
     # ----------------------------------------------------------------------- written by each model
 
     def _check_machine(self) -> None:
-        """Raise BackendUnavailable where a device that the settings name is not here; `load` does
-        not ask, so that a model can be used elsewhere.
-        """
+        """Raise BackendUnavailable where the settings' device is not here; `load` does not ask."""
 
     def _fit(self, counts: Counts) -> None:
         """Learn from checked counts and set ``components_``, ``doc_topic_``, ``alpha_`` and
@@ -160,9 +158,7 @@ class TopicModel(SavedEstimator):
         self.topic_share_ = shares / shares.sum()
 
     def _check_same_topics(self, what: str) -> None:
-        """Raise ValueError when ``n_topics`` was changed since the fit: what was learned cannot
-        follow.
-        """
+        """Raise ValueError when ``n_topics`` was changed since the fit."""
         if self.n_topics != len(self.alpha_):
             raise ValueError(f"n_topics={shown(self.n_topics)} was set after a fit with "
                              f"n_topics={len(self.alpha_)}; {what} needs the number of the "
@@ -212,9 +208,7 @@ class TopicModel(SavedEstimator):
         return self._infer(self._known_counts(data), self.seed)
 
     def _known_counts(self, data: Any) -> Counts:
-        """Counts with the model's columns and their words: data with words are translated, a matrix
-        without them has the model's columns.
-        """
+        """Counts with the model's columns: words are translated, a matrix has them already."""
         n_words, named = self.components_.shape[1], _has_words(data)
         if named and self.tokens_ is None:
             raise ValueError(f"data is a {type(data).__name__}, which tells columns by their "

@@ -15,15 +15,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core import DataWarning, check_int, children, fingerprint
+from ..core import DataWarning, check_int, children
 from ..core.learned import Array, Learned, checked_array
 from ..core.parameters import Choice, Flag, Float, Given, Int
-from .clustered_start import clustered_counts
-from .counts_input import Counts, as_counts
+from .counts_input import Counts, Each, as_counts, fingerprint_of, runs, thread_map
 from .model import TopicModel, checked_prior
 from .online_lda_kernel import LEAST, add_expected, infer_documents
-from .online_lda_state import (BLOCK, Batch, Each, TopicWords, lower_bound, mixtures, runs,
-                               thread_map, uniform_gamma)
+from .online_lda_state import (BLOCK, Batch, TopicWords, clustered_counts, lower_bound, mixtures,
+                               uniform_gamma)
 
 __all__ = ["OnlineLDA"]
 
@@ -150,7 +149,7 @@ class OnlineLDA(TopicModel):
         counts = self._ready_to_resume(data)
         n_epochs = check_int("n_epochs", n_epochs)
         # the last part of a stream is not all of it
-        self._check_same_data(_fingerprint(counts) == self._reached.fingerprint
+        self._check_same_data(fingerprint_of(counts) == self._reached.fingerprint
                               and np.array_equal(counts.word_counts, self.word_counts_), counts)
         self._run(counts, self._words.copy(), self._further(self.gamma_.copy()), n_epochs)
         self._note_corpus(counts)
@@ -214,9 +213,7 @@ class OnlineLDA(TopicModel):
         return self
 
     def _named_counts(self, data: Any, vocabulary: Any) -> Counts:
-        """Counts of a later part of the stream that brings words of its own, with the model's
-        columns.
-        """
+        """Counts, with the model's columns, of a later part that brings words of its own."""
         if self.tokens_ is None:                      # now the columns get their words
             return as_counts(data, vocabulary=vocabulary, n_words=len(self.word_counts_),
                              fitting=False)
@@ -301,10 +298,7 @@ class OnlineLDA(TopicModel):
 
     def _e_step(self, batch: Batch, words: TopicWords, alpha: np.ndarray, gamma: np.ndarray,
                 each: Each) -> tuple[np.ndarray, ...]:
-        """Iterate gamma, in place, until it stands still.
-
-        Returns (weight, ratio, table) for the M step.
-        """
+        """Iterate gamma in place until it stands still; returns (weight, ratio, table)."""
         table = words.table(batch.used, each)
         result = gamma, np.empty_like(gamma), np.empty(len(batch.slots), dtype=np.float32)
         priors = np.maximum(alpha, LEAST).astype(np.float32), self.max_inner, float(self.tol)
@@ -330,7 +324,7 @@ class OnlineLDA(TopicModel):
     def _keep(self, words: TopicWords, counts: Counts, progress: _Progress) -> None:
         """Set the learned attributes; the components are made when they are first asked for."""
         self.doc_topic_ = mixtures(progress.gamma, counts, progress.alpha)
-        self._reached = replace(progress, fingerprint=_fingerprint(counts))
+        self._reached = replace(progress, fingerprint=fingerprint_of(counts))
         self._words, self.alpha_, self._components = words, progress.alpha, None
 
     # -------------------------------------------------------------------------- what was learned
@@ -386,7 +380,3 @@ class OnlineLDA(TopicModel):
         """Makes the components if nobody asked for them before."""
         self._components = self.components_
         return super()._saved_settings()
-
-
-def _fingerprint(counts: Counts) -> str:
-    return fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)

@@ -9,6 +9,8 @@ Taught in lesson ``03_topic_models``.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..core.compiled import compiled
@@ -22,6 +24,7 @@ f32 = np.float32
 HEADROOM, FLOOR = 56.0, -100.0
 CEILING = 60.0  # guards the exponent where a vanishing prior has used up all digits of a float
 LEAST = 1e-30                            # a Dirichlet parameter below it counts as this
+HALF_LOG_TWO_PI, UNDERFLOW = 0.5 * math.log(2.0 * math.pi), 1e-250
 LANES = 16  # floats in the widest vector; rows that are worked on are padded to it
 TINY = f32(1e-35)  # keeps a product of two vanishing weights away from slow, subnormal numbers
 LOG2_E, SHIFT = f32(1 / np.log(2.0)), f32(6.0)
@@ -105,10 +108,7 @@ def _collect(words: np.ndarray, ratio: np.ndarray, out: np.ndarray) -> None:
 
 @compiled
 def _copy(source: np.ndarray, target: np.ndarray) -> None:
-    """Copy to the front of ``target``.
-
-    A plain loop: Numba takes seconds to compile an assignment of slices.
-    """
+    """Copy by a plain loop: Numba takes seconds to compile an assignment of slices."""
     for i in range(len(source)):
         target[i] = source[i]
 
@@ -229,10 +229,7 @@ def expected_words(used: np.ndarray, excess: np.ndarray, prior: tuple[np.ndarray
 @compiled
 def order_by_word(offsets: np.ndarray, slots: np.ndarray,
                   n_used: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Counting sort of the entries of a CSR by their column.
-
-    Returns (word offsets, entries, the document of each of them), documents rising.
-    """
+    """Sort CSR entries by column: (word offsets, entries, their documents), documents rising."""
     starts = np.zeros(n_used + 1, dtype=np.int64)
     for e in range(len(slots)):
         starts[slots[e] + 1] += 1
@@ -276,3 +273,115 @@ def add_expected(by_word: tuple[np.ndarray, np.ndarray, np.ndarray],
             own[k] = f32(before + step * (row[k] * words[k]))
             total[k] += np.float64(own[k]) - before             # what float32 kept of it
     return total
+
+
+# ------------------------------------------------------------------------------ the bound
+# With gamma and lambda given, the best responsibilities of tokens are known, and putting them in
+# leaves one sum over words of log sum_k exp(E log theta_k + E log phi_kw) and two Kullback-Leibler
+# terms, in float64. Each step in batch mode can only raise it.
+
+
+@compiled
+def log_gamma_digamma(x: float) -> tuple[float, float]:
+    """(log Gamma(x), digamma(x)) for x > 0, to about 1e-14, by Stirling's series; else NaN."""
+    # NaN too: the loop below would not end at -1e30, where adding 1 changes nothing
+    if not x > 0.0:
+        return math.nan, math.nan
+    product, terms = 1.0, 0.0
+    while x < 10.0:
+        product *= x
+        terms += 1.0 / x
+        x += 1.0
+    q = 1.0 / (x * x)
+    log = math.log(x)
+    series = ((1 / 12 - q * (1 / 360 - q * (1 / 1260 - q * (1 / 1680 - q *
+                                                            (1 / 1188 - q * 691 / 360360))))) / x)
+    slope = (q * (1 / 12 - q * (1 / 120 - q * (1 / 252 - q * (1 / 240 - q *
+                                                              (1 / 132 - q * 691 / 32760))))))
+    return (x - 0.5) * log - x + HALF_LOG_TWO_PI + series - math.log(
+        product), log - 0.5 / x - slope - terms
+
+
+@compiled
+def _row_terms(x: np.ndarray, prior: np.ndarray, digamma_total: float,
+               mean_log: np.ndarray) -> float:
+    """Fill ``mean_log`` with E log p under Dirichlet(x).
+
+    Returns sum (prior - x) E log p + log Gamma(x) - log Gamma(prior).
+    """
+    terms = 0.0
+    for k in range(len(x)):
+        log_gamma, digamma = log_gamma_digamma(x[k])
+        mean_log[k] = digamma - digamma_total
+        terms += (prior[k] - x[k]) * mean_log[k] + log_gamma - log_gamma_digamma(prior[k])[0]
+    return terms
+
+
+@compiled(reorder=True)
+def _product(a: np.ndarray, b: np.ndarray) -> float:
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+
+@compiled
+def _log_sum(a: np.ndarray, b: np.ndarray) -> float:
+    """log sum exp(a + b), where the plain sum of products would vanish."""
+    largest, total = -np.inf, 0.0
+    for k in range(len(a)):
+        largest = max(largest, a[k] + b[k])
+    for k in range(len(a)):
+        total += math.exp(a[k] + b[k] - largest)
+    return largest + math.log(total)
+
+
+@compiled
+def document_bounds(cells: tuple[np.ndarray, np.ndarray, np.ndarray], gamma: np.ndarray,
+                    alpha: np.ndarray, topics: tuple[np.ndarray, np.ndarray], first: int,
+                    last: int) -> float:
+    """The bound's share of documents ``first`` to ``last``.
+
+    Parameters: cells, CSR as (offsets, slots, counts); gamma (D, K); alpha (K,); topics, for each
+    slot E log p(word | topic) and its exponential: (words, K) each.
+    """
+    offsets, slots, counts = cells
+    mean_logs, weights = topics
+    own, mean_log, weight = np.empty(len(alpha)), np.empty(len(alpha)), np.empty(len(alpha))
+    prior_total = log_gamma_digamma(alpha.sum())[0]
+    bound = 0.0
+    for d in range(first, last):
+        total = 0.0
+        for k in range(len(alpha)):
+            own[k] = gamma[d, k]
+            total += own[k]
+        log_gamma, digamma = log_gamma_digamma(total)
+        bound += _row_terms(own, alpha, digamma, mean_log) + prior_total - log_gamma
+        for k in range(len(alpha)):
+            weight[k] = math.exp(mean_log[k])
+        for e in range(offsets[d], offsets[d + 1]):
+            p = _product(weight, weights[slots[e]])
+            bound += counts[e] * (math.log(p)
+                                  if p > UNDERFLOW else _log_sum(mean_log, mean_logs[slots[e]]))
+    return bound
+
+
+@compiled
+def topic_bounds(excess: np.ndarray, prior: tuple[np.ndarray, float], digamma_total: np.ndarray,
+                 mean_logs: np.ndarray, first: int, last: int) -> float:
+    """The bound's share of words ``first`` to ``last`` of every topic, without the terms of each
+    topic's total; fills rows of ``mean_logs`` (V, K).
+
+    Parameters: excess (V, K), prior (beta (V,), scale) with lambda = beta + scale * excess;
+    digamma_total (K,), digamma of each topic's sum.
+    """
+    beta, scale = prior
+    bound = 0.0
+    for w in range(first, last):
+        prior_term = log_gamma_digamma(beta[w])[0]
+        for k in range(excess.shape[1]):
+            value = max(beta[w] + scale * excess[w, k], LEAST)
+            log_gamma, digamma = log_gamma_digamma(value)
+            mean_logs[w, k] = digamma - digamma_total[k]
+            bound += (beta[w] - value) * mean_logs[w, k] + log_gamma - prior_term
+    return bound

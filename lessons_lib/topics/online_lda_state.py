@@ -8,28 +8,29 @@ alone, so the number of threads changes no bit. Taught in lesson ``03_topic_mode
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import digamma
 
 from ..core import generator
-from .counts_input import Counts
-from .online_lda_bound import document_bounds, log_gamma_digamma, topic_bounds
-from .online_lda_kernel import LEAST, expected_words, order_by_word
+from ..counts import LSA
+from .counts_input import Counts, Each, runs
+from .online_lda_kernel import (LEAST, document_bounds, expected_words, log_gamma_digamma,
+                                order_by_word, topic_bounds)
 
-__all__ = ["BLOCK", "Batch", "Each", "TopicWords", "lower_bound", "mixtures", "runs", "thread_map",
+__all__ = ["BLOCK", "Batch", "TopicWords", "clustered_counts", "lower_bound", "mixtures",
            "uniform_gamma"]
 
 # numbers (entries times topics) that one compiled call works on: about a millisecond
 BLOCK = 1 << 20
 _SMALLEST_SCALE = 1e-6  # below it the excess is written out anew, so that float32 keeps its range
-Each = Callable[[Callable[[tuple[int, int]], Any], list[tuple[int, int]]], list[Any]]
+# of the clusters that learning begins with
+SAMPLE, DIMENSIONS, ITERATIONS = 4096, 100, 30
+# of k-means: at most so many, and about so many clusters in all, which bounds the time
+MOST_TRIES, TRIED_CLUSTERS = 10, 200
 
 
 @dataclass
@@ -48,9 +49,7 @@ class TopicWords:
     @classmethod
     def at_random(cls, beta: np.ndarray, n_topics: int, seed: int, *,
                   counts: np.ndarray | None = None) -> TopicWords:
-        """lambda ~ Gamma(100, 1/100): near 1, a little different everywhere; plus ``counts`` (V, K)
-        where they are given.
-        """
+        """lambda ~ Gamma(100, 1/100), near 1 everywhere; plus ``counts`` (V, K), if given."""
         start = generator(seed).gamma(100.0, 0.01, (len(beta), n_topics)) - beta[:, None]
         excess = (start if counts is None else start + counts).astype(np.float32)
         return cls(excess, excess.sum(axis=0, dtype=np.float64), beta)
@@ -89,9 +88,7 @@ class TopicWords:
 
 @dataclass(frozen=True)
 class Batch:
-    """The cells of some documents, with columns numbered among the words that occur in them
-    (slots).
-    """
+    """The cells of some documents; columns are numbered among the words in them (slots)."""
 
     offsets: np.ndarray
     slots: np.ndarray
@@ -120,16 +117,12 @@ class Batch:
 
 
 def uniform_gamma(counts: Counts, alpha: np.ndarray) -> np.ndarray:
-    """The start of the E step: the tokens of a document shared evenly among the topics, (D, K)
-    float32.
-    """
+    """The E step begins with tokens shared evenly among topics: (D, K) float32."""
     return (alpha + counts.document_lengths[:, None] / len(alpha)).astype(np.float32)
 
 
 def mixtures(gamma: np.ndarray, counts: Counts, alpha: np.ndarray) -> np.ndarray:
-    """p(topic | document) under Dirichlet(gamma): (D, K) float64; exactly the mean of the prior
-    where there are no tokens.
-    """
+    """p(topic | document) under Dirichlet(gamma), (D, K); empty: the mean of the prior."""
     means = gamma.astype(np.float64)
     means[counts.document_lengths == 0] = alpha
     means /= means.sum(axis=1, keepdims=True)
@@ -155,18 +148,39 @@ def lower_bound(batch: Batch, words: TopicWords, alpha: np.ndarray, gamma: np.nd
     return float(bound)
 
 
-def runs(offsets: np.ndarray, size: int) -> list[tuple[int, int]]:
-    """Runs of rows of about ``size`` entries each."""
-    marks = np.arange(0, int(offsets[-1]), max(1, size))
-    cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, marks[1:]), [len(offsets) - 1]]))
-    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+def clustered_counts(counts: Counts, n_topics: int, seed: int) -> np.ndarray | None:
+    """Word counts of ``n_topics`` clusters of documents, scaled to the whole corpus: (V, K)
+    float64; None where there are fewer documents.
+
+    Parameters: counts; n_topics; seed, of the sample of at most SAMPLE documents, of LSA and of
+    k-means. Documents are compared by square roots of counts, weighted by the logarithm of inverse
+    document frequency.
+    """
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    rng = generator(seed)
+    filled = np.flatnonzero(np.diff(counts.matrix.indptr))
+    chosen = np.sort(rng.choice(filled, size=min(SAMPLE, len(filled)), replace=False))
+    dim = min(2 * n_topics, DIMENSIONS, counts.n_words, len(chosen))
+    if len(chosen) < n_topics or n_topics == 1 or dim < 2:
+        return None
+    sample, tries = counts.matrix[chosen], min(MOST_TRIES, max(1, TRIED_CLUSTERS // n_topics))
+    # sums of several threads come in any order, and a fit has to repeat itself
+    with threadpool_limits(1):
+        vectors = LSA(dim, n_iter=2, seed=int(rng.integers(2**31))).fit_transform(_weighted(sample))
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        means = KMeans(n_topics, n_init=tries, max_iter=ITERATIONS,
+                       random_state=int(rng.integers(2**31)))
+        cluster = means.fit(vectors).labels_
+    members = sparse.csr_matrix((np.ones(len(chosen)), (cluster, np.arange(len(chosen)))),
+                                shape=(n_topics, len(chosen)))
+    return (members @ sample).toarray().T * (len(filled) / len(chosen))
 
 
-@contextmanager
-def thread_map(n: int) -> Iterator[Each]:
-    """A map over blocks that keeps their order: in this thread, or by ``n`` others."""
-    if n == 1:
-        yield lambda work, blocks: [work(block) for block in blocks]
-        return
-    with ThreadPoolExecutor(n) as pool:
-        yield lambda work, blocks: list(pool.map(work, blocks))
+def _weighted(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
+    frequency = np.bincount(matrix.indices, minlength=matrix.shape[1])
+    # a word that is everywhere keeps a trace: no row is zero
+    weight = np.log((1 + matrix.shape[0]) / (1 + frequency)) + 1e-3
+    return sparse.csr_matrix((np.sqrt(matrix.data) * weight[matrix.indices], matrix.indices,
+                              matrix.indptr), shape=matrix.shape)

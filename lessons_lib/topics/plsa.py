@@ -9,23 +9,23 @@ corpus. That is why it overfits, and what the priors of LDA are for. Taught in l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 
-from ..core import check_int, fingerprint, generator
+from ..core import check_int, generator
+from ..core.compiled import compiled
 from ..core.learned import Array, Learned
 from ..core.parameters import Float, Int
-from .counts_input import Counts
+from .counts_input import Counts, Each, fingerprint_of, runs, thread_map
 from .evaluate import log_likelihood
 from .model import LARGEST_PRIOR, TopicModel
-from .plsa_kernel import TINY, expect_documents, expect_words, fold_in
 
 __all__ = ["PLSA"]
 
 _BLOCK = 1 << 22  # numbers (entries times topics) that one compiled call works on: about 10 ms
+TINY = 1e-100  # a share below counts as 0: products of two would leave the fast range of floats
 FOLD_IN_STEPS, FOLD_IN_TOLERANCE = 500, 1e-6
 
 
@@ -102,7 +102,7 @@ class PLSA(TopicModel):
         """
         counts = self._ready_to_resume(data)
         n_iter = check_int("n_iter", n_iter)
-        self._check_same_data(_fingerprint(counts) == self._fingerprint, counts)
+        self._check_same_data(fingerprint_of(counts) == self._fingerprint, counts)
         self._iterate(counts, self.doc_topic_.copy(), np.ascontiguousarray(self.components_.T),
                       history=self.history_[:-1], n_iter=n_iter)
         self._note_corpus(counts)
@@ -111,7 +111,8 @@ class PLSA(TopicModel):
     def _iterate(self, counts: Counts, doc_topic: np.ndarray, word_topic: np.ndarray, *,
                  history: list[float], n_iter: int) -> None:
         history = list(history)
-        with _Expectations(counts, self.n_topics, self.threads) as expectations:
+        with thread_map(self.threads) as each:
+            expectations = _Expectations(counts, self.n_topics, each)
             for step in range(n_iter + 1):
                 tempered = doc_topic**self.tempering, word_topic**self.tempering
                 likelihood, of_documents = expectations.by_document(*tempered)
@@ -124,7 +125,7 @@ class PLSA(TopicModel):
                 word_topic = _normalised(of_words + self.smoothing, word_topic, axis=0)
         self.components_, self.doc_topic_ = np.ascontiguousarray(word_topic.T), doc_topic
         self.alpha_, self.history_, self.n_iter_ = np.ones(self.n_topics), history, len(history) - 1
-        self._fingerprint = _fingerprint(counts)
+        self._fingerprint = fingerprint_of(counts)
 
     def _objective(self, likelihood: float, counts: Counts, doc_topic: np.ndarray,
                    word_topic: np.ndarray) -> float:
@@ -140,7 +141,7 @@ class PLSA(TopicModel):
         matrix, n_topics = counts.matrix, len(self.components_)
         word_topic = np.ascontiguousarray(self.components_.T) ** self.tempering
         doc_topic = np.full((counts.n_documents, n_topics), 1.0 / n_topics)
-        for first, last in _blocks(matrix.indptr, self.n_topics * 50):
+        for first, last in runs(matrix.indptr, _BLOCK // (50 * self.n_topics)):
             fold_in(matrix.indptr, matrix.indices, matrix.data, word_topic, doc_topic,
                     float(self.tempering), FOLD_IN_STEPS, FOLD_IN_TOLERANCE, first, last)
         return doc_topic / doc_topic.sum(axis=1, keepdims=True)
@@ -152,17 +153,11 @@ class PLSA(TopicModel):
             raise ValueError(f"it holds a history of {len(self.history_)} numbers; expected >= 2")
 
 
-def _fingerprint(counts: Counts) -> str:
-    return fingerprint(counts.matrix.indptr, counts.matrix.indices, counts.matrix.data)
-
-
 class _Expectations:
-    """The sums of the E step over one corpus, by document and by word, in blocks that threads share
-    and that are added up in order.
-    """
+    """The sums of the E step, by document and by word, in blocks that threads share."""
 
-    def __init__(self, counts: Counts, n_topics: int, threads: int):
-        self.rows = counts.matrix
+    def __init__(self, counts: Counts, n_topics: int, each: Each):
+        self.rows, self._each = counts.matrix, each
         # the same cells, word after word
         self.entries = np.argsort(self.rows.indices, kind="stable")
         self.documents = np.repeat(np.arange(counts.n_documents, dtype=np.int32),
@@ -170,25 +165,11 @@ class _Expectations:
         in_words = np.bincount(self.rows.indices, minlength=counts.n_words)
         self.word_offsets = np.concatenate([[0], np.cumsum(in_words)])
         self.ratio = np.empty(self.rows.nnz)
-        self.document_blocks = _blocks(self.rows.indptr, n_topics)
-        self.word_blocks = _blocks(self.word_offsets, n_topics)
-        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
-
-    def __enter__(self) -> _Expectations:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.pool is not None:
-            self.pool.shutdown(wait=True, cancel_futures=True)
-
-    def _each(self, work: Callable[[tuple[int, int]], Any],
-              blocks: list[tuple[int, int]]) -> list[Any]:
-        return list(map(work, blocks) if self.pool is None else self.pool.map(work, blocks))
+        self.document_blocks = runs(self.rows.indptr, _BLOCK // n_topics)
+        self.word_blocks = runs(self.word_offsets, _BLOCK // n_topics)
 
     def by_document(self, a: np.ndarray, b: np.ndarray) -> tuple[float, np.ndarray]:
-        """Sum of n log sum_k a b, and the expected counts (D, K); leaves the ratios for `by_word`,
-        which comes next.
-        """
+        """Sum of n log sum_k a b and the expected counts (D, K); first half of `by_word`."""
         expected = np.empty_like(a)
         cells = self.rows.indptr, self.rows.indices, self.rows.data
         parts = self._each(lambda block: expect_documents(*cells, a, b, self.ratio, expected,
@@ -205,19 +186,103 @@ class _Expectations:
         return expected
 
 
-def _blocks(offsets: np.ndarray, n_topics: int) -> list[tuple[int, int]]:
-    """Runs of rows of about _BLOCK numbers each, the same for any number of threads."""
-    n_rows = len(offsets) - 1
-    marks = np.arange(0, int(offsets[-1]) + 1, max(1, _BLOCK // n_topics))
-    cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, marks[1:]), [n_rows]]))
-    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
-
-
 def _normalised(expected: np.ndarray, former: np.ndarray, *, axis: int) -> np.ndarray:
-    """Expected counts as shares along an axis; where nothing was expected (an empty document, a
-    topic that died) the former shares stay.
-    """
+    """Expected counts as shares along an axis; where none was expected the former stay."""
     total = expected.sum(axis=axis, keepdims=True)
     shares = np.where(total > 0, expected / np.where(total > 0, total, 1.0), former)
     shares[shares < TINY] = 0.0
     return shares
+
+
+# ------------------------------------------------------------------------------ compiled loops
+# The posterior of a topic is never stored: with r = n(d, w) / sum_k a_dk b_wk, the expected counts
+# are a_dk sum_w r b_wk for documents and b_wk sum_d r a_dk for words. Each sum runs in a fixed
+# order, so that the number of threads changes no bit.
+
+
+@compiled
+def expect_documents(offsets: np.ndarray, columns: np.ndarray, counts: np.ndarray, a: np.ndarray,
+                     b: np.ndarray, ratio: np.ndarray, expected: np.ndarray, first: int,
+                     last: int) -> float:
+    """Fill rows ``first`` to ``last`` of ``expected`` (D, K) and the ratios of their entries.
+    Returns sum of n log sum_k a b.
+
+    Parameters: CSR of the counts (offsets, columns, counts); a (D, K) and b (V, K), factors of the
+    posterior; ratio (nnz,), n / sum_k a b.
+    """
+    n_topics, total = a.shape[1], 0.0
+    for d in range(first, last):
+        for k in range(n_topics):
+            expected[d, k] = 0.0
+        for e in range(offsets[d], offsets[d + 1]):
+            w, p = columns[e], 0.0
+            for k in range(n_topics):
+                p += a[d, k] * b[w, k]
+            ratio[e] = 0.0
+            total += counts[e] * np.log(p)
+            if p > 0.0:
+                ratio[e] = counts[e] / p
+                for k in range(n_topics):
+                    expected[d, k] += ratio[e] * b[w, k]
+        for k in range(n_topics):
+            expected[d, k] *= a[d, k]
+    return total
+
+
+@compiled
+def expect_words(offsets: np.ndarray, documents: np.ndarray, entries: np.ndarray, a: np.ndarray,
+                 b: np.ndarray, ratio: np.ndarray, expected: np.ndarray, first: int,
+                 last: int) -> None:
+    """Fill rows ``first`` to ``last`` of ``expected`` (V, K). Parameters: CSC of the counts
+    (offsets, documents), where ``entries`` says which ratio belongs to which place; the others as
+    in `expect_documents`.
+    """
+    n_topics = a.shape[1]
+    for w in range(first, last):
+        for k in range(n_topics):
+            expected[w, k] = 0.0
+        for place in range(offsets[w], offsets[w + 1]):
+            d, r = documents[place], ratio[entries[place]]
+            for k in range(n_topics):
+                expected[w, k] += r * a[d, k]
+        for k in range(n_topics):
+            expected[w, k] *= b[w, k]
+
+
+@compiled
+def fold_in(offsets: np.ndarray, columns: np.ndarray, counts: np.ndarray, b: np.ndarray,
+            theta: np.ndarray, beta: float, n_steps: int, tolerance: float, first: int,
+            last: int) -> None:
+    """EM on the topics of documents ``first`` to ``last`` alone, from the start given in ``theta``;
+    stops when they move less than ``tolerance``.
+
+    Words that every topic gives probability 0 are passed over; a document of such words only keeps
+    its start.
+    """
+    n_topics = b.shape[1]
+    a, expected = np.empty(n_topics), np.empty(n_topics)
+    for d in range(first, last):
+        for _ in range(n_steps):
+            for k in range(n_topics):
+                a[k] = theta[d, k] if beta == 1.0 else theta[d, k] ** beta
+                expected[k] = 0.0
+            for e in range(offsets[d], offsets[d + 1]):
+                w, p = columns[e], 0.0
+                for k in range(n_topics):
+                    p += a[k] * b[w, k]
+                if p > 0.0:
+                    r = counts[e] / p
+                    for k in range(n_topics):
+                        expected[k] += r * b[w, k]
+            total, moved = 0.0, 0.0
+            for k in range(n_topics):
+                expected[k] *= a[k]
+                total += expected[k]
+            if total <= 0.0:
+                break
+            for k in range(n_topics):
+                share = expected[k] / total
+                moved += abs(share - theta[d, k])
+                theta[d, k] = share if share > TINY else 0.0
+            if moved < tolerance:
+                break

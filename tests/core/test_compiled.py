@@ -49,7 +49,7 @@ def test_F17_without_a_cache_folder_loops_are_compiled_in_memory_with_one_notice
 def test_a_compiled_loop_computes_what_its_source_says():
     import numpy as np
 
-    from lessons_lib.counts.row_kernels import place_rows
+    from lessons_lib.counts.rows import place_rows
 
     settings = np.array([2, 0, 1], np.int32), np.array([5, 6, 7], np.int64), np.array(
         [3], np.int64), 0, np.array([1, -1, 0], np.int32), False

@@ -121,7 +121,7 @@ def test_neither_threads_nor_block_borders_change_the_matrix(chosen, monkeypatch
     expected = whole.fit_transform(documents)
     monkeypatch.setattr("lessons_lib.text.scanner._CUT", 1)
     monkeypatch.setattr("lessons_lib.counts.analysis.BLOCK_CHARACTERS", 300)
-    monkeypatch.setattr("lessons_lib.counts.growing_rows._CELLS_AT_ONCE", 17)
+    monkeypatch.setattr("lessons_lib.counts.rows._CELLS_AT_ONCE", 17)
     for threads in (1, 2, 3):
         bag = BagOfWords(threads=threads, **chosen)
         assert same(bag.fit_transform(documents), expected) and bag.vocabulary_ == whole.vocabulary_

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, save_files
-from lessons_lib.counts import Cooccurrences, cooccurrence, cooccurrence_kernel, nonzero_store
+from lessons_lib.counts import Cooccurrences, cooccurrence, cooccurrence_kernel
 from lessons_lib.counts import cooccurrence_stream as stream
 from lessons_lib.text import Corpus
 
@@ -318,7 +318,7 @@ class FullDisk(io.BytesIO):
 
 def test_F16_a_full_disk_is_told_and_leaves_nothing(tmp_path, monkeypatch):
     corpus, folder = random_corpus(), tmp_path / "counts"
-    monkeypatch.setattr(nonzero_store.tempfile, "TemporaryFile", lambda **kwargs: FullDisk())
+    monkeypatch.setattr(stream.tempfile, "TemporaryFile", lambda **kwargs: FullDisk())
     with pytest.raises(OSError, match=r"cannot lay .*No space left .*LESSONS_CACHE") as caught:
         Cooccurrences.from_corpus(corpus, memory=1000, folder=folder)
     assert caught.value.errno == errno.ENOSPC and list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from lessons_lib.exercises import verdict
 from lessons_lib.exercises.anisotropy import CHANGED, CHANGES, EXERCISES
 from lessons_lib.isotropy import (cone_angle, cosine_in_basis, isoscore,
                                   maximum_explainable_variance, mean_cosine, top_share)
-from lessons_lib.isotropy.groups import group_rows
+from lessons_lib.isotropy import group_rows
 
 
 def nearest(x: np.ndarray) -> float:

@@ -19,8 +19,7 @@ def cosines(a, b):
 @given(st.integers(0, 1000), st.integers(1, 4), st.integers(0, 3))
 def test_the_metric_gives_what_the_vectors_themselves_give(seed, k, more):
     rng = np.random.default_rng(seed)
-    basis, x, y = rng.normal(size=(k, k +
-                                   more)) + 0.3, rng.normal(size=(5, k)), rng.normal(size=(5, k))
+    basis, (x, y) = rng.normal(size=(k, k + more)) + 0.3, rng.normal(size=(2, 5, k))
     g = isotropy.gram(basis)
     assert isotropy.inner_product(x, y, g) == pytest.approx(((x @ basis) * (y @ basis)).sum(axis=1),
                                                             abs=1e-9)
@@ -82,32 +81,8 @@ def test_whitened_cosines_do_not_depend_on_the_basis_that_the_vectors_are_writte
 def test_V02_and_V03_and_V04_zero_equal_huge_and_tiny_coordinates():
     basis, x = [[1.0, 0.5], [0.0, 2.0]], np.array([[0.0, 0.0], [3.0, 4.0]])
     assert isotropy.cosine_in_basis(x, x[::-1], basis).tolist() == [0, 0]
-    assert isotropy.cosine_in_basis(x, x, basis)[1] <= 1 and isotropy.cosine_in_basis(
-        x, x, basis)[1] == pytest.approx(1, abs=1e-12)
+    assert 1 >= isotropy.cosine_in_basis(x, x, basis)[1] == pytest.approx(1, abs=1e-12)
     y = np.array([[1.0, 1.0], [-1.0, 2.0]])
     for scale in (4e307, 1e200, 1e-300):
         assert isotropy.cosine_in_basis(scale * x, y, basis) == pytest.approx(
             isotropy.cosine_in_basis(x, y, basis), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [(lambda: isotropy.gram([[1.0, 2.0], [2.0, 4.0]]), "2 vectors that span 1 dimensions"),
-     (lambda: isotropy.gram(np.ones((3, 2))), "3 vectors that span 1"),
-     (lambda: isotropy.cosine_in_basis(np.ones((2, 3)), np.ones(
-         (2, 3)), np.eye(2)), r"metric has shape \(2, 2\) for coordinates of 3 columns"),
-     (lambda: isotropy.inner_product(np.ones((2, 2)), np.ones(
-         (3, 2)), np.eye(2)), "expected equal shapes"),
-     (lambda: isotropy.inner_product(np.ones((2, 2)), np.ones(
-         (2, 2)), [[1.0, 2.0], [0.0, 1.0]]), "not symmetric or not positive definite"),
-     (lambda: isotropy.inner_product(np.ones((2, 2)), np.ones(
-         (2, 2)), [[1.0, 2.0], [2.0, 1.0]]), "smallest eigenvalue -1"),
-     (lambda: isotropy.inner_product([[1e200, 1.0]], [[1e200, 1.0]], np.eye(2)),
-      r"x\[0\] has an inner product beyond float64; divide"),
-     (lambda: isotropy.estimated_metric(np.random.default_rng(0).normal(size=(4, 6))),
-      "4 rows that span 3 of 6 dimensions"),
-     (lambda: isotropy.cosine_in_basis([[np.nan, 1.0]], [[1.0, 1.0]], np.eye(2)),
-      r"x\[0\] holds NaN"), ])
-def test_V_bases_and_metrics_that_are_none_are_named(call, said):
-    with pytest.raises(ValueError, match=said):
-        call()

@@ -1,5 +1,5 @@
-"""Singular values read in blocks are those of the whole; shares and counts of directions where they
-are known by hand.
+"""Singular values read in blocks are those of the whole; shares and counts of directions, IsoScore
+and partition function where they are known by hand.
 """
 
 from __future__ import annotations
@@ -18,14 +18,9 @@ def test_singular_values_are_those_of_the_matrix(cloud):
                                                             rel=1e-12)
         centred = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)
         assert isotropy.singular_values(x, centred=True) == pytest.approx(centred, abs=1e-12)
-
-
-def test_V23_a_table_read_in_many_blocks_has_the_same_values(cloud, request):
-    x = cloud(300, 6, mean=2.0)
-    whole = isotropy.singular_values(x), isotropy.singular_values(x, centred=True)
-    request.getfixturevalue("small_blocks")
-    assert isotropy.singular_values(x) == pytest.approx(whole[0], rel=1e-12)
-    assert isotropy.singular_values(x, centred=True) == pytest.approx(whole[1], rel=1e-12)
+    x = cloud(200, 5)                        # a far away mean does not spoil centred values
+    assert isotropy.singular_values(x + 1e6, centred=True) == pytest.approx(
+        isotropy.singular_values(x, centred=True), rel=1e-8)
 
 
 def test_small_singular_values_keep_their_digits():
@@ -33,17 +28,6 @@ def test_small_singular_values_keep_their_digits():
     values = isotropy.singular_values(turn * [1.0, 1e-6, 1e-12])
     # through XᵀX the last one would be 1e-8 or 0
     assert values == pytest.approx([1.0, 1e-6, 1e-12], rel=1e-3)
-
-
-def test_a_far_away_mean_does_not_spoil_centred_values(cloud):
-    x = cloud(200, 5)
-    assert isotropy.singular_values(x + 1e6, centred=True) == pytest.approx(
-        isotropy.singular_values(x, centred=True), rel=1e-8)
-
-
-def test_squares_of_singular_values_sum_to_all_squares_of_the_table(cloud):
-    x = cloud(mean=0.3)
-    assert (isotropy.singular_values(x) ** 2).sum() == pytest.approx((x**2).sum(), rel=1e-12)
 
 
 def test_43_the_top_share_of_orthonormal_vectors_is_1_over_n_and_of_collinear_ones_1(rotation):
@@ -55,8 +39,7 @@ def test_43_the_top_share_of_orthonormal_vectors_is_1_over_n_and_of_collinear_on
 def test_the_ratio_of_truncated_svd_is_another_number_and_that_of_pca_the_centred_one(cloud):
     x = cloud(300, 10, mean=2.0)
     squares = np.linalg.svd(x, compute_uv=False) ** 2
-    assert isotropy.top_share(x) == pytest.approx(squares[0] / squares.sum(),
-                                                  abs=1e-12) and isotropy.top_share(x) > 0.7
+    assert 0.7 < isotropy.top_share(x) == pytest.approx(squares[0] / squares.sum(), abs=1e-12)
     assert TruncatedSVD(2, random_state=0).fit(x).explained_variance_ratio_[0] < 0.2
     assert isotropy.top_share(x, centred=True) == pytest.approx(
         PCA(1).fit(x).explained_variance_ratio_[0], abs=1e-10)
@@ -97,8 +80,69 @@ def test_both_counts_equal_their_formulas(cloud):
 
 def test_undefined_figures_are_0():
     zeros, equal = np.zeros((4, 3)), np.full((5, 3), 0.1)
-    assert isotropy.top_share(zeros) == isotropy.effective_rank(
-        zeros) == isotropy.participation_ratio(zeros) == 0
+    for figure in (isotropy.top_share, isotropy.effective_rank, isotropy.participation_ratio):
+        assert figure(zeros) == 0
     assert isotropy.singular_spectrum(zeros).tolist() == [0, 0, 0]
     assert isotropy.participation_ratio(equal) == isotropy.top_share(equal, centred=True) == 0
     assert isotropy.top_share(equal) == pytest.approx(1, abs=1e-12)
+
+
+def test_V23_a_table_read_in_many_blocks_has_the_same_figures(cloud, request):
+    x = cloud(300, 6, mean=1.0)
+    figures = (isotropy.singular_values, lambda x: isotropy.singular_values(x, centred=True),
+               isotropy.isoscore, isotropy.partition_isotropy)
+    whole = [figure(x) for figure in figures]
+    request.getfixturevalue("small_blocks")
+    for figure, before in zip(figures, whole, strict=True):
+        assert figure(x) == pytest.approx(before, rel=1e-11)
+
+
+# ------------------------------------------------------------------------------ scores
+
+
+def test_isoscore_equals_its_printed_steps_and_sees_no_shift_rotation_or_unit(cloud, rotation):
+    for seed in range(5):
+        x = cloud(50, 8, seed=seed) * np.random.default_rng(seed).uniform(0.1, 3, size=8) + 4
+        assert isotropy.isoscore(x) == pytest.approx(printed_steps(x), abs=1e-12)
+        assert isotropy.isoscore(7 * x @ rotation() + 50) == pytest.approx(printed_steps(x), abs=1e-10)
+
+
+def test_isoscore_says_how_many_of_the_dimensions_are_used(rotation, cloud):
+    for d, k in ((2, 2), (10, 10), (8, 1), (8, 3), (8, 7)):
+        axes = rotation(d)[:k]
+        assert isotropy.isoscore(np.vstack([axes, -axes])) == pytest.approx((k - 1) / (d - 1),
+                                                                            abs=1e-10)
+        line = np.outer(np.arange(5.0), axes[0]) + 3
+        assert isotropy.isoscore(line) == pytest.approx(0, abs=1e-10)
+    assert isotropy.isoscore(cloud(20_000, 5)) > 0.995
+
+
+def printed_steps(x):
+    """The steps of Rudman et al. 2022, one after the other."""
+    d = x.shape[1]
+    variances = np.linalg.eigvalsh(np.cov(x.T))
+    normalised = np.sqrt(d) * variances / np.linalg.norm(variances)
+    defect = np.linalg.norm(normalised - 1) / np.sqrt(2 * (d - np.sqrt(d)))
+    return ((d - defect**2 * (d - np.sqrt(d))) ** 2 - d) / (d * (d - 1))
+
+
+def test_partition_isotropy_equals_its_formula(cloud):
+    x = cloud(30, 5, mean=0.3) * [1, 1.1, 1.2, 1.3, 1.4]
+    axes = np.linalg.eigh(x.T @ x)[1].T
+    z = np.exp(np.vstack([axes, -axes]) @ x.T).sum(axis=1)
+    assert isotropy.partition_isotropy(x) == pytest.approx(z.min() / z.max(), rel=1e-10)
+
+
+@pytest.mark.parametrize(("x", "expected"), [
+    ([[2.0]], np.exp(-4)), ([[3.0], [-3.0]], 1), ([[0.5, 0.0, 0.0]], np.exp(-1)),
+    ([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]], 1 / np.cosh(0.5)),
+    ([[1.0, 0.0], [-1.0, 0.0]], 2 / (np.e + 1 / np.e))])
+def test_partition_isotropy_of_few_vectors_by_hand(x, expected):
+    assert isotropy.partition_isotropy(x) == pytest.approx(expected, rel=1e-12)
+
+
+def test_partition_isotropy_falls_with_a_common_mean_and_underflows_to_0_never_to_nan(cloud):
+    values = [isotropy.partition_isotropy(cloud(20_000, 5, mean=m)) for m in (0.0, 0.3, 1.0)]
+    assert values[0] > 0.9 and values[0] > values[1] > values[2] and values[2] < 0.05
+    assert isotropy.partition_isotropy(1e200 * cloud(mean=1.0)) == 0.0                       # V04
+    assert isotropy.partition_isotropy(1e-320 * cloud(mean=1.0)) == pytest.approx(1, abs=1e-12)

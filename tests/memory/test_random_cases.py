@@ -148,7 +148,7 @@ def bags_of_words(rng: np.random.Generator) -> None:
 
 
 def rows_of_numbers(rng: np.random.Generator) -> None:
-    from lessons_lib.counts.row_kernels import count_rows, place_rows
+    from lessons_lib.counts.rows import count_rows, place_rows
 
     n, n_numbers = int(rng.integers(0, 300)), int(rng.integers(1, 200))
     ids, document_ends = rng.integers(0, n_numbers, size=n, dtype=np.int32), ends(rng, n)
@@ -209,7 +209,7 @@ def cooccurrences(rng: np.random.Generator) -> None:
 
 def weights_of_cells(rng: np.random.Generator) -> None:
     from lessons_lib.counts.bm25 import _dampen
-    from lessons_lib.counts.weights import multiply_columns, scale_rows
+    from lessons_lib.counts.tfidf import multiply_columns, scale_rows
 
     x = counts_matrix(rng).astype(np.float64)
     dense, factors, per_row = x.toarray(), rng.random(x.shape[1]), rng.random(x.shape[0])
@@ -447,31 +447,31 @@ def _assert_close(x: object, y: object, tolerance: float) -> None:
 
 
 def topic_models(rng: np.random.Generator) -> None:
-    from lessons_lib.topics import gibbs_kernel, plsa_kernel
+    from lessons_lib.topics import concentrations, plsa
 
     counts, n_topics = counts_matrix(rng), int(rng.integers(1, 7))
     (n, v), cells = counts.shape, (counts.indptr, counts.indices, counts.data)
     a, b = rng.random((n, n_topics)), rng.random((v, n_topics))
     ratio, expected = np.zeros(counts.nnz), np.empty((n, n_topics))
-    as_python_runs_it(plsa_kernel.expect_documents, *cells, a, b, ratio, expected, 0, n)
+    as_python_runs_it(plsa.expect_documents, *cells, a, b, ratio, expected, 0, n)
     by_word = counts.tocsc()
     entries = rng.permutation(counts.nnz)
-    as_python_runs_it(plsa_kernel.expect_words, by_word.indptr, by_word.indices, entries, a, b,
+    as_python_runs_it(plsa.expect_words, by_word.indptr, by_word.indices, entries, a, b,
                       rng.random(counts.nnz), np.empty((v, n_topics)), 0, v)
-    as_python_runs_it(plsa_kernel.fold_in, *cells, b, a / a.sum(axis=1, keepdims=True), 1.0, 5,
+    as_python_runs_it(plsa.fold_in, *cells, b, a / a.sum(axis=1, keepdims=True), 1.0, 5,
                       1e-6, 0, n)
     words, offsets = text_of_numbers(rng, 5)
     topics = rng.integers(0, n_topics, size=len(words)).astype(np.int32)
-    as_python_runs_it(gibbs_kernel.add_document_counts, offsets, topics,
+    as_python_runs_it(concentrations.add_document_counts, offsets, topics,
                       np.zeros((len(offsets) - 1, n_topics), np.int32))
     cap = 3
     table, large = (np.zeros((n_topics, cap + 1),
                              np.int64), np.zeros((len(topics) // cap + 1, 2), np.int64))
-    as_python_runs_it(gibbs_kernel.sizes_of_documents, offsets, topics, n_topics, table, large)
+    as_python_runs_it(concentrations.sizes_of_documents, offsets, topics, n_topics, table, large)
 
 
 def windows_of_coherence(rng: np.random.Generator) -> None:
-    from lessons_lib.topics.coherence_kernel import count_windows
+    from lessons_lib.topics.coherence import count_windows
 
     n_words, size = int(rng.integers(1, 12)), int(rng.integers(1, 12))
     words, offsets = text_of_numbers(rng, n_words)
@@ -493,13 +493,13 @@ def windows_of_coherence(rng: np.random.Generator) -> None:
 def online_topics(rng: np.random.Generator) -> None:
     from scipy.special import digamma, gammaln
 
-    from lessons_lib.topics import online_lda_bound, online_lda_kernel
+    from lessons_lib.topics import online_lda_kernel
 
     counts, n_topics = counts_matrix(rng), int(rng.choice([1, 2, 3, 4, 5, 16, 17, 40]))
     n, v = counts.shape
     x = rng.gamma(1.0, 3.0, size=int(rng.integers(1, 40)))
     for value in x:
-        assert np.allclose(online_lda_bound.log_gamma_digamma(value),
+        assert np.allclose(online_lda_kernel.log_gamma_digamma(value),
                            (gammaln(value), digamma(value)), rtol=1e-10, atol=1e-12)
     excess, beta = (rng.gamma(1.0, 5.0,
                               size=(v, n_topics)).astype(np.float32), np.full(v, 0.1, np.float64))

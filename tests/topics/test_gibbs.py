@@ -18,7 +18,7 @@ from lessons_lib.core import (BackendUnavailable, DataWarning, NotFittedError)
 from lessons_lib.datasets import synthetic_language
 from lessons_lib.kernels import use_backend
 from lessons_lib.text import Corpus
-from lessons_lib.topics import GibbsLDA, concentrations, gibbs_kernel, match_topics
+from lessons_lib.topics import GibbsLDA, concentrations, match_topics
 
 TEXTS = ["sun moon star sun", "fish sea ship sea", "moon star sky", "ship harbour sea "
          "fish", "star sky sun moon moon", "sea wave ship", "sky sun", "wave fish harbour"] * 3
@@ -268,7 +268,7 @@ def test_the_prior_of_documents_is_found_and_its_likelihood_never_falls(lengths)
     counts = drawn_counts(truth, 800, lengths, 0)
     offsets, topics = as_tokens(counts)
     sizes = concentrations.sizes_by_topic(offsets, topics.astype(np.int32), 3)
-    assert len(sizes.large) == (counts > gibbs_kernel.CAP).sum()
+    assert len(sizes.large) == (counts > concentrations.CAP).sum()
     alpha, likelihood = np.full(3, 2.0), []
     for _ in range(20):
         alpha = concentrations.learned_alpha(sizes, np.diff(offsets), alpha)

@@ -15,8 +15,7 @@ from lessons_lib.core import DataWarning
 from lessons_lib.datasets import synthetic_language
 from lessons_lib.text import Corpus
 from lessons_lib.topics import OnlineLDA, PLSA, as_counts, match_topics
-from lessons_lib.topics.clustered_start import clustered_counts
-from lessons_lib.topics.online_lda_state import TopicWords
+from lessons_lib.topics.online_lda_state import TopicWords, clustered_counts
 
 from .test_online_lda_kernel import corpus, textbook_e_step
 

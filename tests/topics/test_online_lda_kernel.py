@@ -12,10 +12,10 @@ from scipy import sparse
 from scipy.special import digamma, gammaln
 
 from lessons_lib.topics import as_counts
-from lessons_lib.topics.online_lda_bound import log_gamma_digamma
+from lessons_lib.topics.counts_input import runs, thread_map
 from lessons_lib.topics.online_lda_kernel import (FLOOR, HEADROOM, LEAST, add_expected, exp_digamma,
-                                                  infer_documents, order_by_word)
-from lessons_lib.topics.online_lda_state import Batch, TopicWords, runs, thread_map, uniform_gamma
+                                                  infer_documents, log_gamma_digamma, order_by_word)
+from lessons_lib.topics.online_lda_state import Batch, TopicWords, uniform_gamma
 
 
 def corpus(seed: int, n_documents: int = 12, n_words: int = 37, *, rate: float = 0.4) -> np.ndarray:

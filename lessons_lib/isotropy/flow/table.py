@@ -51,9 +51,7 @@ class Unit:
 
 
 def sample_rows(x: np.ndarray, n: int) -> np.ndarray:
-    """At most n rows, evenly spaced over the table, so that sorted tables are sampled fairly; the
-    same for every run.
-    """
+    """At most n rows, evenly spaced over the table, the same in every run."""
     return x if len(x) <= n else x[np.linspace(0, len(x) - 1, n).astype(np.int64)]
 
 
@@ -75,9 +73,7 @@ def unit_of(x: np.ndarray) -> Unit:
 
 
 def fingerprint_of(x: np.ndarray, unit: Unit) -> str:
-    """By what a run knows its table again: shape, mean, and a sample of the rows; type and layout
-    do not matter.
-    """
+    """By what a run knows its table again, whatever its type: shape, mean, some rows."""
     digest = hashlib.sha256(np.array(x.shape, dtype=np.int64).tobytes() + unit.mean.tobytes())
     digest.update(unit.enter(sample_rows(x, 1024)).tobytes())
     return digest.hexdigest()

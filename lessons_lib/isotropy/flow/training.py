@@ -118,9 +118,7 @@ class Training(gradient_run.GradientRun):
         return float(sum(total for total, _ in sums)) / n if n else math.nan
 
     def note(self) -> None:
-        """Add a line to the history, keep the weights if they are the best, and see whether it is
-        time to stop. Raises TrainingDiverged.
-        """
+        """Add a line to the history, keep the best weights, maybe stop. Raises TrainingDiverged."""
         record, order = self.record, self.batches.order
         held_out = self.mean_bits(self.batches.rows(order.held_out[s : s + ROWS_AT_ONCE])
                                   for s in range(0, order.n_held_out, ROWS_AT_ONCE))
@@ -138,7 +136,5 @@ class Training(gradient_run.GradientRun):
         self.better(held_out if order.n_held_out else None, larger=False, patience=self.patience)
 
     def best(self) -> dict[str, Tensor]:
-        """The weights to use: those with the best held-out value, or where nothing is held out, the
-        last ones.
-        """
+        """The weights with the best held-out value; the last ones where nothing is held out."""
         return self.kept if self.batches.order.n_held_out else self.layers.state_dict()

@@ -1,29 +1,34 @@
-"""Compiled loops from token numbers to rows of a sparse matrix: word n-grams, counts per document,
-columns in order.
+"""From token numbers to rows of a sparse matrix: word n-grams, counts per document, columns in
+order, and the matrix that grows while texts are read.
 
 Numbers stand for strings throughout: an n-gram is the pair of its first n - 1 words (one number)
-and its last word, so no string is joined for a text. Rows end with their columns in ascending
-order. Used by `BagOfWords`; taught in lesson ``02_bag_of_words``.
+and its last word, so no string is joined for a text. All is done in place, so that the peak of the
+memory is little more than the finished matrix. Used by `BagOfWords`; taught in lesson
+``02_bag_of_words``.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
+from scipy import sparse
 
 from ..core.compiled import compiled
+from ..text.growing_array import GrowingArray
 
-__all__ = ["add_pairs", "count_rows", "grown_pair_slots", "place_rows", "word_ngrams"]
+__all__ = ["GrowingRows", "add_pairs", "count_rows", "grown_pair_slots", "place_rows",
+           "word_ngrams"]
 
 MIX, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 SHORT_ROW = 96
+_CELLS_AT_ONCE = 1 << 18
+LARGEST_INT32 = np.iinfo(np.int32).max
 
 
 @compiled
 def _place(first: int, last: int, slots: np.ndarray, firsts: np.ndarray, lasts: np.ndarray) -> int:
-    """Slot where the pair stands, or the free one where it belongs.
-
-    A slot holds the pair's number plus one; 0 is free.
-    """
+    """The pair's slot, or the free one where it belongs; it holds number + 1, 0 is free."""
     mask = np.uint64(slots.size - 1)
     h = (np.uint64(first) << np.uint64(32) ^ np.uint64(last)) * MIX
     place = np.int64((h ^ h >> SHIFT) & mask)
@@ -37,9 +42,7 @@ def _place(first: int, last: int, slots: np.ndarray, firsts: np.ndarray, lasts: 
 
 @compiled
 def grown_pair_slots(firsts: np.ndarray, lasts: np.ndarray, n: int, size: int) -> np.ndarray:
-    """A fresh slot array of ``size`` (a power of two) with those of the first n entries in it that
-    are pairs.
-    """
+    """A fresh slot array of ``size``, a power of two, with the pairs among the first n entries."""
     slots = np.zeros(size, np.int32)
     for pair in range(n):
         if firsts[pair] >= 0:
@@ -93,9 +96,7 @@ def word_ngrams(ids: np.ndarray, document_ends: np.ndarray, n_words: int, low: i
 def add_pairs(block_firsts: np.ndarray, block_lasts: np.ndarray, n_words: int,
               feature_of: np.ndarray, slots: np.ndarray, firsts: np.ndarray, lasts: np.ndarray,
               n: int, add: bool) -> int:
-    """Number a block's n-grams by a table that outlives it, into ``feature_of[n_words:]``; unknown
-    ones are added, or get -1.
-    """
+    """Write the table's numbers of n-grams into ``feature_of[n_words:]``; new: added, or -1."""
     for entry in range(n_words, feature_of.size):
         first, last = feature_of[block_firsts[entry]], feature_of[block_lasts[entry]]
         feature_of[entry] = -1
@@ -141,10 +142,7 @@ def count_rows(ids: np.ndarray, document_ends: np.ndarray, columns: np.ndarray, 
 
 @compiled
 def _sort_short(keys: np.ndarray, a: int, b: int, spare: np.ndarray) -> None:
-    """Sort a few distinct keys: each goes to the place that counts the smaller ones.
-
-    No branch to guess, so three times faster.
-    """
+    """Sort a few distinct keys by counting the smaller ones: no branch, three times faster."""
     for i in range(b - a):
         spare[i] = keys[a + i]
     for i in range(b - a):
@@ -180,4 +178,67 @@ def place_rows(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, be
         for k in range(first, n):
             columns[k], counts[k] = counts[k] >> 32, counts[k] & 0xFFFFFFFF
         row_ends[row] = n
+    return n
+
+
+class GrowingRows:
+    """Rows of counts, appended block by block; `finish` gives the CSR matrix."""
+
+    def __init__(self) -> None:
+        self._columns, self._counts = GrowingArray(np.int32), GrowingArray(np.int64)
+        self._row_ends = GrowingArray(np.int64)
+        self._cells = 0
+
+    def append(self, columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray) -> None:
+        """Add the rows of one block; ``row_ends`` counts from the block's first cell."""
+        self._columns.append(columns)
+        self._counts.append(counts)
+        self._row_ends.append(row_ends + self._cells)
+        self._cells += len(columns)
+
+    def finish(self, n_columns: int, *, column_of: np.ndarray | None = None, binary: bool = False,
+               threads: int = 1) -> sparse.csr_matrix:
+        """The matrix; with ``column_of`` the appended columns are numbers still to be placed, where
+        -1 drops a cell.
+
+        Returns CSR with int64 counts and sorted columns; index arrays are int32 unless a number in
+        them needs more.
+        """
+        columns, counts = self._columns.finish(), self._counts.finish()
+        row_ends = self._row_ends.finish()
+        kept = len(columns)
+        if column_of is not None:
+            kept = _placed(columns, counts, row_ends, column_of, binary, threads)
+        indptr = np.zeros(len(row_ends) + 1, dtype=np.int32 if kept <= LARGEST_INT32 else np.int64)
+        indptr[1:] = row_ends
+        indices, data = self._columns.finish(kept), self._counts.finish(kept)
+        if kept > LARGEST_INT32:
+            indices = indices.astype(np.int64)
+        matrix = sparse.csr_matrix((len(indptr) - 1, n_columns), dtype=np.int64)
+        matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+        matrix.has_sorted_indices = matrix.has_canonical_format = True
+        return matrix
+
+
+def _placed(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, column_of: np.ndarray,
+            binary: bool, threads: int) -> int:
+    """Place all rows on several threads, close the gaps of dropped cells; returns cells kept."""
+    marks = np.arange(0, len(columns) + _CELLS_AT_ONCE, _CELLS_AT_ONCE)
+    bounds = np.unique(np.searchsorted(row_ends, marks))
+    bounds = np.unique(np.append(np.minimum(bounds, len(row_ends)), [0, len(row_ends)]))
+    parts = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    begins = [int(row_ends[a - 1]) if a else 0 for a, _ in parts]
+
+    def place(part: tuple[int, int], begin: int) -> int:
+        return place_rows(columns, counts, row_ends[part[0] : part[1]], begin, column_of, binary)
+
+    with ThreadPoolExecutor(threads) as pool:
+        ends = list(pool.map(place, parts, begins))
+    n = 0
+    for (a, b), begin, end in zip(parts, begins, ends, strict=True):
+        if begin != n:
+            columns[n : n + end - begin] = columns[begin:end]
+            counts[n : n + end - begin] = counts[begin:end]
+            row_ends[a:b] -= begin - n
+        n += end - begin
     return n
