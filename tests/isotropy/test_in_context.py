@@ -1,4 +1,4 @@
-"""Contextualisation: closed forms against double loops, known groups, and that chance has nothing
+"""Groups of rows, and contextualisation: closed forms against double loops, known groups, and that chance has nothing
 left after the baseline.
 """
 
@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lessons_lib import isotropy
 from lessons_lib.isotropy import (against_chance, group_rows, intra_sentence_similarity,
@@ -35,18 +37,24 @@ def test_43_self_similarity_in_closed_form_equals_all_pairs(tokens):
         assert value == pytest.approx(np.mean(pairs) if pairs else 0, abs=1e-12)
 
 
-def test_43_equal_vectors_have_self_similarity_1_and_opposite_ones_minus_1():
-    groups = group_rows([0, 0, 0, 1, 1, 2])
-    x = np.array([[1.0, 2.0], [1.0, 2.0], [3.0, 6.0], [1.0, 0.0], [-5.0, 0.0], [1.0, 1.0]])
-    assert self_similarity(x, groups) == pytest.approx([1, -1, 0], abs=1e-12)
-
-
-def test_43_explainable_variance_is_1_over_n_for_orthonormal_and_1_for_collinear_vectors(rotation):
+def test_43_measures_of_vectors_that_are_known_by_hand(rotation):
+    x = np.array([[1.0, 2], [1, 2], [3, 6], [1, 0], [-5, 0], [1, 1], [0, 0], [1, 0], [2, 0]])
+    groups = group_rows([0, 0, 0, 1, 1, 2, 3, 3, 3])
+    # equal, opposite, alone, and with a zero vector, which has cosine 0 and counts
+    assert self_similarity(x, groups) == pytest.approx([1, -1, 0, 1 / 3], abs=1e-12)
+    assert intra_sentence_similarity(x, groups)[3] == pytest.approx(2 / 3, abs=1e-12)
+    assert intra_sentence_similarity(x[[7, 7]] * [[1], [-1]], group_rows([0, 0]))[0] == 0
     q = rotation(8)
+    for n in (1, 4, 8):                      # orthogonal ones still agree with their mean
+        assert intra_sentence_similarity(q[:n], group_rows([0] * n))[0] == pytest.approx(
+            1 / np.sqrt(n), abs=1e-12)
     x = np.vstack([q[:1], q[:3], q[:8], np.outer([1, -2, 3], q[4]), np.zeros((2, 8))])
     groups = group_rows(np.repeat(range(5), [1, 3, 8, 3, 2]))
     assert maximum_explainable_variance(x, groups) == pytest.approx([1, 1 / 3, 1 / 8, 1, 0],
                                                                     abs=1e-12)
+    equal, groups = np.full((20, 3), 0.1), group_rows([0] + [1] * 2 + [2] * 17)
+    assert maximum_explainable_variance(equal, groups) == pytest.approx(1, abs=1e-12)
+    assert maximum_explainable_variance(equal, groups, centred=True).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("centred", [False, True])
@@ -62,14 +70,6 @@ def test_explainable_variance_equals_singular_values_of_every_group(tokens, cent
         assert value == pytest.approx(squares[0] / squares.sum(), abs=1e-12)
 
 
-def test_a_group_without_spread_explains_nothing_when_centred():
-    x = np.full((20, 3), 0.1)
-    assert maximum_explainable_variance(x, group_rows([0] + [1] * 2 + [2] * 17),
-                                        centred=True).tolist() == [0, 0, 0]
-    assert maximum_explainable_variance(x, group_rows([0] + [1] * 2 + [2] * 17)) == pytest.approx(
-        1, abs=1e-12)
-
-
 def test_intra_sentence_similarity_is_the_mean_cosine_with_the_mean(tokens):
     x, _, sentences = tokens
     for value, s in zip(intra_sentence_similarity(x, group_rows(sentences)), range(30),
@@ -77,20 +77,6 @@ def test_intra_sentence_similarity_is_the_mean_cosine_with_the_mean(tokens):
         rows = x[sentences == s]
         assert value == pytest.approx(np.mean([cosine(rows.mean(axis=0), row) for row in rows]),
                                       abs=1e-12)
-
-
-def test_orthogonal_tokens_still_agree_with_their_mean_by_one_over_root_n(rotation):
-    for n in (1, 4, 8):
-        assert intra_sentence_similarity(rotation(8)[:n], group_rows([0] * n))[0] == pytest.approx(
-            1 / np.sqrt(n), abs=1e-12)
-
-
-def test_V02_a_zero_vector_has_cosine_0_and_counts():
-    x = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
-    assert self_similarity(x, group_rows([0, 0, 0]))[0] == pytest.approx(1 / 3, abs=1e-12)
-    assert intra_sentence_similarity(x, group_rows([0, 0, 0]))[0] == pytest.approx(2 / 3, abs=1e-12)
-    assert intra_sentence_similarity(np.array([[1.0, 0.0], [-1.0, 0.0]]),
-                                     group_rows([0, 0]))[0] == 0
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -166,41 +152,11 @@ def test_contextuality_holds_every_measure_of_a_layer(tokens):
     assert np.array_equal(found.self_similarity.raw, self_similarity(x, groups))
     assert np.array_equal(found.self_similarity.chance, self_similarity(x, groups.random(seed=7)))
     assert np.array_equal(found.explained.raw, maximum_explainable_variance(x, groups))
+    named = isotropy.contextuality(x, [f"w{w:02d}" if w >= 0 else "" for w in words], sentences)
+    assert np.array_equal(named.explained.raw, found.explained.raw)
     assert len(found.intra_similarity.raw) == 30
     assert found.intra_similarity.raw[0] == pytest.approx(
         intra_sentence_similarity(x[1:10], group_rows([0] * 9))[0], abs=1e-12)
-
-
-def test_contextuality_takes_words_as_text(tokens):
-    x, words, sentences = tokens
-    names = [f"w{w:02d}" for w in words]
-    assert np.array_equal(isotropy.contextuality(x, names, sentences).explained.raw,
-                          isotropy.contextuality(x, words, sentences).explained.raw)
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_V05_tables_and_groups_that_do_not_fit_are_named(tokens, measure):
-    x, words, _ = tokens
-    with pytest.raises(ValueError, match="vectors has 299 rows and groups were made of 300 labels"):
-        measure(x[1:], group_rows(words))
-    with pytest.raises(TypeError,
-                       match=r"groups is ndarray; expected Groups. Make them: group_rows"):
-        measure(x, words)
-    with pytest.raises(ValueError,
-                       match=r"vectors\[0\] holds NaN or infinity \(1 of 300 rows do\)"):
-        measure(np.where(np.arange(300)[:, None] == 0, np.nan, x), group_rows(words))
-
-
-def test_a_negative_sentence_of_a_word_that_counts_is_refused(tokens):
-    x, words, sentences = tokens
-    with pytest.raises(ValueError, match=r"sentences\[20\]=-1 of a row whose word counts"):
-        isotropy.contextuality(x, words, np.where(sentences == 2, -1, sentences))
-
-
-def test_a_measure_is_a_function(tokens):
-    x, words, _ = tokens
-    with pytest.raises(TypeError, match="measure='self_similarity' is str"):
-        against_chance("self_similarity", x, group_rows(words))
 
 
 def test_methods_11_3_explained_variance_is_of_singular_values_not_of_centred_projections(cloud):
@@ -236,3 +192,60 @@ def test_methods_11_3_the_mean_of_a_sentence_contains_every_token(cloud):
     inside, among = intra_sentence_similarity(x, groups)[0], self_similarity(x, groups)[0]
     assert inside == pytest.approx(np.linalg.norm(x.mean(axis=0)), abs=1e-12)
     assert inside**2 == pytest.approx(1 / 12 + (1 - 1 / 12) * among, abs=1e-12)
+
+
+# ------------------------------------------------------------------------------ groups
+
+
+def as_dict(groups):
+    return {label: groups.rows[a:b].tolist() for label, a, b
+            in zip(groups.labels.tolist(), groups.offsets[:-1], groups.offsets[1:], strict=True)}
+
+
+@given(st.lists(st.integers(-1, 4), min_size=1,
+                max_size=30).filter(lambda labels: max(labels) >= 0), st.integers(1, 2))
+def test_groups_are_those_of_a_dictionary(labels, least):
+    expected = {k: [i for i, label in enumerate(labels) if label == k]
+                for k in sorted(set(labels) - {-1})}
+    expected = {k: rows for k, rows in expected.items() if len(rows) >= least}
+    if not expected:
+        with pytest.raises(ValueError, match="labels hold"):
+            group_rows(labels, least=least)
+        return
+    groups = group_rows(labels, least=least)
+    assert as_dict(groups) == expected and len(groups) == len(
+        expected) and groups.sizes.tolist() == [len(rows) for rows in expected.values()]
+
+
+def test_least_counts_different_contexts_where_these_are_given():
+    words, sentences = [0, 0, 0, 1, 1, 1], [7, 7, 7, 7, 8, 9]
+    assert as_dict(group_rows(words, contexts=sentences, least=3)) == {1: [3, 4, 5]}
+    assert as_dict(group_rows(words, least=3)) == {0: [0, 1, 2], 1: [3, 4, 5]}
+    with pytest.raises(ValueError, match="the largest with 3 different contexts; expected >= 1 "
+                                         "with least=4"):
+        group_rows(words, contexts=sentences, least=4)
+
+
+def test_most_draws_some_rows_of_large_groups_only():
+    groups = group_rows([0] * 20 + [1] * 3, most=5, seed=1)
+    assert groups.sizes.tolist() == [5, 3] and groups.rows[5:].tolist() == [20, 21, 22]
+    assert len(set(groups.rows[:5])) == 5 and (groups.rows[:5] < 20).all() and len(
+        groups.pool) == 23
+    assert np.array_equal(groups.rows, group_rows([0] * 20 + [1] * 3, most=5, seed=1).rows)
+    draws = np.concatenate([group_rows([0] * 20, most=5, seed=s).rows for s in range(400)])
+    assert np.bincount(draws, minlength=20).min() > 60  # each row is drawn 100 times on average
+
+
+def test_words_are_text_too_and_random_groups_have_their_sizes_and_no_row_twice():
+    groups = group_rows(["a"] * 4 + ["b"] * 3 + ["c"] + [""] * 9, least=2)
+    assert as_dict(groups) == {"a": [0, 1, 2, 3], "b": [4, 5, 6]}
+    assert groups.pool.tolist() == list(range(8)) and groups.n_rows == 17
+    # as a column of pandas is
+    assert group_rows(np.array(["b", "a", "b"], object)).labels.tolist() == ["a", "b"]
+    chance = groups.random(seed=2)
+    assert chance.sizes.tolist() == [4, 3] and len(set(chance.rows)) == 7
+    assert set(chance.rows) <= set(range(8))
+    # also from groups that were too small
+    assert any(7 in groups.random(seed=s).rows for s in range(10))
+    assert np.array_equal(chance.rows, groups.random(seed=2).rows)
+    assert not np.array_equal(chance.rows, groups.random(seed=3).rows)

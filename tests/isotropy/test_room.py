@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -85,8 +86,8 @@ def test_V08_half_precision_is_taken_as_the_numbers_it_holds(name, x):
     rough = {"cosine_regulariser", "mean_cosine", "rogue_dimensions", "standardise", "anisotropy"}
     assert MEASURES[name](half) == pytest.approx(MEASURES[name](half.astype(np.float64)),
                                                  abs=1e-5 if name in rough else 1e-12)
-    brain = torch.from_numpy(x).bfloat16()
-    assert MEASURES[name](brain) == pytest.approx(MEASURES[name](brain.double().numpy()),
+    brain = torch.from_numpy(x).bfloat16().requires_grad_()
+    assert MEASURES[name](brain) == pytest.approx(MEASURES[name](brain.detach().double().numpy()),
                                                   abs=1e-5 if name in rough else 1e-12)
 
 
@@ -126,10 +127,6 @@ def test_V02_a_table_of_zeros_gives_finite_figures(name):
     assert np.isfinite(MEASURES[name](np.zeros((60, 4)))).all()
 
 
-def test_a_tensor_that_wants_gradients_is_measured_as_it_is(x):
-    assert isotropy.top_share(torch.from_numpy(x).requires_grad_()) == isotropy.top_share(x)
-
-
 def test_the_room_loads_nothing_before_it_is_needed():
     code = ("import sys, lessons_lib as ll; names = ll.isotropy.__all__; "
             "assert 'torch' not in sys.modules and 'cone' in names and dir(ll.isotropy) == names")
@@ -141,3 +138,44 @@ def test_every_public_name_is_a_thing_and_no_module_hides_one():
         assert type(getattr(isotropy, name)).__name__ != "module", name
     with pytest.raises(AttributeError, match=r"no 'isotropy_score'; it has .*isoscore"):
         isotropy.isotropy_score
+
+
+# ------------------------------------------------------------------------------ all at once
+
+
+def test_every_figure_is_that_of_its_own_function(cloud):
+    x = cloud(80, 6, mean=0.4)
+    found, rogue = isotropy.anisotropy(x), isotropy.rogue_dimensions(x)
+    expected = {
+        "n": 80, "dim": 6, "mean_cosine": rogue.mean_cosine, "standardised": rogue.standardised,
+        "top_share": isotropy.top_share(x), "angle": isotropy.cone_angle(x),
+        "effective_rank": isotropy.effective_rank(x), "isoscore": isotropy.isoscore(x),
+        "partition": isotropy.partition_isotropy(x), "rogue_share": rogue.shares.sum(),
+        "mean_norm": np.linalg.norm(x, axis=1).mean(), "norm_frequency": None
+    }
+    assert asdict(found) == {name: pytest.approx(value, abs=1e-12) if value is not None else None
+                             for name, value in expected.items()}
+
+
+def test_counts_choose_the_rows_of_every_figure(cloud):
+    x, counts = cloud(80, 6, mean=0.4), np.arange(1, 81)
+    more = np.vstack([100 * cloud(3, 6, seed=5), x, -50 * np.ones((2, 6))])
+    found = isotropy.anisotropy(more, counts=np.concatenate([[999] * 3, counts, [0, 0]]),
+                                exclude=[0, 1, 2])
+    alone = isotropy.anisotropy(x[::-1], counts=counts[::-1])
+    assert asdict(found) == {name: pytest.approx(value, abs=1e-10)
+                             for name, value in asdict(alone).items()} and found.n == 80
+    assert found.norm_frequency == pytest.approx(
+        np.corrcoef(np.linalg.norm(x, axis=1), np.log(counts))[0, 1], abs=1e-12)
+
+
+def test_an_isotropic_cloud_and_a_cone_differ_in_every_figure(cloud):
+    even, narrow = (isotropy.anisotropy(cloud(3000, 10, mean=m)) for m in (0.0, 3.0))
+    assert abs(even.mean_cosine) < 0.01 < 0.85 < narrow.mean_cosine
+    assert even.top_share < 0.12 and narrow.top_share > 0.85
+    assert even.angle > 80 and narrow.angle < 30
+    assert even.effective_rank > 9.9 and narrow.effective_rank < 8
+    assert even.partition > 0.8 and narrow.partition < 0.01
+    # which looks at the spread around the mean alone
+    assert even.isoscore > 0.98 and narrow.isoscore > 0.98
+    assert abs(narrow.standardised) < 0.01

@@ -160,38 +160,30 @@ def test_distances_after_whitening_are_those_of_mahalanobis_and_cosines_those_of
 def test_fewer_dimensions_are_the_first_columns_the_strongest_directions_first(x):
     whole, part = Whitening().fit(x), Whitening(4).fit(x)
     assert close(part.transform(x), whole.transform(x)[:, :4], 1e-6)
-    assert (np.diff(whole.spectrum_) <=
-            0).all() and close(whole.spectrum_, np.linalg.eigvalsh(covariance(x))[::-1], rel=1e-9)
-    assert np.array_equal(part.variances_,
-                          whole.spectrum_[:4]) and part.components_.shape == (4, 12)
-    assert close(((x - x.mean(axis=0)) @ whole.components_.T).var(axis=0, ddof=1), whole.variances_,
-                 rel=1e-9)
-
-
-def test_the_largest_entry_of_every_axis_is_positive(x):
-    axes = Whitening().fit(x).components_
+    assert close(whole.spectrum_, np.linalg.eigvalsh(covariance(x))[::-1], rel=1e-9)
+    assert np.array_equal(part.variances_, whole.spectrum_[:4])
+    assert part.components_.shape == (4, 12)
+    axes = whole.components_                 # orthonormal, the largest entry of each positive
     assert (axes[np.arange(12), np.abs(axes).argmax(axis=1)] > 0).all()
     assert close(axes @ axes.T, np.eye(12), 1e-12)
+    assert close(((x - x.mean(axis=0)) @ whole.components_.T).var(axis=0, ddof=1), whole.variances_,
+                 rel=1e-9)
 
 
 # ------------------------------------------------------------------------------ beta and gamma
 
 
-def test_beta_and_gamma_0_only_turn(x):
-    turn = Whitening(beta=0, gamma=0).fit(x)
-    new = uneven(30, 12, seed=8)
+def test_beta_and_gamma_0_only_turn_and_gamma_0_alone_only_centres(x):
+    turn, new = Whitening(beta=0, gamma=0).fit(x), uneven(30, 12, seed=8)
     assert close(turn.matrix_.T @ turn.matrix_, np.eye(12), 1e-12)
     assert close(cosines(turn.transform(new)), cosines(new), 1e-6)
     assert close(np.linalg.norm(turn.transform(new), axis=1), np.linalg.norm(new, axis=1), rel=1e-6)
-    assert np.abs(cosines(Whitening(3, beta=0, gamma=0).fit(x).transform(new)) -
-                  cosines(new)).max() > 1e-3
-
-
-def test_beta_1_and_gamma_0_only_centre(x):
+    fewer = Whitening(3, beta=0, gamma=0).fit(x).transform(new)
+    assert np.abs(cosines(fewer) - cosines(new)).max() > 1e-3
     for kind in ("pca", "zca"):
-        assert close(cosines(Whitening(kind=kind, gamma=0).fit(x).transform(x)),
-                     cosines(x - x.mean(axis=0)), 1e-5)
-    assert close(Whitening(kind="zca", gamma=0).fit(x).transform(x), x - x.mean(axis=0), 1e-5)
+        centred = Whitening(kind=kind, gamma=0).fit(x).transform(x)
+        assert close(cosines(centred), cosines(x - x.mean(axis=0)), 1e-5)
+    assert close(centred, x - x.mean(axis=0), 1e-5)
 
 
 @pytest.mark.parametrize("ddof", [0, 1])
@@ -213,33 +205,28 @@ def test_gamma_says_how_far_the_variances_are_evened_out(x, gamma):
                  1e-5 * 100**max(gamma - 1, 0))
 
 
-def test_one_look_at_the_vectors_serves_every_choice(x):
-    seen = Whitening().fit(x).moments_
+def test_one_look_at_the_vectors_serves_every_choice_and_two_looks_can_be_joined(x):
+    seen = Moments(12).update(x)
     for choice in ({"k": 3}, {"beta": 0.2, "gamma": 0.7}, {"kind": "zca", "ddof": 0}):
         assert np.array_equal(Whitening(**choice).fit(seen).transform(x),
                               Whitening(**choice).fit(x).transform(x))
-    assert seen.n == 300
+    white = Whitening(3).fit(seen)
+    before = white.transform(x)
+    seen.update(x + 100)                     # what the caller goes on with changes no fit
+    assert white.moments_.n == 300 and np.array_equal(white.transform(x), before)
+    left, right = Whitening(3).fit(x[:100]), Whitening(3).fit(x[100:])
+    joined = Whitening(3).fit(left.moments_.merge(right.moments_))
+    assert close(joined.transform(x), before, 1e-5) and left.moments_.n == 100
 
 
-# ------------------------------------------------------------------------------ there and back
-
-
-@pytest.mark.parametrize("choice", [{}, {"kind": "zca"}, {"beta": 0.4, "gamma": 0.6},
-                                    {"beta": 0, "gamma": 0}, {"kind": "zca", "gamma": 0.3}])
-def test_the_way_back_gives_the_vectors_where_all_directions_were_kept(x, choice):
+@pytest.mark.parametrize("choice",
+                         [{}, {"kind": "zca"}, {"beta": 0.4, "gamma": 0.6}, {"beta": 0, "gamma": 0},
+                          {"kind": "zca", "gamma": 0.3}, {"k": 4}, {"k": 4, "kind": "zca"}])
+def test_the_way_back_gives_the_vectors_or_their_projection_where_directions_were_left_out(x, choice):
     white = Whitening(**choice).fit(x)
-    back = white.inverse_transform(white.transform(x))
-    assert back.dtype == np.float32 and close(back, x, 1e-5)
-
-
-@pytest.mark.parametrize("kind", ["pca", "zca"])
-def test_the_way_back_gives_the_projection_where_some_were_left_out(x, kind):
-    white = Whitening(4, kind).fit(x)
+    back, centre = white.inverse_transform(white.transform(x)), white.beta * x.mean(axis=0)
     onto = white.components_.T @ white.components_
-    assert close(white.inverse_transform(white.transform(x)),
-                 (x - x.mean(axis=0)) @ onto + x.mean(axis=0), 1e-5)
-    with pytest.raises(ValueError, match=r"z has shape \(2, 7\); expected (4|12) columns"):
-        white.inverse_transform(np.ones((2, 7)))
+    assert back.dtype == np.float32 and close(back, (x - centre) @ onto + centre, 1e-5)
 
 
 # ------------------------------------------------------------------------------ streams
@@ -257,13 +244,6 @@ def test_any_parts_in_any_number_give_what_one_table_gives(cuts, seed):
     assert close(streamed.transform(x), whole.transform(x), 1e-5)
 
 
-def test_two_that_saw_different_vectors_can_be_joined(x):
-    left, right = Whitening(3).fit(x[:100]), Whitening(3).fit(x[100:])
-    joined = Whitening(3).fit(left.moments_.merge(right.moments_))
-    assert close(joined.transform(x), Whitening(3).fit(x).transform(x), 1e-5)
-    assert left.moments_.n == 100
-
-
 def test_the_recursion_of_the_paper_gives_the_same_mean_and_covariance(x):
     mean, about = np.zeros(12), np.zeros((12, 12))
     for n, row in enumerate(x):
@@ -279,10 +259,13 @@ def test_the_recursion_of_the_paper_gives_the_same_mean_and_covariance(x):
 def test_fit_begins_anew_and_partial_fit_goes_on(x):
     assert Whitening().fit(x[:50]).fit(x[50:]).moments_.n == 250
     assert Whitening().fit(x[:50]).partial_fit(x[50:]).moments_.n == 300
-    once = Whitening().fit(x)
+    once = Whitening(4).fit(x)
     there = once.inverse_transform(once.transform(x[:3]))
     once.fit(2 * x)                               # nothing of the former fit is left
     assert close(once.inverse_transform(once.transform(2 * x[:3])), 2 * there, 1e-4)
+    once.set_params(k=2, kind="zca")              # which waits for the next fit
+    assert once.dim == 4 and once.name == "whitening 4"
+    assert once.fit(x).dim == 12 and once.name == "whitening zca 2"
 
 
 def test_small_blocks_give_the_same_as_one(x, few_rows_at_once, monkeypatch):
@@ -290,16 +273,8 @@ def test_small_blocks_give_the_same_as_one(x, few_rows_at_once, monkeypatch):
     found, ones = few.transform(x), few.transform(x, normalize=True)
     monkeypatch.undo()
     whole = Whitening(5).fit(x)
-    assert close(found, whole.transform(x),
-                 1e-5) and close(ones, whole.transform(x, normalize=True), 1e-6)
-
-
-def test_moments_that_the_caller_goes_on_with_do_not_change_a_fit(x):
-    seen = Moments(12).update(x)
-    white = Whitening().fit(seen)
-    before = white.transform(x)
-    seen.update(x + 100)
-    assert white.moments_.n == 300 and np.array_equal(white.transform(x), before)
+    assert close(found, whole.transform(x), 1e-5)
+    assert close(ones, whole.transform(x, normalize=True), 1e-6)
 
 
 # ---------------------------------------------------------------------- tables that lack something
@@ -326,8 +301,8 @@ def test_V11_only_directions_that_vary_are_kept_and_new_vectors_stay_small(what,
             rf"the {len(x)} rows of x vary in {rank} directions of 12 .*; only these {rank} are kept"
     ):
         white = Whitening(kind=kind).fit(x)
-    assert white.rank_ == rank and white.dim == (rank if kind == "pca" else 12) and len(
-        white.components_) == rank
+    assert white.rank_ == rank == len(white.components_)
+    assert white.dim == (rank if kind == "pca" else 12)
     z = white.transform(x)
     assert np.linalg.matrix_rank(z, tol=1e-3) == rank
     assert close(np.linalg.eigvalsh(covariance(z))[-rank:], np.ones(rank), 1e-5)
@@ -346,149 +321,44 @@ def test_V11_the_direction_that_a_layer_norm_takes_away_is_found():
         assert Whitening().fit(x).dim == 31
 
 
-def test_V11_a_warning_comes_at_the_first_use_of_a_stream_and_points_to_the_caller():
-    stream = Whitening().partial_fit(lacking("a constant column"))
-    with pytest.warns(DataWarning) as caught:
-        stream.transform(np.zeros((1, 12)))
-    assert len(caught) == 1 and caught[0].filename == __file__
-    with pytest.warns(DataWarning) as caught:
-        Whitening().fit(lacking("a constant column"))
-    assert len(caught) == 1 and caught[0].filename == __file__
-
-
-def test_V11_nobody_is_warned_who_asked_for_no_more_or_divides_by_nothing():
+def test_V11_a_warning_comes_once_at_the_first_use_and_points_to_the_caller(tmp_path):
     x = lacking("a constant column")
-    assert Whitening(11).fit(x).dim == 11
+    stream = Whitening().partial_fit(x)
+    for use in (lambda: stream.transform(np.zeros((1, 12))), lambda: Whitening().fit(x)):
+        with pytest.warns(DataWarning) as caught:
+            use()
+        assert [warning.filename for warning in caught] == [__file__]
+    # nobody is warned who asked for no more, divides by nothing, or loads what was saved
+    stream.save(tmp_path)
+    assert Whitening.load(tmp_path).dim == Whitening(11).fit(x).dim == 11
     turn = Whitening(beta=0, gamma=0).fit(x)
     assert turn.dim == 12 and close(cosines(turn.transform(x)), cosines(x), 1e-6)
 
 
-def test_V12_more_directions_than_there_are_name_k_and_rank():
-    with pytest.raises(
-            ValueError, match=
-            r"k=12 is more than there is: the 200 rows of x vary in 11 directions of 12 .*expected k <= 11"
-    ):
-        Whitening(12).fit(lacking("a repeated column"))
-    with pytest.raises(ValueError, match=r"k=6 .*the 6 rows of x vary in 5 directions"):
-        Whitening(6).fit(lacking("fewer rows than columns"))
-
-
-@pytest.mark.parametrize("k", [0, -1, 13])
-def test_V12_k_outside_the_columns(k, x):
-    with pytest.raises(ValueError, match=rf"k={k} is out of range; expected int"):
-        Whitening(k).fit(x)
-    with pytest.raises(ValueError, match=rf"k={k} is out of range"):
-        Whitening(k).partial_fit(x)
-
-
-@pytest.mark.parametrize("rows", [0, 1])
-def test_V13_no_or_one_sentence(rows, x):
-    with pytest.raises(ValueError, match=rf"x has {rows} rows; expected >= 2 different rows"):
-        Whitening().fit(x[:rows])
-    with pytest.raises(ValueError, match=rf"x has {rows} rows; expected >= 2 different rows"):
-        Whitening().partial_fit(x[:rows]).transform(x)
-
-
-@pytest.mark.parametrize("choice", [{}, {"beta": 0, "gamma": 0}, {"kind": "zca", "beta": 0.5}])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_V13_rows_that_are_all_equal(choice, dtype):
-    row = np.random.default_rng(0).normal(size=8).astype(dtype)
-    for equal in (np.tile(row, (57, 1)), np.tile(1e6 * row, (1001, 1)), np.zeros((5, 8), dtype)):
-        with pytest.raises(
-                ValueError,
-                match=rf"x has {len(equal)} rows that are all equal.*expected >= 2 different rows"):
-            Whitening(**choice).fit(equal)
-
-
-def test_V13_two_different_rows_are_a_line():
-    x = np.array([[1.0, 2.0], [3.0, 4.0]])
-    assert close(np.abs(Whitening(1).fit(x).transform(x)), np.full((2, 1), np.sqrt(0.5)), 1e-6)
-
-
-def test_V16_a_map_that_leaves_float64_is_refused_and_a_steep_one_is_finite():
-    x = uneven(50, 3) * [1.0, 1e-3, 1.0]
-    assert np.isfinite(Whitening(gamma=3).fit(x).transform(x)).all()
-    with pytest.raises(ValueError, match=r"gamma=300 with variances from .* leaves float64"):
-        Whitening(gamma=300).fit(1e-5 * x)
-    with pytest.raises(ValueError, match="beta=1e\\+200 with means up to .* overflows float64"):
-        Whitening(beta=1e200).fit(x + 1)
-
-
-# ------------------------------------------------------------------------------ other bad input
-
-
-def test_V01_a_row_that_is_no_number_is_named_and_changes_nothing(x):
-    bad = x.copy()
-    bad[[7, 9], 2] = np.nan
-    white = Whitening().fit(x)
-    before = white.transform(x)
-    for call in (Whitening().fit, Whitening().partial_fit, white.fit, white.partial_fit,
-                 white.transform):
-        with pytest.raises(ValueError, match=r"x\[7\] holds NaN or infinity \(2 of 300 rows do\)"):
-            call(bad)
-    with pytest.raises(ValueError, match=r"z\[7\] holds NaN"):
-        white.inverse_transform(bad)
-    bad[:, 2] = np.inf
-    with pytest.raises(ValueError, match=r"x\[0\] holds NaN or infinity \(300 of 300"):
-        white.transform(bad)
-    assert np.array_equal(white.transform(x), before) and white.moments_.n == 300
-
-
-def test_a_fit_that_fails_keeps_the_former_one(x):
-    white = Whitening(11).fit(x)
-    before = white.transform(x)
-    with pytest.raises(ValueError, match="k=11"):
-        white.fit(lacking("fewer rows than columns"))
-    assert np.array_equal(white.transform(x), before) and white.moments_.n == 300
-
-
-def test_V04_huge_and_tiny_vectors(x):
+def test_V02_V04_V13_V16_V21_limits_that_are_allowed(x):
     expected = Whitening().fit(x).transform(x)
     for scale in (1e100, 1e-100, 2.0**-40):
         assert close(Whitening().fit(scale * x).transform(scale * x), expected, 1e-5)
     small = (1e-25 * x).astype(np.float32)
     assert close(Whitening().fit(small).transform(small), expected, 1e-4)
-    with pytest.raises(ValueError, match="x holds numbers up to .*whose squares overflow"):
-        Whitening().fit(1e200 * x)
-    # else 2 % wrong, without a word
-    with pytest.raises(ValueError, match="x varies by .*e-160 only, whose square leaves float64; "
-                                         "scale x up"):
-        Whitening().fit(1e-160 * x)
-    with pytest.raises(ValueError,
-                       match=r"x\[0\] gives numbers beyond float32 \(300 of 300 rows do\)"):
-        Whitening().fit(x).transform(1e60 * x)
+    line = np.array([[1.0, 2.0], [3.0, 4.0]])                   # two different rows
+    assert close(np.abs(Whitening(1).fit(line).transform(line)), np.full((2, 1), np.sqrt(0.5)), 1e-6)
+    steep = uneven(50, 3) * [1.0, 1e-3, 1.0]
+    assert np.isfinite(Whitening(gamma=3).fit(steep).transform(steep)).all()
+    white = Whitening(5, beta=0).fit(x)
+    assert white.transform(x[:0]).shape == (0, 5) and white.transform(x[:0]).dtype == np.float32
+    assert white.inverse_transform(np.zeros((0, 5))).shape == (0, 12)
+    assert not white.transform(np.zeros((2, 12)), normalize=True).any()
+    assert np.abs(Whitening().fit(x).transform(x.mean(axis=0)[None])).max() < 1e-6
 
 
-def test_V05_and_V06_another_width_and_one_axis(x):
-    white = Whitening().fit(x)
-    with pytest.raises(ValueError, match=r"x has shape \(300, 5\); expected 12 columns"):
-        white.transform(x[:, :5])
-    with pytest.raises(ValueError, match="x has 5 columns; expected 12, as before"):
-        white.partial_fit(x[:, :5])
-    for call in (white.fit, white.partial_fit, white.transform, white.inverse_transform):
-        with pytest.raises(
-                ValueError,
-                match=r"[xz] has shape \(12,\); expected 2 axes. For one row pass [xz]\[None\]"):
-            call(x[0])
-
-
-def test_V07_text_and_objects_are_refused_and_integers_converted(x):
-    whole = np.round(10 * x)
-    assert np.array_equal(Whitening().fit(whole.astype(int)).transform(whole.astype(int)),
-                          Whitening().fit(whole).transform(whole))
-    for bad in (x.astype(str), x.astype(object), x.astype(complex), ["a text"]):
-        with pytest.raises((TypeError, ValueError), match="expected real numbers"):
-            Whitening().fit(bad)
-
-
-def test_V08_half_precision_is_taken_as_the_numbers_it_holds(x):
+def test_V07_V08_half_precision_and_integers_are_taken_as_the_numbers_they_hold(x):
     half, brain = x.astype(np.float16), torch.from_numpy(x).bfloat16()
-    assert close(Whitening().fit(half).spectrum_,
-                 Whitening().fit(half.astype(float)).spectrum_, rel=1e-9)
-    assert close(Whitening().fit(half).transform(half),
-                 Whitening().fit(half.astype(float)).transform(half.astype(float)), 1e-5)
-    assert close(Whitening().fit(brain).transform(brain),
-                 Whitening().fit(brain.double()).transform(brain.double()), 1e-5)
+    whole = np.round(10 * x).astype(int)
+    for table, same in ((half, half.astype(float)), (brain, brain.double()), (whole, 1.0 * whole)):
+        found, expected = Whitening().fit(table), Whitening().fit(same)
+        assert close(found.spectrum_, expected.spectrum_, rel=1e-9)
+        assert close(found.transform(table), expected.transform(same), 1e-5)
 
 
 def test_V09_no_memory_layout_shows_and_nothing_is_written(x, tmp_path):
@@ -500,48 +370,6 @@ def test_V09_no_memory_layout_shows_and_nothing_is_written(x, tmp_path):
         view.flags.writeable = False
         assert np.array_equal(Whitening().fit(view).transform(view), expected)
     assert np.array_equal(x, before)
-
-
-def test_V21_no_rows_give_no_rows(x):
-    white = Whitening(5).fit(x)
-    assert white.transform(x[:0]).shape == (0, 5) and white.transform(x[:0]).dtype == np.float32
-    assert white.inverse_transform(np.zeros((0, 5))).shape == (0, 12)
-
-
-def test_V02_a_vector_at_the_mean_is_zeros_also_at_length_1(x):
-    white = Whitening(beta=0).fit(x)
-    assert not white.transform(np.zeros((2, 12)), normalize=True).any()
-    assert np.abs(Whitening().fit(x).transform(x.mean(axis=0)[None])).max() < 1e-6
-
-
-def test_P28_use_before_fit():
-    for call in (lambda w: w.transform(np.ones((2, 3))),
-                 lambda w: w.inverse_transform(np.ones((2, 3))), lambda w: w.dim,
-                 lambda w: w.save("x"), lambda w: w.spectrum_):
-        with pytest.raises(NotFittedError, match="this Whitening is not fitted yet; call fit "
-                                                 "first"):
-            call(Whitening())
-
-
-@pytest.mark.parametrize(("choice", "said"), [({"kind": "zka"}, "Did you mean 'zca'"),
-                                              ({"gamma": -0.1}, "gamma=-0.1 is out of "
-                                               "range"), ({"beta": np.nan}, "beta=nan"),
-                                              ({"ddof": 2}, "ddof=2"),
-                                              ({"threshold": -1}, "threshold=-1")])
-def test_P01_wrong_settings_are_named_at_fit(x, choice, said):
-    with pytest.raises(ValueError, match=said):
-        Whitening(**choice).fit(x)
-    with pytest.raises(TypeError, match="k=2.5 is float; expected int"):
-        Whitening(2.5).fit(x)
-    with pytest.raises(TypeError, match="did you mean 'gamma'"):
-        Whitening(gama=1)
-
-
-def test_settings_changed_after_a_fit_wait_for_the_next_one(x):
-    white = Whitening(4).fit(x)
-    white.set_params(k=2, kind="zca")
-    assert white.dim == 4 and white.name == "whitening 4" and white.fit(
-        x).dim == 12 and white.name == "whitening zca 2"
 
 
 # ------------------------------------------------------------------------------ files
@@ -556,13 +384,6 @@ def test_a_saved_one_gives_the_same_numbers_and_goes_on_with_the_stream(x, tmp_p
         loaded.spectrum_, white.spectrum_)
     assert np.array_equal(loaded.partial_fit(x[200:]).transform(x),
                           white.partial_fit(x[200:]).transform(x))
-
-
-def test_a_saved_one_that_keeps_fewer_directions_warns_no_second_time(tmp_path):
-    with pytest.warns(DataWarning):
-        white = Whitening().fit(lacking("a constant column"))
-    white.save(tmp_path)
-    assert Whitening.load(tmp_path).dim == 11
 
 
 def test_a_damaged_or_foreign_folder_is_named(x, tmp_path):
@@ -602,25 +423,16 @@ def texts() -> list[str]:
     return ["".join(rng.choice(list("abcdefg"), size=20)) for _ in range(100)]
 
 
-def test_after_any_encoder_it_is_an_encoder(texts):
-    white = Whitening(4).fit(Letters().encode(texts))
+def test_after_any_encoder_it_is_an_encoder_and_before_another_step(texts):
+    white = Whitening(4, gamma=0.5).fit(Letters().encode(texts))
     both = Letters() | white
-    assert isinstance(both, Encoder) and both.name == "letters + whitening 4" and both.dim == 4
+    assert isinstance(both, Encoder) and both.name == "letters + whitening 4 γ=0.5" and both.dim == 4
     assert np.array_equal(both.encode(texts), white.transform(Letters().encode(texts)))
-    assert close(covariance(both.encode(texts)), np.eye(4), 1e-5)
-
-
-def test_after_an_encoder_of_this_library_and_before_another_step(texts):
-    from lessons_lib.counts import BagOfWords
-
-    # a word has two letters or more
-    words = [" ".join(2 * letter for letter in text) for text in texts]
-    counts = BagOfWords().fit(words)
-    first = Whitening(5, gamma=0).fit(counts.encode(words))
-    second = Whitening(3).fit((counts | first).encode(words))
-    chain = counts | first | second
-    assert chain.dim == 3 and chain.name.endswith(" + whitening 5 γ=0 + whitening 3")
-    assert close(covariance(chain.encode(words)), np.eye(3), 1e-5)
+    chain = both | Whitening(3).fit(both.encode(texts))
+    assert chain.dim == 3 and chain.name.endswith(" + whitening 4 γ=0.5 + whitening 3")
+    assert close(covariance(chain.encode(texts)), np.eye(3), 1e-5)
+    with pytest.raises(NotFittedError, match="this Whitening is not fitted yet"):
+        (Letters() | Whitening()).encode(["abc"])
 
 
 def test_it_can_be_evaluated_like_any_other(texts):
@@ -630,10 +442,5 @@ def test_it_can_be_evaluated_like_any_other(texts):
     white = Whitening(3).fit(Letters().encode(texts))
     results = evaluate(Letters() | white, "course-sts", bootstrap=0)
     assert "letters + whitening 3" in repr(results)
-    assert abs(mean_cosine((Letters() | white).encode(texts))) < 0.05 < mean_cosine(
-        Letters().encode(texts))
-
-
-def test_a_step_that_is_not_fitted_says_so():
-    with pytest.raises(NotFittedError, match="this Whitening is not fitted yet"):
-        (Letters() | Whitening()).encode(["abc"])
+    encoded = Letters().encode(texts)
+    assert abs(mean_cosine(white.transform(encoded))) < 0.05 < mean_cosine(encoded)
