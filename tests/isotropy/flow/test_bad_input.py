@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 import torch
 
+from lessons_lib.core import NotFittedError
 from lessons_lib.isotropy import flow
 from lessons_lib.isotropy.flow import Flow, bert_flow
 from lessons_lib.isotropy.flow.table import unit_of
 
 V, T = ValueError, TypeError
 X = np.random.default_rng(0).normal(size=(50, 4))
+BAD = np.where(np.arange(50)[:, None] % 20 == 3, np.nan, X)
+FAR = np.array([[0.0] * 4, [0.0] * 4, [1e60] * 4, [0.0] * 4])
 
 
 class Nothing(torch.nn.Module):
@@ -22,6 +25,11 @@ class Nothing(torch.nn.Module):
 
 def fits(x=X, **settings):
     return lambda: Flow(**settings).fit(x)
+
+
+def fitted(use, **change):
+    """Use of a fitted flow, whose settings were changed since."""
+    return lambda: use(Flow(width=4, epochs=1.0).fit(X).set_params(**change))
 
 
 def plans(**settings):
@@ -49,6 +57,22 @@ def plans(**settings):
     (fits(device="gpu"), V, ["device='gpu'"]),
     (fits(compiled=True, device="cpu"), V, ["compiled=True is for a GPU"]),
     (fits(lr=1.0), T, ["no argument 'lr'", "did you mean 'learning_rate'"]),             # P26
+    (fits(BAD), V, ["x[3] holds NaN or infinity (3 of 50 rows do)"]),                    # V01
+    *[(fitted(lambda f, use=use: getattr(f, use)(BAD)), V, ["x[3] holds NaN"])
+      for use in ("transform", "log_density", "score", "trace")],
+    (fitted(lambda f: f.inverse_transform(BAD)), V, ["z[3] holds NaN"]),
+    *[(fitted(lambda f, use=use: getattr(f, use)(X[:, :3])), V, ["shape (50, 3)", "4 columns"])
+      for use in ("transform", "log_density", "trace", "resume")],                       # V05
+    *[(fitted(lambda f, use=use: getattr(f, use)(FAR)), V, ["x[2] leaves float32", "1 of 4"])
+      for use in ("transform", "log_density")],
+    (fitted(lambda f: f.score(X[:0])), V, ["x has 0 rows", ">= 1"]),
+    (fitted(lambda f: f.resume(X[::-1])), V, ["other vectors than the interrupted run"]),
+    *[(fitted(use, **{name: value}), V, ["settings differ", f"{name}=", "Set them back"])
+      for name, value in {"width": 9, "seed": 5, "learning_rate": 0.1, "batch_size": 32}.items()
+      for use in (lambda f: f.resume(X), lambda f: f.save("nowhere"))],
+    *[(lambda use=use: use(Flow()), NotFittedError, ["this Flow is not fitted yet"])     # P28
+      for use in (lambda f: f.transform(X), lambda f: f.dim, lambda f: f.save("nowhere"),
+                  lambda f: f.resume(X), lambda f: f.score(X), lambda f: f.mean_)],
     (lambda: bert_flow("code"), V, ["variant='code'"]),
     (lambda: bert_flow(data="targets"), V, ["Did you mean 'target'"]),
     (lambda: bert_flow(level=2), T, ["no argument 'level'"]),
@@ -62,6 +86,13 @@ def plans(**settings):
     *[(lambda order=order: flow.Permutation(order), V, ["is no permutation", "each of 0"])
       for order in ([0, 0, 1], [1, 2, 3], [0.0, 1.0], [[0, 1]])],
     (lambda: flow.InvertibleLinear(np.ones((2, 3))), V, ["(dim, dim)"]),
+    (lambda: flow.InvertibleLinear(np.diag([1.0, 0.0, 2.0])), V, ["shape (3, 3) is singular"]),
+    *[(lambda use=use: getattr(flow.ActNorm(4), use)(torch.zeros(3, 1)), V,
+       ["has shape (3, 1)", "this ActNorm maps (n, 4)"])
+      for use in ("forward", "inverse", "log_det", "with_log_det")],
+    (lambda: flow.Composition(flow.ActNorm(2), flow.ActNorm(3)), V, ["widths [2, 3]"]),
+    (lambda: flow.Composition(), V, ["layers have the widths"]),
+    (lambda: flow.Split(3, flow.ActNorm(3)), V, ["expected fewer than all"]),
     (lambda: flow.InvertibleLinear(np.ones(3)), V, ["2 axes"]),
     (lambda: flow.InvertibleLinear(np.full((2, 2), np.nan)), V, ["NaN"]),
     (lambda: flow.InvertibleLinear(np.array([["a"]])), T, ["real numbers"]),

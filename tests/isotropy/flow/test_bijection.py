@@ -111,16 +111,3 @@ def test_a_trace_visits_every_layer_and_ends_at_z(name, shaken):
     visited = list(layers.trace(x))
     assert torch.equal(visited[-1][1], layers(x)) and all(z.shape == x.shape for _, z in visited)
     assert [n for n, _ in visited] == leaves(layers)
-
-
-def test_layers_say_which_rows_they_take(shaken):
-    layer = shaken("actnorm", 4)
-    for ask in (layer, layer.inverse, layer.log_det, layer.with_log_det):
-        with pytest.raises(ValueError, match=r"has shape \(3, 1\); this ActNorm maps \(n, 4\)"):
-            ask(torch.zeros(3, 1))
-    with pytest.raises(ValueError, match=r"widths \[2, 3\]"):
-        flow.Composition(flow.ActNorm(2), flow.ActNorm(3))
-    with pytest.raises(ValueError, match="layers have the widths"):
-        flow.Composition()
-    with pytest.raises(ValueError, match="expected fewer than all"):
-        flow.Split(3, flow.ActNorm(3))

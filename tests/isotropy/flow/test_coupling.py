@@ -25,24 +25,15 @@ class Square(nn.Module):
         return torch.stack([x**2, x], dim=2).flatten(1) if self.twice else x**2
 
 
-def test_nice_adds_what_the_first_half_says():
-    layer, x = flow.AdditiveCoupling(2, Square()), torch.tensor([[3.0, 1.0]])
-    assert layer(x).tolist() == [[3, 10]]
-    assert layer.inverse(torch.tensor([[3.0, 10.0]])).tolist() == [[3, 1]]
-
-
-def test_realnvp_stretches_and_shifts_as_the_first_half_says():
-    layer, x = flow.AffineCoupling(2, Square(twice=True)), torch.tensor([[3.0, 1.5]])
-    s = 2 * np.tanh(3 / 2)
-    assert layer(x).tolist() == [pytest.approx([3, 1.5 * np.exp(s) + 9], rel=1e-6)]
-    assert float(layer.log_det(x)) == pytest.approx(s, rel=1e-6)
-
-
-def test_glow_stretches_by_a_sigmoid():
-    layer, x = flow.AffineCoupling(2, Square(twice=True), form="glow"), torch.tensor([[3.0, 1.5]])
-    scale = 1 / (1 + np.exp(-5))
-    assert layer(x).tolist() == [pytest.approx([3, (1.5 + 9) * scale], rel=1e-6)]
-    assert float(layer.log_det(x)) == pytest.approx(np.log(scale), rel=1e-4)
+def test_the_first_half_says_how_the_second_is_moved():
+    x, s, scale = torch.tensor([[3.0, 1.5]]), 2 * np.tanh(3 / 2), 1 / (1 + np.exp(-5))
+    for layer, moved, log_det in (
+            (flow.AdditiveCoupling(2, Square()), 1.5 + 9, 0),
+            (flow.AffineCoupling(2, Square(twice=True)), 1.5 * np.exp(s) + 9, s),
+            (flow.AffineCoupling(2, Square(twice=True), form="glow"), (1.5 + 9) * scale,
+             np.log(scale))):
+        assert layer(x).tolist() == [pytest.approx([3, moved], rel=1e-6)]
+        assert float(layer.log_det(x)) == pytest.approx(log_det, rel=1e-4)
 
 
 def test_a_scale_is_bounded_however_far_the_net_goes():
@@ -58,10 +49,9 @@ def test_a_scale_is_bounded_however_far_the_net_goes():
 
 @pytest.mark.parametrize("dim", [2, 5, 8])
 def test_untrained_couplings_do_nothing(dim):
-    rng, x = np.random.default_rng(0), rows(10, dim)
-    for layer in (flow.AdditiveCoupling(
-            dim, flow.CouplingNet(dim // 2, dim - dim // 2, width=4, rng=rng)), flow.AffineCoupling(
-                dim, flow.CouplingNet(dim // 2, 2 * (dim - dim // 2), width=4, rng=rng))):
+    moved, x = dim - dim // 2, rows(10, dim)
+    for kind, outputs in ((flow.AdditiveCoupling, moved), (flow.AffineCoupling, 2 * moved)):
+        layer = kind(dim, flow.CouplingNet(dim // 2, outputs, width=4, rng=np.random.default_rng(0)))
         assert torch.equal(layer.initialise(x), x) and layer.log_det(x).tolist() == [0] * 10
 
 
@@ -76,11 +66,9 @@ def test_both_actnorms_of_a_net_are_set_from_what_reaches_them():
     net, x = flow.CouplingNet(6, 3, width=8, rng=np.random.default_rng(0)), rows(400, 6) * 30 + 7
     net.initialise(x)
     hidden = net.norms[0].scaled(x @ net.first.T)
-    assert hidden.mean(0).abs().max() < 1e-4
-    assert (hidden.std(0, correction=0) - 1).abs().max() < 1e-4
-    second = net.norms[1].scaled(torch.relu(hidden) @ net.second.T)
-    assert second.mean(0).abs().max() < 1e-4
-    assert (second.std(0, correction=0) - 1).abs().max() < 1e-4
+    for reached in (hidden, net.norms[1].scaled(torch.relu(hidden) @ net.second.T)):
+        assert reached.mean(0).abs().max() < 1e-4
+        assert (reached.std(0, correction=0) - 1).abs().max() < 1e-4
     assert (net(x) == 0).all()
 
 

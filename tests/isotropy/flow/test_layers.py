@@ -27,31 +27,23 @@ def test_50_actnorm_standardises_the_rows_that_set_it(rate):
         -x.double().std(0, correction=0).log().numpy(), abs=1e-3)
 
 
-def test_actnorm_is_the_identity_before_it_is_set():
-    x = rows(5, 4)
-    assert torch.equal(flow.ActNorm(4)(x), x) and flow.ActNorm(4).log_det(x).tolist() == [0] * 5
-
-
-def test_the_rate_moves_the_same_step_three_times_as_far():
-    slow, fast = flow.ActNorm(1), flow.ActNorm(1, rate=3.0)
+def test_actnorm_is_the_identity_at_first_and_the_rate_moves_a_step_three_times_as_far():
+    slow, fast, x = flow.ActNorm(4), flow.ActNorm(4, rate=3.0), rows(5, 4)
+    assert torch.equal(slow(x), x) and slow.log_det(x).tolist() == [0] * 5
     with torch.no_grad():
         slow.log_scale += 0.1
         fast.log_scale += 0.1
-    one = torch.ones(1, 1)
-    assert fast(one).item() == pytest.approx(slow(one).item() ** 3, rel=1e-6)
+    one = torch.ones(1, 4)
+    assert fast(one)[0, 0].item() == pytest.approx(slow(one)[0, 0].item() ** 3, rel=1e-6)
 
 
-@pytest.mark.parametrize("equal", [0.0, 5.0, 1e-30, -1e30])
-def test_V16_a_batch_with_no_spread_leaves_a_finite_log_determinant(equal):
-    layer = flow.ActNorm(3)
-    z = layer.initialise(torch.full((10, 3), equal))
-    assert z.abs().max() == 0 and torch.isfinite(layer.log_det(torch.zeros(1, 3))).all()
-
-
-def test_V16_a_constant_dimension_is_stretched_like_the_others():
+def test_V16_what_is_constant_leaves_a_finite_log_determinant_and_is_stretched_like_the_others():
+    for equal in (0.0, 5.0, 1e-30, -1e30):
+        layer = flow.ActNorm(3)
+        z = layer.initialise(torch.full((10, 3), equal))
+        assert z.abs().max() == 0 and torch.isfinite(layer.log_det(torch.zeros(1, 3))).all()
     x = rows(100, 3) * 4
     x[:, 1] = 0.1
-    layer = flow.ActNorm(3)
     layer.initialise(x)
     scale = layer.log_scale.exp()
     assert scale[1].item() == pytest.approx(0.25, rel=0.2) and layer(x)[:, 1].abs().max() < 1e-6
@@ -74,11 +66,6 @@ def test_a_permutation_puts_each_dimension_where_the_order_says():
     x = torch.tensor([[10.0, 20.0, 30.0]])
     assert flow.Permutation([2, 0, 1])(x).tolist() == [[30, 10, 20]]
     assert flow.Permutation.reversal(3)(x).tolist() == [[30, 20, 10]]
-    assert flow.Permutation.reversal(3).inverse(
-        flow.Permutation.reversal(3)(x)).tolist() == x.tolist()
-
-
-def test_a_random_order_is_that_of_its_generator():
     orders = [flow.Permutation.random(50, rng=np.random.default_rng(seed)).order.tolist()
               for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2] and sorted(orders[0]) == list(range(50))
@@ -107,9 +94,7 @@ def test_52_at_the_beginning_a_mixing_is_a_rotation_or_reflection():
     assert layer.log_det(rows(1, 7)).item() == pytest.approx(0, abs=1e-5)
 
 
-def test_V16_a_singular_mixing_cannot_be_given_and_cannot_arise():
-    with pytest.raises(ValueError, match=r"weight of shape \(3, 3\) is singular"):
-        flow.InvertibleLinear(np.outer([1.0, 2.0, 3.0], [1.0, 0.0, 1.0]) + np.diag([1.0, 0.0, 0.0]))
+def test_V16_a_singular_mixing_cannot_arise():
     layer = flow.InvertibleLinear(np.eye(3))
     with torch.no_grad():
         layer.log_diagonal.fill_(-50.0)

@@ -24,16 +24,8 @@ def test_the_program_has_three_levels_and_reverses_the_paper_two_and_shuffles():
     assert program.rate == 3.0 and program.learning_rate == 1e-3 and program.held_out == 0.0
 
 
-def test_nli_data_get_a_part_of_an_epoch_and_small_steps():
-    flow = bert_flow("paper", data="nli", seed=4)
-    assert (flow.epochs, flow.learning_rate, flow.seed) == (0.15, 2e-5, 4)
-
-
-def test_settings_can_be_changed():
-    assert bert_flow("paper", init_size=2048).init_size == 2048
-
-
-def test_no_variant_is_changed_by_use():
+def test_nli_data_get_small_steps_and_settings_can_be_changed_but_no_variant():
     before = {name: dict(settings) for name, settings in BERT_FLOW_VARIANTS.items()}
-    bert_flow("paper", depth=1)
+    flow = bert_flow("paper", data="nli", seed=4, init_size=2048)
+    assert (flow.epochs, flow.learning_rate, flow.seed, flow.init_size) == (0.15, 2e-5, 4, 2048)
     assert before == BERT_FLOW_VARIANTS
