@@ -160,7 +160,18 @@ FITTED = [
     (lambda m: m.resume(COUNTS[::-1]), ValueError, "another order resume needs"),
     (lambda m: m.resume(COUNTS, **{{PLSA: "n_iter", GibbsLDA: "n_sweeps",
                                     OnlineLDA: "n_epochs"}[type(m)]: 0}), ValueError, "=0"),
+    *[(lambda m, bad=bad: getattr(m, "partial_fit", m.fit)(with_cell(bad)), ValueError, "data[1, 2]")
+      for bad in (0.5, -1.0, math.nan, math.inf)],
     (lambda m: m.fit(with_cell(0.5)), ValueError, "TF-IDF"),
+]
+STREAMS = [
+    (lambda m: m.partial_fit(TABLE, total=5), ValueError, "total=5 >= 6"),
+    (lambda m: m.set_params(learning="batch").partial_fit(TABLE), ValueError, 'learning="online"'),
+    (lambda m: m.set_params(n_topics=5).partial_fit(TABLE), ValueError,
+     "n_topics=5 n_topics=2 partial_fit"),
+    (lambda m: m.partial_fit(np.ones((1, 5), int), vocabulary=list("abcde")), ValueError,
+     "5 words 3"),
+    (lambda m: m.partial_fit(TABLE + 1).resume(TABLE + 1), ValueError, "resume needs"),
 ]
 
 
@@ -197,6 +208,11 @@ def test_wrong_use_of_a_model_is_refused_and_leaves_it_as_it_was(make, use, erro
     before = model.components_.copy()
     refused(lambda: use(model), error, words)
     assert np.array_equal(model.components_, before)
+
+
+@pytest.mark.parametrize(("use", "error", "words"), STREAMS)
+def test_wrong_use_of_a_stream_is_refused(use, error, words):
+    refused(lambda: use(OnlineLDA(2).partial_fit(TABLE)), error, words)
 
 
 @pytest.mark.parametrize("model", MODELS)
