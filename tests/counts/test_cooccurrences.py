@@ -74,6 +74,33 @@ def test_nonzeros_equal_a_dictionary_of_exact_fractions(documents, window, symme
     assert table.shape == (N_WORDS, N_WORDS) and table.has_canonical_format
     assert table.nnz == len(expected) and all(table[pair] == float(x)
                                               for pair, x in expected.items())
+    assert table.dtype == (np.int64 if weighting == "uniform" else np.float64)
+    np.testing.assert_array_equal(counts.matrix().toarray(), table.toarray().astype(np.float32))
+    assert counts.matrix().has_canonical_format and len(counts) == len(counts.rows) == len(expected)
+
+
+def test_counts_by_hand():
+    apart = cooccurrence(corpus_of([[0, 1], [2, 3]], 4), 5).toarray()     # ends of documents
+    joined = cooccurrence(corpus_of([[0, 1, 2, 3]], 4), 5).toarray()
+    assert apart[1, 2] == apart[0, 3] == 0 and joined[1, 2] == joined[0, 3] == 1
+    left = cooccurrence(corpus_of([[0, 1, 2, 0, 0]], 3), 2, symmetric=False)
+    assert left[1, 0] == 1 and left[0, 1] == 1 and left[2, 1] == 1 and left[1, 2] == 0
+    # a word meets itself from both sides: P09
+    assert cooccurrence(corpus_of([[0, 0]], 1)).toarray().tolist() == [[2]]
+    corpus = Corpus.from_tokens([["the", "cat", "saw", "the", "dog"], ["a", "dog"]])
+    counted, word = cooccurrence(corpus, 1), corpus.vocabulary.id
+    assert counted.shape == (len(corpus.vocabulary),) * 2
+    for one, other, n in [("cat", "the", 1), ("the", "saw", 1), ("a", "dog", 1), ("dog", "a", 1),
+                          ("the", "a", 0)]:
+        assert counted[word(one), word(other)] == n
+
+
+def test_T04_a_corpus_without_pairs_has_no_nonzeros(tmp_path):
+    for documents in ([[]], [[], [3], []], [[], [], []]):
+        counts = Cooccurrences.from_corpus(corpus_of(documents), folder=tmp_path / "none")
+        assert len(counts) == 0 and counts.n_words == N_WORDS and counts.rows.dtype == np.int32
+        assert counts.matrix().nnz == cooccurrence(corpus_of(documents)).nnz == 0
+    assert repr(counts) == "Cooccurrences of 150 words, 0 nonzeros, counted in 0 tokens"
 
 
 @given(id_documents, st.sampled_from([1, 3, 15, 40]), st.booleans(), st.integers(1, 9),
@@ -151,22 +178,6 @@ def test_V23_sums_of_weights_cannot_overflow(n_tokens, window):
     assert (unit == 360360) == (window == 15)
 
 
-def test_matrix_and_rows_show_the_same_counts_as_the_function():
-    corpus = random_corpus()
-    counts = Cooccurrences.from_corpus(corpus, 5)
-    expected = cooccurrence(corpus, 5, weighting="harmonic")
-    np.testing.assert_array_equal(counts.matrix().toarray(), expected.toarray().astype(np.float32))
-    assert counts.matrix().has_canonical_format and len(counts) == expected.nnz == len(counts.rows)
-    assert repr(counts).startswith(f"Cooccurrences of 150 words, {len(counts):,} nonzeros")
-
-
-def test_T04_a_corpus_without_pairs_has_no_nonzeros(tmp_path):
-    for documents in ([[]], [[], [3], []]):
-        counts = Cooccurrences.from_corpus(corpus_of(documents), folder=tmp_path / "none")
-        assert len(counts) == 0 and counts.n_words == N_WORDS and counts.rows.dtype == np.int32
-        assert counts.matrix().nnz == 0
-
-
 def test_V23_pair_numbers_beyond_32_bits_do_not_wrap():
     rng = np.random.default_rng(0)  # 100,000 words: a pair of words has a number up to 10^10
     documents = [[*rng.integers(0, 100_000, size=50).tolist(), 99_999, 99_998] for _ in range(40)]
@@ -193,34 +204,6 @@ def test_identity_26_counts_equal_their_transpose_and_have_the_known_mass(window
     assert counted.sum() == pytest.approx(2 * mass, rel=1e-12)
 
 
-def test_windows_stop_at_the_ends_of_documents():
-    apart = cooccurrence(corpus_of([[0, 1], [2, 3]], 4), 5).toarray()
-    joined = cooccurrence(corpus_of([[0, 1, 2, 3]], 4), 5).toarray()
-    assert apart[1, 2] == apart[0, 3] == 0
-    assert joined[1, 2] == joined[0, 3] == 1
-
-
-def test_one_sided_counts_look_back_and_add_up_to_the_symmetric_ones():
-    corpus = corpus_of([[0, 1, 2, 0, 0]], 3)
-    left = cooccurrence(corpus, 2, symmetric=False)
-    assert left[1, 0] == 1 and left[0, 1] == 1 and left[2, 1] == 1 and left[1, 2] == 0
-    np.testing.assert_array_equal((left + left.T).toarray(), cooccurrence(corpus, 2).toarray())
-
-
-def test_reversing_every_document_changes_nothing():
-    documents = [[0, 1, 2, 3, 1], [4, 0, 4]]
-    backwards = [d[::-1] for d in documents]
-    one, other = (cooccurrence(corpus_of(rows, 5), 3, weighting="harmonic")
-                  for rows in (documents, backwards))
-    assert (one != other).nnz == 0
-
-
-def test_types_are_exact_integers_or_float64():
-    corpus = corpus_of([[0, 1, 0]], 2)
-    assert cooccurrence(corpus).dtype == np.int64
-    assert cooccurrence(corpus, weighting="harmonic").dtype == np.float64
-
-
 def test_harmonic_sums_are_rounded_once():
     # 49 additions of 1/49 miss 1; the sum of the exact fractions does not
     document = [0, *[2] * 48, 1]
@@ -228,26 +211,6 @@ def test_harmonic_sums_are_rounded_once():
     assert ones[0, 1] == pytest.approx(1.0, rel=1e-15)
     tenths = cooccurrence(corpus_of([[0, *[2] * 9, 1]] * 10, 3), 10, weighting="harmonic")
     assert tenths[0, 1] == 1.0 != sum([0.1] * 10)
-
-
-def test_a_real_corpus_is_counted_by_its_own_ids():
-    corpus = Corpus.from_tokens([["the", "cat", "saw", "the", "dog"], ["a", "dog"]])
-    counted = cooccurrence(corpus, 1)
-    word = corpus.vocabulary.id
-    assert counted.shape == (len(corpus.vocabulary),) * 2
-    for one, other, n in [("cat", "the", 1), ("the", "saw", 1), ("a", "dog", 1), ("dog", "a", 1),
-                          ("the", "a", 0)]:
-        assert counted[word(one), word(other)] == n
-
-
-def test_T04_documents_without_tokens_and_an_empty_corpus_count_nothing():
-    assert cooccurrence(corpus_of([[], [], []], 4)).nnz == 0
-    assert cooccurrence(corpus_of([[], [0, 1], []], 4)).sum() == 2
-    assert cooccurrence(corpus_of([[]], 4), weighting="harmonic").shape == (4, 4)
-
-
-def test_P09_one_word_meets_itself_from_both_sides():
-    assert cooccurrence(corpus_of([[0, 0]], 1)).toarray().tolist() == [[2]]
 
 
 # ------------------------------------------------------------------------------ files
@@ -260,14 +223,9 @@ def test_V09_a_corpus_mapped_from_its_files_is_counted_into_a_folder(tmp_path):
     assert isinstance(corpus.token_ids, np.memmap) and isinstance(kept.values, np.memmap)
     assert_same_bits(kept, Cooccurrences.from_corpus(corpus, 3))
     assert_same_bits(kept, Cooccurrences.load(tmp_path / "counts"))
-    assert len(list((tmp_path / "counts").iterdir())) == 4
-
-
-def test_saved_counts_replace_older_ones(tmp_path):
-    Cooccurrences.from_corpus(random_corpus(20), folder=tmp_path)
-    newer = Cooccurrences.from_corpus(random_corpus(30), folder=tmp_path)
+    newer = Cooccurrences.from_corpus(random_corpus(30), folder=tmp_path / "counts")
     assert_same_bits(newer, Cooccurrences.from_corpus(random_corpus(30)))
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list((tmp_path / "counts").iterdir())) == 4             # the older ones are gone
 
 
 @pytest.mark.parametrize("name", ["columns", "values", "offsets"])
@@ -281,27 +239,20 @@ def test_F02_a_flipped_bit_is_noticed(tmp_path, name):
         Cooccurrences.load(tmp_path)
 
 
-def test_F04_files_of_another_kind_are_refused(tmp_path):
-    Corpus.from_tokens([["a", "b"]]).save(tmp_path)
-    with pytest.raises(DamagedFile, match="holds a Corpus"):
-        Cooccurrences.load(tmp_path)
-
-
-@pytest.mark.parametrize(("offsets", "columns"), [([0, 1, 1], [2]), ([0, 1, 1], [-1]),
-                                                  ([0, 2, 1], [0]), ([1, 1, 1], [0]),
-                                                  ([0, 1, 2], [0]), ([], [])])
+@pytest.mark.parametrize(("offsets", "columns"),
+                         [([0, 1, 1], [2]), ([0, 1, 1], [-1]), ([0, 2, 1], [0]), ([1, 1, 1], [0]),
+                          ([0, 1, 2], [0]), ([], [])])
 def test_F01_arrays_that_do_not_fit_each_other_are_refused(tmp_path, offsets, columns):
     wrong = Cooccurrences(np.array(offsets, dtype=np.int64), np.array(columns, dtype=np.int32),
                           np.ones(len(columns), dtype=np.float32), 2)
-    wrong.save(tmp_path)
-    with pytest.raises(DamagedFile, match="Count again"):
-        Cooccurrences.load(tmp_path)
-
-
-def test_F01_a_card_without_the_number_of_tokens_is_refused(tmp_path):
-    save_files(tmp_path, "Cooccurrences", {"columns.i4": lambda file: None}, {})
-    with pytest.raises(DamagedFile, match="Count again"):
-        Cooccurrences.load(tmp_path)
+    wrong.save(tmp_path / "wrong")
+    save_files(tmp_path / "cut", "Cooccurrences", {"columns.i4": lambda file: None}, {})
+    for name in ("wrong", "cut"):
+        with pytest.raises(DamagedFile, match="Count again"):
+            Cooccurrences.load(tmp_path / name)
+    Corpus.from_tokens([["a", "b"]]).save(tmp_path / "corpus")                               # F04
+    with pytest.raises(DamagedFile, match="holds a Corpus"):
+        Cooccurrences.load(tmp_path / "corpus")
 
 
 # ------------------------------------------------------------------------------ faults

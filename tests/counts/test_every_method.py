@@ -1,13 +1,17 @@
-"""What all counting methods do alike, whatever they write into the cells."""
+"""What all counting methods do alike, whatever they write into the cells; one-hot vectors, n-grams."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from lessons_lib.core import DataWarning, Encoder
 from lessons_lib.counts import BM25, LSA, BagOfWords, OneHot, TfIdf
+from lessons_lib.counts.ngrams import ngrams
 
 DOCUMENTS = ["the cat sat", "the dog sat down", "a bird"]
+words = st.lists(st.sampled_from(["the", "cat", "dog", "naïve", "我爱"]), min_size=1, max_size=8)
 every_method = pytest.mark.parametrize("method", [OneHot, BagOfWords, TfIdf, BM25])
 
 
@@ -29,8 +33,8 @@ def test_fit_then_transform_is_fit_transform(method):
 @every_method
 def test_fitting_twice_is_fitting_once(method):
     once, twice = method().fit(DOCUMENTS), method().fit(["other words"]).fit(DOCUMENTS)
-    assert np.array_equal(once.encode(DOCUMENTS),
-                          twice.encode(DOCUMENTS)) and once.vocabulary_ == twice.vocabulary_
+    assert np.array_equal(once.encode(DOCUMENTS), twice.encode(DOCUMENTS))
+    assert once.vocabulary_ == twice.vocabulary_
 
 
 @every_method
@@ -81,12 +85,9 @@ def test_V21_no_texts_give_no_rows(method):
     assert fitted.encode([]).dtype == np.float32
 
 
-@pytest.mark.parametrize("method, change", [(BM25, {"k1": -5}), (BM25, {"b": "x"}),
-                                            (TfIdf, {"norm": "max"}),
-                                            (TfIdf, {"sublinear_tf": True}),
-                                            (BagOfWords, {"binary": True}),
-                                            (BagOfWords, {"analyzer": "char"}),
-                                            (LSA, {"scale": "none"})])
+@pytest.mark.parametrize(("method", "change"), [
+    (BM25, {"k1": -5}), (BM25, {"b": "x"}), (TfIdf, {"norm": "max"}), (TfIdf, {"sublinear_tf": True}),
+    (BagOfWords, {"binary": True}), (BagOfWords, {"analyzer": "char"}), (LSA, {"scale": "none"})])
 def test_a_setting_changed_after_fit_waits_for_the_next_fit_also_in_a_file(
         method, change, tmp_path):
     texts = ["the the cat", "dog sat"]
@@ -102,6 +103,47 @@ def test_a_setting_changed_after_fit_waits_for_the_next_fit_also_in_a_file(
                                                  ("word", 1, 10**9), ("word", 1, 10**19)])
 def test_P16_n_grams_end_at_the_longest_text(analyzer, low, high):
     endless = BagOfWords((low, high), analyzer=analyzer).fit_transform(DOCUMENTS * 20)
-    assert sparse.find(endless -
-                       BagOfWords((low, 50), analyzer=analyzer).fit_transform(DOCUMENTS *
-                                                                              20))[2].size == 0
+    bounded = BagOfWords((low, 50), analyzer=analyzer).fit_transform(DOCUMENTS * 20)
+    assert sparse.find(endless - bounded)[2].size == 0
+
+
+# ------------------------------------------------------------------------------ one word, n words
+
+
+def test_any_two_words_are_the_square_root_of_two_apart():
+    one_hot = OneHot().fit(["the cat sat on naïve 我爱 mats"])
+    vectors = one_hot.vectors(list(one_hot.vocabulary_)).toarray()
+    assert np.array_equal(vectors, np.eye(one_hot.dim))
+    distances = np.linalg.norm(vectors[:, None] - vectors[None], axis=-1)
+    assert np.allclose(distances, np.sqrt(2) * (1 - np.eye(one_hot.dim)))
+    assert one_hot.vectors([]).shape == (0, one_hot.dim)
+
+
+@given(st.lists(words, min_size=1, max_size=4), st.integers(0, 2**31))
+def test_the_one_hots_of_a_text_add_up_to_its_bag_of_words(documents, seed):
+    joined = [" ".join(tokens) for tokens in documents]
+    one_hot, bag = OneHot().fit(joined), BagOfWords().fit(joined)
+    embedding = np.random.default_rng(seed).normal(size=(bag.dim, 3))
+    for tokens, counts in zip(documents, bag.transform(joined).toarray(), strict=True):
+        assert np.array_equal(one_hot.vectors(tokens).toarray().sum(axis=0), counts)
+        rows = [embedding[bag.vocabulary_[token]] for token in tokens]
+        assert np.allclose(counts @ embedding, np.sum(rows, axis=0))
+
+
+def test_a_text_has_a_one_for_each_word_it_contains():
+    one_hot = OneHot()
+    matrix = one_hot.fit_transform(["the cat the cat", "dog"])
+    assert matrix.toarray().tolist() == [[1, 0, 1], [0, 1, 0]] and matrix.dtype == np.int64
+    assert np.array_equal(one_hot.encode(["the the"]), [[0, 0, 1]])
+
+
+@given(st.lists(st.text()), st.integers(1, 6))
+def test_there_are_length_minus_n_plus_one_runs_of_neighbours(tokens, n):
+    grams = ngrams(tokens, n)
+    assert len(grams) == max(0, len(tokens) - n + 1)
+    assert all(list(gram) == tokens[i : i + n] for i, gram in enumerate(grams))
+
+
+def test_the_bigrams_of_the_worked_example():
+    assert [" ".join(gram) for gram in ngrams(["I", "love", "machine", "learning"],
+                                              2)] == ["I love", "love machine", "machine learning"]

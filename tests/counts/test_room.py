@@ -9,6 +9,13 @@ import pytest
 import lessons_lib as ll
 
 
+def printed(code: str) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    return done.stdout.strip() or done.stderr
+
+
 def test_functions_are_not_replaced_by_the_modules_of_the_same_name():
     import lessons_lib.counts.cooccurrence
     import lessons_lib.counts.ppmi  # noqa: F401
@@ -26,17 +33,11 @@ def test_every_public_name_is_there_and_an_unknown_one_gets_the_list():
 
 
 def test_opening_the_rooms_loads_nothing_heavy():
-    code = ("import sys, lessons_lib as ll; ll.counts, ll.text; print([m for m in ('numba', "
-            "'scipy', 'sklearn', 'jieba') if m in sys.modules])")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
-    assert done.stdout.strip() == "[]", done.stderr
+    assert printed("import sys, lessons_lib as ll; ll.counts, ll.text; print([m for m in ('numba', "
+                   "'scipy', 'sklearn', 'jieba') if m in sys.modules])") == "[]"
 
 
 def test_no_method_imports_scikit_learn():
-    code = ("import sys, lessons_lib as ll\nfor m in (ll.counts.OneHot, ll.counts.BagOfWords, "
-            "ll.counts.TfIdf, ll.counts.BM25): m().fit(['a cat'])\n"
-            "print('sklearn' in sys.modules)")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
-    assert done.stdout.strip() == "False", done.stderr
+    assert printed("import sys, lessons_lib as ll\nfor m in (ll.counts.OneHot, ll.counts.BagOfWords, "
+                   "ll.counts.TfIdf, ll.counts.BM25): m().fit(['a cat'])\n"
+                   "print('sklearn' in sys.modules)") == "False"
