@@ -24,16 +24,16 @@ def test_functions_are_not_replaced_by_the_modules_of_the_same_name():
 
 
 def test_every_public_name_is_there_and_an_unknown_one_gets_the_list():
-    assert all(getattr(ll.counts, name) is not None for name in ll.counts.__all__)
-    assert all(getattr(ll.text, name) is not None for name in ll.text.__all__)
-    for room in (ll.counts, ll.text):
+    for room in (ll.counts, ll.text, ll.topics):
+        assert all(getattr(room, name) is not None for name in room.__all__)
+        assert dir(room) == sorted(room.__all__)
         with pytest.raises(AttributeError, match=f"lessons_lib.{room.__name__.rsplit('.', 1)[1]} "
                                                  "has no 'Bag'; it has "):
             room.Bag
 
 
 def test_opening_the_rooms_loads_nothing_heavy():
-    assert printed("import sys, lessons_lib as ll; ll.counts, ll.text; print([m for m in ('numba', "
+    assert printed("import sys, lessons_lib as ll; ll.counts, ll.text, ll.topics; print([m for m in ('numba', "
                    "'scipy', 'sklearn', 'jieba') if m in sys.modules])") == "[]"
 
 

@@ -36,7 +36,7 @@ def rotation():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that every sum is made of many."""
-    from lessons_lib.isotropy import cosines, frequency, in_context, rows, spectrum
+    from lessons_lib.isotropy import cosines, frequency, in_context, rows, spectrum, whitening
 
-    for module in (cosines, frequency, in_context, rows, spectrum):
+    for module in (cosines, frequency, in_context, rows, spectrum, whitening):
         monkeypatch.setattr(module, "BLOCK", 50)

@@ -87,13 +87,3 @@ def test_standardised_dimensions_have_mean_0_and_variance_1(cloud):
     assert z.mean(axis=0) == pytest.approx(0, abs=1e-9)
     assert z.std(axis=0)[:4] == pytest.approx(1, abs=1e-9) and not z[:, 4].any()
     assert isotropy.standardise(x.astype(np.float16)).dtype == np.float32
-
-
-def test_V23_blocks_give_the_figures_of_the_whole(cloud, request):
-    x = cloud(40, 6, mean=0.2)
-    figures = (lambda: isotropy.random_cosines(x, 70), lambda: isotropy.cosine_contributions(x),
-               lambda: isotropy.standardise(x))
-    whole = [figure() for figure in figures]
-    request.getfixturevalue("small_blocks")
-    for figure, before in zip(figures, whole, strict=True):
-        assert figure() == pytest.approx(before, abs=1e-14)

@@ -128,14 +128,6 @@ def test_binned_means_keep_every_point_and_the_overall_mean():
     assert sizes.sum() == 70 and (np.diff(counts) > 0).all() and len(norms) == len(sizes)
 
 
-def test_V23_blocks_give_the_bins_of_the_whole(table, request):
-    whole = isotropy.knn_by_frequency(table, COUNTS, edges=(0, 30, 70))
-    request.getfixturevalue("small_blocks")
-    again = isotropy.knn_by_frequency(table, COUNTS, edges=(0, 30, 70))
-    assert np.array_equal(again.distances, whole.distances) and np.array_equal(
-        again.norms, whole.norms)
-
-
 def test_T13_rows_to_leave_out_may_come_from_a_generator_or_a_set(table):
     expected = isotropy.norm_by_frequency(table, COUNTS, exclude=[1, 5]).rows
     for exclude in (iter([1, 5]), {1, 5}, np.array([1, 5])):

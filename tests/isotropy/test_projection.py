@@ -72,12 +72,3 @@ def test_no_sector_that_begins_at_a_point_is_narrower(angles, share):
     assert sum((a - begin + 1e-6) % 360 <= width + 1e-5 for a in angles) >= need
     others = [np.sort((np.array(angles) - a) % 360)[need - 1] for a in angles]
     assert width == pytest.approx(min(others), abs=1e-6)
-
-
-def test_V23_blocks_give_the_cone_of_the_whole(cloud, request):
-    x = cloud(300, 5, mean=0.3)
-    whole = isotropy.cone(x, dim=3)
-    request.getfixturevalue("small_blocks")
-    again = isotropy.cone(x, dim=3)
-    assert again.points == pytest.approx(whole.points, abs=1e-11)
-    assert again.angle == pytest.approx(whole.angle, abs=1e-9)

@@ -34,14 +34,14 @@ MEASURES = {
         x, isotropy.group_rows(LABELS[:len(x)])),
     "maximum_explainable_variance": lambda x: isotropy.maximum_explainable_variance(
         x, isotropy.group_rows(LABELS[:len(x)])), "singular_values": isotropy.singular_values,
-    "standardise": isotropy.standardise, "top_share": isotropy.top_share
+    "standardise": isotropy.standardise, "top_share": isotropy.top_share,
+    "whitening": lambda x: isotropy.Whitening().fit(x).transform(x)
 }
 ONE_ROW_IS_ENOUGH = {"cone_angle", "effective_rank", "partition_isotropy", "participation_ratio",
                      "self_similarity", "intra_sentence_similarity", "maximum_explainable_variance",
                      "singular_values", "top_share"}
 SCALE_FREE = set(MEASURES) - {"anisotropy", "cone", "estimated_metric", "knn_by_frequency",
-                              "norm_by_frequency", "partition_isotropy", "singular_values",
-                              "standardise"}
+                              "norm_by_frequency", "partition_isotropy", "singular_values", "standardise", "whitening"}
 
 
 @pytest.fixture(params=MEASURES)
@@ -83,7 +83,8 @@ def test_V07_text_and_objects_are_refused_and_integers_converted(measure, x):
 def test_V08_half_precision_is_taken_as_the_numbers_it_holds(name, x):
     half = x.astype(np.float16)
     # which hand out float32
-    rough = {"cosine_regulariser", "mean_cosine", "rogue_dimensions", "standardise", "anisotropy"}
+    rough = {"cosine_regulariser", "mean_cosine", "rogue_dimensions", "standardise", "anisotropy",
+             "whitening"}
     assert MEASURES[name](half) == pytest.approx(MEASURES[name](half.astype(np.float64)),
                                                  abs=1e-5 if name in rough else 1e-12)
     brain = torch.from_numpy(x).bfloat16().requires_grad_()
@@ -100,6 +101,13 @@ def test_V09_no_memory_layout_shows_and_nothing_is_written(measure, x, tmp_path)
         view.flags.writeable = False
         assert np.array_equal(measure(view), expected)
     assert np.array_equal(x, before)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_V23_blocks_give_the_figure_of_the_whole(name, x, request):
+    whole = MEASURES[name](x)
+    request.getfixturevalue("small_blocks")
+    assert MEASURES[name](x) == pytest.approx(whole, abs=1e-5 if name == "whitening" else 1e-11)
 
 
 @pytest.mark.parametrize("name", sorted(SCALE_FREE))
@@ -122,7 +130,7 @@ def test_V21_no_vector_is_refused_and_one_is_measured(name, x):
 
 
 @pytest.mark.parametrize("name", sorted(set(MEASURES) - {"cone", "cone_angle", "anisotropy",
-                                                         "isoscore", "estimated_metric"}))
+                                                         "isoscore", "estimated_metric", "whitening"}))
 def test_V02_a_table_of_zeros_gives_finite_figures(name):
     assert np.isfinite(MEASURES[name](np.zeros((60, 4)))).all()
 

@@ -87,16 +87,6 @@ def test_undefined_figures_are_0():
     assert isotropy.top_share(equal) == pytest.approx(1, abs=1e-12)
 
 
-def test_V23_a_table_read_in_many_blocks_has_the_same_figures(cloud, request):
-    x = cloud(300, 6, mean=1.0)
-    figures = (isotropy.singular_values, lambda x: isotropy.singular_values(x, centred=True),
-               isotropy.isoscore, isotropy.partition_isotropy)
-    whole = [figure(x) for figure in figures]
-    request.getfixturevalue("small_blocks")
-    for figure, before in zip(figures, whole, strict=True):
-        assert figure(x) == pytest.approx(before, rel=1e-11)
-
-
 # ------------------------------------------------------------------------------ scores
 
 
