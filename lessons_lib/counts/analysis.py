@@ -24,9 +24,6 @@ from .rows import add_pairs, count_rows, grown_pair_slots, place_rows, word_ngra
 __all__ = ["Analysis", "CountedBlock", "FeatureTable", "PlacedBlock", "Placement"]
 
 
-# ------------------------------------------------------------------------------ features
-
-
 class BlockFeatures:
     """A block's strings (``n_words``), then its word n-grams as pairs of earlier features."""
 
@@ -119,8 +116,6 @@ class FeatureTable:
         pairs = (np.concatenate(side).astype(np.int32) for side in (firsts, lasts))
         return self.add(BlockFeatures(_block_of(strings), *pairs))[current]
 
-    # -------------------------------------------------------------------------- names and order
-
     def _words_of(self, features: np.ndarray) -> np.ndarray:
         """String numbers of each feature's words in order, then -1: (n, longest)."""
         columns, current = [], features.astype(np.int64)
@@ -177,13 +172,9 @@ def _joined(spelled: np.ndarray, place: np.ndarray, length: np.ndarray) -> list[
     return names.tolist()
 
 
-# ------------------------------------------------------------------------------ blocks of texts
-
-
 class CountedBlock(NamedTuple):
-    """Some texts' counts, by the block's own feature numbers: cells (numbers, counts), where rows
-    end, and per feature the rows that hold it and its occurrences. The cells may lie in buffers
-    that the thread's next block overwrites.
+    """A block's cells (numbers, counts), perhaps in buffers that the next block overwrites, where
+    its rows end, and per feature the rows that hold it and its occurrences.
     """
 
     features: BlockFeatures
@@ -249,11 +240,8 @@ def _python_tokens(settings: Mapping[str, Any],
 
 
 class Analysis:
-    """What the settings of a counting method do to a block of texts.
-
-    Parameters: settings, a mapping with the names of `BagOfWords`, already checked. Raises as
-    `TokenPattern`. Attributes: chains, whether word n-grams are chains of word numbers;
-    block_characters, texts to take at once.
+    """What settings of `BagOfWords` do to a block of texts; raises as `TokenPattern`. ``chains``:
+    word n-grams are chains of word numbers; ``block_characters``: texts to take at once.
     """
 
     def __init__(self, settings: Mapping[str, Any]):
@@ -308,10 +296,8 @@ class PlacedBlock(NamedTuple):
 
 
 class Placement:
-    """A fixed vocabulary, ready to place counts.
-
-    Parameters: table, its features (and perhaps more); column_of, the column of each by number, -1
-    for none; analysis of the texts.
+    """A fixed vocabulary, ready to place counts: a table that holds its features, the column of
+    each feature by number (-1: none), and the analysis of the texts.
     """
 
     def __init__(self, table: FeatureTable, column_of: np.ndarray, analysis: Analysis):

@@ -31,9 +31,6 @@ from .rows import GrowingRows
 __all__ = ["BagOfWords"]
 
 
-# ------------------------------------------------------------------------------ checks of settings
-
-
 def _ngram_range(name: str, value: Any) -> tuple[int, int]:
     """(shortest, longest), both checked."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
@@ -116,18 +113,13 @@ class Columns(Strings):
 
 
 class _Counted(NamedTuple):
-    """All documents' features: the table, documents per feature, occurrences per feature, number
-    of documents, and the rows unless only a fit was asked for.
-    """
+    """All documents' features, documents with each, occurrences; rows unless only a fit is made."""
 
     table: FeatureTable
     in_rows: np.ndarray
     in_all: np.ndarray
     n_documents: int
     rows: GrowingRows | None
-
-
-# ------------------------------------------------------------------------------ the estimator
 
 
 class BagOfWords(SavedEstimator):

@@ -72,11 +72,8 @@ def cooccurrence(corpus: Corpus, window: int = 5, *, symmetric: bool = True,
 
 def counted(corpus: Corpus, window: int, *, symmetric: bool, weighting: str, threads: int,
             dtype: type, memory: int, folder: Path | None = None) -> Nonzeros:
-    """Check the arguments of `cooccurrence` and count: offsets, columns and values of the
-    compressed rows.
-
-    Parameters: as `cooccurrence`; dtype of the values; memory, bytes beyond which counts are laid
-    in nameless files; folder, where these lie.
+    """Check the arguments of `cooccurrence` and count: offsets, columns, values of type ``dtype``;
+    beyond ``memory`` bytes in nameless files in ``folder``.
     """
     window, threads = check_int("window", window), check_int("threads", threads)
     memory = check_int("memory", memory)

@@ -60,9 +60,6 @@ def lowest_bit(context: Any, word: Any) -> Any:
     return types.int64(types.uint64), code
 
 
-# ------------------------------------------------------------------------------ loops
-
-
 @compiled
 def spread(tokens: np.ndarray, breaks: np.ndarray, padded: np.ndarray) -> None:
     """Copy tokens into ``padded`` after its first BREAK, a BREAK before each of ``breaks``."""
@@ -122,13 +119,12 @@ def count_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.nda
                last_side: int, group: tuple[int, int],
                work: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]],
                out: tuple[np.ndarray, np.ndarray], row_sizes: np.ndarray, unit: float) -> int:
-    """Fill ``out`` (columns, values) with the rows of one group of words, and ``row_sizes``.
-    Returns the number of entries.
+    """Fill ``out`` (columns, values) and ``row_sizes`` with a group of rows, (first, one after the
+    last); returns the number of entries.
 
-    Parameters: block, padded tokens, the place where each word's positions begin, and these;
-    weights by distance; last_side, 1 to look back and ahead, -1 to look back; group, first row and
-    the one after the last; work, a dense row and the bits of its columns, all 0; unit, what sums
-    are divided by, or None.
+    Parameters: block, padded tokens, where each word's positions begin, and these; weights by
+    distance; last_side, 1 to look back and ahead, -1 back; work, a dense row and the bits of its
+    columns, all 0; unit, what sums are divided by, or None.
     """
     padded, starts, positions = block
     (row, met), columns = work, out[0]
@@ -159,10 +155,8 @@ def count_rows(block: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.nda
 def merge_rows(parts: tuple[np.ndarray, np.ndarray], starts: np.ndarray,
                work: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]],
                out: tuple[np.ndarray, np.ndarray], row_sizes: np.ndarray, unit: float) -> int:
-    """Add up rows that were counted in several parts of the text. Returns the number of entries.
-
-    Parameters: parts, columns and counts of all parts; starts, row i of part p is ``starts[p, i]``
-    to ``starts[p, i + 1]``; the others as in `count_rows`.
+    """Add up rows of several parts, whose columns and counts are ``parts``: row i of part p lies
+    from ``starts[p, i]`` to ``starts[p, i + 1]``; the rest and the result as in `count_rows`.
     """
     (row, met), columns, size = work, out[0], 0
     for i in range(starts.shape[1] - 1):

@@ -39,8 +39,8 @@ Nonzeros = tuple[np.ndarray, np.ndarray, np.ndarray]      # offsets, columns, va
 
 @dataclass(frozen=True)
 class Task:
-    """What is counted: tokens and offsets of the documents, words V, weights by distance in a unit
-    (see `weights_by_distance`), the last side that is looked at (-1 back, 1 ahead too), type of the
+    """What is counted: documents, words V, weights by distance in a unit (see
+    `weights_by_distance`), the last side that is looked at (-1 back, 1 ahead too), type of the
     result.
     """
 
@@ -54,12 +54,10 @@ class Task:
 
 
 def weights_by_distance(window: int, n_tokens: int, harmonic: bool) -> tuple[np.ndarray, float]:
-    """Weight of each distance 1..window (index 0 is unused) as whole numbers, and the unit they are
-    measured in.
+    """Weights of distances 1..window (0 is unused) as whole numbers, and the unit they are in.
 
-    1/distance is exact in units of 1/lcm(1..window) while no sum of these can overflow; a longer
-    window (from 25 on for 10^7 tokens) takes the smallest unit that cannot, and rounds each weight
-    to it.
+    1/distance is exact in units of 1/lcm(1..window) while no sum can overflow; a longer window
+    (from 25 on for 10^7 tokens) takes the smallest unit that cannot, and rounds each weight to it.
     """
     distance = np.arange(1, window + 1)
     if not harmonic:
@@ -73,12 +71,10 @@ def weights_by_distance(window: int, n_tokens: int, harmonic: bool) -> tuple[np.
 
 
 def count_nonzeros(task: Task, *, memory: int, folder: Path, threads: int = 1) -> Nonzeros:
-    """Count all pairs. Returns offsets, columns and values of the compressed rows, columns in
-    order, no zeros.
+    """Count all pairs: offsets, columns in order, and values of the compressed rows, no zeros.
 
-    Parameters: task; memory, bytes: a quarter for a block of text, a quarter for counts of former
-    blocks, half for the result, and what is beyond lies in nameless files in ``folder``; threads,
-    groups of rows counted at the same time. Raises OSError where a file cannot be written.
+    Of ``memory`` bytes a quarter is for a block of text, a quarter for counts of former blocks,
+    half for the result; what is beyond lies in nameless files in ``folder``. Raises OSError there.
     """
     starts = range(0, len(task.token_ids),
                    min(max(memory // 4 // BYTES_PER_TOKEN, SMALLEST_BLOCK), LARGEST_BLOCK))
@@ -289,10 +285,8 @@ class _LongArray:
 
 
 class NonzeroStore:
-    """Compressed rows on their way: `append` some rows, then `finish`.
-
-    Parameters: n_rows; dtype of the values; most, nonzeros there can be; memory, bytes beyond which
-    they are laid in files in ``folder``.
+    """Compressed rows on their way: `append` some rows, then `finish`; at most ``most`` nonzeros,
+    which are laid in files in ``folder`` where they need more than ``memory`` bytes.
     """
 
     def __init__(self, n_rows: int, dtype: np.dtype, *, most: int, memory: int,

@@ -88,8 +88,6 @@ class Cooccurrences:
         counts.save(folder)
         return Cooccurrences.load(folder)
 
-    # -------------------------------------------------------------------------- what is there
-
     def __len__(self) -> int:
         """Number of nonzeros."""
         return len(self.columns)
@@ -109,14 +107,21 @@ class Cooccurrences:
         return np.repeat(np.arange(self.n_words, dtype=np.int32), np.diff(self.offsets))
 
     def matrix(self) -> sparse.csr_matrix:
-        """The counts as a (V, V) matrix, float32, that shares their memory."""
+        """The counts as a matrix that shares their memory.
+
+        Returns
+        -------
+        (V, V) CSR of float32
+        """
         return sparse.csr_matrix((self.values, self.columns, self.offsets),
                                  shape=(self.n_words, self.n_words))
 
-    # ---------------------------------------------------------------------------------------- files
-
     def save(self, path: str | os.PathLike) -> None:
         """Write the counts into a folder; older ones there stay whole until the new ones are.
+
+        Parameters
+        ----------
+        path : str or path
 
         Raises
         ------
@@ -137,6 +142,14 @@ class Cooccurrences:
         """Open saved counts, mapped from the files, read-only.
 
         Every byte is checked against its sha256 (about 1 s per GB).
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        Cooccurrences
 
         Raises
         ------

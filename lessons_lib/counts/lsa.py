@@ -103,8 +103,6 @@ class LSA(SavedEstimator):
 
     name = "LSA"
 
-    # -------------------------------------------------------------------------- learning
-
     def fit(self, data: Iterable[str] | sparse.spmatrix | np.ndarray) -> Self:
         """Learn the directions.
 
@@ -178,8 +176,6 @@ class LSA(SavedEstimator):
         _, exponent = np.frexp(np.abs(entries).max(initial=0.0))
         squares = (np.ldexp(entries, -exponent) ** 2).sum()
         return vt, s, np.ldexp(s, -exponent) ** 2 / (squares if squares > 0 else 1.0)
-
-    # -------------------------------------------------------------------------- using
 
     def transform(self, data: Iterable[str] | sparse.spmatrix | np.ndarray) -> np.ndarray:
         """Vectors of new rows in the learned space; a row without counts becomes zero.
@@ -256,8 +252,6 @@ class LSA(SavedEstimator):
         np.power(self.singular_values_, SCALES[self._fitted_scale] - 1.0, out=factor,
                  where=self.singular_values_ > 0)
         return np.asarray(matrix @ (self.components_.T * factor))
-
-    # -------------------------------------------------------------------------- files
 
     def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The vectorizer is among the arrays; its settings are in its part of the card."""

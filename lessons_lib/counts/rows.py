@@ -54,12 +54,11 @@ def grown_pair_slots(firsts: np.ndarray, lasts: np.ndarray, n: int, size: int) -
 def word_ngrams(ids: np.ndarray, document_ends: np.ndarray, n_words: int, low: int, high: int,
                 slots: np.ndarray, firsts: np.ndarray, lasts: np.ndarray, out: np.ndarray,
                 out_ends: np.ndarray) -> tuple[int, int]:
-    """Number the word n-grams of a block and write those of order ``low`` to ``high``, document by
-    document.
+    """Number the word n-grams of a block, write those of order ``low`` to ``high`` by document.
 
     Entries below ``n_words`` are words; an n-gram of order 2 and above is a new entry with
-    ``firsts`` and ``lasts``. Returns how many were written and how many entries there are; -1
-    entries when the slots are full.
+    ``firsts`` and ``lasts``. Returns how many were written, and how many entries there are (-1:
+    slots full).
     """
     n, n_entries, begin, longest = 0, n_words, 0, 0
     for document in range(document_ends.size):
@@ -114,10 +113,8 @@ def add_pairs(block_firsts: np.ndarray, block_lasts: np.ndarray, n_words: int,
 @compiled
 def count_rows(ids: np.ndarray, document_ends: np.ndarray, columns: np.ndarray, counts: np.ndarray,
                row_ends: np.ndarray, in_rows: np.ndarray, in_all: np.ndarray) -> int:
-    """Count each number per document, in order of appearance. Returns the cells written to
-    ``columns`` and ``counts``.
-
-    ``in_rows`` and ``in_all`` get, per number, the documents that hold it and its occurrences.
+    """Count each number per document as they appear; ``in_rows`` and ``in_all`` get, per number,
+    the documents that hold it and its occurrences. Returns the cells written.
     """
     cell_of = np.empty(in_rows.size, np.int64)
     for entry in range(cell_of.size):
@@ -155,11 +152,8 @@ def _sort_short(keys: np.ndarray, a: int, b: int, spare: np.ndarray) -> None:
 @compiled
 def place_rows(columns: np.ndarray, counts: np.ndarray, row_ends: np.ndarray, begin: int,
                column_of: np.ndarray, binary: bool) -> int:
-    """Give rows their final columns in ascending order, in place; cells whose number has no column
-    (-1) fall away.
-
-    The rows begin at cell ``begin`` and end at ``row_ends``, which is rewritten. Returns the cell
-    after the last one kept.
+    """Give rows, which begin at cell ``begin``, their final columns, ascending, in place; cells
+    without a column (-1) fall away. Returns the cell after the last one kept; ``row_ends`` follow.
     """
     n, cell, spare = begin, begin, np.empty(SHORT_ROW, np.int64)
     for row in range(row_ends.size):
@@ -198,11 +192,8 @@ class GrowingRows:
 
     def finish(self, n_columns: int, *, column_of: np.ndarray | None = None, binary: bool = False,
                threads: int = 1) -> sparse.csr_matrix:
-        """The matrix; with ``column_of`` the appended columns are numbers still to be placed, where
-        -1 drops a cell.
-
-        Returns CSR with int64 counts and sorted columns; index arrays are int32 unless a number in
-        them needs more.
+        """CSR with sorted columns; index arrays are int32 unless a number needs more. With
+        ``column_of`` the appended columns are numbers still to be placed, where -1 drops a cell.
         """
         columns, counts = self._columns.finish(), self._counts.finish()
         row_ends = self._row_ends.finish()

@@ -40,8 +40,7 @@ def mean_cosine(x: Any) -> float:
     Notes
     -----
     (‖Σ u_i‖² - M) / (n (n - 1)), u_i = x_i / ‖x_i‖, M rows that are not zero. For x = m + noise it
-    is
-    about ‖m‖² / (‖m‖² + E‖noise‖²): a common mean is enough for high cosines.
+    is about ‖m‖² / (‖m‖² + E‖noise‖²): a common mean is enough for high cosines.
     [ethayarajh2019contextual]
 
     Examples
@@ -103,9 +102,6 @@ def random_cosines(x: Any, n: int = 10_000, *, seed: int = 0) -> np.ndarray:
     pairs = zip(blocks(x, index=left, step=step), blocks(x, index=right, step=step), strict=True)
     return np.clip(np.concatenate([np.einsum("ij,ij->i", unit(a), unit(b)) for a, b in pairs]),
                    -1.0, 1.0)
-
-
-# -------------------------------------------------------------------------- dimension by dimension
 
 
 def cosine_contributions(x: Any) -> np.ndarray:

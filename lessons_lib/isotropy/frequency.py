@@ -266,10 +266,8 @@ def _bounds(edges: Sequence[int], n: int) -> np.ndarray:
 
 def _nearest(words: np.ndarray, asked: slice, k: int, *, metric: str) -> np.ndarray:
     """Distances to the k nearest rows, or the k largest dot products, of the rows ``asked`` for,
-    each without itself; (asked, k).
-
-    Largest dot products are nearest neighbours, too: with a coordinate √(M² - ‖x‖²) that gives all
-    rows the length M and is 0 in the query, ‖q - x‖² = ‖q‖² + M² - 2 q·x.
+    each without itself; (asked, k). Largest dot products are nearest neighbours, too: with a
+    coordinate √(M² - ‖x‖²), 0 in the query, all rows have norm M and ‖q - x‖² = ‖q‖² + M² - 2 q·x.
     """
     from .. import kernels
 

@@ -164,9 +164,6 @@ def _at_most(rows: np.ndarray, number: np.ndarray, most: int,
     return rows[keep], number[keep]
 
 
-# ------------------------------------------------------------------------------ measures
-
-
 def _checked(vectors: Any, groups: Groups) -> np.ndarray:
     vectors = as_rows("vectors", vectors)
     if not isinstance(groups, Groups):
@@ -260,9 +257,6 @@ def intra_sentence_similarity(vectors: Any, groups: Groups) -> np.ndarray:
     return kernels.intra_sentence_similarity(_moments(vectors, groups), groups.offsets).numpy()
 
 
-# --------------------------------------------------------------------------- one vector for a word
-
-
 def maximum_explainable_variance(vectors: Any, groups: Groups, *,
                                  centred: bool = False) -> np.ndarray:
     """How well one static vector could stand for all occurrences of a word.
@@ -327,9 +321,6 @@ def _shares(x: np.ndarray, *, centred: bool) -> np.ndarray:
     some = total > (1e-28 * x.shape[1] * x.shape[2] if centred else 0)
     first = np.linalg.eigvalsh(products)[:, -1]
     return np.where(some, np.minimum(first / np.where(some, total, 1.0), 1.0), 0.0)
-
-
-# ------------------------------------------------------------------------------ against chance
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ NO_SPREAD = 1e-13  # of the largest mean: a standard deviation below it is round
 
 @dataclass(frozen=True, eq=False)
 class PrincipalAxes:
-    """``mean`` (d,); ``spectrum`` (d,), variances along the axes, falling; ``axes`` (d, d), one per
-    row, orthonormal, the entry of largest magnitude positive. All float64.
+    """Mean (d,), variances along the axes, falling, (d,), and axes (d, d), one per row,
+    orthonormal, the entry of largest magnitude positive. All float64.
     """
 
     mean: np.ndarray

@@ -24,11 +24,8 @@ MODERATE = 100  # numbers between 2^-100 and 2^100 can be squared and summed as 
 
 def as_rows(name: str, x: Any, *, min_rows: int = 1, look: bool = True) -> np.ndarray:
     """A finite table of row vectors, (n, d) with d >= 1; floating arrays and tensors of a processor
-    keep their memory.
-
-    Looks at the numbers block by block, without a mask as large as x; ``look=False`` is for callers
-    who would see a bad number in their result. Raises TypeError and ValueError as
-    `core.check_array`, and ValueError for no column.
+    keep their memory. Reads blocks, so no mask is as large as x; ``look=False`` is for callers who
+    see a bad number in their result. Raises TypeError and ValueError as `core.check_array`.
     """
     if hasattr(x, "detach"):
         x = x.detach()
@@ -60,10 +57,8 @@ def power_of_two(x: np.ndarray) -> int:
 
 def blocks(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0,
            step: int | None = None) -> Iterator[np.ndarray]:
-    """Copies of some rows after the other, (step, d) contiguous float64, divided by 2^exponent.
-
-    Parameters: x, of `as_rows`; index, numbers of the rows that are meant (None: all, in order);
-    step, rows at a time (None: about a million numbers).
+    """Copies of rows, ``step`` at a time (None: about a million numbers), as contiguous float64
+    divided by 2^exponent; ``index`` names the rows (None: all, in order).
     """
     n, step = len(x) if index is None else len(index), step or max(1, BLOCK // x.shape[1])
     for start in range(0, n, step):
@@ -79,7 +74,7 @@ def _scaled(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unit(block: np.ndarray) -> np.ndarray:
-    """Every row at length 1; a zero row stays zero. Right for entries from 1e-320 to 1e300."""
+    """Every row at norm 1; a zero row stays zero. Right for entries from 1e-320 to 1e300."""
     scaled, _ = _scaled(block)
     lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
     return scaled / np.where(lengths > 0, lengths, 1.0)[:, None]

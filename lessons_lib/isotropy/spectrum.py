@@ -21,8 +21,8 @@ __all__ = ["effective_rank", "participation_ratio", "right_singular_vectors", "s
 
 def _triangle(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0,
               centred: bool = False) -> tuple[np.ndarray, float]:
-    """R of the QR factorisation of x / 2^exponent, (min(n, d), d), and the largest magnitude in it.
-    RᵀR = XᵀX, so R has the singular values and the right singular vectors of X.
+    """R of the QR factorisation of x / 2^exponent, (min(n, d), d), which has the singular values
+    and right singular vectors of it, as RᵀR = XᵀX; and the largest magnitude in it.
     """
     d, n = x.shape[1], len(x) if index is None else len(index)
     mean = (sum(block.sum(axis=0) for block in blocks(x, index=index, exponent=exponent)) / n
@@ -37,11 +37,8 @@ def _triangle(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int =
 
 def values_of(x: np.ndarray, *, index: np.ndarray | None = None, exponent: int = 0,
               centred: bool = False) -> np.ndarray:
-    """Singular values of some rows of x / 2^exponent, falling; centred ones that rounding alone
-    could have made are 0.
-
-    Parameters: x, of `rows.as_rows`; index, numbers of the rows that are meant (None: all);
-    centred, without their mean.
+    """Singular values of rows of x / 2^exponent, those named by ``index`` or all, falling; where
+    the rows are centred, values that rounding alone could have made are 0.
     """
     r, peak = _triangle(x, index=index, exponent=exponent, centred=centred)
     values = np.linalg.svd(r, compute_uv=False)
@@ -84,11 +81,8 @@ def singular_values(x: Any, *, centred: bool = False) -> np.ndarray:
 
 
 def right_singular_vectors(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The n strongest directions of the uncentred rows, (n, d), the entry of largest magnitude
-    positive, and all min(rows, d) singular values.
-
-    Parameters: x, of `rows.as_rows`; n, at most d. The values are those of x divided by a power of
-    two, so only their ratios mean anything.
+    """The n <= d strongest directions of uncentred rows, (n, d), the entry of largest magnitude
+    positive, and all min(rows, d) singular values, up to a power of two.
     """
     r, _ = _triangle(x, exponent=power_of_two(x))
     _, values, vectors = np.linalg.svd(r, full_matrices=n > len(r))
@@ -149,8 +143,7 @@ def top_share(x: Any, *, centred: bool = False) -> float:
     Notes
     -----
     σ₁² / Σ σ_k², uncentred by default: the mean counts, and in a cone it is most of what there is.
-    For
-    the occurrences of one word this is Ethayarajh's maximum explainable variance. It is not
+    For the occurrences of one word this is Ethayarajh's maximum explainable variance. It is not
     scikit-learn's ``TruncatedSVD`` ratio, which divides the *variance* of the projections, without
     their mean. [ethayarajh2019contextual, Sec. 3]
 
@@ -281,10 +274,9 @@ def partition_isotropy(x: Any) -> float:
     -----
     I = min Z(c) / max Z(c), Z(c) = Σ_w exp(c·w), c in ± the eigenvectors of XᵀX. Both signs of each
     direction are asked: the sign of an eigenvector means nothing, and a cone shows in the
-    difference. Z
-    is large for long vectors, so compare tables of like norms only. Where eigenvalues coincide the
-    directions, and so the figure, are not unique. Memory beyond x: a block of rows and d x d.
-    [mu2018allbutthetop]
+    difference. Z is large for long vectors, so compare tables of like norms only. Where eigenvalues
+    coincide the directions, and so the figure, are not unique. Memory beyond x: a block of rows and
+    d x d. [mu2018allbutthetop]
 
     Examples
     --------

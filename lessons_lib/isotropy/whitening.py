@@ -321,10 +321,8 @@ class Affine:
         return np.float32 if narrow else np.float64
 
     def __call__(self, x: Any, *, name: str = "x", normalize: bool = False) -> np.ndarray:
-        """The image of every row, (n, m) float32, n >= 0; with ``normalize`` at norm 1, a row of
-        zeros stays zeros.
-
-        Raises TypeError, ValueError (shape, NaN or infinity with the first bad row, a result beyond
+        """The image of every row, (n, m) float32; with ``normalize`` at norm 1, zeros stay zeros.
+        Raises TypeError, ValueError (shape, the first row with NaN or infinity, a result beyond
         float32).
         """
         x = as_rows(name, x, min_rows=0, look=False)

@@ -86,9 +86,6 @@ def coherence_of(topics: Sequence[Sequence[Any]], data: Any, *, measure: str = "
     return scores
 
 
-# ------------------------------------------------------------------------------ words
-
-
 def _checked_topics(topics: Any) -> list[list[Any]]:
     rows = [list(words) for words in topics] if not isinstance(topics, (str, bytes)) else []
     if not rows or any(isinstance(words, str) for words in topics):
@@ -140,9 +137,6 @@ def _groups(columns: list[np.ndarray]) -> list[list[int]]:
     return groups
 
 
-# ------------------------------------------------------------------------------ counting
-
-
 def _document_counts(counts: Counts, used: np.ndarray) -> tuple[int, np.ndarray]:
     """Number of documents, and in how many of them pairs of words meet: (R, R)."""
     present = counts.matrix[:, used].astype(bool).astype(np.int64)
@@ -166,14 +160,14 @@ def _window_counts(counts: Counts, used: np.ndarray, size: int) -> tuple[int, np
 
 
 @compiled
-def _close(i: int, n_open: int, open_: np.ndarray, enter: np.ndarray, leave: np.ndarray,
+def _close(i: int, n_open: int, open_: np.ndarray, opened: np.ndarray, closed: np.ndarray,
            together: np.ndarray) -> int:
     """Count the i-th open word's interval and overlaps; returns how many words stay open."""
     word = open_[i]
-    together[word, word] += leave[word] - enter[word]
+    together[word, word] += closed[word] - opened[word]
     for j in range(n_open):
         other = open_[j]
-        shared = min(leave[word], leave[other]) - max(enter[word], enter[other])
+        shared = min(closed[word], closed[other]) - max(opened[word], opened[other])
         if j != i and shared > 0:
             together[word, other] += shared
             together[other, word] += shared
@@ -184,17 +178,14 @@ def _close(i: int, n_open: int, open_: np.ndarray, enter: np.ndarray, leave: np.
 @compiled
 def count_windows(offsets: np.ndarray, word_ids: np.ndarray, number: np.ndarray, size: int,
                   together: np.ndarray, first: int, last: int) -> int:
-    """Add windows of documents ``first`` to ``last`` to ``together`` (R, R): with word i on the
-    diagonal, with i and j beside it.
-
-    Parameters: tokens in reading order (offsets, word_ids); number (V,), place of each word in
-    ``together`` or -1; size of a window in tokens. A document shorter than a window is one window.
-    Returns the number of windows.
+    """Add windows of documents ``first`` to ``last`` to ``together`` (R, R), where ``number`` (V,)
+    has the place of each word or -1: with word i on the diagonal, with i and j beside it. A
+    document shorter than ``size`` tokens is one window. Returns the number of windows.
     """
     n_windows, n_open = 0, 0
     open_ = np.empty(len(together), dtype=np.int64)
-    # windows [enter, leave) hold the word
-    enter, leave = np.zeros(len(together), dtype=np.int64), np.zeros(len(together), dtype=np.int64)
+    windows = np.zeros((2, len(together)), dtype=np.int64)
+    opened, closed = windows[0], windows[1]                             # those that hold the word
     for d in range(first, last):
         start, length = offsets[d], offsets[d + 1] - offsets[d]
         here = max(1, length - size + 1)
@@ -206,22 +197,19 @@ def count_windows(offsets: np.ndarray, word_ids: np.ndarray, number: np.ndarray,
             begins, ends = max(0, p - size + 1), min(p, here - 1) + 1
             i, is_open = 0, False
             while i < n_open:
-                if leave[open_[i]] < begins:  # over for good; the last open word takes its place
-                    n_open = _close(i, n_open, open_, enter, leave, together)
+                if closed[open_[i]] < begins:  # over for good; the last open word takes its place
+                    n_open = _close(i, n_open, open_, opened, closed, together)
                 else:
                     is_open |= open_[i] == word
                     i += 1
             if not is_open:
                 open_[n_open] = word
-                enter[word] = begins
+                opened[word] = begins
                 n_open += 1
-            leave[word] = ends
+            closed[word] = ends
         while n_open > 0:
-            n_open = _close(n_open - 1, n_open, open_, enter, leave, together)
+            n_open = _close(n_open - 1, n_open, open_, opened, closed, together)
     return n_windows
-
-
-# ------------------------------------------------------------------------------ formulas
 
 
 def _u_mass(p: np.ndarray) -> float:

@@ -75,10 +75,8 @@ def sizes_of_cells(word_topic: np.ndarray, n_topics: int, table: np.ndarray,
 
 @dataclass(frozen=True)
 class Sizes:
-    """Counts of G groups, by size.
-
-    ``above``: (G, m) int64, how many counts of the group exceed 0, 1, 2, …, up to `CAP`; ``large``:
-    (n, 2) int64, group and size of the counts that exceed `CAP`.
+    """Counts of G groups by size: ``above`` (G, m) int64, how many counts of a group exceed 0, 1,
+    2, … up to `CAP`; ``large`` (n, 2) int64, group and size of those that exceed `CAP`.
     """
 
     above: np.ndarray

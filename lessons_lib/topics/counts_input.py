@@ -227,10 +227,7 @@ def thread_map(n: int) -> Iterator[Each]:
 
 
 def _column_names(vocabulary: Any) -> list[str]:
-    """Tokens in column order.
-
-    Raises TypeError or ValueError when they are not distinct tokens, one for each column.
-    """
+    """Tokens in column order. Raises TypeError or ValueError unless they are distinct strings."""
     if isinstance(vocabulary, Vocabulary):
         return list(vocabulary.tokens)
     if isinstance(vocabulary, Mapping):

@@ -31,9 +31,7 @@ FOLD_IN_BURN, FOLD_IN_SAMPLES = 20, 30          # sweeps over new documents
 
 @dataclass
 class _Past:
-    """What a chain needs to go on, beside the topics and the means: the priors of now, and how far
-    it is; ``mean_beta`` is that of the samples.
-    """
+    """What a chain needs to go on beside topics and means; ``mean_beta`` is of the samples."""
 
     alpha: np.ndarray
     beta: float
@@ -140,8 +138,6 @@ class GibbsLDA(TopicModel):
                 raise BackendUnavailable('device="cuda" cannot be used: PyTorch finds no CUDA '
                                          'device on this machine. Take device="cpu", the default')
 
-    # -------------------------------------------------------------------------- learning
-
     def _fit(self, counts: Counts) -> None:
         _check_sizes(counts, words=True)
         rng = generator(self.seed)
@@ -192,8 +188,6 @@ class GibbsLDA(TopicModel):
         self.assignments_ = chain.topics().copy()
         self._past = replace(chain.past, mean_beta=float(beta))
 
-    # -------------------------------------------------------------------------- using
-
     def _infer(self, counts: Counts, seed: int) -> np.ndarray:
         from ..kernels.lda_sweep import LdaState, lda_sweep
         from .concentrations import add_document_counts
@@ -225,9 +219,6 @@ class GibbsLDA(TopicModel):
         if len(topics) and not 0 <= topics.min() <= topics.max() < self.n_topics:
             raise ValueError("array 'own.assignments' holds numbers that are no topics")
         self.assignments_ = topics
-
-
-# ------------------------------------------------------------------------------ the chain
 
 
 class _Chain:

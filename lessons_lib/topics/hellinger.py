@@ -1,6 +1,6 @@
 """Square roots of distributions, after which the cosine says how much two of them overlap.
 
-For p and q that sum to 1, sqrt(p) and sqrt(q) have length 1, and their inner product is the
+For p and q that sum to 1, sqrt(p) and sqrt(q) have norm 1, and their inner product is the
 Bhattacharyya coefficient; its distance is Hellinger's. Used behind a topic model as ``model |
 Hellinger()``. Taught in lesson ``03_topic_models``.
 """

@@ -143,11 +143,9 @@ class TopicModel(SavedEstimator):
                       f"{n_words} words; some topics will be alike or hold chance", stacklevel=3)
 
     def _note_corpus(self, counts: Counts, *, add: bool = False) -> None:
-        """Keep the words and counts of the corpus; with ``add`` (partial fits) counts are added to
-        the former ones.
-
-        ``topic_share_`` needs ``doc_topic_`` of exactly these documents; with ``add`` there is
-        none, and topics weigh as ``alpha_`` says.
+        """Keep the words and counts of the corpus, with ``add`` (partial fits) added to the former
+        ones; topics then weigh as ``alpha_`` says, else by ``doc_topic_``, which is of these
+        documents.
         """
         self.tokens_ = counts.tokens
         former = self.word_counts_ if add and hasattr(self, "word_counts_") else 0
@@ -426,10 +424,9 @@ def _has_words(data: Any) -> bool:
 
 def checked_prior(name: str, value: Any, size: int, *, default: float | None = None,
                   whose: str = "topics") -> np.ndarray:
-    """A Dirichlet concentration per topic (or word), (size,) float64; one number stands for all.
-
-    None stands for ``default``, where there is one; ``whose`` says what there are ``size`` of.
-    Raises TypeError or ValueError outside [SMALLEST_PRIOR, LARGEST_PRIOR] or for another shape.
+    """A Dirichlet concentration for each of ``size`` topics, or ``whose``: (size,) float64; one
+    number stands for all, None for ``default``. Raises TypeError or ValueError for what cannot be
+    one.
     """
     expected = (f"one number in [{SMALLEST_PRIOR:g}, {LARGEST_PRIOR:g}], or {size} of them (one "
                 f"for each of the {whose})")

@@ -29,9 +29,7 @@ __all__ = ["OnlineLDA"]
 
 @dataclass
 class _Progress:
-    """Where learning stands beside the topics: the prior and posterior of mixtures, the bounds so
-    far, whether documents start anew, and what was seen.
-    """
+    """Where learning stands beside the topics; ``afresh``: whether documents still start anew."""
 
     alpha: np.ndarray
     gamma: np.ndarray
@@ -92,8 +90,7 @@ class OnlineLDA(TopicModel):
     -----
     Step t = 1, 2, … weighs (offset + t)^-decay. ``batch_size``, ``decay``, ``offset`` and
     ``shuffle`` matter online only; `partial_fit` always starts at random. The E step computes in
-    float32: a step of gamma agrees with float64 to 3e-6 of a document's length.
-    [hoffman2010online]
+    float32: a step of gamma agrees with float64 to 3e-6 of a document's length. [hoffman2010online]
     """
 
     alpha = Given(None, "prior of p(topic | document); None: 1/K",
@@ -118,8 +115,6 @@ class OnlineLDA(TopicModel):
     _reached = _ProgressState(file="own.gamma")
 
     name = "LDA"
-
-    # -------------------------------------------------------------------------- learning
 
     def _fit(self, counts: Counts) -> None:
         alpha, words = self._start(counts)
@@ -207,7 +202,7 @@ class OnlineLDA(TopicModel):
             words = self._words.copy()
             progress = self._further(uniform_gamma(counts, self.alpha_), n_documents_seen=seen)
         with thread_map(self.threads) as each:
-            self._stream(counts, words, progress, (None, total), each)
+            self._stream(counts, words, progress, None, total, each)
         self._keep(words, counts, progress)
         self._note_corpus(counts, add=not first)
         return self
@@ -250,7 +245,7 @@ class OnlineLDA(TopicModel):
                     rng = children(self.seed, len(progress.bounds) + 1)[-1]
                     order = rng.permutation(counts.n_documents) if self.shuffle else None
                     progress.gamma = uniform_gamma(counts, progress.alpha)
-                    self._stream(counts, words, progress, (order, counts.n_documents), each)
+                    self._stream(counts, words, progress, order, counts.n_documents, each)
                     progress.bounds.append(
                         lower_bound(whole, words, progress.alpha, progress.gamma, each))
             if self.learning == "online":  # the first documents were met by topics that knew little
@@ -258,12 +253,8 @@ class OnlineLDA(TopicModel):
         self._keep(words, counts, progress)
 
     def _stream(self, counts: Counts, words: TopicWords, progress: _Progress,
-                reading: tuple[np.ndarray | None, int], each: Each) -> None:
-        """One step per batch; fills gamma.
-
-        ``reading``: the order of the documents, None for theirs, and how many the whole stream has.
-        """
-        order, total = reading
+                order: np.ndarray | None, total: int, each: Each) -> None:
+        """One step per batch of ``total`` documents in an order (None: theirs); fills gamma."""
         for start in range(0, counts.n_documents, self.batch_size):
             rows = slice(start, start + self.batch_size)
             rows = rows if order is None else order[rows]
@@ -309,9 +300,7 @@ class OnlineLDA(TopicModel):
 
     def _m_step(self, batch: Batch, words: TopicWords, result: tuple[np.ndarray, ...],
                 step: tuple[float, float], each: Each) -> None:
-        """lambda = (1 - rho) lambda + rho (beta + copies * expected counts), with step = (rho,
-        copies) and ``result`` by the E step.
-        """
+        """lambda = (1 - rho) lambda + rho (beta + copies * counts) with step = (rho, copies)."""
         (weight, ratio, table), (rho, copies) = result, step
         words.shrink(1.0 - rho)
         goal = batch.used, words.excess, rho * copies / words.scale
@@ -326,8 +315,6 @@ class OnlineLDA(TopicModel):
         self.doc_topic_ = mixtures(progress.gamma, counts, progress.alpha)
         self._reached = replace(progress, fingerprint=fingerprint_of(counts))
         self._words, self.alpha_, self._components = words, progress.alpha, None
-
-    # -------------------------------------------------------------------------- what was learned
 
     @property
     def lambda_(self) -> np.ndarray:

@@ -150,10 +150,10 @@ def infer_documents(cells: tuple[np.ndarray, np.ndarray, np.ndarray], table: np.
     """The E step on documents ``first`` to ``last``: gamma = alpha + weight * sum_w ratio_w table_w
     until it stands still. Returns all steps made.
 
-    Parameters: cells, CSR as (offsets, slots, counts), a slot being a row of ``table`` (words, K)
-    from `expected_words`; priors, (alpha (K,), most steps per document, tolerance of the mean
-    change); result, written here: gamma (D, K), which holds the start; weight (D, K), scaled exp(E
-    log theta); ratio (nnz,), n / sum_k weight table. Floats are float32.
+    Parameters: cells, CSR as (offsets, slots, counts), a slot being a row of ``table`` (words, K);
+    priors, (alpha (K,), most steps per document, tolerance of the mean change); result: gamma (D,
+    K), which holds the start; weight (D, K), scaled exp(E log theta); ratio (nnz,), n / sum_k
+    weight table, all written here in float32.
     """
     offsets, slots, counts = cells
     alpha, most, tolerance = priors
@@ -205,12 +205,9 @@ def infer_documents(cells: tuple[np.ndarray, np.ndarray, np.ndarray], table: np.
 @compiled
 def expected_words(used: np.ndarray, excess: np.ndarray, prior: tuple[np.ndarray, float],
                    topic_factor: np.ndarray, table: np.ndarray, first: int, last: int) -> None:
-    """Fill rows ``first`` to ``last`` of ``table`` with exp(E log p(word | topic)), each row scaled
-    by a power of two of its own.
-
-    Parameters: used, the words of the rows; excess (V, K) and prior (beta (V,), scale) with lambda
-    = beta + scale * excess; topic_factor (K,), exp(-digamma(sum of a topic's lambda)) over its
-    largest value.
+    """Fill rows ``first`` to ``last`` of ``table`` with exp(E log p(word | topic)) of the words
+    ``used``, each row scaled by a power of two; lambda = beta + scale * excess, with prior = (beta
+    (V,), scale); topic_factor (K,), exp(-digamma(sum of a topic's lambda)) over its largest value.
     """
     beta, scale = prior
     n_topics = excess.shape[1]
@@ -249,11 +246,9 @@ def order_by_word(offsets: np.ndarray, slots: np.ndarray,
 def add_expected(by_word: tuple[np.ndarray, np.ndarray, np.ndarray],
                  result: tuple[np.ndarray, np.ndarray], table: np.ndarray,
                  goal: tuple[np.ndarray, np.ndarray, float], first: int, last: int) -> np.ndarray:
-    """The M step on rows ``first`` to ``last`` of ``table``: add ``step`` times the expected counts
-    of each word in each topic.
-
-    Parameters: by_word, from `order_by_word`; result, (weight, ratio) as `infer_documents` left
-    them; goal, (used words, excess (V, K), step). Returns what was added per topic: (K,) float64.
+    """The M step on rows ``first`` to ``last`` of ``table``: add ``step`` times each word's
+    expected counts to ``excess``; goal = (used words, excess (V, K), step), the others of
+    `order_by_word` and `infer_documents`. Returns what was added per topic: (K,) float64.
     """
     starts, entries, documents = by_word
     weights, ratios = result
@@ -305,10 +300,7 @@ def log_gamma_digamma(x: float) -> tuple[float, float]:
 @compiled
 def _row_terms(x: np.ndarray, prior: np.ndarray, digamma_total: float,
                mean_log: np.ndarray) -> float:
-    """Fill ``mean_log`` with E log p under Dirichlet(x).
-
-    Returns sum (prior - x) E log p + log Gamma(x) - log Gamma(prior).
-    """
+    """Fill ``mean_log`` = E log p; returns sum (prior - x) E log p + log Gamma(x)/Gamma(prior)."""
     terms = 0.0
     for k in range(len(x)):
         log_gamma, digamma = log_gamma_digamma(x[k])
@@ -340,10 +332,8 @@ def _log_sum(a: np.ndarray, b: np.ndarray) -> float:
 def document_bounds(cells: tuple[np.ndarray, np.ndarray, np.ndarray], gamma: np.ndarray,
                     alpha: np.ndarray, topics: tuple[np.ndarray, np.ndarray], first: int,
                     last: int) -> float:
-    """The bound's share of documents ``first`` to ``last``.
-
-    Parameters: cells, CSR as (offsets, slots, counts); gamma (D, K); alpha (K,); topics, for each
-    slot E log p(word | topic) and its exponential: (words, K) each.
+    """The bound's share of documents ``first`` to ``last``; ``topics`` has for each slot of
+    ``cells`` E log p(word | topic) and its exponential, (words, K) each.
     """
     offsets, slots, counts = cells
     mean_logs, weights = topics
@@ -369,11 +359,8 @@ def document_bounds(cells: tuple[np.ndarray, np.ndarray, np.ndarray], gamma: np.
 @compiled
 def topic_bounds(excess: np.ndarray, prior: tuple[np.ndarray, float], digamma_total: np.ndarray,
                  mean_logs: np.ndarray, first: int, last: int) -> float:
-    """The bound's share of words ``first`` to ``last`` of every topic, without the terms of each
-    topic's total; fills rows of ``mean_logs`` (V, K).
-
-    Parameters: excess (V, K), prior (beta (V,), scale) with lambda = beta + scale * excess;
-    digamma_total (K,), digamma of each topic's sum.
+    """The bound's share of words ``first`` to ``last``, lambda = beta + scale * excess, without the
+    terms of each topic's total, whose digamma is given; fills rows of ``mean_logs`` (V, K).
     """
     beta, scale = prior
     bound = 0.0

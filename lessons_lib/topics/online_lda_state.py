@@ -35,10 +35,9 @@ MOST_TRIES, TRIED_CLUSTERS = 10, 200
 
 @dataclass
 class TopicWords:
-    """The topics: lambda_kw = beta_w + scale * excess_wk, so that a step forgets by changing one
-    number and touches no word it has not met.
-
-    ``totals`` (K,) is the sum of ``excess`` over words, in float64.
+    """The topics, lambda_kw = beta_w + scale * excess_wk: to forget changes one number and touches
+    no word that a step has not met. ``totals`` (K,) is the sum of ``excess`` over words, in
+    float64.
     """
 
     excess: np.ndarray
@@ -149,12 +148,11 @@ def lower_bound(batch: Batch, words: TopicWords, alpha: np.ndarray, gamma: np.nd
 
 
 def clustered_counts(counts: Counts, n_topics: int, seed: int) -> np.ndarray | None:
-    """Word counts of ``n_topics`` clusters of documents, scaled to the whole corpus: (V, K)
-    float64; None where there are fewer documents.
+    """Word counts of clusters of documents, scaled to the whole corpus: (V, K); None for too few.
 
-    Parameters: counts; n_topics; seed, of the sample of at most SAMPLE documents, of LSA and of
-    k-means. Documents are compared by square roots of counts, weighted by the logarithm of inverse
-    document frequency.
+    Variational updates let a topic that is ahead win, so from a random start two true topics often
+    share one for good. Clusters (k-means, on an LSA, of square roots of counts weighted by log
+    inverse document frequency, of at most SAMPLE documents) already tell most topics apart.
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits

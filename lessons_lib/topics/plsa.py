@@ -70,8 +70,6 @@ class PLSA(TopicModel):
 
     name = "pLSA"
 
-    # -------------------------------------------------------------------------- learning
-
     def _fit(self, counts: Counts) -> None:
         # equal topics would stay equal for ever, so the words start at random; documents may start
         # alike
@@ -134,8 +132,6 @@ class PLSA(TopicModel):
         if self.smoothing:
             likelihood += self.smoothing * float(np.log(word_topic).sum())
         return likelihood
-
-    # -------------------------------------------------------------------------- using
 
     def _infer(self, counts: Counts, seed: int) -> np.ndarray:
         matrix, n_topics = counts.matrix, len(self.components_)
@@ -204,11 +200,9 @@ def _normalised(expected: np.ndarray, former: np.ndarray, *, axis: int) -> np.nd
 def expect_documents(offsets: np.ndarray, columns: np.ndarray, counts: np.ndarray, a: np.ndarray,
                      b: np.ndarray, ratio: np.ndarray, expected: np.ndarray, first: int,
                      last: int) -> float:
-    """Fill rows ``first`` to ``last`` of ``expected`` (D, K) and the ratios of their entries.
-    Returns sum of n log sum_k a b.
-
-    Parameters: CSR of the counts (offsets, columns, counts); a (D, K) and b (V, K), factors of the
-    posterior; ratio (nnz,), n / sum_k a b.
+    """Fill rows of ``expected`` (D, K) and ratios n / sum_k a b of their cells (CSR: offsets,
+    columns, counts), where a (D, K) and b (V, K) are factors of the posterior; returns sum of n log
+    sum_k a b.
     """
     n_topics, total = a.shape[1], 0.0
     for d in range(first, last):
@@ -233,9 +227,8 @@ def expect_documents(offsets: np.ndarray, columns: np.ndarray, counts: np.ndarra
 def expect_words(offsets: np.ndarray, documents: np.ndarray, entries: np.ndarray, a: np.ndarray,
                  b: np.ndarray, ratio: np.ndarray, expected: np.ndarray, first: int,
                  last: int) -> None:
-    """Fill rows ``first`` to ``last`` of ``expected`` (V, K). Parameters: CSC of the counts
-    (offsets, documents), where ``entries`` says which ratio belongs to which place; the others as
-    in `expect_documents`.
+    """Fill rows of ``expected`` (V, K) from the cells word after word (offsets, documents), where
+    ``entries`` says which ratio belongs to which place; a and b as in `expect_documents`.
     """
     n_topics = a.shape[1]
     for w in range(first, last):
@@ -253,11 +246,8 @@ def expect_words(offsets: np.ndarray, documents: np.ndarray, entries: np.ndarray
 def fold_in(offsets: np.ndarray, columns: np.ndarray, counts: np.ndarray, b: np.ndarray,
             theta: np.ndarray, beta: float, n_steps: int, tolerance: float, first: int,
             last: int) -> None:
-    """EM on the topics of documents ``first`` to ``last`` alone, from the start given in ``theta``;
-    stops when they move less than ``tolerance``.
-
-    Words that every topic gives probability 0 are passed over; a document of such words only keeps
-    its start.
+    """EM on the topics of documents ``first`` to ``last`` alone, from and into ``theta``, until
+    they move less than ``tolerance``. Words that every topic gives probability 0 are passed over.
     """
     n_topics = b.shape[1]
     a, expected = np.empty(n_topics), np.empty(n_topics)

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import gammaln
 
-from lessons_lib.core import BackendUnavailable, DataWarning
+from lessons_lib.core import BackendUnavailable
 from lessons_lib.datasets import synthetic_language
 from lessons_lib.kernels import use_backend
 from lessons_lib.text import Corpus
@@ -67,12 +67,6 @@ def test_topics_of_the_synthetic_language_are_recovered(language, language_count
     assert model.history_[-1, 1] > model.history_[0, 1]
 
 
-def test_held_out_words_are_predicted_better_than_by_their_frequency(language_counts):
-    train, held_out = language_counts[:800], language_counts[800:]
-    model, unigram = (GibbsLDA(k, n_sweeps=60).fit(train) for k in (6, 1))
-    assert model.perplexity(held_out) < 0.7 * unigram.perplexity(held_out)
-
-
 def test_one_topic_is_the_smoothed_unigram(corpus):
     model = small(n_topics=1, learn_beta=False, beta=0.5).fit(corpus)
     counts = corpus.vocabulary.counts + 0.5
@@ -107,12 +101,6 @@ def test_estimates_are_distributions_and_the_mean_of_the_samples(corpus):
 # ------------------------------------------------------------------------------ the same again
 
 
-def test_equal_settings_give_equal_bits_for_any_number_of_threads_above_one(corpus):
-    assert_same(small().fit(corpus), small().fit(corpus))
-    assert (small(seed=1).fit(corpus).assignments_ != small().fit(corpus).assignments_).any()
-    assert_same(small(threads=2).fit(corpus), small(threads=3).fit(corpus))
-
-
 def test_the_textbook_draws_the_same_chain(corpus):
     for threads in (1, 2):
         fast = small(threads=threads, n_sweeps=15).fit(corpus)
@@ -120,30 +108,7 @@ def test_the_textbook_draws_the_same_chain(corpus):
             assert_same(small(threads=threads, n_sweeps=15).fit(corpus), fast)
 
 
-@pytest.mark.parametrize("first", [5, 10, 23])
-def test_a_chain_goes_on_bitwise_also_from_a_file(corpus, first, tmp_path):
-    whole = small().fit(corpus)
-    part = small(n_sweeps=first).fit(corpus)
-    part.save(tmp_path / "model")
-    assert_same(part.resume(corpus, n_sweeps=40 - first), whole)
-    loaded = GibbsLDA.load(tmp_path / "model")
-    assert loaded.assignments_.dtype == np.int32
-    assert_same(loaded.resume(corpus, n_sweeps=40 - first), whole)
-    assert_array_equal(loaded.encode(["sun moon", "ship"]), whole.encode(["sun moon", "ship"]))
-
-
 # ------------------------------------------------------------------------------ new documents
-
-
-def test_new_documents_are_folded_in_each_by_itself(corpus):
-    model = small().fit(corpus)
-    whole = model.transform(corpus)
-    assert_allclose(whole.sum(axis=1), 1.0)
-    assert_array_equal(model.transform(corpus), whole)
-    assert_array_equal(model.encode(TEXTS[:4], batch_size=1), whole[:4].astype(np.float32))
-    assert_array_equal(model.transform(Corpus.from_texts(TEXTS[::-1]))[::-1], whole)
-    assert_array_equal(whole[:8], whole[8:16])
-    assert np.median(np.abs(whole - model.doc_topic_)) < 0.02
 
 
 def test_fold_in_approaches_the_exact_posterior_mean():
@@ -160,15 +125,6 @@ def test_fold_in_approaches_the_exact_posterior_mean():
     found = np.mean([model._infer(model._known_counts(np.array([[2, 1, 1]])), seed)[0]
                      for seed in range(200)], axis=0)
     assert_allclose(found, mean / weight, atol=0.015)
-
-
-def test_T04_documents_without_words_get_the_mean_of_the_prior():
-    table = np.array([[2, 1, 0], [0, 0, 0], [0, 1, 3]])
-    with pytest.warns(DataWarning, match="1 of 3 documents"):
-        model = small(n_topics=2, alpha=[0.1, 0.3], learn_alpha=False).fit(table)
-    assert_allclose(model.doc_topic_[1], [0.25, 0.75])
-    with pytest.warns(DataWarning, match="2 of 2 documents"):
-        assert_allclose(model.transform(np.zeros((2, 3), dtype=int)), [[0.25, 0.75]] * 2)
 
 
 # ------------------------------------------------------------------------------ priors
@@ -206,22 +162,6 @@ def test_the_joint_likelihood_from_sizes_is_the_one_from_counts(seed, cap):
         patch.setattr(concentrations, "CAP", cap)
         assert log_joint(counts, by_word, alpha, 0.3) == pytest.approx(
             joint(counts, by_word, alpha, 0.3), abs=1e-9)
-
-
-def test_identity_7_the_conditional_is_the_ratio_of_two_joints():
-    rng = np.random.default_rng(0)
-    counts, by_word, alpha, beta = rng.poisson(2, (3, 4)), rng.poisson(3, (5, 4)), rng.uniform(
-        0.1, 2, 4), 0.3
-    d, w = 1, 2
-    logs = []
-    for k in range(4):
-        one, other = counts.copy(), by_word.copy()
-        one[d, k] += 1
-        other[w, k] += 1
-        logs.append(joint(one, other, alpha, beta))
-    expected = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
-    weights = (counts[d] + alpha) * (by_word[w] + beta) / (by_word.sum(axis=0) + 5 * beta)
-    assert_allclose(weights / weights.sum(), expected, atol=1e-12)
 
 
 def test_identity_8_the_evidence_of_a_tiny_corpus_is_the_sum_over_all_assignments():

@@ -1,4 +1,4 @@
-"""What every topic model does after its fit, tested with pLSA, the quickest of them."""
+"""What every topic model does; after its fit tested with pLSA, the quickest of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lessons_lib.core import DataWarning, Encoder
 from lessons_lib.counts import BagOfWords
+from lessons_lib.datasets import synthetic_language
 from lessons_lib.text import Corpus, Tokenizer
-from lessons_lib.topics import PLSA, GibbsLDA, Hellinger, OnlineLDA, TopicModel, as_counts
+from lessons_lib.topics import (PLSA, GibbsLDA, Hellinger, OnlineLDA, TopicModel, as_counts,
+                                match_topics)
 
 TEXTS = ["cats and dogs and more cats", "stocks and bonds and stocks", "dogs chase cats",
          "bonds fell while stocks rose", "cats sleep", "a dog and a cat sleep",
@@ -26,29 +28,114 @@ def model(corpus) -> PLSA:
     return PLSA(2, n_iter=200).fit(corpus)
 
 
+# ------------------------------------------------------------------------------ what all models do
+
+
+def many(seed: int = 0, shape: tuple[int, int] = (40, 30)) -> np.ndarray:
+    return np.random.default_rng(seed).poisson(1.0, shape) + np.eye(*shape, dtype=int)
+
+
+MAKES = {"pLSA": lambda **more: PLSA(4, **{"n_iter": 12, "tol": 0.0} | more),
+         "Gibbs": lambda **more: GibbsLDA(4, **{"n_sweeps": 40, "burn_in": 10, "thin": 5} | more),
+         "online": lambda **more: OnlineLDA(4, **{"n_epochs": 30, "batch_size": 16} | more),
+         "batch": lambda **more: OnlineLDA(4, **{"n_epochs": 30, "learning": "batch"} | more)}
+LEARNED = ("components_", "doc_topic_", "alpha_", "topic_share_", "word_counts_", "history_", "bound_",
+           "assignments_", "lambda_", "gamma_", "beta_", "n_iter_", "n_sweeps_", "n_samples_",
+           "n_steps_")
+every_model = pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
+
+
+def assert_same(one: TopicModel, other: TopicModel) -> None:
+    for name in LEARNED:
+        assert hasattr(one, name) == hasattr(other, name)
+        if hasattr(one, name):
+            assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize("model", [PLSA(8), OnlineLDA(8), OnlineLDA(8, seed=1),
+                                   OnlineLDA(8, learning="batch")], ids=repr)
+def test_topics_of_the_synthetic_language_are_recovered(model):
+    language = synthetic_language(model.seed)
+    model.fit(Corpus.from_tokens(language.documents), vocabulary=language.words)
+    match = match_topics(model.components_, language.topic_word)
+    assert match.distance.max() <= 0.1
+    assert np.abs(model.doc_topic_[:, match.order] - language.doc_topic).mean() < 0.05
+
+
+def test_held_out_words_are_predicted_better_than_by_their_frequency():
+    language = synthetic_language(0, n_documents=400)
+    counts = as_counts(Corpus.from_tokens(language.documents), vocabulary=language.words)
+    train, held_out = counts.rows(slice(0, 300)), counts.rows(slice(300, 400))
+    plsa, gibbs, online, unigram = (model.fit(train).perplexity(held_out) for model in (
+        PLSA(8, smoothing=0.01), GibbsLDA(8, n_sweeps=60),
+        OnlineLDA(8, n_epochs=20, batch_size=64), OnlineLDA(1)))
+    assert max(plsa, gibbs, online) < 0.6 * unigram and online < 1.02 * plsa
+
+
+@every_model
+def test_T13_equal_settings_give_equal_bits_for_any_number_of_threads(make, monkeypatch):
+    for name in ("plsa._BLOCK", "online_lda.BLOCK", "online_lda_state.BLOCK"):
+        monkeypatch.setattr(f"lessons_lib.topics.{name}", 400)   # many blocks of a small corpus
+    one, other, many_threads = (make(threads=n).fit(many()) for n in (1, 2, 5))
+    assert_same(other, many_threads)
+    assert_same(make().fit(many(1)).fit(many()), one)
+    assert not np.array_equal(make(seed=1).fit(many()).components_, one.components_)
+    if not isinstance(one, GibbsLDA):        # whose chain is another one on several threads
+        assert_same(one, other)
+        assert_array_equal(one.transform(many(2)), other.transform(many(2)))
+
+
+@every_model
+@pytest.mark.parametrize("share", [0.25, 0.6])
+def test_a_fit_goes_on_to_the_same_bits_also_from_a_file(make, share, tmp_path):
+    whole = make().fit(many())
+    (name, amount), = ((name, value) for name, value in whole.get_params().items()
+                       if name in ("n_iter", "n_sweeps", "n_epochs"))
+    first = int(share * amount)
+    part = make(**{name: first}).fit(many())
+    part.save(tmp_path / "model")
+    loaded = type(part).load(tmp_path / "model")
+    assert_same(loaded, part)
+    for model in (part, loaded):
+        assert_same(model.resume(many(), **{name: amount - first}), whole)
+        assert_array_equal(model.transform(many(2)), whole.transform(many(2)))
+
+
+@every_model
+def test_E15_T04_a_row_depends_on_its_document_alone_and_is_the_mean_of_the_prior_without_one(make):
+    prior = {"alpha": [1.0, 2.0, 3.0, 4.0]} if make is not MAKES["pLSA"] else {}
+    fixed = {"learn_alpha": False} if make is MAKES["Gibbs"] else {}
+    model, new = make(**prior, **fixed), many(2)
+    rows = model.fit(many()).transform(new)
+    assert_allclose(rows.sum(axis=1), 1.0)
+    assert_array_equal(rows, model.transform(new))
+    assert_array_equal(rows[::-1], model.transform(new[::-1]))
+    assert_array_equal(rows, np.concatenate([model.transform(row[None]) for row in new]))
+    with pytest.warns(DataWarning, match="2 of 2 documents"):
+        empty = model.transform(np.zeros((2, 30), dtype=int))
+    assert_allclose(empty, [model.alpha_ / model.alpha_.sum()] * 2, rtol=1e-6)
+    assert model.transform(np.zeros((0, 30), dtype=int)).shape == (0, 4)
+    with pytest.warns(DataWarning, match="1 of 40 documents"):
+        model.fit(many() * (np.arange(40) != 3)[:, None])
+    assert_allclose(model.doc_topic_[3], model.alpha_ / model.alpha_.sum(), rtol=1e-6)
+
+
+# ------------------------------------------------------------------------------ encoder
+
+
 def test_a_model_is_an_encoder(model):
     assert isinstance(model, Encoder) and isinstance(model, TopicModel)
     vectors = model.encode(TEXTS)
     assert vectors.dtype == np.float32 and vectors.shape == (7, 2) == (7, model.dim)
+    assert_allclose(vectors.sum(axis=1), 1.0, rtol=1e-6)
     corpus = Corpus.from_texts(TEXTS)
+    assert_allclose(vectors, model.transform(corpus), atol=1e-6)
+    assert_array_equal(model.encode(TEXTS, batch_size=2), vectors)
+    assert model.encode([]).shape == (0, 2)
     assert model.tokens_ == list(corpus.vocabulary.tokens)
     assert_array_equal(model.word_counts_, corpus.vocabulary.counts)
     lengths = np.diff(corpus.offsets)
     assert_allclose(model.topic_share_, lengths @ model.doc_topic_ / lengths.sum())
-    again = PLSA(2, n_iter=200).fit(corpus).fit(corpus)
-    assert_array_equal(again.components_, model.components_)
-    one, other = (PLSA(2, n_iter=1, seed=seed).fit(corpus).components_ for seed in (0, 1))
-    assert not np.array_equal(one, other)
-    assert_allclose(vectors.sum(axis=1), 1.0, rtol=1e-6)
-    assert_allclose(vectors, model.transform(Corpus.from_texts(TEXTS)), atol=1e-6)
-
-
-def test_E15_a_text_has_the_same_vector_in_any_batch(model):
-    whole = model.encode(TEXTS)
-    assert_array_equal(model.encode(TEXTS, batch_size=2), whole)
-    assert_array_equal(model.encode(TEXTS[::-1])[::-1], whole)
-    assert_array_equal(np.concatenate([model.encode([t]) for t in TEXTS]), whole)
-    assert model.encode([]).shape == (0, 2)
 
 
 def test_T04_T19_texts_without_a_known_word_get_the_mean_of_the_prior(model):
@@ -58,10 +145,6 @@ def test_T04_T19_texts_without_a_known_word_get_the_mean_of_the_prior(model):
     with pytest.warns(DataWarning, match=r"1 of 2 documents hold no known token, first data\[0\]"):
         theta = model.transform(np.eye(2, model.components_.shape[1], k=-1, dtype=int))
     assert_allclose(theta[0], 0.5)
-    with pytest.warns(DataWarning, match="1 of 3 documents"):
-        model = PLSA(2).fit([[2, 1, 0], [0, 0, 0], [0, 1, 3]])
-    assert_allclose(model.doc_topic_[1], 0.5)
-    assert np.isfinite(model.doc_topic_).all()
 
 
 @pytest.mark.parametrize("item", [None, 5, b"cat", ["the", "cat"]])

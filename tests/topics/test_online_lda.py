@@ -14,7 +14,7 @@ from scipy.special import digamma, gammaln
 from lessons_lib.core import DataWarning
 from lessons_lib.datasets import synthetic_language
 from lessons_lib.text import Corpus
-from lessons_lib.topics import OnlineLDA, PLSA, as_counts, match_topics
+from lessons_lib.topics import OnlineLDA, as_counts
 from lessons_lib.topics.online_lda_state import TopicWords, clustered_counts
 
 from .test_online_lda_kernel import corpus, textbook_e_step
@@ -29,16 +29,6 @@ def same_model(a: OnlineLDA, b: OnlineLDA) -> bool:
 
 
 # ------------------------------------------------------------------------------ what it learns
-
-
-@pytest.mark.parametrize(("learning", "seed"), [("online", 0), ("online", 1), ("batch", 2)])
-def test_topics_of_the_synthetic_language_are_recovered(learning, seed):
-    language = synthetic_language(seed)
-    model = OnlineLDA(8, learning=learning, seed=seed).fit(Corpus.from_tokens(language.documents),
-                                                           vocabulary=language.words)
-    match = match_topics(model.components_, language.topic_word)
-    assert match.distance.max() <= 0.1
-    assert np.abs(model.doc_topic_[:, match.order] - language.doc_topic).mean() < 0.05
 
 
 def test_clusters_are_a_better_start_than_chance():
@@ -106,15 +96,6 @@ def test_priors_may_differ_by_topic_and_by_word():
     assert np.array_equal(model.alpha_, alpha) and model.doc_topic_[:, 0].mean() > 0.5
     np.testing.assert_allclose(
         model.lambda_.sum(axis=0) - 3 * beta, counts.sum(axis=0), rtol=1e-5, atol=1e-4)
-
-
-def test_a_fit_predicts_held_out_words_as_well_as_plsa_and_far_better_than_frequencies():
-    language = synthetic_language(0, n_documents=400)
-    counts = as_counts(Corpus.from_tokens(language.documents), vocabulary=language.words)
-    train, held_out = counts.rows(slice(0, 300)), counts.rows(slice(300, 400))
-    found = OnlineLDA(8, n_epochs=20, batch_size=64).fit(train).perplexity(held_out)
-    assert found < 0.5 * OnlineLDA(1).fit(train).perplexity(held_out)
-    assert found < PLSA(8, smoothing=0.01).fit(train).perplexity(held_out) * 1.02
 
 
 # ------------------------------------------------------------------------------ the bound
@@ -234,31 +215,6 @@ def test_a_stream_without_end_keeps_the_digits_of_its_topics():
 # ----------------------------------------------------------------------- repeating, threads, files
 
 
-@pytest.mark.parametrize("learning", ["online", "batch"])
-def test_T13_any_number_of_threads_gives_the_same_bits(learning, monkeypatch):
-    from lessons_lib.topics import online_lda, online_lda_state
-
-    for module in (online_lda, online_lda_state):
-        monkeypatch.setattr(module, "BLOCK", 400)  # many blocks, although the corpus is small
-    counts = corpus(11, 60)
-    models = [OnlineLDA(5, learning=learning, n_epochs=3, batch_size=25,
-                        threads=threads).fit(counts) for threads in (1, 2, 5)]
-    assert same_model(models[0], models[1]) and same_model(models[0], models[2])
-    assert models[0].bound_ == models[1].bound_ == models[2].bound_
-    assert np.array_equal(models[0].transform(counts), models[1].transform(counts))
-
-
-@pytest.mark.parametrize("learning", ["online", "batch"])
-def test_resuming_a_saved_fit_gives_the_bits_of_a_longer_one(learning, tmp_path):
-    counts = corpus(12, 40, rate=1.0)
-    options = {"learning": learning, "batch_size": 16, "seed": 6}
-    whole = OnlineLDA(4, n_epochs=30, **options).fit(counts)
-    OnlineLDA(4, n_epochs=11, **options).fit(counts).save(tmp_path / "model")
-    again = OnlineLDA.load(tmp_path / "model").resume(counts, n_epochs=19)
-    assert same_model(whole,
-                      again) and whole.bound_ == again.bound_ and whole.n_steps_ == again.n_steps_
-
-
 def test_a_stream_goes_on_from_a_file_with_the_same_bits(tmp_path):
     counts = corpus(13, 40)
     whole = OnlineLDA(4, batch_size=8).partial_fit(counts[:24], total=40)
@@ -271,21 +227,6 @@ def test_a_stream_goes_on_from_a_file_with_the_same_bits(tmp_path):
 
 
 # ------------------------------------------------------------------------------ new documents
-
-
-def test_E15_a_row_does_not_depend_on_the_others_and_repeats():
-    counts = corpus(16, 30)
-    model = OnlineLDA(6, n_epochs=2).fit(counts)
-    rows = model.transform(counts)
-    alone = np.concatenate([model.transform(counts[d : d + 1]) for d in range(30)])
-    assert np.array_equal(rows, alone) and np.array_equal(rows, model.transform(counts))
-
-
-def test_T04_a_document_without_words_gets_the_mean_of_the_prior():
-    model = OnlineLDA(3, alpha=[1.0, 2.0, 5.0], n_epochs=1).fit(corpus(17))
-    with pytest.warns(DataWarning, match="1 of 1 documents"):
-        assert np.array_equal(model.transform(np.zeros((1, 37), dtype=int)), [[0.125, 0.25, 0.625]])
-    assert model.transform(np.zeros((0, 37), dtype=int)).shape == (0, 3)
 
 
 def test_a_stream_that_goes_on_with_a_matrix_keeps_its_words():

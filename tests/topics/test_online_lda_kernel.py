@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -15,7 +13,7 @@ from lessons_lib.topics import as_counts
 from lessons_lib.topics.counts_input import runs, thread_map
 from lessons_lib.topics.online_lda_kernel import (FLOOR, HEADROOM, LEAST, add_expected, exp_digamma,
                                                   infer_documents, log_gamma_digamma, order_by_word)
-from lessons_lib.topics.online_lda_state import Batch, TopicWords, uniform_gamma
+from lessons_lib.topics.online_lda_state import Batch, TopicWords
 
 
 def corpus(seed: int, n_documents: int = 12, n_words: int = 37, *, rate: float = 0.4) -> np.ndarray:
@@ -150,48 +148,6 @@ def test_documents_stop_on_their_own_and_at_the_limit():
     assert e_step(counts, words, alpha, start, most=3, tol=0.0)[-1] == 3 * len(counts)
     each = [e_step(counts[d:d + 1], words, alpha, start[d:d + 1])[-1] for d in range(len(counts))]
     assert e_step(counts, words, alpha, start)[-1] == sum(each) and len(set(each)) > 1
-
-
-def test_a_document_does_not_depend_on_its_block():
-    counts, (words, _) = corpus(10, 20), topics(11, 5)
-    alpha = np.full(5, 0.3)
-    batch = Batch.of(as_counts(counts))
-    with thread_map(1) as each:
-        table = words.table(batch.used, each)
-    results = []
-    for cuts in ([0, 20], [0, 1, 13, 20]):
-        gamma = uniform_gamma(as_counts(counts), alpha)
-        found = gamma, np.empty_like(gamma), np.empty(len(batch.slots), dtype=np.float32)
-        for first, last in itertools.pairwise(cuts):
-            infer_documents(batch.cells, table, (alpha.astype(np.float32), 50, 1e-4), found, first,
-                            last)
-        results.append(found)
-    assert all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
-
-
-def test_T04_an_empty_document_gets_the_prior():
-    counts = corpus(12, 4)
-    counts[2] = 0
-    words, _ = topics(13, 3)
-    alpha = np.array([0.1, 0.2, 0.3])
-    with pytest.warns(UserWarning, match="1 of 4 documents"):
-        gamma, weight, ratio, *_ = e_step(counts, words, alpha,
-                                          alpha + counts.sum(axis=1, keepdims=True) / 3)
-    assert np.array_equal(gamma[2], alpha.astype(np.float32)) and np.isfinite(
-        weight).all() and np.isfinite(ratio).all()
-
-
-@pytest.mark.parametrize("prior", [1e-12, 1e-35, 1e6])
-def test_extreme_priors_stay_finite(prior):
-    counts, k = corpus(14, 6), 9
-    excess = np.zeros((37, k), dtype=np.float32)
-    excess[:5] = 1e4
-    words = TopicWords(excess, excess.sum(axis=0, dtype=np.float64), np.full(37, max(prior, 1e-12)))
-    alpha = np.maximum(np.full(k, prior), LEAST)
-    gamma, weight, ratio, *_ = e_step(counts, words, alpha,
-                                      alpha + counts.sum(axis=1, keepdims=True) / k)
-    assert np.isfinite(gamma).all() and np.isfinite(weight).all() and np.isfinite(ratio).all()
-    np.testing.assert_allclose(gamma.sum(axis=1), counts.sum(axis=1) + alpha.sum(), rtol=1e-3)
 
 
 # ------------------------------------------------------------------------------ words

@@ -13,7 +13,7 @@ from scipy.stats import dirichlet
 
 from lessons_lib.datasets import synthetic_language
 from lessons_lib.text import Corpus
-from lessons_lib.topics import PLSA, as_counts, log_likelihood, match_topics
+from lessons_lib.topics import PLSA, as_counts, log_likelihood
 
 
 def table_of(seed: int, shape: tuple[int, int] = (12, 15), mean: float = 1.0) -> np.ndarray:
@@ -93,41 +93,6 @@ def test_a_fixed_point_of_plsa_is_one_of_nmf_under_kullback_leibler():
     assert np.abs(w2 @ h2 - w_off @ h_off).max() > 0.1
 
 
-def test_topics_of_the_synthetic_language_are_recovered():
-    language = synthetic_language(0)
-    corpus = Corpus.from_tokens(language.documents)
-    model = PLSA(8).fit(corpus, vocabulary=language.words)
-    match = match_topics(model.components_, language.topic_word)
-    assert match.distance.max() <= 0.1
-    assert np.abs(model.doc_topic_[:, match.order] - language.doc_topic).mean() < 0.05
-
-
-def test_any_number_of_threads_gives_the_same_bits(monkeypatch):
-    monkeypatch.setattr("lessons_lib.topics.plsa._BLOCK", 64)
-    n = table_of(4, (40, 30))
-    one, three = (PLSA(4, n_iter=10, threads=t).fit(n) for t in (1, 3))
-    monkeypatch.undo()
-    whole = PLSA(4, n_iter=10).fit(n)
-    assert_array_equal(one.components_, three.components_)
-    assert one.history_ == three.history_
-    assert_array_equal(one.components_, whole.components_)
-    assert_array_equal(one.transform(n), whole.transform(n))
-    # tol ends the fit, and zero never does
-    assert PLSA(2, n_iter=2000, tol=1e-4).fit(n).n_iter_ < 2000
-    assert PLSA(2, n_iter=300, tol=0.0).fit(n).n_iter_ == 300
-
-
-def test_resuming_a_saved_fit_gives_the_bits_of_a_longer_one(tmp_path):
-    corpus = Corpus.from_tokens([list("aabbc"), list("abcd"), list("ddde"), list("eedc")])
-    whole = PLSA(2, n_iter=12, tol=0.0).fit(corpus)
-    PLSA(2, n_iter=7, tol=0.0).fit(corpus).save(tmp_path / "plsa")
-    resumed = PLSA.load(tmp_path / "plsa").resume(corpus, n_iter=5)
-    assert_array_equal(resumed.components_, whole.components_)
-    assert_array_equal(resumed.doc_topic_, whole.doc_topic_)
-    assert resumed.history_ == whole.history_ and resumed.n_iter_ == 12
-    assert_array_equal(resumed.topic_share_, whole.topic_share_)
-
-
 def test_folding_in_maximises_the_likelihood_of_each_document_alone():
     n, rng = table_of(5), np.random.default_rng(1)
     model = PLSA(3, n_iter=50).fit(n)
@@ -139,6 +104,12 @@ def test_folding_in_maximises_the_likelihood_of_each_document_alone():
         other = 0.98 * theta + 0.02 * rng.dirichlet(np.ones(3), size=12)
         assert ((new * np.log(other @ model.components_)).sum(axis=1) <= best + 1e-4).all()
     assert_array_equal(model.components_, before)
+
+
+def test_tol_ends_the_fit_and_zero_never_does():
+    n = table_of(4, (40, 30))
+    assert PLSA(2, n_iter=2000, tol=1e-4).fit(n).n_iter_ < 2000
+    assert PLSA(2, n_iter=300, tol=0.0).fit(n).n_iter_ == 300
 
 
 def test_a_tempered_fit_blurs_and_overfits_less():

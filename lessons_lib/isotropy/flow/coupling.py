@@ -103,9 +103,9 @@ class AffineCoupling(_Coupling):
     """z₁ = x₁, and z₂ is x₂ shifted and stretched as x₁ says; the log-determinant is the sum of the
     logarithms of the scales.
 
-        form "realnvp":  z₂ = x₂ ⊙ exp(s) + t,        s = 2 tanh(h / 2), between -2 and 2 form
-        "glow":     z₂ = (x₂ + t) ⊙ σ(h + 2),    h >= -6: between 0.018 and 1; 0.88 at first, so it
-        does not begin as the identity
+        form "realnvp":  z₂ = x₂ ⊙ exp(s) + t,        s = 2 tanh(h / 2), between -2 and 2
+        form "glow":     z₂ = (x₂ + t) ⊙ σ(h + 2),    h >= -6: between 0.018 and 1; 0.88 at first,
+                         so it does not begin as the identity
 
     Parameters: dim >= 2; net, a module that maps (n, dim // 2) to (n, 2 (dim - dim // 2)): t and h
     in turn, as in the programs of Glow and BERT-flow, where h has no bound; form. Raises TypeError,
@@ -117,11 +117,11 @@ class AffineCoupling(_Coupling):
         self.form = check_choice("form", form, ("realnvp", "glow"))
 
     def _shift_and_log_scale(self, first: Tensor) -> tuple[Tensor, Tensor]:
-        found = self.net(first)
-        shift, h = found[:, 0::2], found[:, 1::2]
-        return shift, F.logsigmoid(h.clamp(min=LEAST_H) +
-                                   2.0) if self.form == "glow" else MOST_LOG_SCALE * torch.tanh(
-                                       h / MOST_LOG_SCALE)
+        result = self.net(first)
+        shift, h = result[:, 0::2], result[:, 1::2]
+        if self.form == "glow":
+            return shift, F.logsigmoid(h.clamp(min=LEAST_H) + 2.0)
+        return shift, MOST_LOG_SCALE * torch.tanh(h / MOST_LOG_SCALE)
 
     def _map(self, x: Tensor) -> tuple[Tensor, Tensor]:
         first, second = x.tensor_split((self.dim // 2,), dim=1)

@@ -42,10 +42,10 @@ class RunArrays(Learned):
     def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
                sizes: dict[str, int]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """The same after a look at the numbers."""
-        found = {name: array for name, array in arrays.items() if "." in name}
-        if not all(np.isfinite(a).all() for n, a in found.items() if not n.endswith("ceiling")):
+        own = {name: array for name, array in arrays.items() if "." in name}
+        if not all(np.isfinite(a).all() for n, a in own.items() if not n.endswith("ceiling")):
             raise ValueError("an array holds NaN or infinity")
-        return found, extra["record"]
+        return own, extra["record"]
 
 
 class Flow(GradientEstimator, SavedEstimator):

@@ -81,9 +81,7 @@ class ActNorm(Bijection):
 
 
 class _Reorder(torch.autograd.Function):
-    """Columns in another order; the gradient goes back through the opposite order, where PyTorch's
-    own would add number by number.
-    """
+    """Columns in another order; the gradient takes the opposite one, without sums as in PyTorch."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, order: Tensor, back: Tensor) -> Tensor:

@@ -56,10 +56,8 @@ def sample_rows(x: np.ndarray, n: int) -> np.ndarray:
 
 
 def unit_of(x: np.ndarray) -> Unit:
-    """The mean of all rows, and the power of two next above the root mean square of the deviations
-    in a sample of them.
-
-    Raises ValueError when all rows are equal.
+    """The mean of all rows, and the power of two next above the root mean square deviation of a
+    sample of them. Raises ValueError when all rows are equal.
     """
     exponent = power_of_two(x)
     mean = sum(block.sum(axis=0) for block in blocks(x, exponent=exponent)) / len(x)
@@ -80,9 +78,7 @@ def fingerprint_of(x: np.ndarray, unit: Unit) -> str:
 
 
 def check_varies(x: np.ndarray, unit: Unit) -> int:
-    """In how many directions the rows vary, at most d; warns when it is fewer than d: then the
-    likelihood has no maximum.
-    """
+    """In how many directions the rows vary; warns if not in all: no maximum likelihood then."""
     d = x.shape[1]
     rows = unit.enter(sample_rows(x, 4 * d)).astype(np.float64)
     spread = rows.std(axis=0)
@@ -122,9 +118,7 @@ class Order:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, *numbers])))
 
     def first(self, n: int) -> np.ndarray:
-        """Numbers of the first n rows that are learned from, in the order of the first epoch: those
-        that set the layers.
-        """
+        """Numbers of the first n rows that are learned from, in the order of the first epoch."""
         return self._of_epoch(0)[:n]
 
     def batch(self, step: int) -> np.ndarray:
