@@ -34,8 +34,8 @@ def _ranked(table: Any, counts: Any, exclude: Sequence[int],
         raise ValueError(f"counts has {len(counts)} values, the least {min(counts, default=0):g}, "
                          f"for {len(table)} rows; expected one >= 0 per row")
     left_out = np.asarray(_listed("exclude", exclude, "row numbers") or np.zeros(0, int))
-    if left_out.dtype.kind not in "iu" or left_out.ndim != 1 or ((left_out < 0) |
-                                                                 (left_out >= len(table))).any():
+    if left_out.dtype.kind not in "iu" or left_out.ndim != 1 \
+            or ((left_out < 0) | (left_out >= len(table))).any():
         raise ValueError(f"exclude={shown(exclude)} holds something that is no row; expected row "
                          f"numbers in [0, {len(table) - 1}]")
     keep = counts >= check_int("least", least)
@@ -82,8 +82,8 @@ def binned_means(x: Any, y: Any, *, bins: int = 12) -> tuple[np.ndarray, np.ndar
     TypeError, ValueError
         Lengths, x <= 0, NaN.
     """
-    x, y = check_array("x", x, ndim=1, min_rows=1).astype(np.float64), check_array(
-        "y", y, ndim=1).astype(np.float64)
+    x = check_array("x", x, ndim=1, min_rows=1).astype(np.float64)
+    y = check_array("y", y, ndim=1).astype(np.float64)
     if len(x) != len(y) or (x <= 0).any():
         raise ValueError(f"x has {len(x)} values, the least {x.min():g}, and y has {len(y)}; "
                          "expected as many, and x > 0")
@@ -232,32 +232,32 @@ def knn_by_frequency(table: Any, counts: Any, *, edges: Sequence[int] = BERT_FLO
     """
     table, counts, rows = _ranked(table, counts, exclude, least)
     bounds = _bounds(edges, len(rows))
-    ks = tuple(check_int(f"ks[{i}]", k, high=len(rows) - 1)
-               for i, k in enumerate(_listed("ks", ks, "numbers of neighbours, such as (3, 5, 7)")))
+    listed = _listed("ks", ks, "numbers of neighbours, such as (3, 5, 7)")
+    ks = tuple(check_int(f"ks[{i}]", k, high=len(rows) - 1) for i, k in enumerate(listed))
     if not ks:
         raise ValueError("ks is empty; expected >= 1 numbers of neighbours, such as (3, 5, 7)")
     exponent = power_of_two(table)  # squares of huge and of tiny numbers stay inside the type
     words = np.ldexp(np.ascontiguousarray(table[rows], dtype=np.float64), -exponent)
     asked = slice(bounds[0, 0], bounds[-1, 1])
-    distances, dots = _nearest(words, asked, max(ks), metric="l2"), _nearest(
-        words, asked, max(ks), metric="dot")
     lengths = np.ldexp(norms(words), exponent)
     inside = [slice(low - asked.start, high - asked.start) for low, high in bounds.tolist()]
-    with np.errstate(over="ignore"):
-        result = [np.ldexp(np.array([[values[part, :k].mean() for k in ks] for part in inside]),
-                           factor)
-                  for values, factor in ((distances, exponent), (dots, 2 * exponent))]
+    result = []
+    for metric, factor in (("l2", exponent), ("dot", 2 * exponent)):
+        values = _nearest(words, asked, max(ks), metric=metric)
+        means = np.array([[values[part, :k].mean() for k in ks] for part in inside])
+        with np.errstate(over="ignore"):
+            result.append(np.ldexp(means, factor))
     if not np.isfinite(result[1]).all():
         raise ValueError(f"table holds numbers up to {np.abs(table).max():.3g}, whose dot products "
                          "are beyond float64; divide it by a number first")
-    return FrequencyBins(
-        bounds, ks, np.array([lengths[low:high].mean() for low, high in bounds.tolist()]), *result)
+    means = np.array([lengths[low:high].mean() for low, high in bounds.tolist()])
+    return FrequencyBins(bounds, ks, means, *result)
 
 
 def _bounds(edges: Sequence[int], n: int) -> np.ndarray:
     """First rank and the one after the last of every bin that holds a word, (bins, 2)."""
-    marks = ([check_int(f"edges[{i}]", edge, low=0) for i, edge
-              in enumerate(_listed("edges", edges, "rising ranks, such as (0, 100, 500)"))])
+    listed = _listed("edges", edges, "rising ranks, such as (0, 100, 500)")
+    marks = [check_int(f"edges[{i}]", edge, low=0) for i, edge in enumerate(listed)]
     if len(marks) < 2 or any(b <= a for a, b in pairwise(marks)) or marks[0] >= n:
         raise ValueError(f"edges={shown(edges)} of {n} words; expected >= 2 rising ranks that "
                          f"begin below {n}")

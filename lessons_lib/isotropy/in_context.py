@@ -182,17 +182,17 @@ def _moments(vectors: np.ndarray, groups: Groups) -> Any:
     from .. import kernels
 
     s, d = len(groups), vectors.shape[1]
-    total = kernels.SegmentMoments(*(torch.zeros(shape, dtype=torch.float64) for shape
-                                     in ((s, d), (s, d), (s,))), torch.zeros(s, dtype=torch.int64))
+    zeros = (torch.zeros(shape, dtype=torch.float64) for shape in ((s, d), (s, d), (s,)))
+    total = kernels.SegmentMoments(*zeros, torch.zeros(s, dtype=torch.int64))
     start = 0
     # a factor that cancels in every cosine
     for block in blocks(vectors, index=groups.rows, exponent=power_of_two(vectors)):
         stop = start + len(block)
-        first, last = np.searchsorted(groups.offsets, start, side="right") - 1, np.searchsorted(
-            groups.offsets, stop)
+        first = np.searchsorted(groups.offsets, start, side="right") - 1
+        last = np.searchsorted(groups.offsets, stop)
         bounds = np.clip(groups.offsets[first : last + 1], start, stop) - start
-        for sums, part in zip(total, kernels.segment_moments(torch.from_numpy(block), bounds,
-                                                             backend="cpu"), strict=True):
+        parts = kernels.segment_moments(torch.from_numpy(block), bounds, backend="cpu")
+        for sums, part in zip(total, parts, strict=True):
             sums[first:last] += part
         start = stop
     return total

@@ -57,7 +57,8 @@ class _ProgressState(Learned):
         return _Progress(
             checked_array(arrays, "alpha", "n_topics", sizes=sizes),
             checked_array(arrays, "own.gamma", "documents", "n_topics", dtype="float32",
-                          sizes=sizes), checked_array(arrays, "own.bound", "epochs").tolist(),
+                          sizes=sizes),
+            checked_array(arrays, "own.bound", "epochs").tolist(),
             check_int("n_steps", own["n_steps"]), bool(own["afresh"]),
             check_int("n_documents_seen", own["n_documents_seen"]), str(own["fingerprint"]))
 

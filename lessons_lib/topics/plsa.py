@@ -115,8 +115,8 @@ class PLSA(TopicModel):
                 tempered = doc_topic**self.tempering, word_topic**self.tempering
                 likelihood, of_documents = expectations.by_document(*tempered)
                 history.append(self._objective(likelihood, counts, doc_topic, word_topic))
-                if step == n_iter or (step > 0 and abs(history[-1] - history[-2]) < self.tol *
-                                      abs(history[-2])):
+                if step == n_iter or (step > 0 and abs(history[-1] - history[-2])
+                                      < self.tol * abs(history[-2])):
                     break
                 of_words = expectations.by_word(*tempered)
                 doc_topic = _normalised(of_documents, doc_topic, axis=1)

@@ -59,16 +59,6 @@ def test_the_worst_cosine_is_reached_and_never_passed(cloud):
                                   abs=1e-12)
 
 
-def test_the_estimated_metric_gives_cosines_after_whitening(cloud):
-    x = cloud(200, 5) @ cloud(5, 5, seed=3) + 2
-    mean, metric = isotropy.estimated_metric(x)
-    values, vectors = np.linalg.eigh(np.cov(x.T))
-    white = (x - x.mean(axis=0)) @ vectors / np.sqrt(values)
-    assert mean == pytest.approx(x.mean(axis=0), abs=1e-12)
-    assert isotropy.cosine_under(x[:50] - mean, x[50:100] - mean, metric) == pytest.approx(
-        cosines(white[:50], white[50:100]), abs=1e-8)
-
-
 def test_whitened_cosines_do_not_depend_on_the_basis_that_the_vectors_are_written_in(cloud):
     x, change = cloud(200, 5, mean=1.0), cloud(5, 5, seed=3)
     found = []

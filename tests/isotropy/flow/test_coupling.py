@@ -79,8 +79,8 @@ def test_a_net_draws_its_weights_from_its_generator():
     assert float(nets[0].first.std()) == pytest.approx(0.05, rel=0.1) and not nets[0].last.any()
 
 
-def test_gradients_of_a_coupling_are_right(shaken):
-    for name in ("additive", "affine", "affine of glow"):
+def test_gradients_of_couplings_and_orders_are_right(shaken):
+    for name in ("additive", "affine", "affine of glow", "random order"):
         layer = shaken(name, 4)
         x = rows(3, 4, seed=5).double().requires_grad_()
         assert torch.autograd.gradcheck(lambda x, layer=layer: layer.with_log_det(x), (x,))

@@ -81,14 +81,6 @@ def test_a_bent_cloud_is_straightened_beyond_what_is_linear(kind, bent):
     assert follows[0] > 0.9 > 0.6 > follows[1]
 
 
-def test_50_without_training_it_is_standardisation_in_another_order():
-    x = gaussian(500, 6) * np.arange(1, 7)
-    z = Flow(epochs=0, held_out=0.0).fit(x).transform(x)
-    standard = ((x - x.mean(0)) / x.std(0)).astype(np.float32)
-    distances = np.abs(z[:, :, None] - standard[:, None, :]).max(axis=0)
-    assert sorted(distances.argmin(1)) == list(range(6)) and distances.min(1).max() < 1e-4
-
-
 @pytest.mark.parametrize("power", [-500, -10, 20, 500])
 def test_V04_units_change_the_density_by_their_volume_and_nothing_else(power):
     x, scale = gaussian(600, 4), 2.0**power
