@@ -36,12 +36,10 @@ class _Length(Learned):
     """A number >= 0 in the JSON of a saved model."""
 
     def pack(self, value: float) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """The number."""
         return {}, {self.file: float(value)}
 
     def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
                sizes: dict[str, int]) -> float:
-        """The number."""
         value = extra.get(self.file)
         if type(value) is not float:
             raise TypeError(f"{self.file}={shown(value)} is no number")
@@ -52,13 +50,11 @@ class _Rows(Learned):
     """A sparse matrix, kept as its three arrays."""
 
     def pack(self, value: sparse.csr_matrix) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Weights, their columns, and where rows end."""
         return {"weights": value.data, "weight_columns": value.indices,
                 "weight_ends": value.indptr}, {}
 
     def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
                sizes: dict[str, int]) -> sparse.csr_matrix:
-        """The matrix, after a look at every index."""
         data = checked_array(arrays, "weights", "cells", dtype="f", sizes=sizes)
         columns = checked_array(arrays, "weight_columns", "cells", dtype="i", sizes=sizes)
         ends = checked_array(arrays, "weight_ends", "texts + 1", dtype="i", sizes=sizes)

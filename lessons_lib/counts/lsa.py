@@ -42,7 +42,6 @@ class _Vectorizer(Learned):
     """A fitted counting method within another model's files: one card holds all of both."""
 
     def pack(self, value: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Its contents, with names of their own."""
         if value is None:
             return {}, {self.file: None}
         kind = type(value).__name__
@@ -55,7 +54,6 @@ class _Vectorizer(Learned):
 
     def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
                sizes: dict[str, int]) -> Any:
-        """The fitted method, when it has as many columns as the model."""
         from .. import counts
 
         card = extra[self.file]

@@ -69,7 +69,7 @@ class Groups:
 
 def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int | None = None,
                seed: int = 0) -> Groups:
-    """Group row numbers by label, in the order of the labels.
+    """Group row numbers by label, in the order of the labels. [ethayarajh2019contextual]
 
     Parameters
     ----------
@@ -94,10 +94,6 @@ def group_rows(labels: Any, *, contexts: Any = None, least: int = 1, most: int |
     ------
     TypeError, ValueError
         Lengths, no group left.
-
-    Notes
-    -----
-    [ethayarajh2019contextual]
 
     Examples
     --------
@@ -236,10 +232,8 @@ def intra_sentence_similarity(vectors: Any, groups: Groups) -> np.ndarray:
 
     Parameters
     ----------
-    vectors : (rows, d) real
-        One layer.
-    groups : Groups
-        Of `group_rows`.
+    vectors, groups
+        As in `self_similarity`.
 
     Returns
     -------
@@ -263,10 +257,8 @@ def maximum_explainable_variance(vectors: Any, groups: Groups, *,
 
     Parameters
     ----------
-    vectors : (rows, d) real
-        One layer.
-    groups : Groups
-        Of `group_rows`.
+    vectors, groups
+        As in `self_similarity`.
     centred : bool, default False
         Take the mean of the occurrences away first, as the code of the paper does; the paper takes
         them as they are.

@@ -27,6 +27,8 @@ _WORDS = {"self_similarity": "self_similarity", "explained": "variance_explained
 def published_layers(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The released statistics of one model, layer by layer, layer 0 being the input.
 
+    [ethayarajh2019contextual]
+
     Parameters
     ----------
     model : {"bert", "gpt2", "elmo"}
@@ -45,10 +47,6 @@ def published_layers(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     ValueError
         Another name.
     DataMissing
-
-    Notes
-    -----
-    [ethayarajh2019contextual]
     """
     check_choice("model", model, PUBLISHED_MODELS)
     space = load("embedding-space").values[model]

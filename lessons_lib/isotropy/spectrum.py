@@ -92,11 +92,12 @@ def right_singular_vectors(x: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarra
 def singular_spectrum(x: Any, *, centred: bool = False) -> np.ndarray:
     """Singular values divided by the largest one: flat where no direction is preferred.
 
+    [gao2019representation, Fig. 1; wang2020improving]
+
     Parameters
     ----------
-    x : (n, d) real, n >= 1
-    centred : bool, default False
-        Take the mean of the rows away first.
+    x, centred
+        As in `singular_values`.
 
     Returns
     -------
@@ -107,10 +108,6 @@ def singular_spectrum(x: Any, *, centred: bool = False) -> np.ndarray:
     ------
     TypeError, ValueError
         Shape, NaN.
-
-    Notes
-    -----
-    [gao2019representation, Fig. 1; wang2020improving]
     """
     values = singular_values(x, centred=centred)
     return values / values[0] if values[0] > 0 else values
@@ -126,9 +123,8 @@ def top_share(x: Any, *, centred: bool = False) -> float:
 
     Parameters
     ----------
-    x : (n, d) real, n >= 1
-    centred : bool, default False
-        Take the mean of the rows away first.
+    x, centred
+        As in `singular_values`.
 
     Returns
     -------
@@ -160,9 +156,8 @@ def effective_rank(x: Any, *, centred: bool = False) -> float:
 
     Parameters
     ----------
-    x : (n, d) real, n >= 1
-    centred : bool, default False
-        Take the mean of the rows away first.
+    x, centred
+        As in `singular_values`.
 
     Returns
     -------

@@ -47,14 +47,12 @@ class _PastState(Learned):
     """The `_Past` of a model in its files, so that the chain can go on."""
 
     def pack(self, value: _Past) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Alpha and history as arrays, the rest as JSON."""
         noted = dict(vars(value))
         arrays = {"own.alpha": noted.pop("alpha"), "own.history": _table(noted.pop("history"))}
         return arrays, {"own": noted}
 
     def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
                sizes: dict[str, int]) -> _Past:
-        """The past from what `pack` gave."""
         own, n_topics = extra["own"], sizes["n_topics"]
         alpha = checked_array(arrays, "own.alpha", n_topics)
         beta, mean_beta = (float(checked_prior("beta", own[name], 1)[0])

@@ -44,7 +44,6 @@ class _ProgressState(Learned):
     """The `_Progress` of a model in its files, so that it can go on."""
 
     def pack(self, value: _Progress) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Gamma and bounds as arrays, the rest as JSON; alpha is the model's own."""
         noted = {name: getattr(value, name)
                  for name in ("n_steps", "n_documents_seen", "afresh", "fingerprint")}
         return {"own.gamma": value.gamma, "own.bound": np.array(value.bounds, dtype=np.float64)}, \
@@ -52,7 +51,6 @@ class _ProgressState(Learned):
 
     def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
                sizes: dict[str, int]) -> _Progress:
-        """The progress from what `pack` gave."""
         own = extra["own"]
         return _Progress(
             checked_array(arrays, "alpha", "n_topics", sizes=sizes),
@@ -67,13 +65,11 @@ class _Words(Learned):
     """`TopicWords` in the files of a model."""
 
     def pack(self, value: TopicWords) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Its arrays; the scale is one of them."""
         return {"own.excess": value.excess, "own.totals": value.totals, "own.beta": value.beta,
                 "own.scale": np.array([value.scale])}, {}
 
     def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
                sizes: dict[str, int]) -> TopicWords:
-        """The topics, after a look at shapes, types and the scale."""
         excess = checked_array(arrays, "own.excess", "words", "n_topics", dtype="float32",
                                sizes=sizes)
         scale = float(checked_array(arrays, "own.scale", 1)[0])

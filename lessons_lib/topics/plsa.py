@@ -33,12 +33,10 @@ class _Fingerprint(Learned):
     """Of the data of the fit, in the JSON of a saved model."""
 
     def pack(self, value: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Among what is the model's own."""
         return {}, {"own": {self.file: value}}
 
     def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
                sizes: dict[str, int]) -> str:
-        """The fingerprint."""
         return str(extra["own"][self.file])
 
 
