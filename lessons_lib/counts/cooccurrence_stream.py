@@ -214,9 +214,9 @@ def _rows_of_parts(parts: list[Nonzeros]) -> tuple[_Fill, np.ndarray]:
         sizes = [0, *itertools.accumulate(int(span[-1] - span[0]) for span in spans)]
         starts = np.stack([span - span[0] + before
                            for span, before in zip(spans, sizes, strict=False)])
-        pieces = ([part[k][span[0] : span[-1]] for part, span in zip(parts, spans, strict=True)]
-                  for k in (1, 2))
-        return kernel.merge_rows(tuple(map(np.concatenate, pieces)), starts, work.dense,
+        own = ([part[k][span[0] : span[-1]] for part, span in zip(parts, spans, strict=True)]
+               for k in (1, 2))
+        return kernel.merge_rows(tuple(map(np.concatenate, own)), starts, work.dense,
                                  work.out(dtype), work.row_sizes(group), unit)
 
     return fill, sum(np.diff(part[0]) for part in parts)

@@ -24,7 +24,7 @@ def test_functions_are_not_replaced_by_the_modules_of_the_same_name():
 
 
 def test_every_public_name_is_there_and_an_unknown_one_gets_the_list():
-    for room in (ll.counts, ll.text, ll.topics):
+    for room in (ll.counts, ll.text, ll.topics, ll.isotropy):
         assert all(getattr(room, name) is not None for name in room.__all__)
         assert dir(room) == sorted(room.__all__)
         with pytest.raises(AttributeError, match=f"lessons_lib.{room.__name__.rsplit('.', 1)[1]} "
@@ -33,8 +33,9 @@ def test_every_public_name_is_there_and_an_unknown_one_gets_the_list():
 
 
 def test_opening_the_rooms_loads_nothing_heavy():
-    assert printed("import sys, lessons_lib as ll; ll.counts, ll.text, ll.topics; print([m for m in ('numba', "
-                   "'scipy', 'sklearn', 'jieba') if m in sys.modules])") == "[]"
+    assert printed("import sys, lessons_lib as ll; [dir(room) for room in (ll.counts, ll.text, "
+                   "ll.topics, ll.isotropy)]; print([m for m in ('numba', 'scipy', 'sklearn', "
+                   "'jieba', 'torch') if m in sys.modules])") == "[]"
 
 
 def test_no_method_imports_scikit_learn():

@@ -4,8 +4,6 @@ type of the numbers shows.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import asdict
 
 import numpy as np
@@ -133,19 +131,6 @@ def test_V21_no_vector_is_refused_and_one_is_measured(name, x):
                                                          "isoscore", "estimated_metric", "whitening"}))
 def test_V02_a_table_of_zeros_gives_finite_figures(name):
     assert np.isfinite(MEASURES[name](np.zeros((60, 4)))).all()
-
-
-def test_the_room_loads_nothing_before_it_is_needed():
-    code = ("import sys, lessons_lib as ll; names = ll.isotropy.__all__; "
-            "assert 'torch' not in sys.modules and 'cone' in names and dir(ll.isotropy) == names")
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
-
-def test_every_public_name_is_a_thing_and_no_module_hides_one():
-    for name in isotropy.__all__:
-        assert type(getattr(isotropy, name)).__name__ != "module", name
-    with pytest.raises(AttributeError, match=r"no 'isotropy_score'; it has .*isoscore"):
-        isotropy.isotropy_score
 
 
 # ------------------------------------------------------------------------------ all at once

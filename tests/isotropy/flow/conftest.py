@@ -12,25 +12,30 @@ import torch
 
 from lessons_lib.isotropy import flow
 
+def coupled(kind, twice: int, **form):
+    """A coupling layer whose net gives ``twice`` numbers for each that is moved."""
+    return lambda d, rng: kind(d, flow.CouplingNet(d // 2, twice * (d - d // 2), width=5, rng=rng),
+                               **form)
+
+
+def levels(most: int, d: int) -> int:
+    return 1 if d < 3 else min(most, 3 if d > 4 else 2)
+
+
 LAYERS = {
     "actnorm": lambda d, rng: flow.ActNorm(d),
     "actnorm, rate 3": lambda d, rng: flow.ActNorm(d, rate=3.0),
     "reversal": lambda d, rng: flow.Permutation.reversal(d),
     "random order": lambda d, rng: flow.Permutation.random(d, rng=rng),
     "linear": lambda d, rng: flow.InvertibleLinear.random(d, rng=rng),
-    "additive": lambda d, rng: flow.AdditiveCoupling(
-        d, flow.CouplingNet(d // 2, d - d // 2, width=5, rng=rng)),
-    "affine": lambda d, rng: flow.AffineCoupling(
-        d, flow.CouplingNet(d // 2, 2 * (d - d // 2), width=5, rng=rng)),
-    "affine of glow": lambda d, rng: flow.AffineCoupling(
-        d, flow.CouplingNet(d // 2, 2 * (d - d // 2), width=5, rng=rng), form="glow"),
+    "additive": coupled(flow.AdditiveCoupling, 1),
+    "affine": coupled(flow.AffineCoupling, 2),
+    "affine of glow": coupled(flow.AffineCoupling, 2, form="glow"),
     "nice": lambda d, rng: flow.nice(d, width=5, rng=rng),
-    "realnvp": lambda d, rng: flow.realnvp(d, levels=1 if d < 3 else 2, width=5, rng=rng),
-    "glow": lambda d, rng: flow.glow(d, levels=1 if d < 3 else 2, width=5, rng=rng),
-    "three levels": lambda d, rng: flow.Architecture(levels=1 if d < 3 else 3
-                                                     if d > 4 else 2, width=5, rate=3.0).build(
-                                                         d, rng=rng)
-}
+    "realnvp": lambda d, rng: flow.realnvp(d, levels=levels(2, d), width=5, rng=rng),
+    "glow": lambda d, rng: flow.glow(d, levels=levels(2, d), width=5, rng=rng),
+    "three levels": lambda d, rng: flow.Architecture(levels=levels(3, d), width=5,
+                                                     rate=3.0).build(d, rng=rng)}
 
 
 @pytest.fixture(params=LAYERS)

@@ -14,9 +14,11 @@ import pytest
 import torch
 
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, TrainingDiverged
-from lessons_lib.isotropy import Flow
 from lessons_lib.core.gradient_run import on_threads
-from lessons_lib.isotropy.flow import training
+from lessons_lib.isotropy import Flow, Whitening, bert_flow
+from lessons_lib.isotropy.flow import (BERT_FLOW_VARIANTS, ActNorm, Composition, InvertibleLinear,
+                                       Permutation, training)
+from lessons_lib.isotropy.flow.table import unit_of
 
 QUICK = {"width": 8, "batch_size": 64, "epochs": 4.0, "learning_rate": 5e-3}
 
@@ -101,6 +103,49 @@ def test_the_log_density_is_that_of_z_and_the_whole_jacobian():
     assert flow.log_density(point[None])[0] == pytest.approx(expected, abs=0.02)
     assert flow.score(x) == pytest.approx(flow.log_density(x).mean()) == pytest.approx(
         -flow.bits_per_dimension(x) * 3 * math.log(2))
+
+
+def trained(layers: Composition, x: np.ndarray, *, steps: int, batch_size: int) -> training.Training:
+    """A run that did ``steps`` steps, to the end whatever it finds."""
+    batches = training.Batches(x, unit_of(x), training.Order(len(x), held_out=0.0, batch_size=batch_size, seed=0),
+                      noise=0.0, device=torch.device("cpu"))
+    run = training.Training(layers, batches, steps=steps, learning_rate=3e-3, weight_decay=0.0, clip=1.0,
+                   patience=None)
+    run.begin(len(x))
+    for _ in range(steps):
+        run.step()
+    return run
+
+
+def bits(run: training.Training, x: np.ndarray) -> float:
+    """Bits per dimension of rows, in their own unit."""
+    unit = run.batches.unit
+    return run.mean_bits([torch.from_numpy(unit.enter(x))]) + unit.exponent
+
+
+def whitened_bits(x: np.ndarray) -> float:
+    """Of the density under which whitened vectors are N(0, I): -log N(z; 0, I) - log |det W|."""
+    white, d = Whitening(ddof=0).fit(x), x.shape[1]
+    z = (x - white.mean_) @ white.matrix_
+    nats = (0.5 * (z**2).sum(axis=1).mean() + 0.5 * d * math.log(2 * math.pi) -
+            np.linalg.slogdet(white.matrix_)[1])
+    return nats / d / math.log(2)
+
+
+@pytest.mark.slow
+def test_51_a_linear_flow_on_gaussian_data_reaches_the_likelihood_of_whitening_and_whitens():
+    # standard deviations from 0.05 to 2.9, so there is something to find
+    x = gaussian(4000, 4)
+    rng = np.random.default_rng(0)
+    layers = Composition(ActNorm(4), InvertibleLinear.random(4, rng=rng), ActNorm(4))
+    before, best = bits(trained(layers, x, steps=0, batch_size=len(x)), x), whitened_bits(x)
+    assert best == pytest.approx(entropy_bits(x), abs=1e-9)
+    after = trained(layers, x, steps=1200, batch_size=len(x))
+    # no linear map reads these rows in fewer
+    assert before > best + 1 and best - 1e-5 < bits(after, x) < best + 1e-4
+    z = layers(torch.from_numpy(after.batches.unit.enter(x))).detach().double().numpy()
+    assert np.cov(z.T, ddof=0) == pytest.approx(np.eye(4), abs=0.02)
+    assert np.abs(z.mean(axis=0)).max() < 0.02
 
 
 # ------------------------------------------------------------------------------ vectors
@@ -293,3 +338,29 @@ def test_V11_V16_vectors_that_do_not_fill_all_directions_give_a_warning_and_fini
     assert np.abs(flow.inverse_transform(z) - x).max() < 1e-2
     new = x + np.random.default_rng(1).normal(size=x.shape)
     assert np.isfinite(flow.transform(new)).all() and np.isfinite(flow.log_density(new)).all()
+
+
+# ------------------------------------------------------------------------------ BERT-flow
+
+
+def orders(flow) -> list[list[int]]:
+    return [m.order.tolist() for m in flow.layers_.modules() if isinstance(m, Permutation)]
+
+
+def test_the_program_has_three_levels_and_reverses_the_paper_two_and_shuffles():
+    x = np.random.default_rng(0).normal(size=(300, 16))
+    program, paper = (bert_flow(variant).fit(x) for variant in ("program", "paper"))
+    assert [len(o) for o in orders(program)] == [16] * 3 + [8] * 3 + [4] * 3
+    assert [len(o) for o in orders(paper)] == [16] * 3 + [8] * 3
+    assert all(o == list(range(len(o)))[::-1] for o in orders(program))
+    assert not any(o == list(range(len(o)))[::-1] for o in orders(paper))
+    # 300 rows, 64 at a time, once
+    assert program.n_steps_ == paper.n_steps_ == 5
+    assert program.rate == 3.0 and program.learning_rate == 1e-3 and program.held_out == 0.0
+
+
+def test_nli_data_get_small_steps_and_settings_can_be_changed_but_no_variant():
+    before = {name: dict(settings) for name, settings in BERT_FLOW_VARIANTS.items()}
+    flow = bert_flow("paper", data="nli", seed=4, init_size=2048)
+    assert (flow.epochs, flow.learning_rate, flow.seed, flow.init_size) == (0.15, 2e-5, 4, 2048)
+    assert before == BERT_FLOW_VARIANTS
