@@ -163,7 +163,7 @@ class _Expectations:
         self.word_blocks = runs(self.word_offsets, _BLOCK // n_topics)
 
     def by_document(self, a: np.ndarray, b: np.ndarray) -> tuple[float, np.ndarray]:
-        """Sum of n log sum_k a b and the expected counts (D, K); first half of `by_word`."""
+        """Sum of n log sum_k a b, expected counts (D, K); leaves the ratios for `by_word`."""
         expected = np.empty_like(a)
         cells = self.rows.indptr, self.rows.indices, self.rows.data
         parts = self._each(lambda block: expect_documents(*cells, a, b, self.ratio, expected,
@@ -171,8 +171,7 @@ class _Expectations:
         return float(sum(parts)), expected
 
     def by_word(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """The expected counts (V, K), from the ratios that `by_document` left for the same a and b.
-        """
+        """The expected counts (V, K), from the ratios that `by_document` left for a and b."""
         expected = np.empty_like(b)
         cells = self.word_offsets, self.documents, self.entries
         self._each(lambda block: expect_words(*cells, a, b, self.ratio, expected, *block),

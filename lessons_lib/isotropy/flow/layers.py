@@ -81,7 +81,7 @@ class ActNorm(Bijection):
 
 
 class _Reorder(torch.autograd.Function):
-    """Columns in another order; the gradient takes the opposite one, without sums as in PyTorch."""
+    """Columns in another order; the gradient takes the opposite one, where PyTorch would add."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, order: Tensor, back: Tensor) -> Tensor:
