@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import TrainingDiverged
-from ..text import Corpus
-from ..text.scanner import ScannedBlock, long_tokens
-from ..vectors import WordVectors
-from .averaging import Index, Sums, numbered_documents
+from .pooling import Pooling
 
 if TYPE_CHECKING:
     from ..kernels import DocumentState
@@ -56,23 +53,17 @@ def start_rows(numbers: np.ndarray, dim: int, seed: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Inference:
-    """How documents are inferred: frozen weights in ``state``, whose words are ``vectors``;
-    ``settings`` of `kernels.document_update`.
-    """
+class Inference(Pooling):
+    """How documents are inferred: frozen weights in ``state``, settings of the kernel, epochs."""
 
     state: DocumentState
-    vectors: WordVectors
-    index: Index
     settings: dict[str, Any]
     epochs: int
     rate: float
 
     def of(self, row_of: np.ndarray, ids: np.ndarray,
            ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors (n, dim) float32, zeros without a known word, and numbers of known words (n,) of
-        documents whose words have the numbers ``ids``.
-        """
+        """As `Pooling.of`."""
         from ..kernels import document_update
 
         rows = row_of[ids]
@@ -96,17 +87,3 @@ class Inference:
                                    "smaller rate: "
                                    f"learning_rate={self.rate / 10:.3g}, or 0.025")
         return result, sizes
-
-    def of_block(self, block: ScannedBlock) -> Sums:
-        """The same for texts that were just scanned."""
-        return Sums(
-            *self.of(self.index.rows(block.strings, block.hashes), block.ids, block.document_ends),
-            long_tokens(block))
-
-    def of_corpus(self, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors and numbers of known words of a corpus' documents."""
-        row_of = self.index.rows_of(corpus.vocabulary.tokens)
-        result = [self.of(row_of, ids, ends) for ids, ends in numbered_documents(corpus)]
-        vectors = [np.empty((0, self.vectors.dim), np.float32), *(x for x, _ in result)]
-        return np.concatenate(vectors), np.concatenate(
-            [np.empty(0, np.int64), *(n for _, n in result)])

@@ -36,6 +36,7 @@ def test_an_unknown_name_gets_the_nearest():
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_rare_words_that_count_more_bring_scores_closer_to_people(lessons_data):
     scores = {name: evaluate(named_encoder(name), "stsb", bootstrap=0)["stsb"].spearman
               for name in ("mean-course", "sif-course")}
