@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import numbers
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
@@ -211,11 +212,11 @@ class Floats(Packed):
         if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable):
             kind = type(value).__name__
             raise TypeError(f"{name}={shown(value)} is {kind}; expected a {self.kind}")
-        numbers = list(value)
-        if not numbers:
+        items = list(value)
+        if not items:
             raise ValueError(f"{name}={shown(value)} is empty; expected a {self.kind}")
-        return tuple(float(x) if self.infinite and isinstance(x, float) and math.isinf(x)
-                     else check_float(f"{name}[{i}]", x) for i, x in enumerate(numbers))
+        return tuple(float(x) if self.infinite and isinstance(x, numbers.Real) and math.isinf(x)
+                     else check_float(f"{name}[{i}]", x) for i, x in enumerate(items))
 
     def pack(self, value: tuple[float, ...] | None) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """The numbers as texts, which give the same bits again."""

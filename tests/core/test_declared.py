@@ -110,7 +110,7 @@ def test_what_is_not_learned_yet_says_that_fit_is_missing():
 
 
 def test_a_saved_model_comes_back_with_settings_and_arrays(tmp_path):
-    powers = [1, -np.inf, np.float32(0.1), 1e-300]
+    powers = [1, -np.inf, np.float32(np.inf), np.float32(0.1), 1e-300]
     model = Centred(kind="median", k=np.int64(2), powers=powers).fit(np.eye(3))
     model.save(tmp_path / "m")
     back = Centred.load(tmp_path / "m")
