@@ -65,13 +65,29 @@ def _check_encodable(here: str, text: str) -> None:
 
 def checked_texts(documents: Iterable[str], *, name: str = "documents", allow_empty: bool = False,
                   first: int = 0) -> Iterator[str]:
-    """Yield each text in turn after checking it; bad items raise with their index.
+    """Yield each text in turn after checking it.
 
-    Parameters: documents, any iterable of str (list, generator, Series); name, the caller's
-    argument; allow_empty, whether zero documents are allowed (``transform`` and ``encode``: yes,
-    ``fit``: no); first, the index of the first one. The container is checked before the first item
-    is drawn. Raises TypeError (container or item is not text), ValueError (no documents, a lone
-    surrogate).
+    Parameters
+    ----------
+    documents : iterable of str (list, generator, Series)
+        Looked at before the first item is drawn.
+    name : str, default "documents"
+        The caller's argument.
+    allow_empty : bool, default False
+        Whether there may be none: for ``transform`` and ``encode``, not for ``fit``.
+    first : int, default 0
+        Index of the first one.
+
+    Returns
+    -------
+    iterator of str
+
+    Raises
+    ------
+    TypeError
+        Container or item is not text; the item's index is named.
+    ValueError
+        No documents, a lone surrogate.
     """
     _check_container(name, documents, "str")
 
@@ -94,10 +110,23 @@ def checked_texts(documents: Iterable[str], *, name: str = "documents", allow_em
 
 def checked_batches(documents: Iterable[str], *, name: str = "documents", allow_empty: bool = False,
                     size: int = 256) -> Iterator[list[str]]:
-    """Yield the texts in lists of ``size``, checked as `checked_texts` does, but many at a time:
-    for what reads millions.
+    """Yield texts in lists, checked as by `checked_texts`, but many at a time, for millions.
 
-    Raises as `checked_texts`, with the index of the first bad text.
+    Parameters
+    ----------
+    documents, name, allow_empty
+        As in `checked_texts`.
+    size : int, default 256
+        Texts in a list.
+
+    Returns
+    -------
+    iterator of lists of str
+
+    Raises
+    ------
+    TypeError, ValueError
+        With the index of the first bad text.
     """
     _check_container(name, documents, "str")
 
@@ -123,11 +152,24 @@ def checked_batches(documents: Iterable[str], *, name: str = "documents", allow_
 
 def checked_token_lists(documents: Iterable[Iterable[str]], *,
                         name: str = "documents") -> Iterator[list[str]]:
-    """Yield each token list in turn after checking it; the counterpart of `checked_texts` for
-    `Corpus.from_tokens`.
+    """Yield each token list in turn after checking it, for `Corpus.from_tokens`.
 
-    Raises TypeError (container, a text where tokens are expected, a token that is no str),
-    ValueError (no documents, an empty token).
+    Parameters
+    ----------
+    documents : iterable of iterables of str
+    name : str, default "documents"
+        The caller's argument.
+
+    Returns
+    -------
+    iterator of lists of str
+
+    Raises
+    ------
+    TypeError
+        Container, a text where tokens are expected, a token that is no str.
+    ValueError
+        No documents, an empty token.
     """
     _check_container(name, documents, "token lists")
 

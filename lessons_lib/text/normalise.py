@@ -17,12 +17,38 @@ FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
 
 def checked_form(form: str | None, *, name: str = "normalise") -> str | None:
-    """Return the name of a normal form, or None. Raises ValueError with the allowed names."""
+    """Check the name of a normal form.
+
+    Parameters
+    ----------
+    form : str or None
+    name : str, default "normalise"
+        The caller's argument.
+
+    Returns
+    -------
+    str or None
+
+    Raises
+    ------
+    ValueError
+        With the allowed names.
+    """
     return None if form is None else check_choice(name, form, FORMS)
 
 
 def check_text(name: str, word: str) -> None:
-    """Refuse a word of a setting that holds a lone surrogate, which no text has, by ValueError."""
+    """Refuse a word of a setting that holds a lone surrogate, which no text has.
+
+    Parameters
+    ----------
+    name, word : str
+        The argument and its value.
+
+    Raises
+    ------
+    ValueError
+    """
     if not word.isascii() and any("\ud800" <= c <= "\udfff" for c in word):
         raise ValueError(f"{name}={shown(word)} has a lone surrogate, which is not text; drop it, "
                          "or read its source as UTF-8")

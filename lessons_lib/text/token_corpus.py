@@ -116,6 +116,10 @@ class TokenCorpus:
         ----------
         i : int, from -n_documents to n_documents - 1
 
+        Returns
+        -------
+        list of str
+
         Raises
         ------
         TypeError, ValueError
