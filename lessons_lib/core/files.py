@@ -61,10 +61,10 @@ def fingerprint(offsets: np.ndarray, *numbers: np.ndarray) -> str:
     -------
     str
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for array, kind in ((offsets, np.int64), *((array, np.int32) for array in numbers)):
-        found.update(np.ascontiguousarray(array, dtype=kind).data)
-    return found.hexdigest()
+        digest.update(np.ascontiguousarray(array, dtype=kind).data)
+    return digest.hexdigest()
 
 
 def existing_path(path: str | os.PathLike) -> Path:

@@ -149,8 +149,8 @@ def _checked_file(folder: Path, entry: dict[str, Any]) -> Path:
     if size != entry["bytes"]:
         raise DamagedFile(f"{file} was cut or extended: {size:,} bytes found, {entry['bytes']:,} "
                           "expected. Save it again")
-    if (found := sha256(file)) != entry["sha256"]:
-        raise DamagedFile(f"{file} was changed or damaged: checksum {found[:12]}…, expected "
+    if (digest := sha256(file)) != entry["sha256"]:
+        raise DamagedFile(f"{file} was changed or damaged: checksum {digest[:12]}…, expected "
                           f"{entry['sha256'][:12]}…. Save it again")
     return file
 

@@ -35,7 +35,7 @@ class Directions:
 class SecondMoment:
     """XᵀX of vectors that come in blocks; products are taken in ``dtype`` and added up in float64.
 
-    Parameters: dim, numbers per vector; size, about how large those numbers are: squares of very
+    Parameters: dim, columns of a vector; size, about how large those numbers are: squares of very
     large or small ones would leave float32.
     """
 

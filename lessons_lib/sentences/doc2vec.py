@@ -357,11 +357,9 @@ class Doc2Vec(WindowMethod):
         if not isinstance(texts, Corpus):
             return encode(texts, inference, tokenizer=self.tokenizer, threads=self.threads,
                           batch_size=batch_size, progress=progress, label=self.name)
-        found = [np.empty((0, inference.dim), np.float32)], [np.empty(0, np.int64)]
-        for vectors, known in inference.of_corpus(texts):
-            found[0].append(vectors)
-            found[1].append(known)
-        vectors, known = map(np.concatenate, found)
+        parts = [(np.empty((0, inference.dim), np.float32), np.empty(0, np.int64)),
+                 *inference.of_corpus(texts)]
+        vectors, known = map(np.concatenate, zip(*parts, strict=True))
         empty = np.flatnonzero(known == 0)
         if len(empty):
             warn_data(f"{len(empty)} of {len(known)} documents have no word with a vector (first: "

@@ -1,7 +1,7 @@
 """What is checked of every file of vectors, whatever its format: what lies under the name, what its
 header promises, which words come twice.
 
-Files of vectors come from strangers. A file is known by its first bytes, never by its name; what it
+Files of vectors come from anywhere. A file is known by its first bytes, never by its name; what it
 promises is held against its size before memory is taken. Used by the readers of lesson
 ``04_word2vec``.
 """

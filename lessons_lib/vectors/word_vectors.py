@@ -1,6 +1,6 @@
 """Words and their vectors: who is near whom, what completes an analogy, which word does not belong.
 
-Everything is asked by cosine, the angle between two vectors whatever their lengths; a zero vector
+Everything is asked by cosine, the angle between two vectors whatever their norms; a zero vector
 has cosine 0 with every other. Nothing is kept between two questions, so a vector that was changed
 counts at once. Taught in lesson ``04_word2vec``.
 """
@@ -56,10 +56,10 @@ def _checked_matrix(matrix: Any, *, columns: int | None = None) -> np.ndarray:
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
-    """Rows scaled to length 1, float64; a zero row stays zero."""
+    """Rows scaled to norm 1, float64; a zero row stays zero."""
     rows = rows.astype(np.float64)
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths != 0)
+    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.divide(rows, norms, out=np.zeros_like(rows), where=norms != 0)
 
 
 class WordVectors:
