@@ -62,10 +62,8 @@ def _accelerator() -> str:
     return "mps: Apple GPU" if torch.backends.mps.is_available() else "none"
 
 
-def device_report(
-    *, packages: tuple[str,
-                       ...] = ("torch", "numpy", "scipy", "scikit-learn", "gensim", "transformers")
-) -> DeviceReport:
+def device_report(*, packages: tuple[str, ...] = (
+        "torch", "numpy", "scipy", "scikit-learn", "gensim", "transformers")) -> DeviceReport:
     """Ask the machine, in about two seconds where Torch was not imported before.
 
     Parameters

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 
 from .checks import shown
 
-__all__ = ["MAX_TOKEN_CHARS", "checked_batches", "checked_texts", "checked_token_lists"]
+__all__ = ["MAX_TOKEN_CHARS", "check_encodable", "checked_batches", "checked_texts",
+           "checked_token_lists"]
 
 MAX_TOKEN_CHARS = 100_000
 
@@ -52,10 +53,11 @@ def _wrong_text(name: str, i: int, item: object) -> TypeError:
                      f"for d in {name} if isinstance(d, str)]")
 
 
-def _check_encodable(here: str, text: str) -> None:
-    """Refuse a lone surrogate: no file and no other program can hold it."""
+def check_encodable(here: str, text: str) -> None:
+    """Refuse a lone surrogate, by ValueError: no file and no other program can hold it."""
     try:
-        text.encode("utf-8")
+        if not text.isascii():
+            text.encode("utf-8")
     except UnicodeEncodeError as error:
         code = f"U+{ord(text[error.start]):04X}"
         raise ValueError(f"{here} has a lone surrogate {code} at character {error.start}, which is "
@@ -98,8 +100,8 @@ def checked_texts(documents: Iterable[str], *, name: str = "documents", allow_em
                 if not isinstance(item, str):
                     raise _wrong_text(name, i, item)
                 item = str(item)
-            if not item.isascii():
-                _check_encodable(f"{name}[{i}]", item)
+            if not item.isascii():               # before its name is made, which takes longer
+                check_encodable(f"{name}[{i}]", item)
             n = i + 1
             yield item
         if n == 0 and not allow_empty:
@@ -189,7 +191,7 @@ def checked_token_lists(documents: Iterable[Iterable[str]], *,
                     raise ValueError(f"{name}[{i}][{j}] is an empty token; expected a str with >= "
                                      "1 character. Drop it: [t for t in tokens if t]")
                 if not token.isascii():
-                    _check_encodable(f"{name}[{i}][{j}]", token)
+                    check_encodable(f"{name}[{i}][{j}]", token)
             n = i + 1
             yield tokens
         if n == 0:

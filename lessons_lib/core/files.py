@@ -91,8 +91,8 @@ def existing_path(path: str | os.PathLike) -> Path:
     parent = absolute.parent
     while not parent.exists():
         parent = parent.parent
-    near = nearest_name(absolute.name,
-                        [p.name for p in parent.iterdir()]) if parent == absolute.parent else None
+    beside = [p.name for p in parent.iterdir()] if parent == absolute.parent else []
+    near = nearest_name(absolute.name, beside)
     hint = f"nearest name: {parent / near}" if near else f"the folder that exists: {parent}"
     raise FileNotFoundError(f"{absolute} does not exist; {hint}")
 
@@ -107,8 +107,10 @@ def _sweep(folder: Path) -> None:
     for entry in folder.glob(".tmp-*"):
         pid = entry.name.split("-")[1]
         if not (pid.isdigit() and process_lives(int(pid))):
-            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(
-                missing_ok=True)
+            if entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
 
 
 def _temporary(path: Path) -> Path:
@@ -231,9 +233,8 @@ def write_json(path: str | os.PathLike, value: Any) -> None:
     path : str or path
     value : object for JSON
     """
-    write_text(
-        path,
-        json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")
 
 
 def read_json(path: str | os.PathLike, *, max_bytes: int = 50_000_000) -> Any:

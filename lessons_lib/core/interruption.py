@@ -36,9 +36,8 @@ def asked_to_stop() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         asked.set()
 
-    before = {
-        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    before = {number: signal.signal(number, on_signal)
+              for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield asked
     finally:

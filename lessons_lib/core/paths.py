@@ -21,9 +21,8 @@ def _from_environment(variable: str, default: Path) -> Path:
     try:
         return Path(value).expanduser().resolve() if value else default
     except RuntimeError as error:               # links in a circle, or a user that there is not
-        raise ValueError(
-            f"{variable}={value[:60]!r} leads nowhere: {error}. Set it to a folder"
-        ) from error
+        raise ValueError(f"{variable}={value[:60]!r} leads nowhere: {error}. "
+                         "Set it to a folder") from error
 
 
 def cache_folder() -> Path:

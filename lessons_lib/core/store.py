@@ -35,8 +35,8 @@ def _checksum(card: dict[str, Any]) -> str:
 
 
 def save_files(path: str | os.PathLike, kind: str,
-               writers: Mapping[str, Callable[[IO[bytes]], object]], content: dict[str,
-                                                                                   Any]) -> None:
+               writers: Mapping[str, Callable[[IO[bytes]], object]],
+               content: dict[str, Any]) -> None:
     """Write a folder of files that change together.
 
     Parameters
@@ -94,8 +94,7 @@ def _named_by_card(folder: Path) -> set[str]:
 
 def _remove_former(folder: Path, current: set[str]) -> None:
     """Remove the data files of former versions, and those of writers that died; another living
-    writer's stay.
-    """
+    writer's stay."""
     for file in folder.iterdir():
         ours = re.fullmatch(r"[\w.]+-(?:[0-9a-f]{12}|draft)-(\d+)\.\w+", file.name)
         if ours and file.name not in current and (int(ours[1]) == os.getpid()

@@ -24,8 +24,7 @@ _NOTHING = 1e-12                                 # below this one it is rounding
 class Directions:
     """``components``: (m, dim) float64, orthonormal, the strongest first, the largest number of
     each positive. ``singular_values``: (m,) float64. ``rank``: how many different directions the
-    vectors span, as far as it was looked at: at most m + 1.
-    """
+    vectors span, as far as it was looked at: at most m + 1."""
 
     components: np.ndarray
     singular_values: np.ndarray

@@ -28,8 +28,7 @@ _STEP = np.uint64(0xD1342543DE82EF95)
 
 def document_numbers(words: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """A number for each document that follows from its words and their order: (d,) uint64, 0 for no
-    words.
-    """
+    words."""
     from ..kernels.window_update.draws import mixed_numbers
 
     places = (np.arange(len(words), dtype=np.uint64) -
@@ -40,16 +39,14 @@ def document_numbers(words: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def start_rows(numbers: np.ndarray, dim: int, seed: int) -> np.ndarray:
-    """Start vectors (d, dim) float32, uniform within ``REACH`` by dim to both sides of 0, drawn by
-    the documents' numbers.
-    """
+    """Start vectors (d, dim) float32, uniform within ``REACH`` / dim of 0, drawn by the documents'
+    numbers."""
     from ..kernels.window_update.draws import GOLDEN, mixed_numbers
 
-    x = mixed_numbers(
-        mixed_numbers(numbers + np.uint64(seed))[:, None] +
-        np.arange(1, dim + 1, dtype=np.uint64) * np.uint64(GOLDEN))
-    return (((x >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24) - np.float32(0.5)) *
-            np.float32(2 * REACH / dim))
+    columns = np.arange(1, dim + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+    x = mixed_numbers(mixed_numbers(numbers + np.uint64(seed))[:, None] + columns)
+    uniform = (x >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24) - np.float32(0.5)
+    return uniform * np.float32(2 * REACH / dim)
 
 
 @dataclass(frozen=True)
@@ -82,8 +79,7 @@ class Inference(Pooling):
         result = new.documents[:, : self.vectors.dim].numpy().copy()
         result[sizes == 0] = 0.0
         if not np.abs(result).max(initial=0.0) < LARGEST:  # NaN is not smaller, either
-            raise TrainingDiverged("inference diverged: a coordinate reached "
+            raise TrainingDiverged(f"inference diverged: a coordinate reached "
                                    f"{np.abs(result).max():g}. The model is as it was. Use a "
-                                   "smaller rate: "
-                                   f"learning_rate={self.rate / 10:.3g}, or 0.025")
+                                   f"smaller rate: learning_rate={self.rate / 10:.3g}, or 0.025")
         return result, sizes

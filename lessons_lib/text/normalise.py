@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 
 from ..core import check_choice, shown
+from ..core.documents import check_encodable
 
 __all__ = ["FORMS", "check_text", "checked_form", "normalise"]
 
@@ -49,9 +50,7 @@ def check_text(name: str, word: str) -> None:
     ------
     ValueError
     """
-    if not word.isascii() and any("\ud800" <= c <= "\udfff" for c in word):
-        raise ValueError(f"{name}={shown(word)} has a lone surrogate, which is not text; drop it, "
-                         "or read its source as UTF-8")
+    check_encodable(f"{name}={shown(word)}", word)
 
 
 def normalise(text: str, form: str | None = "NFC") -> str:

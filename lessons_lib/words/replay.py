@@ -23,8 +23,7 @@ OBJECTIVES = ("negative_sampling", "hierarchical_softmax")
 
 class Window(NamedTuple):
     """One step of training: input rows ``contexts`` (m,) and output rows ``outputs`` (k,) int32,
-    which should say ``labels`` (k,) float32, 1 or 0.
-    """
+    which should say ``labels`` (k,) float32, 1 or 0."""
 
     contexts: np.ndarray
     outputs: np.ndarray
