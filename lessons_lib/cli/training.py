@@ -31,7 +31,7 @@ def read_texts(sources: Iterable[str], *, encoding: str = "utf-8") -> Iterator[s
     file nor a dataset), ValueError (a dataset without texts), DataMissing.
     """
     from ..datasets import dataset_names, load
-    from ..text.lines import line_batches
+    from ..text.corpus import line_batches
 
     def lines(path: Path) -> Iterator[str]:
         return (line for batch in line_batches(path, encoding=encoding) for line in batch)

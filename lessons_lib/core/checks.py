@@ -24,7 +24,18 @@ __all__ = ["check_array", "check_choice", "check_float", "check_int", "check_see
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """``repr`` of a value, cut to ``limit`` characters."""
+    """``repr`` of a value, cut.
+
+    Parameters
+    ----------
+    value : object
+    limit : int, default 60
+        Characters that are kept.
+
+    Returns
+    -------
+    str
+    """
     if isinstance(value, (str, bytes)) and len(value) > limit:
         value = value[:limit]
     text = repr(value)
@@ -32,16 +43,40 @@ def shown(value: object, limit: int = 60) -> str:
 
 
 def nearest_name(name: object, allowed: Iterable[str]) -> str | None:
-    """The allowed name that looks most like ``name``, or None when none comes near."""
+    """The allowed name that looks most like another.
+
+    Parameters
+    ----------
+    name : object
+    allowed : iterable of str
+
+    Returns
+    -------
+    str or None
+        None where none comes near.
+    """
     close = difflib.get_close_matches(str(name), list(allowed), n=1, cutoff=0.5)
     return close[0] if close else None
 
 
 def check_int(name: str, value: object, *, low: int = 1, high: int | None = None) -> int:
-    """Return ``value`` as an int in [low, high].
+    """Check for an integer in [low, high].
 
-    Raises TypeError for anything but an integer (``True`` and ``2.0`` included), ValueError outside
-    the range.
+    Parameters
+    ----------
+    name, value : the argument
+    low, high : int, default 1 and None (no limit)
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError
+        Anything but an integer, ``True`` and ``2.0`` included.
+    ValueError
+        Outside the range.
     """
     allowed = f"int >= {low}" if high is None else f"int in [{low}, {high}]"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
@@ -52,18 +87,42 @@ def check_int(name: str, value: object, *, low: int = 1, high: int | None = None
 
 
 def check_seed(value: object) -> int:
-    """Return a seed: an int >= 0.
+    """Check for a seed.
 
-    Raises TypeError or ValueError; ``None`` is refused, so that every run can be repeated.
+    Parameters
+    ----------
+    value : int >= 0
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError, ValueError
+        ``None`` too, so that every run can be repeated.
     """
     return check_int("seed", value, low=0)
 
 
 def check_float(name: str, value: object, *, low: float = -math.inf, high: float = math.inf,
                 open_low: bool = False) -> float:
-    """Return ``value`` as a finite float in [low, high], or in (low, high] with ``open_low``.
+    """Check for a finite number in [low, high].
 
-    Raises TypeError or ValueError.
+    Parameters
+    ----------
+    name, value : the argument
+    low, high : float, default -inf and inf
+    open_low : bool, default False
+        Whether ``low`` itself is refused.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
     """
     allowed = ("a finite number"
                if low == -math.inf
@@ -82,9 +141,21 @@ def check_float(name: str, value: object, *, low: float = -math.inf, high: float
 
 
 def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:
-    """Return ``value`` if it is one of the allowed names.
+    """Check for one of some names.
 
-    Raises ValueError with the nearest name and all of them.
+    Parameters
+    ----------
+    name, value : the argument
+    allowed : iterable of str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        With the nearest name and all of them.
     """
     names = list(allowed)
     if isinstance(value, str) and value in names:
@@ -96,7 +167,18 @@ def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:
 
 
 def unknown_keyword(owner: str, given: str, allowed: Iterable[str]) -> TypeError:
-    """The error for a keyword that ``owner`` does not have, with the nearest one that it has."""
+    """The error for a keyword that there is not, with the nearest one that there is.
+
+    Parameters
+    ----------
+    owner, given : str
+        The class or function, and the keyword.
+    allowed : iterable of str
+
+    Returns
+    -------
+    TypeError
+    """
     names = list(allowed)
     synonyms = {
         "size": "dim", "vector_size": "dim", "n_components": "dim", "random_state": "seed",
@@ -110,7 +192,14 @@ def unknown_keyword(owner: str, given: str, allowed: Iterable[str]) -> TypeError
 
 
 def warn_data(message: str, *, stacklevel: int = 3) -> None:
-    """Emit one DataWarning."""
+    """Emit one DataWarning.
+
+    Parameters
+    ----------
+    message : str
+    stacklevel : int, default 3
+        Frames up to the caller who is told.
+    """
     warnings.warn(message, DataWarning, stacklevel=stacklevel + 1)
 
 
@@ -119,11 +208,26 @@ def warn_data(message: str, *, stacklevel: int = 3) -> None:
 
 def check_array(name: str, value: object, *, ndim: int = 2, columns: int | None = None,
                 min_rows: int = 0) -> np.ndarray:
-    """Return a finite float array with ``ndim`` axes; the input is never written.
+    """Check for a finite float array; the input is never written.
 
-    Integers and booleans become float64, other float types are kept. Raises TypeError for objects,
-    strings and complex numbers, ValueError for a wrong number of axes, columns or rows, and for NaN
-    or infinity (first row and number of bad rows).
+    Parameters
+    ----------
+    name, value : the argument
+    ndim : int, default 2
+    columns : int, optional
+    min_rows : int, default 0
+
+    Returns
+    -------
+    array of floats
+        Integers and booleans as float64, other floats as they are.
+
+    Raises
+    ------
+    TypeError
+        Objects, strings, complex numbers.
+    ValueError
+        Other axes, columns or rows; NaN or infinity, with the first row and how many.
     """
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":

@@ -19,19 +19,12 @@ __all__ = ["compiled"]
 def _notice_no_cache() -> None:
     logging.getLogger("lessons_lib").warning(
         "compiled loops cannot be cached (no folder can be written); compiled at each start. "
-        "NUMBA_CACHE_DIR names another folder"
-    )
+        "NUMBA_CACHE_DIR names another folder")
 
 
-def compiled(
-    function: Callable | None = None,
-    *,
-    reorder: bool = False,
-    inner: bool = False,
-    inline: bool = False,
-) -> Callable:
-    """Compile a function of arrays and numbers at its first call; it runs without the interpreter's
-    lock.
+def compiled(function: Callable | None = None, *, reorder: bool = False, inner: bool = False,
+             inline: bool = False) -> Callable:
+    """Compile a function of arrays and numbers at its first call; it runs without Python's lock.
 
     ``inner``: only compiled functions call it, so no way in from Python is made, which compiles
     sooner; ``inline``: it is copied into them instead.
@@ -47,20 +40,14 @@ def compiled(
     fastmath = {"reassoc", "contract", "nsz", "arcp"} if reorder else False
     options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     if inner or inline:
-        return numba.njit(
-            **options,
-            inline="always" if inline else "never",
-            no_cpython_wrapper=inner,
-            no_cfunc_wrapper=inner,
-        )(function)
+        return numba.njit(**options, inline="always" if inline else "never",
+                          no_cpython_wrapper=inner, no_cfunc_wrapper=inner)(function)
     from .compiled_cache import OverloadCache
 
     dispatcher = numba.njit(**options)(function)
-    try:
-        dispatcher._cache = OverloadCache(
-            function
-        )  # Numba's own would mix up files that two processes write
-    except RuntimeError as error:  # Numba found no folder that it may write
+    try:                                       # Numba's own mixes up files of two processes
+        dispatcher._cache = OverloadCache(function)
+    except RuntimeError as error:              # Numba found no folder that it may write
         if "cannot cache" not in str(error):
             raise
         _notice_no_cache()

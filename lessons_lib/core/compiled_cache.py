@@ -48,12 +48,12 @@ _ELSEWHERE = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DEBUG_CACHE")
 def _read(path: Path, modified: int, size: int) -> tuple[bytes, tuple[Path, ...]]:
     """Hash of a module, and the modules of ours that it imports from; read again when the file
     changes."""
-    text, found = path.read_text("utf-8"), []
+    text, names = path.read_text("utf-8"), []
     for dots, module in _IMPORT.findall(text) if path.parent != Path(__file__).parent else ():
         if dots or module.startswith(f"{PACKAGE.name}."):
             base = path.parents[len(dots) - 1] if dots else PACKAGE.parent
-            found.append(base.joinpath(*module.split(".")).with_suffix(".py"))
-    return hashlib.sha256(text.encode()).digest(), tuple(found)
+            names.append(base.joinpath(*module.split(".")).with_suffix(".py"))
+    return hashlib.sha256(text.encode()).digest(), tuple(names)
 
 
 def sources(path: Path) -> dict[Path, bytes]:
@@ -63,17 +63,17 @@ def sources(path: Path) -> dict[Path, bytes]:
     files. What a room hands on (``from ..core import …``) is not followed, nor what is imported in
     ``core``: no loop and no constant comes that way.
     """
-    found: dict[Path, bytes] = {}
+    hashes: dict[Path, bytes] = {}
     new = {path}
     while new:
         imported: set[Path] = set()
         for each in new:
             with contextlib.suppress(OSError):  # a cell of a notebook, or a room
                 stat = each.stat()
-                found[each], more = _read(each, stat.st_mtime_ns, stat.st_size)
+                hashes[each], more = _read(each, stat.st_mtime_ns, stat.st_size)
                 imported.update(more)
-        new = imported - found.keys() - new
-    return found
+        new = imported - hashes.keys() - new
+    return hashes
 
 
 @functools.cache
@@ -104,7 +104,7 @@ def _settings() -> list[str]:
 
 
 class _Files:
-    """What Numba takes for its index: files in a folder, found by a key that is written in them."""
+    """What Numba takes for its index: files in a folder, names by a key that is written in them."""
     def __init__(self, folder: str, name: str):
         self._folder, self._name = Path(folder), name
 

@@ -25,8 +25,15 @@ __all__ = ["DeviceReport", "available_cores", "device_report", "torch_device"]
 
 @dataclass(frozen=True)
 class DeviceReport:
-    """One machine: ``cores`` usable by this process, ``memory_gb`` in all (10^9 bytes),
-    ``accelerator`` ("none" without one).
+    """One machine.
+
+    Parameters
+    ----------
+    system, python : str
+    cores : int, usable by this process
+    memory_gb : float, in all, of 10^9 bytes
+    accelerator : str, "none" without one
+    versions : dict of str
     """
 
     system: str
@@ -38,8 +45,11 @@ class DeviceReport:
 
 
 def available_cores() -> int:
-    """Processor cores this process may use (containers and class hubs often grant fewer than the
-    machine has).
+    """Processor cores this process may use; containers and hubs often grant fewer than there are.
+
+    Returns
+    -------
+    int
     """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -52,11 +62,19 @@ def _accelerator() -> str:
     return "mps: Apple GPU" if torch.backends.mps.is_available() else "none"
 
 
-def device_report(
-    *, packages: tuple[str,
-                       ...] = ("torch", "numpy", "scipy", "scikit-learn", "gensim", "transformers")
-) -> DeviceReport:
-    """Ask the machine. Takes about two seconds where Torch was not imported before."""
+def device_report(*, packages: tuple[str, ...] = (
+        "torch", "numpy", "scipy", "scikit-learn", "gensim", "transformers")) -> DeviceReport:
+    """Ask the machine, in about two seconds where Torch was not imported before.
+
+    Parameters
+    ----------
+    packages : tuple of str
+        Those whose versions are reported.
+
+    Returns
+    -------
+    DeviceReport
+    """
     import psutil
 
     versions = {}
@@ -71,9 +89,19 @@ def device_report(
 
 
 def torch_device(name: str) -> torch.device:
-    """The device of "auto" (a GPU where there is one), "cpu" or "cuda".
+    """The device of a name.
 
-    Raises ValueError, BackendUnavailable.
+    Parameters
+    ----------
+    name : "auto" (a GPU where there is one), "cpu" or "cuda"
+
+    Returns
+    -------
+    torch.device
+
+    Raises
+    ------
+    ValueError, BackendUnavailable
     """
     import torch
 

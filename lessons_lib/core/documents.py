@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 
 from .checks import shown
 
-__all__ = ["MAX_TOKEN_CHARS", "checked_batches", "checked_texts", "checked_token_lists"]
+__all__ = ["MAX_TOKEN_CHARS", "check_encodable", "checked_batches", "checked_texts",
+           "checked_token_lists"]
 
 MAX_TOKEN_CHARS = 100_000
 
@@ -52,10 +53,11 @@ def _wrong_text(name: str, i: int, item: object) -> TypeError:
                      f"for d in {name} if isinstance(d, str)]")
 
 
-def _check_encodable(here: str, text: str) -> None:
-    """Refuse a lone surrogate: no file and no other program can hold it."""
+def check_encodable(here: str, text: str) -> None:
+    """Refuse a lone surrogate, by ValueError: no file and no other program can hold it."""
     try:
-        text.encode("utf-8")
+        if not text.isascii():
+            text.encode("utf-8")
     except UnicodeEncodeError as error:
         code = f"U+{ord(text[error.start]):04X}"
         raise ValueError(f"{here} has a lone surrogate {code} at character {error.start}, which is "
@@ -65,13 +67,29 @@ def _check_encodable(here: str, text: str) -> None:
 
 def checked_texts(documents: Iterable[str], *, name: str = "documents", allow_empty: bool = False,
                   first: int = 0) -> Iterator[str]:
-    """Yield each text in turn after checking it; bad items raise with their index.
+    """Yield each text in turn after checking it.
 
-    Parameters: documents, any iterable of str (list, generator, Series); name, the caller's
-    argument; allow_empty, whether zero documents are allowed (``transform`` and ``encode``: yes,
-    ``fit``: no); first, the index of the first one. The container is checked before the first item
-    is drawn. Raises TypeError (container or item is not text), ValueError (no documents, a lone
-    surrogate).
+    Parameters
+    ----------
+    documents : iterable of str (list, generator, Series)
+        Looked at before the first item is drawn.
+    name : str, default "documents"
+        The caller's argument.
+    allow_empty : bool, default False
+        Whether there may be none: for ``transform`` and ``encode``, not for ``fit``.
+    first : int, default 0
+        Index of the first one.
+
+    Returns
+    -------
+    iterator of str
+
+    Raises
+    ------
+    TypeError
+        Container or item is not text; the item's index is named.
+    ValueError
+        No documents, a lone surrogate.
     """
     _check_container(name, documents, "str")
 
@@ -82,8 +100,8 @@ def checked_texts(documents: Iterable[str], *, name: str = "documents", allow_em
                 if not isinstance(item, str):
                     raise _wrong_text(name, i, item)
                 item = str(item)
-            if not item.isascii():
-                _check_encodable(f"{name}[{i}]", item)
+            if not item.isascii():               # before its name is made, which takes longer
+                check_encodable(f"{name}[{i}]", item)
             n = i + 1
             yield item
         if n == 0 and not allow_empty:
@@ -94,10 +112,23 @@ def checked_texts(documents: Iterable[str], *, name: str = "documents", allow_em
 
 def checked_batches(documents: Iterable[str], *, name: str = "documents", allow_empty: bool = False,
                     size: int = 256) -> Iterator[list[str]]:
-    """Yield the texts in lists of ``size``, checked as `checked_texts` does, but many at a time:
-    for what reads millions.
+    """Yield texts in lists, checked as by `checked_texts`, but many at a time, for millions.
 
-    Raises as `checked_texts`, with the index of the first bad text.
+    Parameters
+    ----------
+    documents, name, allow_empty
+        As in `checked_texts`.
+    size : int, default 256
+        Texts in a list.
+
+    Returns
+    -------
+    iterator of lists of str
+
+    Raises
+    ------
+    TypeError, ValueError
+        With the index of the first bad text.
     """
     _check_container(name, documents, "str")
 
@@ -123,11 +154,24 @@ def checked_batches(documents: Iterable[str], *, name: str = "documents", allow_
 
 def checked_token_lists(documents: Iterable[Iterable[str]], *,
                         name: str = "documents") -> Iterator[list[str]]:
-    """Yield each token list in turn after checking it; the counterpart of `checked_texts` for
-    `Corpus.from_tokens`.
+    """Yield each token list in turn after checking it, for `Corpus.from_tokens`.
 
-    Raises TypeError (container, a text where tokens are expected, a token that is no str),
-    ValueError (no documents, an empty token).
+    Parameters
+    ----------
+    documents : iterable of iterables of str
+    name : str, default "documents"
+        The caller's argument.
+
+    Returns
+    -------
+    iterator of lists of str
+
+    Raises
+    ------
+    TypeError
+        Container, a text where tokens are expected, a token that is no str.
+    ValueError
+        No documents, an empty token.
     """
     _check_container(name, documents, "token lists")
 
@@ -147,7 +191,7 @@ def checked_token_lists(documents: Iterable[Iterable[str]], *,
                     raise ValueError(f"{name}[{i}][{j}] is an empty token; expected a str with >= "
                                      "1 character. Drop it: [t for t in tokens if t]")
                 if not token.isascii():
-                    _check_encodable(f"{name}[{i}][{j}]", token)
+                    check_encodable(f"{name}[{i}][{j}]", token)
             n = i + 1
             yield tokens
         if n == 0:

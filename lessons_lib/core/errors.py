@@ -45,8 +45,7 @@ class BackendUnavailable(RuntimeError):
 
 class ProgramFailed(RuntimeError):
     """A program that was started for a task ended without its result; the message has its last
-    words.
-    """
+    words."""
 
 
 class TrainingDiverged(FloatingPointError):

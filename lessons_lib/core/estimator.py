@@ -36,7 +36,19 @@ class Encoder(Protocol):
     def dim(self) -> int: ...
 
     def encode(self, texts: Sequence[str], *, batch_size: int = ...,
-               progress: bool = ...) -> np.ndarray: ...
+               progress: bool = ...) -> np.ndarray:
+        """Vectors of texts.
+
+        Parameters
+        ----------
+        texts : sequence of str
+        batch_size : int
+        progress : bool
+
+        Returns
+        -------
+        (n, dim) float32
+        """
 
 
 class Estimator:

@@ -29,7 +29,18 @@ __all__ = [
 
 
 def sha256(path: Path, *, block: int = 1 << 20) -> str:
-    """Hex digest of a file's bytes, read in blocks."""
+    """Hex digest of a file's bytes.
+
+    Parameters
+    ----------
+    path : path
+    block : int, default 1 MiB
+        Bytes read at a time.
+
+    Returns
+    -------
+    str
+    """
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while chunk := file.read(block):
@@ -38,17 +49,40 @@ def sha256(path: Path, *, block: int = 1 << 20) -> str:
 
 
 def fingerprint(offsets: np.ndarray, *numbers: np.ndarray) -> str:
-    """The sha256 of documents in their order, by which a method that goes on knows its data again:
-    their offsets, and int32 numbers along them.
+    """The sha256 of documents in order, by which a method that goes on knows its data again.
+
+    Parameters
+    ----------
+    offsets : int array
+        Where documents begin and end.
+    *numbers : int32 arrays along them
+
+    Returns
+    -------
+    str
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for array, kind in ((offsets, np.int64), *((array, np.int32) for array in numbers)):
-        found.update(np.ascontiguousarray(array, dtype=kind).data)
-    return found.hexdigest()
+        digest.update(np.ascontiguousarray(array, dtype=kind).data)
+    return digest.hexdigest()
 
 
 def existing_path(path: str | os.PathLike) -> Path:
-    """The absolute path, or FileNotFoundError that names the nearest existing one."""
+    """The absolute path.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    path
+
+    Raises
+    ------
+    FileNotFoundError
+        Names the nearest existing one.
+    """
     from .checks import nearest_name
 
     absolute = Path(path).expanduser().resolve()
@@ -57,8 +91,8 @@ def existing_path(path: str | os.PathLike) -> Path:
     parent = absolute.parent
     while not parent.exists():
         parent = parent.parent
-    near = nearest_name(absolute.name,
-                        [p.name for p in parent.iterdir()]) if parent == absolute.parent else None
+    beside = [p.name for p in parent.iterdir()] if parent == absolute.parent else []
+    near = nearest_name(absolute.name, beside)
     hint = f"nearest name: {parent / near}" if near else f"the folder that exists: {parent}"
     raise FileNotFoundError(f"{absolute} does not exist; {hint}")
 
@@ -73,8 +107,10 @@ def _sweep(folder: Path) -> None:
     for entry in folder.glob(".tmp-*"):
         pid = entry.name.split("-")[1]
         if not (pid.isdigit() and process_lives(int(pid))):
-            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(
-                missing_ok=True)
+            if entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
 
 
 def _temporary(path: Path) -> Path:
@@ -102,11 +138,23 @@ def _explained(error: OSError, path: Path) -> OSError:
 
 @contextlib.contextmanager
 def atomic_open(path: str | os.PathLike, mode: str = "w", **options: Any) -> Iterator[IO]:
-    """Open a file for writing that appears under its name only when the block ends without an
-    error.
+    """Open a file for writing that appears only when the block ends without an error.
 
-    Parameters: path; mode ``"w"`` (UTF-8, ``\\n`` line ends) or ``"wb"``. Raises OSError with path,
-    free bytes and the variable that moves the folder; the old file stays.
+    Parameters
+    ----------
+    path : str or path
+    mode : "w" (UTF-8, ``\\n`` line ends) or "wb"
+    **options
+        Of ``open``.
+
+    Returns
+    -------
+    context of a file
+
+    Raises
+    ------
+    OSError
+        With path, free bytes and the variable that moves the folder; an older file stays.
     """
     target = Path(path)
     if mode == "w":
@@ -132,11 +180,20 @@ def atomic_open(path: str | os.PathLike, mode: str = "w", **options: Any) -> Ite
 
 @contextlib.contextmanager
 def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
-    """Yield an empty folder to fill; it appears as ``path`` by one rename when the block ends
-    without an error.
+    """An empty folder to fill; it appears by one rename when the block ends without an error.
 
-    Raises FileExistsError when ``path`` exists: a folder cannot be replaced in one step on every
-    system.
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    context of the folder to write into
+
+    Raises
+    ------
+    FileExistsError
+        ``path`` exists: a folder cannot be replaced in one step on every system.
     """
     target = Path(path)
     if target.exists():
@@ -157,22 +214,45 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
-    """Write UTF-8 text atomically, with ``\\n`` line ends on every system."""
+    """Write UTF-8 text atomically, with ``\\n`` line ends on every system.
+
+    Parameters
+    ----------
+    path : str or path
+    text : str
+    """
     with atomic_open(path) as file:
         file.write(text)
 
 
 def write_json(path: str | os.PathLike, value: Any) -> None:
-    """Write JSON atomically: sorted keys, indented, no NaN."""
-    write_text(
-        path,
-        json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
+    """Write JSON atomically: sorted keys, indented, no NaN.
+
+    Parameters
+    ----------
+    path : str or path
+    value : object for JSON
+    """
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")
 
 
 def read_json(path: str | os.PathLike, *, max_bytes: int = 50_000_000) -> Any:
-    """Read JSON of at most ``max_bytes``.
+    """Read JSON.
 
-    Raises FileNotFoundError or DamagedFile with path and position.
+    Parameters
+    ----------
+    path : str or path
+    max_bytes : int, default 50,000,000
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    FileNotFoundError, DamagedFile
+        With path and position.
     """
     file = existing_path(path)
     if not file.is_file() or file.stat().st_size > max_bytes:

@@ -170,12 +170,12 @@ class GradientRun:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Weights, those that were kept, and the moments of the optimizer, by name."""
-        found = {f"{self.prefix}{name}": value for name, value in self.model.state_dict().items()}
-        found |= {f"kept.{name}": value for name, value in self.kept.items()}
+        arrays = {f"{self.prefix}{name}": value for name, value in self.model.state_dict().items()}
+        arrays |= {f"kept.{name}": value for name, value in self.kept.items()}
         for name, parameter in self.model.named_parameters():
             moments = self.optimizer.state.get(parameter, {})
-            found |= {f"optimizer.{key}.{name}": value for key, value in moments.items()}
-        return {name: value.detach().cpu().numpy().copy() for name, value in found.items()}
+            arrays |= {f"optimizer.{key}.{name}": value for key, value in moments.items()}
+        return {name: value.detach().cpu().numpy().copy() for name, value in arrays.items()}
 
     def noted(self) -> dict[str, Any]:
         """The record as JSON; NaN is None there."""

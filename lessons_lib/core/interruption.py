@@ -18,10 +18,13 @@ __all__ = ["asked_to_stop"]
 
 @contextmanager
 def asked_to_stop() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and a polite end of the process set, instead of cutting a step in two; a
-    second Ctrl-C cuts.
+    """An event that Ctrl-C sets, or a polite end of the process, instead of cutting a step in two.
 
-    Outside the main thread, where no signal arrives, it is never set.
+    A second Ctrl-C cuts. Outside the main thread, where no signal arrives, it is never set.
+
+    Returns
+    -------
+    context of a threading.Event
     """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -33,9 +36,8 @@ def asked_to_stop() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         asked.set()
 
-    before = {
-        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    before = {number: signal.signal(number, on_signal)
+              for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield asked
     finally:

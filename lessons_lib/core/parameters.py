@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import inspect
 import math
+import numbers
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
 
 from .checks import check_choice, check_float, check_int, shown, unknown_keyword
 
-__all__ = ["Choice", "Flag", "Float", "Given", "Int", "Packed", "Parameter", "Seed", "make_init",
-           "numpydoc_table", "with_sections"]
+__all__ = ["Choice", "Flag", "Float", "Floats", "Given", "Int", "Packed", "Parameter", "Seed",
+           "make_init", "numpydoc_table", "with_sections"]
 
 REQUIRED = inspect.Parameter.empty
 
@@ -195,6 +196,37 @@ class Packed(Given):
         Raises KeyError, TypeError or ValueError for what cannot be used.
         """
         raise NotImplementedError
+
+
+class Floats(Packed):
+    """One number or more, in their order; ``infinite`` allows inf and -inf, which JSON lacks."""
+
+    def __init__(self, default: Any = REQUIRED, doc: str = "", *, infinite: bool = False,
+                 **options: Any) -> None:
+        what = "float, inf or -inf" if infinite else "float"
+        super().__init__(default, doc, kind=f"sequence of {what}", **options)
+        self.infinite = infinite
+
+    def checked(self, name: str, value: Any) -> tuple[float, ...]:
+        """The numbers as floats."""
+        if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable):
+            kind = type(value).__name__
+            raise TypeError(f"{name}={shown(value)} is {kind}; expected a {self.kind}")
+        items = list(value)
+        if not items:
+            raise ValueError(f"{name}={shown(value)} is empty; expected a {self.kind}")
+        return tuple(float(x) if self.infinite and isinstance(x, numbers.Real) and math.isinf(x)
+                     else check_float(f"{name}[{i}]", x) for i, x in enumerate(items))
+
+    def pack(self, value: tuple[float, ...] | None) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The numbers as texts, which give the same bits again."""
+        return {}, {self.name: None if value is None else [repr(x) for x in value]}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any],
+               sizes: dict[str, int]) -> tuple[float, ...] | None:
+        """The numbers."""
+        texts = extra[self.name]
+        return None if texts is None else tuple(map(float, texts))
 
 
 # --------------------------------------------------------------------- constructor and docstring

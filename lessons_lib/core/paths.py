@@ -21,14 +21,16 @@ def _from_environment(variable: str, default: Path) -> Path:
     try:
         return Path(value).expanduser().resolve() if value else default
     except RuntimeError as error:               # links in a circle, or a user that there is not
-        raise ValueError(
-            f"{variable}={value[:60]!r} leads nowhere: {error}. Set it to a folder"
-        ) from error
+        raise ValueError(f"{variable}={value[:60]!r} leads nowhere: {error}. "
+                         "Set it to a folder") from error
 
 
 def cache_folder() -> Path:
-    """The user's folder for downloads and the leaderboard: ``LESSONS_CACHE``, else the platform's
-    cache folder.
+    """Where downloads and the leaderboard lie: ``LESSONS_CACHE``, else the platform's cache.
+
+    Returns
+    -------
+    path
     """
     import platformdirs
 
@@ -40,10 +42,20 @@ def output_folder() -> Path:
     """Where lessons write: ``LESSONS_OUTPUT``, else ``.output`` in the project.
 
     Committed figures are written by `lessons build` only.
+
+    Returns
+    -------
+    path
     """
     return _from_environment("LESSONS_OUTPUT", PROJECT / ".output")
 
 
 def external_data_folder() -> Path | None:
-    """The folder named by ``LESSONS_DATA``, or None when it is not set."""
+    """The folder named by ``LESSONS_DATA``.
+
+    Returns
+    -------
+    path or None
+        None when it is not set.
+    """
     return _from_environment("LESSONS_DATA", None) if os.environ.get("LESSONS_DATA") else None

@@ -23,12 +23,27 @@ def _in_notebook() -> bool:
 
 def track(items: Iterable[T], *, total: int | None = None, label: str = "", show: bool = True,
           size: Callable[[T], int] | None = None, unit: str = "it", done: int = 0) -> Iterator[T]:
-    """Yield from ``items`` while showing how far along they are.
+    """Yield items while showing how far along they are.
 
-    Parameters: items; total, their number where ``len`` does not tell; label, words before the bar;
-    show, False yields silently; size, how much of the total one item is, where items differ or
-    stand for many things (1 each for None); unit, of that, such as "tokens"; done, how much of the
-    total was done before.
+    Parameters
+    ----------
+    items : iterable
+    total : int, optional
+        Their number where ``len`` does not tell.
+    label : str, default ""
+        Words before the bar.
+    show : bool, default True
+        False yields silently.
+    size : function of an item, optional
+        How much of the total it is; None: 1 each.
+    unit : str, default "it"
+        Of the total, such as "tokens".
+    done : int, default 0
+        How much of the total was done before.
+
+    Returns
+    -------
+    iterator of the items
     """
     if not show:
         return iter(items)

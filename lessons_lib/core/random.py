@@ -14,15 +14,34 @@ __all__ = ["children", "generator"]
 
 
 def generator(seed: int) -> np.random.Generator:
-    """A PCG64 generator for ``seed`` (int >= 0).
+    """A PCG64 generator.
 
-    Raises TypeError or ValueError for any other seed.
+    Parameters
+    ----------
+    seed : int >= 0
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    TypeError, ValueError
     """
     return np.random.Generator(np.random.PCG64(check_seed(seed)))
 
 
 def children(seed: int, n: int) -> list[np.random.Generator]:
-    """``n`` independent generators, one per worker or epoch, the same for every number of threads.
+    """Independent generators, one per worker or epoch, the same for every number of threads.
+
+    Parameters
+    ----------
+    seed : int >= 0
+    n : int >= 1
+
+    Returns
+    -------
+    list of numpy.random.Generator
     """
     sequences = np.random.SeedSequence(check_seed(seed)).spawn(check_int("n", n))
     return [np.random.Generator(np.random.PCG64(sequence)) for sequence in sequences]

@@ -35,14 +35,24 @@ def _checksum(card: dict[str, Any]) -> str:
 
 
 def save_files(path: str | os.PathLike, kind: str,
-               writers: Mapping[str, Callable[[IO[bytes]], object]], content: dict[str,
-                                                                                   Any]) -> None:
+               writers: Mapping[str, Callable[[IO[bytes]], object]],
+               content: dict[str, Any]) -> None:
     """Write a folder of files that change together.
 
-    Parameters: path, the folder; kind, what it holds; writers, for each file name
-    (``"tensors.safetensors"``) a function that writes into the open file it is given; content, JSON
-    kept in the card. Raises OSError when the folder cannot be written; an older version there stays
-    whole.
+    Parameters
+    ----------
+    path : str or path
+    kind : str
+        What the folder holds.
+    writers : mapping from file name to function
+        Writes into the open file it is given; such as ``"tensors.safetensors"``.
+    content : dict for JSON
+        Kept in the card.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be written; an older version there stays whole.
     """
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
@@ -84,8 +94,7 @@ def _named_by_card(folder: Path) -> set[str]:
 
 def _remove_former(folder: Path, current: set[str]) -> None:
     """Remove the data files of former versions, and those of writers that died; another living
-    writer's stay.
-    """
+    writer's stay."""
     for file in folder.iterdir():
         ours = re.fullmatch(r"[\w.]+-(?:[0-9a-f]{12}|draft)-(\d+)\.\w+", file.name)
         if ours and file.name not in current and (int(ours[1]) == os.getpid()
@@ -94,11 +103,25 @@ def _remove_former(folder: Path, current: set[str]) -> None:
 
 
 def load_files(path: str | os.PathLike, kind: str) -> tuple[dict[str, Any], dict[str, Path]]:
-    """Read the card of a folder and check every file it names. Returns the card and the path of
-    each file by its plain name.
+    """Read the card of a folder and check every file it names.
 
-    Raises FileNotFoundError, DamagedFile (a file missing, cut or changed; another kind: both are
-    named), ValueError (a newer format).
+    Parameters
+    ----------
+    path : str or path
+    kind : str
+        As in `save_files`.
+
+    Returns
+    -------
+    card, files : dict, dict from plain name to path
+
+    Raises
+    ------
+    FileNotFoundError
+    DamagedFile
+        A file missing, cut or changed; another kind, and both are named.
+    ValueError
+        A newer format.
     """
     folder = existing_path(path)
     if not (folder / CARD).is_file():
@@ -125,19 +148,31 @@ def _checked_file(folder: Path, entry: dict[str, Any]) -> Path:
     if size != entry["bytes"]:
         raise DamagedFile(f"{file} was cut or extended: {size:,} bytes found, {entry['bytes']:,} "
                           "expected. Save it again")
-    if (found := sha256(file)) != entry["sha256"]:
-        raise DamagedFile(f"{file} was changed or damaged: checksum {found[:12]}…, expected "
+    if (digest := sha256(file)) != entry["sha256"]:
+        raise DamagedFile(f"{file} was changed or damaged: checksum {digest[:12]}…, expected "
                           f"{entry['sha256'][:12]}…. Save it again")
     return file
 
 
 def save_model(path: str | os.PathLike, kind: str, *, settings: dict[str, Any],
                arrays: dict[str, np.ndarray], extra: dict[str, Any] | None = None) -> None:
-    """Write a model folder: settings and vocabulary as JSON, learned numbers as safetensors.
+    """Write a model folder: settings as JSON, learned numbers as safetensors.
 
-    Parameters: path, the folder; kind, the class name; settings, what ``__init__`` got; arrays,
-    learned numbers by name (any shape); extra, further JSON such as a vocabulary. Raises OSError
-    when the folder cannot be written; an older model there stays whole.
+    Parameters
+    ----------
+    path : str or path
+    kind : str
+        The class name.
+    settings : dict for JSON
+        What ``__init__`` got.
+    arrays : dict of arrays of any shape
+    extra : dict for JSON, optional
+        Such as a vocabulary.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be written; an older model there stays whole.
     """
     from safetensors.numpy import save
 
@@ -148,7 +183,23 @@ def save_model(path: str | os.PathLike, kind: str, *, settings: dict[str, Any],
 
 def load_model(path: str | os.PathLike,
                kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, Any]]:
-    """Read a model folder. Returns settings, arrays, extra. Raises as `load_files` does."""
+    """Read a model folder.
+
+    Parameters
+    ----------
+    path : str or path
+    kind : str
+        The class name.
+
+    Returns
+    -------
+    settings, arrays, extra : dict, dict, dict
+
+    Raises
+    ------
+    FileNotFoundError, DamagedFile, ValueError
+        As `load_files`.
+    """
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 

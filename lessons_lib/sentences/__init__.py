@@ -1,5 +1,4 @@
-"""Sentences from words: the mean of word vectors, plain or weighted, and what is taken away from
-it.
+"""Sentences from words: word vectors pooled, plain or weighted, and what is taken away from them.
 
 `MeanEncoder` adds up word vectors, alike or by inverse document frequency; `SIF` and `USIF` weigh
 words by how rare they are and remove what all sentences share; `Doc2Vec` learns a vector for each
@@ -12,15 +11,14 @@ from __future__ import annotations
 import importlib
 
 _MODULE_OF = {
-    "Doc2Vec": "doc2vec", "DocumentVectors": "document_vectors", "SIF": "sif", "USIF": "usif",
-    "MeanEncoder": "mean", "usif_a": "usif", "NAMED": "named", "document_windows": "replay",
-    "named_encoder": "named"
+    "NAMED": "named", "named_encoder": "named",
+    "Doc2Vec": "doc2vec", "DocumentVectors": "document_vectors", "document_windows": "replay",
+    "MeanEncoder": "mean",
+    "SIF": "sif",
+    "USIF": "usif", "usif_a": "usif",
 }
 
-__all__ = [
-    "NAMED", "SIF", "USIF", "Doc2Vec", "DocumentVectors", "MeanEncoder", "document_windows",
-    "named_encoder", "usif_a"
-]
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str):
@@ -31,4 +29,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

@@ -24,8 +24,7 @@ _NOTHING = 1e-12                                 # below this one it is rounding
 class Directions:
     """``components``: (m, dim) float64, orthonormal, the strongest first, the largest number of
     each positive. ``singular_values``: (m,) float64. ``rank``: how many different directions the
-    vectors span, as far as it was looked at: at most m + 1.
-    """
+    vectors span, as far as it was looked at: at most m + 1."""
 
     components: np.ndarray
     singular_values: np.ndarray
@@ -35,7 +34,7 @@ class Directions:
 class SecondMoment:
     """XᵀX of vectors that come in blocks; products are taken in ``dtype`` and added up in float64.
 
-    Parameters: dim, numbers per vector; size, about how large those numbers are: squares of very
+    Parameters: dim, columns of a vector; size, about how large those numbers are: squares of very
     large or small ones would leave float32.
     """
 

@@ -23,8 +23,8 @@ from ..vectors import WordVectors
 from ..vectors.word_vectors import LearnedVectors
 from ..words.encoded_corpus import EncodedCorpus, encode_corpus, encode_more
 from ..words.window_method import WindowMethod, random_rows
-from .averaging import Index, as_corpus, encode
 from .document_vectors import DocumentVectors, LearnedDocuments, Tagging, read_tags
+from .pooling import Index, as_corpus, encode
 
 if TYPE_CHECKING:
     from .inference import Inference
@@ -296,8 +296,8 @@ class Doc2Vec(WindowMethod):
             document = np.zeros((1, self.dim), dtype=np.float32)
             state = self._state_of(*nothing, document, nothing)
             self._frozen = state, Index(self.vectors_.tokens)
-        return Inference(self._frozen[0], self.vectors_, self._frozen[1], self._options(), epochs,
-                         rate)
+        state, index = self._frozen
+        return Inference(self.vectors_, index, state, self._options(), epochs, rate)
 
     def infer(self, texts: Iterable[str] | Corpus, *, epochs: int | None = None,
               learning_rate: float | None = None, batch_size: int = 256,
@@ -330,16 +330,7 @@ class Doc2Vec(WindowMethod):
         DataWarning
             A text without a known word; its vector is zeros.
         """
-        inference = self._inference(epochs, learning_rate)
-        if not isinstance(texts, Corpus):
-            return encode(texts, inference, tokenizer=self.tokenizer, threads=self.threads,
-                          batch_size=batch_size, progress=progress, label=self.name)
-        vectors, known = inference.of_corpus(texts)
-        empty = np.flatnonzero(known == 0)
-        if len(empty):
-            warn_data(f"{len(empty)} of {len(known)} documents have no word with a vector (first: "
-                      f"documents[{empty[0]}]); their vectors are zeros")
-        return vectors
+        return self._infer(texts, self._inference(epochs, learning_rate), batch_size, progress)
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 256,
                progress: bool = False) -> np.ndarray:
@@ -359,4 +350,18 @@ class Doc2Vec(WindowMethod):
         NotFittedError, TypeError, ValueError, TrainingDiverged
             As `infer`.
         """
-        return self.infer(texts, batch_size=batch_size, progress=progress)
+        return self._infer(texts, self._inference(None, None), batch_size, progress)
+
+    def _infer(self, texts: Iterable[str] | Corpus, inference: Inference, batch_size: int,
+               progress: bool) -> np.ndarray:
+        if not isinstance(texts, Corpus):
+            return encode(texts, inference, tokenizer=self.tokenizer, threads=self.threads,
+                          batch_size=batch_size, progress=progress, label=self.name)
+        parts = [(np.empty((0, inference.dim), np.float32), np.empty(0, np.int64)),
+                 *inference.of_corpus(texts)]
+        vectors, known = map(np.concatenate, zip(*parts, strict=True))
+        empty = np.flatnonzero(known == 0)
+        if len(empty):
+            warn_data(f"{len(empty)} of {len(known)} documents have no word with a vector (first: "
+                      f"documents[{empty[0]}]); their vectors are zeros", stacklevel=4)
+        return vectors

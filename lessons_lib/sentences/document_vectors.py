@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import UnknownWord, shown
+from ..core.documents import check_encodable
 from ..core.learned import Learned, checked_array, packed_strings, unpacked_strings
 from ..vectors import WordVectors
 
@@ -98,9 +99,8 @@ class DocumentVectors:
 
         Raises UnknownWord.
         """
-        return (self.matrix[self.rows(label)]
-                if isinstance(label, list)
-                else self.matrix[self.rows([label])[0]])
+        rows = self.rows(label if isinstance(label, list) else [label])
+        return self.matrix[rows if isinstance(label, list) else rows[0]]
 
     def similarity(self, a: Label, b: Label) -> float:
         """The cosine of two documents; 0 with a zero vector.
@@ -153,8 +153,7 @@ class DocumentVectors:
 
 class Tagging(NamedTuple):
     """``labels``, each of which has a row; ``rows`` int32 of all documents one after the other,
-    those of document i from ``offsets[i]`` (int64).
-    """
+    those of document i from ``offsets[i]`` (int64)."""
 
     labels: list[Label]
     rows: np.ndarray
@@ -167,11 +166,7 @@ def _checked_label(where: str, label: Any) -> Label:
     if not isinstance(label, str):
         raise TypeError(f"{where}={shown(label)} is {type(label).__name__}; expected a tag: a str "
                         "or an int")
-    try:
-        label.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{where}={shown(label)} is no text: {error.reason} at character "
-                         f"{error.start}") from None
+    check_encodable(f"{where}={shown(label)}", label)
     return label
 
 
@@ -197,10 +192,8 @@ def read_tags(tags: Any, n: int, *, known: Sequence[Label] = ()) -> Tagging:
     Raises TypeError, ValueError that name the document.
     """
     if tags is None:
-        return Tagging([*known, *range(len(known),
-                                       len(known) + n)],
-                       np.arange(len(known),
-                                 len(known) + n, dtype=np.int32), np.arange(n + 1))
+        numbers = range(len(known), len(known) + n)
+        return Tagging([*known, *numbers], np.array(numbers, dtype=np.int32), np.arange(n + 1))
     if isinstance(tags, (str, bytes, dict, set)) or not isinstance(tags, Iterable):
         raise TypeError(f"tags={shown(tags)} is {type(tags).__name__}; expected one list of tags "
                         "for each document, or None")

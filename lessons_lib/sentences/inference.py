@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import TrainingDiverged
-from ..text import Corpus
-from ..text.scanner import ScannedBlock, long_tokens
-from ..vectors import WordVectors
-from .averaging import Index, Sums, numbered_documents
+from .pooling import Pooling
 
 if TYPE_CHECKING:
     from ..kernels import DocumentState
@@ -31,8 +28,7 @@ _STEP = np.uint64(0xD1342543DE82EF95)
 
 def document_numbers(words: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """A number for each document that follows from its words and their order: (d,) uint64, 0 for no
-    words.
-    """
+    words."""
     from ..kernels.window_update.draws import mixed_numbers
 
     places = (np.arange(len(words), dtype=np.uint64) -
@@ -43,36 +39,28 @@ def document_numbers(words: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def start_rows(numbers: np.ndarray, dim: int, seed: int) -> np.ndarray:
-    """Start vectors (d, dim) float32, uniform within ``REACH`` by dim to both sides of 0, drawn by
-    the documents' numbers.
-    """
+    """Start vectors (d, dim) float32, uniform within ``REACH`` / dim of 0, drawn by the documents'
+    numbers."""
     from ..kernels.window_update.draws import GOLDEN, mixed_numbers
 
-    x = mixed_numbers(
-        mixed_numbers(numbers + np.uint64(seed))[:, None] +
-        np.arange(1, dim + 1, dtype=np.uint64) * np.uint64(GOLDEN))
-    return (((x >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24) - np.float32(0.5)) *
-            np.float32(2 * REACH / dim))
+    columns = np.arange(1, dim + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+    x = mixed_numbers(mixed_numbers(numbers + np.uint64(seed))[:, None] + columns)
+    uniform = (x >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24) - np.float32(0.5)
+    return uniform * np.float32(2 * REACH / dim)
 
 
 @dataclass(frozen=True)
-class Inference:
-    """How documents are inferred: frozen weights in ``state``, whose words are ``vectors``;
-    ``settings`` of `kernels.document_update`.
-    """
+class Inference(Pooling):
+    """How documents are inferred: frozen weights in ``state``, settings of the kernel, epochs."""
 
     state: DocumentState
-    vectors: WordVectors
-    index: Index
     settings: dict[str, Any]
     epochs: int
     rate: float
 
     def of(self, row_of: np.ndarray, ids: np.ndarray,
            ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors (n, dim) float32, zeros without a known word, and numbers of known words (n,) of
-        documents whose words have the numbers ``ids``.
-        """
+        """As `Pooling.of`."""
         from ..kernels import document_update
 
         rows = row_of[ids]
@@ -91,22 +79,7 @@ class Inference:
         result = new.documents[:, : self.vectors.dim].numpy().copy()
         result[sizes == 0] = 0.0
         if not np.abs(result).max(initial=0.0) < LARGEST:  # NaN is not smaller, either
-            raise TrainingDiverged("inference diverged: a coordinate reached "
+            raise TrainingDiverged(f"inference diverged: a coordinate reached "
                                    f"{np.abs(result).max():g}. The model is as it was. Use a "
-                                   "smaller rate: "
-                                   f"learning_rate={self.rate / 10:.3g}, or 0.025")
+                                   f"smaller rate: learning_rate={self.rate / 10:.3g}, or 0.025")
         return result, sizes
-
-    def of_block(self, block: ScannedBlock) -> Sums:
-        """The same for texts that were just scanned."""
-        return Sums(
-            *self.of(self.index.rows(block.strings, block.hashes), block.ids, block.document_ends),
-            long_tokens(block))
-
-    def of_corpus(self, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors and numbers of known words of a corpus' documents."""
-        row_of = self.index.rows_of(corpus.vocabulary.tokens)
-        result = [self.of(row_of, ids, ends) for ids, ends in numbered_documents(corpus)]
-        vectors = [np.empty((0, self.vectors.dim), np.float32), *(x for x, _ in result)]
-        return np.concatenate(vectors), np.concatenate(
-            [np.empty(0, np.int64), *(n for _, n in result)])

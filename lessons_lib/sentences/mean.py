@@ -1,5 +1,4 @@
-"""The plain way from words to a sentence: the mean of its word vectors, each word alike or weighted
-by how few texts hold it.
+"""The mean of a text's word vectors, each word alike or weighted by how few texts hold it.
 
 Order is forgotten, as in a bag of words, but words that mean the same now count as nearly the same.
 Frequent words say little and fill most of a sentence; inverse document frequency turns them down.
@@ -8,7 +7,7 @@ Taught in lesson ``06_sif_and_usif``; a row of the leaderboard from lesson 04 on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -17,13 +16,13 @@ from ..core.errors import NotFittedError
 from ..core.learned import Array
 from ..core.parameters import Choice
 from ..text.corpus import Corpus
-from .averaging import Averaging, Index, WordMeans, encode, numbered_documents
+from .pooling import Index, WeightedMean, WordPooling, numbered_documents
 from .sums import add_documents_per_word
 
 __all__ = ["MeanEncoder"]
 
 
-class MeanEncoder(WordMeans):
+class MeanEncoder(WordPooling):
     """Mean of the word vectors of each text.
 
     Notes
@@ -72,81 +71,27 @@ class MeanEncoder(WordMeans):
         frequency = np.zeros(len(index.tokens))
         frequency[row_of[row_of >= 0]] = in_texts[row_of >= 0]
         self.idf_ = np.log((1 + len(corpus)) / (1 + frequency)) + 1
-        self._weigh(settings, index)
+        self._prepare(settings, index)
         return self
 
-    def _weigh(self, settings: dict[str, Any], index: Index) -> None:
-        """Make what encodes, from idf where that is wanted."""
+    def _pooling_of(self, settings: dict[str, Any], index: Index) -> WeightedMean:
         kind, vectors = settings["weights"], settings["vectors"]
         weights = np.ones(len(vectors)) if kind == "uniform" else self.idf_
-        self._averaging = Averaging(vectors, index, weights.astype(np.float32), once=kind == "idf",
-                                    per_weight=True)
-        self._fit_settings = settings
+        return WeightedMean(vectors, index, weights.astype(np.float32), once=kind == "idf",
+                            per_weight=True)
 
     def _ready(self) -> dict[str, Any]:
-        """The settings, when there is something to encode with; for uniform weights it is made
-        here, and again when the vectors were replaced or got more words.
-        """
-        settings, made = self._check_settings(), vars(self).get("_averaging")
-        fitted = hasattr(self, "idf_")
-        if settings["weights"] != "uniform" and not fitted:
+        settings = self._check_settings()
+        if hasattr(self, "idf_"):                # what was fitted stays until the next fit
+            return settings
+        if settings["weights"] != "uniform":
             raise NotFittedError(f"this MeanEncoder with weights={self.weights!r} is not fitted "
                                  "yet; call fit(texts) first")
-        vectors = settings["vectors"]
-        if made is None or (not fitted and (made.vectors is not vectors
-                                            or made.index.tokens is not vectors.tokens)):
-            self._weigh(settings, Index(vectors.tokens))
-        return settings
-
-    @property
-    def dim(self) -> int:
-        """Columns of a vector: those of the word vectors."""
-        self._ready()
-        return self._averaging.vectors.dim
-
-    def encode(self, texts: Sequence[str], *, batch_size: int = 256,
-               progress: bool = False) -> np.ndarray:
-        """Vectors of texts; the `Encoder` contract.
-
-        Parameters
-        ----------
-        texts : sequence of str
-        batch_size : int >= 1, default 256
-            Texts taken at a time.
-        progress : bool, default False
-            Show a bar.
-
-        Returns
-        -------
-        (n, dim) float32
-
-        Raises
-        ------
-        NotFittedError
-            "idf" and "tfidf" before `fit`.
-        TypeError, ValueError
-            Texts that are none, a word vector that is not finite.
-        MemoryError
-
-        Warns
-        -----
-        DataWarning
-            Texts without a known word; their vectors are zeros.
-        """
-        settings = self._ready()
-        return encode(texts, self._averaging, tokenizer=settings["tokenizer"],
-                      threads=settings["threads"], batch_size=batch_size, progress=progress,
-                      label=self.name)
-
-    def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        self._ready()
-        return super()._saved_settings()
+        return super()._ready()
 
     def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
-        super()._after_load(arrays, extra)
-        settings = self._check_settings()
         if self.idf_ is None:
             del self.idf_
-            if settings["weights"] != "uniform":
+            if self.weights != "uniform":
                 raise ValueError("the array 'idf' is missing")
-        self._weigh(settings, Index(settings["vectors"].tokens))
+        super()._after_load(arrays, extra)

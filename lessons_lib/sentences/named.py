@@ -65,6 +65,6 @@ def _encoder(method: str, vectors: WordVectors) -> Any:
     if method in ("mean", "tfidf"):
         return MeanEncoder(vectors, {"mean": "uniform"}.get(method, method))
     counts = load("course-frequencies")
-    return (SIF(vectors, counts=counts)
-            if method == "sif"
-            else USIF(vectors, counts=counts, sentence_length=11))
+    if method == "sif":
+        return SIF(vectors, counts=counts)
+    return USIF(vectors, counts=counts, sentence_length=11)

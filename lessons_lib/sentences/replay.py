@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core import check_choice, check_int, shown
-from ..words.replay import Window
+from ..words.replay import OBJECTIVES, Window
 
 if TYPE_CHECKING:
     from ..kernels import DocumentState
 
 __all__ = ["document_windows"]
-
-OBJECTIVES = ("negative_sampling", "hierarchical_softmax")
 
 
 def document_windows(state: DocumentState, *, model: str = "dm", combine: str = "mean",
@@ -72,9 +70,9 @@ def document_windows(state: DocumentState, *, model: str = "dm", combine: str = 
         check_int("epoch", epoch, low=0, high=2**31 - 1), (0, state.n_pieces), 1, True,
         neighbours=bool(dm or train_words), combine=combine if dm else "", frozen=False)
     edge = len(state.counts)
-    for piece, key in enumerate(state.keys(settings).tolist()):
-        tags = (state.tags_of(piece) + edge + 1).tolist()
-        for centre, contexts, numbers, _ in windows_of(state, settings, piece, key, tags):
+    for part, key in enumerate(state.keys(settings).tolist()):
+        tags = (state.tags_of(part) + edge + 1).tolist()
+        for centre, contexts, numbers, _ in windows_of(state, settings, part, key, tags):
             outputs, labels = outputs_of(state, settings, centre, numbers)
             yield Window(np.array(contexts, dtype=np.int32), outputs.astype(np.int32),
                          labels.astype(np.float32))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.parameters import Float, Int
 from ..text.corpus import Corpus
-from .averaging import Index
+from .pooling import Index
 from .weighted import Frequencies, WeightedSentences
 
 __all__ = ["SIF"]

@@ -1,20 +1,82 @@
-"""Compiled loops from token numbers to one vector per sentence: rows are gathered, weighted and
-added where they lie.
+"""Compiled loops from token numbers to one vector per sentence: rows are gathered, weighted, added.
 
 No array of all tokens' vectors is ever made: a sentence of n words reads n rows of the word vectors
-and writes one. Used by every method of ``sentences``; taught in lesson ``06_sif_and_usif``.
+and writes one. The running sum stays in registers while the rows go by, up to eight vectors of
+columns at a time, where a loop that a compiler makes of the formula would read and write it at
+every row. The last columns that fill no whole vector are taken with some before them, which are
+written twice with the same numbers. Taught in lesson ``06_sif_and_usif``.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
 
 from ..core.compiled import compiled
-from .row_sums import LINE, fetch, weighted_sum
+from ..core.vector_code import LANES, Code, fetch, operation
 
-__all__ = ["add_documents_per_word", "divide_by_norms", "first_not_finite", "sum_rows"]
+__all__ = ["add_documents_per_word", "divide_by_norms", "first_not_finite", "sum_rows",
+           "weighted_sum"]
 
-_AT_ONCE = 256  # rows summed in float32; the parts of a longer text join in float64
+_LINE = 64                                       # bytes that come from memory together
+_AT_ONCE = 256                                   # rows summed in float32, beyond in float64
+
+
+def _tile(size: int) -> Any:
+    """out[:size · LANES] = Σ_i weights[i] · table[rows[i] …]; all are addresses, ``rows`` bytes."""
+
+    @operation()
+    def tile(code: Code, table: Any, rows: Any, weights: Any, n: Any, out: Any) -> None:
+        rows, weights = code.pointer(rows, ir.IntType(64)), code.pointer(weights)
+
+        def row(i: Any, sums: list[Any]) -> list[Any]:
+            weight = code.spread(code.number(weights, i))
+            numbers = code.pointer(code.b.add(table, code.number(rows, i)))
+            return [code.fma(weight, code.load(numbers, k * LANES), total)
+                    for k, total in enumerate(sums)]
+
+        sums = code.loop(n, [code.constant(0.0)] * size, row, step=1)
+        for k, total in enumerate(sums):
+            code.store(total, code.pointer(out), k * LANES)
+
+    return tile
+
+
+_tile_8, _tile_4, _tile_2, _tile_1 = (_tile(size) for size in (8, 4, 2, 1))
+
+
+@compiled
+def weighted_sum(matrix: np.ndarray, places: np.ndarray, weights: np.ndarray, begin: int, end: int,
+                 out: np.ndarray) -> None:
+    """out = Σ_i weights[i] · (the row that begins ``places[i]`` bytes after the first), begin <= i
+    < end; zeros for no row. ``matrix`` (V, dim) float32 has no gaps between its rows."""
+    n, width = end - begin, out.size
+    if n == 0 or width < LANES:
+        out[:] = 0
+        for i in range(begin, end):
+            a = matrix[places[i] // (4 * width)]
+            for k in range(width):
+                out[k] += weights[i] * a[k]
+        return
+    table, target, column, step = matrix.ctypes.data, out.ctypes.data, 0, 4 * LANES
+    rows, factors = places.ctypes.data + 8 * begin, weights.ctypes.data + 4 * begin
+    for _ in range(width // (8 * LANES)):
+        _tile_8(table + column, rows, factors, n, target + column)
+        column += 8 * step
+    left = width % (8 * LANES) // LANES
+    if left & 4:
+        _tile_4(table + column, rows, factors, n, target + column)
+        column += 4 * step
+    if left & 2:
+        _tile_2(table + column, rows, factors, n, target + column)
+        column += 2 * step
+    if left & 1:
+        _tile_1(table + column, rows, factors, n, target + column)
+    if width % LANES:
+        column = 4 * (width - LANES)
+        _tile_1(table + column, rows, factors, n, target + column)
 
 
 @compiled
@@ -36,7 +98,7 @@ def _chosen(ids: np.ndarray, begin: int, end: int, row_of: np.ndarray, weight_of
             seen[row] = document
         places[n], weights[n] = row * row_bytes, weight_of[row]
         total += weight_of[row]
-        for offset in range(0, row_bytes, LINE):
+        for offset in range(0, row_bytes, _LINE):
             fetch(table + places[n] + offset)
         n += 1
     return n, total
@@ -58,8 +120,8 @@ def sum_rows(matrix: np.ndarray, weight_of: np.ndarray, row_of: np.ndarray, ids:
         longest, begin = max(longest, ends[s] - begin), ends[s]
     places, weights = np.empty(longest, np.int64), np.empty(longest, np.float32)
     seen = np.full(matrix.shape[0] if once else 0, -1, np.int64)
-    part, total_of_parts = np.empty(matrix.shape[1], np.float32), np.empty(
-        matrix.shape[1], np.float64)
+    part = np.empty(matrix.shape[1], np.float32)
+    total_of_parts = np.empty(matrix.shape[1], np.float64)
     begin = 0
     for s in range(ends.size):
         n, total = _chosen(ids, begin, ends[s], row_of, weight_of, seen, once, s,
@@ -83,10 +145,8 @@ def sum_rows(matrix: np.ndarray, weight_of: np.ndarray, row_of: np.ndarray, ids:
 
 @compiled
 def divide_by_norms(matrix: np.ndarray, row_of: np.ndarray, ids: np.ndarray, ends: np.ndarray,
-                      out: np.ndarray) -> None:
-    """Divide number k of each sentence by the length of the k-th numbers of its words, √Σ v_k²;
-    where they are all 0 it stays 0.
-    """
+                    out: np.ndarray) -> None:
+    """Divide number k of each sentence by √Σ v_k² over its words; where all are 0 it stays 0."""
     squares, begin = np.empty(matrix.shape[1], np.float64), 0
     for s in range(ends.size):
         squares[:] = 0

@@ -19,7 +19,7 @@ from ..core.checks import warn_data
 from ..core.learned import Array
 from ..core.parameters import Choice, Float, Int
 from ..text.corpus import Corpus
-from .averaging import Averaging, Index
+from .pooling import Index, WeightedMean
 from .weighted import Frequencies, WeightedSentences
 
 __all__ = ["USIF", "usif_a"]
@@ -108,13 +108,13 @@ class USIF(WeightedSentences):
                   f"{length:.3g} words to give uSIF's a; all words weigh the same", stacklevel=3)
         self.weights_ = np.full(len(index.tokens), 2.0)
 
-    def _averaged(self, settings: Mapping[str, Any], index: Index) -> Averaging:
+    def _pooling_of(self, settings: dict[str, Any], index: Index) -> WeightedMean:
         weights = self.weights_
         if settings["normalise"] == "words":
             norms = np.linalg.norm(settings["vectors"].matrix.astype(np.float64), axis=1)
             weights = np.divide(weights, norms, out=np.zeros_like(weights), where=norms > 0)
-        return Averaging(settings["vectors"], index, weights.astype(np.float32),
-                         per_dimension=settings["normalise"] == "dimensions")
+        return WeightedMean(settings["vectors"], index, weights.astype(np.float32),
+                            per_dimension=settings["normalise"] == "dimensions")
 
     def _shares(self, singular_values: np.ndarray) -> np.ndarray:
         squares = (singular_values / singular_values.max(initial=1e-300)) ** 2

@@ -1,14 +1,13 @@
-"""What SIF and uSIF share: words weighted by their frequency, and common directions taken away from
-the sums.
+"""What SIF and uSIF share: words weighted by their frequency, and common directions removed.
 
-A method says what a word's weight is and how much of each direction is removed; frequencies,
-averaging, removal and files are here. Taught in lesson ``06_sif_and_usif``.
+A method says what a word's weight is and how much of each direction is removed; frequencies and
+removal are here. Taught in lesson ``06_sif_and_usif``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +19,8 @@ from ..core.parameters import Choice, Int, Packed
 from ..text.corpus import Corpus
 from ..text.token_corpus import TokenCorpus
 from ..text.vocabulary import Vocabulary
-from .averaging import Averaging, Index, WordMeans, encode
 from .directions import Directions, SecondMoment, common_directions, remove
+from .pooling import Index, WeightedMean, WordPooling, encode
 
 __all__ = ["Frequencies", "WeightedSentences"]
 
@@ -110,7 +109,7 @@ class GivenCounts(Packed):
         return dict(zip(words, arrays["counts"].tolist(), strict=True))
 
 
-class WeightedSentences(WordMeans):
+class WeightedSentences(WordPooling):
     """Base of `SIF` and `USIF`."""
 
     n_components = Int(1, "how many directions c_i are removed; 0 removes none", low=0)
@@ -183,104 +182,72 @@ class WeightedSentences(WordMeans):
             corpus, _ = self._checked_corpus(texts, settings, index)
         frequencies = settings["counts"] or Frequencies.of(corpus)
         self._learn_weights(settings, frequencies, index, corpus)
-        self._weigh(settings, index)
+        self._prepare(settings, index)
         if settings["components"] == "batch":
             vars(self).pop("components_", None)
             vars(self).pop("singular_values_", None)
             return self
-        averaging, n = self._averaging, settings["n_components"]
-        moment = SecondMoment(averaging.vectors.dim, self._size)
-        for block in averaging.of_corpus(corpus) if n else ():
+        n, moment = settings["n_components"], self._moment()
+
+        def blocks() -> Iterator[np.ndarray]:
+            return (vectors for vectors, _ in self._pooling.of_corpus(corpus))
+
+        for block in blocks() if n else ():
             moment.add(block)
-        directions = common_directions(moment, n, lambda: averaging.of_corpus(corpus))
-        _warn_if_alike(directions, n, len(corpus))
+        directions = common_directions(moment, n, blocks)
+        _warn_if_alike(directions, n, len(corpus), stacklevel=3)
         self.components_ = directions.components
         self.singular_values_ = directions.singular_values
         return self
 
-    def _weigh(self, settings: dict[str, Any], index: Index) -> None:
-        """Make what adds up the words of a sentence."""
-        self._fit_settings = settings
-        self._averaging = self._averaged(settings, index)
-        self._size = self._averaging.size()
+    def _prepare(self, settings: dict[str, Any], index: Index) -> None:
+        super()._prepare(settings, index)
+        self._size = self._pooling.size()
 
-    def _averaged(self, settings: Mapping[str, Any], index: Index) -> Averaging:
-        return Averaging(settings["vectors"], index, self.weights_.astype(np.float32))
+    def _pooling_of(self, settings: dict[str, Any], index: Index) -> WeightedMean:
+        return WeightedMean(settings["vectors"], index, self.weights_.astype(np.float32))
+
+    def _moment(self) -> SecondMoment:
+        return SecondMoment(self._pooling.dim, self._size)
 
     # ------------------------------------------------------------------------------ encode
 
-    @property
-    def dim(self) -> int:
-        """Columns of a vector: those of the word vectors."""
-        return self._ready().vectors.dim
-
-    def _ready(self) -> Averaging:
-        if not hasattr(self, "_averaging"):
+    def _ready(self) -> dict[str, Any]:
+        """The settings of the fit: others count at the next."""
+        if not hasattr(self, "_pooling"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit(texts) "
                                  "first")
-        return self._averaging
+        return self._fit_settings
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 256,
-               progress: bool = False) -> np.ndarray:
-        """Vectors of texts; the `Encoder` contract.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            With components="batch" all of them are one batch.
-        batch_size : int >= 1, default 256
-            Texts taken at a time.
-        progress : bool, default False
-            Show a bar.
-
-        Returns
-        -------
-        (n, dim) float32
-
-        Raises
-        ------
-        NotFittedError
-        TypeError, ValueError
-            Texts that are none, a word vector that is not finite.
-        MemoryError
-
-        Warns
-        -----
-        DataWarning
-            Texts without a known word; their vectors are zeros.
-        """
-        averaging, fitted = self._ready(), self._fit_settings
-        options = {name: fitted[name] for name in ("tokenizer", "threads")}
-        options |= {"batch_size": batch_size, "progress": progress, "label": self.name}
-        if fitted["components"] == "corpus":
+    def _encoded(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+        if self._fit_settings["components"] == "corpus":
             components, shares = self.components_, self.shares_
-            return encode(texts, averaging, **options,
+            return encode(texts, self._pooling, **options,
                           finish=lambda vectors: remove(vectors, components, shares))
-        n, moment = fitted["n_components"], SecondMoment(averaging.vectors.dim, self._size)
-        result = encode(texts, averaging, look=moment.add if n else None, **options)
+        n, moment = self._fit_settings["n_components"], self._moment()
+        result = encode(texts, self._pooling, look=moment.add if n else None, **options)
         if not len(result):
             return result
         parts = [result[i : i + ROWS_AT_ONCE] for i in range(0, len(result), ROWS_AT_ONCE)]
         directions = common_directions(moment, n, lambda: parts)
-        _warn_if_alike(directions, n, len(result))
+        _warn_if_alike(directions, n, len(result), stacklevel=4)
         shares = self._shares(directions.singular_values)
         for part in parts:
             remove(part, directions.components, shares)
         return result
 
     def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
-        super()._after_load(arrays, extra)
-        settings = self._check_settings()
-        if settings["components"] == "batch":
+        if self.components == "batch":
             del self.components_, self.singular_values_
         elif self.components_ is None or self.singular_values_ is None:
             raise ValueError("the arrays 'components' and 'singular_values' are missing")
-        self._weigh(settings, Index(settings["vectors"].tokens))
+        super()._after_load(arrays, extra)
 
 
-def _warn_if_alike(directions: Directions, n_components: int, n_texts: int) -> None:
+def _warn_if_alike(directions: Directions, n_components: int, n_texts: int, *,
+                   stacklevel: int) -> None:
     """Say that there are fewer directions than were asked for, to whom calls `fit` or `encode`."""
     if len(directions.components) < n_components:
         warn_data(f"the vectors of {n_texts} text(s) span {directions.rank} direction(s), so "
                   f"n_components={n_components} would leave nothing of some of them; "
-                  f"{len(directions.components)} are removed", stacklevel=3)
+                  f"{len(directions.components)} are removed", stacklevel=stacklevel)

@@ -6,15 +6,16 @@ that ``counts`` and ``sentences`` use too. Taught in lesson ``01_one_hot``.
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..core import checked_batches, checked_token_lists, shown
-from .lines import line_batches
+from ..core import checked_batches, checked_token_lists, existing_path, shown
 from .scanner import (Buffers, ScannedBlock, TokenScan, checked_threads, long_tokens,
                       scanned_blocks)
 from .string_table import StringTable
@@ -22,8 +23,9 @@ from .token_corpus import CollectedIds, TokenCorpus
 from .tokenise import Tokenizer
 from .vocabulary import checked_limits
 
-__all__ = ["Corpus", "scan_of"]
+__all__ = ["Corpus", "line_batches", "scan_of"]
 
+_CHARACTERS_AT_ONCE = 1 << 20
 _Scan = Callable[[list, Buffers], ScannedBlock]
 
 
@@ -154,3 +156,60 @@ def _build(batches: Iterable[list], scan: _Scan, min_count: int, max_size: int |
             number = table.add(block.strings, block.hashes)
             collected.append(number[block.ids].astype(np.int32), block.document_ends, long)
         return collected.corpus(Corpus, table.strings, min_count, max_size, stacklevel=6)
+
+
+# ----------------------------------------------------------------------------------- files of text
+
+
+def line_batches(path: str | os.PathLike, *, encoding: str = "utf-8") -> Iterator[list[str]]:
+    """Yield the lines of a file in lists, without line ends (Windows or Unix) and without a byte
+    order mark; only "\\n" ends a line, in every encoding.
+
+    Raises, before the first list, FileNotFoundError (with the nearest name), ValueError (a folder,
+    pipe or device; an unknown encoding), and ValueError for a byte that is not in the encoding:
+    path, line, and for UTF-8 the byte offset.
+    """
+    try:
+        name = codecs.lookup(encoding).name
+        "".encode(encoding)                      # rot13 is found, too, and is no encoding of text
+    except (LookupError, TypeError, ValueError):
+        raise ValueError(f"encoding={encoding!r} is unknown; expected a name such as 'utf-8' or "
+                         "'latin-1'") from None
+    file = existing_path(path)
+    if not file.is_file():
+        kind = "folder" if file.is_dir() else "pipe" if file.is_fifo() else "device or socket"
+        raise ValueError(f"{file} is a {kind}; expected a text file with one document per line")
+    return _lines(file, "utf-8-sig" if name == "utf-8" else encoding, name.startswith("utf-8"))
+
+
+def _lines(path: Path, encoding: str, is_utf8: bool) -> Iterator[list[str]]:
+    n_lines = 0
+    with open(path, encoding=encoding, newline="\n") as file:
+        while True:
+            try:
+                lines = file.readlines(_CHARACTERS_AT_ONCE)
+            except UnicodeError as error:
+                if is_utf8:
+                    raise _not_utf8(path) from None
+                raise ValueError(f"{path} is not {encoding} (after line {n_lines}: {error}); name "
+                                 "the file's encoding: encoding=") from None
+            if not lines:
+                return
+            yield [line.removesuffix("\n").removesuffix("\r") for line in lines]
+            n_lines += len(lines)
+
+
+def _not_utf8(path: Path) -> ValueError:
+    """The error for the first line that is not UTF-8."""
+    offset = 0
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                bad = line[error.start : error.end].hex(" ")
+                return ValueError(f"{path}, line {number}, byte {offset + error.start}: {bad} is "
+                                  f"not UTF-8 ({error.reason}); name the file's encoding, such as "
+                                  "encoding='latin-1'")
+            offset += len(line)
+    return ValueError(f"{path} changed while it was read, and was not UTF-8 for a moment")

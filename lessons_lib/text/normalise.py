@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 
 from ..core import check_choice, shown
+from ..core.documents import check_encodable
 
 __all__ = ["FORMS", "check_text", "checked_form", "normalise"]
 
@@ -17,15 +18,39 @@ FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
 
 def checked_form(form: str | None, *, name: str = "normalise") -> str | None:
-    """Return the name of a normal form, or None. Raises ValueError with the allowed names."""
+    """Check the name of a normal form.
+
+    Parameters
+    ----------
+    form : str or None
+    name : str, default "normalise"
+        The caller's argument.
+
+    Returns
+    -------
+    str or None
+
+    Raises
+    ------
+    ValueError
+        With the allowed names.
+    """
     return None if form is None else check_choice(name, form, FORMS)
 
 
 def check_text(name: str, word: str) -> None:
-    """Refuse a word of a setting that holds a lone surrogate, which no text has, by ValueError."""
-    if not word.isascii() and any("\ud800" <= c <= "\udfff" for c in word):
-        raise ValueError(f"{name}={shown(word)} has a lone surrogate, which is not text; drop it, "
-                         "or read its source as UTF-8")
+    """Refuse a word of a setting that holds a lone surrogate, which no text has.
+
+    Parameters
+    ----------
+    name, word : str
+        The argument and its value.
+
+    Raises
+    ------
+    ValueError
+    """
+    check_encodable(f"{name}={shown(word)}", word)
 
 
 def normalise(text: str, form: str | None = "NFC") -> str:

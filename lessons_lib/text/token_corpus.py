@@ -116,6 +116,10 @@ class TokenCorpus:
         ----------
         i : int, from -n_documents to n_documents - 1
 
+        Returns
+        -------
+        list of str
+
         Raises
         ------
         TypeError, ValueError
@@ -145,7 +149,7 @@ class TokenCorpus:
         ------
         OSError
         """
-        _save(path, self.vocabulary, _pieces(self.token_ids), self.offsets)
+        _save(path, self.vocabulary, _blocks(self.token_ids), self.offsets)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
@@ -172,7 +176,7 @@ class TokenCorpus:
             vocabulary = Vocabulary(strings.to_list(), counts)
             corpus = cls(vocabulary, _mapped(files["token_ids.i32"], _IDS),
                          _mapped(files["offsets.i64"], _LENGTHS))
-            for part in _pieces(corpus.token_ids):
+            for part in _blocks(corpus.token_ids):
                 low, high = int(part.min()), int(part.max())
                 if low < 0 or high >= len(vocabulary):
                     raise ValueError(f"token_ids.i32 holds ids from {low} to {high}; expected ids "
@@ -197,7 +201,7 @@ def _mapped(path: Path, dtype: np.dtype) -> np.ndarray:
     return np.empty(0, dtype=dtype) if empty else np.memmap(path, dtype=dtype, mode="r")
 
 
-def _pieces(array: np.ndarray) -> Iterator[np.ndarray]:
+def _blocks(array: np.ndarray) -> Iterator[np.ndarray]:
     return (array[first : first + _AT_ONCE] for first in range(0, len(array), _AT_ONCE))
 
 
@@ -205,19 +209,19 @@ def _save(path: str | os.PathLike, vocabulary: Vocabulary, ids: Iterable[np.ndar
           offsets: np.ndarray) -> None:
     strings = Strings.of(vocabulary.tokens)
 
-    def writer(pieces: Iterable[np.ndarray], dtype: np.dtype) -> Callable[[IO[bytes]], None]:
+    def writer(parts: Iterable[np.ndarray], dtype: np.dtype) -> Callable[[IO[bytes]], None]:
         def write(file: IO[bytes]) -> None:
-            for piece in pieces:
-                file.write(np.ascontiguousarray(piece, dtype=dtype).data)
+            for part in parts:
+                file.write(np.ascontiguousarray(part, dtype=dtype).data)
 
         return write
 
     # the ids first: writing them may put the offsets right
     writers = {"token_ids.i32": writer(ids, _IDS),
-               "offsets.i64": writer(_pieces(offsets), _LENGTHS),
+               "offsets.i64": writer(_blocks(offsets), _LENGTHS),
                "tokens.utf8": writer([strings.arena], np.dtype(np.uint8)),
-               "token_offsets.i64": writer(_pieces(strings.offsets), _LENGTHS),
-               "counts.i64": writer(_pieces(vocabulary.counts), _LENGTHS)}
+               "token_offsets.i64": writer(_blocks(strings.offsets), _LENGTHS),
+               "counts.i64": writer(_blocks(vocabulary.counts), _LENGTHS)}
     save_files(path, "Corpus", writers, {"oov": TokenCorpus.oov})
 
 
@@ -265,7 +269,7 @@ class CollectedIds:
 
     def _parts(self) -> Iterator[np.ndarray]:
         if self._file is None:
-            return _pieces(self._ids.finish())
+            return _blocks(self._ids.finish())
         self._file.seek(0)
         read = iter(lambda: self._file.read(4 * _AT_ONCE), b"")
         return (np.frombuffer(part, np.int32) for part in read)

@@ -95,6 +95,10 @@ class Tokenizer(Estimator):
         """What `Corpus` runs over blocks of texts: the compiled scanner where it finds the same
         tokens, else this tokenizer.
 
+        Returns
+        -------
+        WordScan or TokenScan
+
         Raises
         ------
         TypeError, ValueError
@@ -150,6 +154,10 @@ def tokenize(text: str, pattern: str = WORD_PATTERN, *, lowercase: bool = True,
     text : str
     pattern, lowercase, normalise, language
         The settings of `Tokenizer`.
+
+    Returns
+    -------
+    list of str
 
     Raises
     ------

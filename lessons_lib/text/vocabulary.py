@@ -110,6 +110,10 @@ class Vocabulary:
         max_size : int >= 1 or None, default None
             Keep this many tokens, the most frequent ones.
 
+        Returns
+        -------
+        Vocabulary
+
         Raises
         ------
         TypeError, ValueError
@@ -152,6 +156,10 @@ class Vocabulary:
         ----------
         token : str
 
+        Returns
+        -------
+        int
+
         Raises
         ------
         UnknownWord
@@ -169,6 +177,10 @@ class Vocabulary:
         ----------
         id : int from 0 to V - 1
 
+        Returns
+        -------
+        str
+
         Raises
         ------
         TypeError, ValueError
@@ -182,6 +194,10 @@ class Vocabulary:
         ----------
         token : str
 
+        Returns
+        -------
+        int
+
         Raises
         ------
         UnknownWord
@@ -194,6 +210,10 @@ class Vocabulary:
         Parameters
         ----------
         token : str
+
+        Returns
+        -------
+        int
         """
         id = self._ids.get(token)
         return 0 if id is None else int(self.counts[id])
@@ -204,6 +224,10 @@ class Vocabulary:
         Parameters
         ----------
         tokens : iterable of str
+
+        Returns
+        -------
+        (n,) int32
 
         Raises
         ------
@@ -222,6 +246,10 @@ class Vocabulary:
         Parameters
         ----------
         ids : iterable of int from 0 to V - 1
+
+        Returns
+        -------
+        list of str
 
         Raises
         ------

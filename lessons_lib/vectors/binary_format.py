@@ -87,11 +87,10 @@ def _read_rows(file: Path, content: mmap.mmap, at: int, tokens: list[str], matri
         space = content.find(b" ", at, at + LONGEST_WORD)
         after = space + 1 + 4 * columns
         if space < 0 or after > len(content):
-            needed = (at +
-                      1 if space < 0 else space) + 1 + 4 * columns + (n - i - 1) * (4 * columns + 2)
+            rest = 1 + 4 * columns + (n - i - 1) * (4 * columns + 2)
+            needed = (at + 1 if space < 0 else space) + rest
             raise DamagedFile(f"{file} was cut or damaged in row {i + 1} of {n:,}: >= {needed:,} "
-                              f"bytes expected, {len(content):,} bytes found. "
-                              "Get it again")
+                              f"bytes expected, {len(content):,} bytes found. Get it again")
         word = content[at:space].lstrip(b"\n")
         if not word:
             raise DamagedFile(f"{file}, row {i + 1}, byte {at:,}: no word; expected a word and "

@@ -143,8 +143,8 @@ def _checked(file: Path, about: dict[str, Any]) -> WordVectors:
 
     try:
         arrays = load_file(file)
-        matrix, tokens = arrays["matrix"], arrays["tokens"].astype(
-            np.uint8, casting="no").tobytes().decode().split("\n")[:-1]
+        matrix, words = arrays["matrix"], arrays["tokens"].astype(np.uint8, casting="no")
+        tokens = words.tobytes().decode().split("\n")[:-1]
         if matrix.shape != (about["words"], about["dim"]) or matrix.dtype != np.float16:
             raise ValueError(f"matrix has shape {matrix.shape} of {matrix.dtype}, the card says "
                              f"({about['words']}, {about['dim']}) of float16")

@@ -1,7 +1,7 @@
 """What is checked of every file of vectors, whatever its format: what lies under the name, what its
 header promises, which words come twice.
 
-Files of vectors come from strangers. A file is known by its first bytes, never by its name; what it
+Files of vectors come from anywhere. A file is known by its first bytes, never by its name; what it
 promises is held against its size before memory is taken. Used by the readers of lesson
 ``04_word2vec``.
 """
@@ -43,8 +43,8 @@ def regular_file(path: str | os.PathLike) -> Path:
     if start.startswith(b"version https://git-lfs"):
         raise DamagedFile(f"{file} is a Git LFS pointer, not the file itself; get it with: git lfs "
                           "pull")
-    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:15].lower().startswith(
-        (b"<!doctype html", b"<html", b"<?xml")):
+    begin = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:15].lower()
+    if begin.startswith((b"<!doctype html", b"<html", b"<?xml")):
         raise DamagedFile(f"{file} is a web page, not word vectors (a login page?); get the file "
                           "again")
     if _PICKLE.match(start):
@@ -52,8 +52,7 @@ def regular_file(path: str | os.PathLike) -> Path:
     if start.startswith((b"PK\x03\x04", b"\x93NUMPY")):
         kind = "a zip archive (saved by torch?)" if start.startswith(b"PK") else "a NumPy file"
         raise ValueError(f"{file} is {kind}; it may hold a pickle, which {_CODE}")
-    if start.startswith(
-        (b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")) or re.match(rb"BZh\d1AY&SY", start):
+    if re.match(rb"\x1f\x8b|\xfd7zXZ\x00|\x28\xb5\x2f\xfd|BZh\d1AY&SY", start):
         raise ValueError(f"{file} is compressed; unpack it first")
     return file
 
@@ -76,8 +75,7 @@ def check_promise(file: Path, rows: int, columns: int, *, row_bytes: int) -> Non
                           f"rows of 1 to {MOST_COLUMNS:,}. Get it again")
     if rows * row_bytes > size:
         raise DamagedFile(f"{file} was cut or damaged: {rows:,} rows of {columns:,} numbers take "
-                          f">= {rows * row_bytes:,} bytes, "
-                          f"{size:,} bytes found. Get it again")
+                          f">= {rows * row_bytes:,} bytes, {size:,} bytes found. Get it again")
 
 
 def not_decoded(file: Path, place: str, offset: int, error: UnicodeDecodeError) -> ValueError:
@@ -99,9 +97,8 @@ def distinct(file: Path, tokens: list[str], matrix: np.ndarray, places: Sequence
     place, "line" or "row".
     """
     row_of: dict[str, int] = {}
-    again = [
-        (row_of[token], i) for i, token in enumerate(tokens) if row_of.setdefault(token, i) != i
-    ]
+    again = [(row_of[token], i) for i, token in enumerate(tokens)
+             if row_of.setdefault(token, i) != i]
     if not again:
         return tokens, matrix
     former, latter = again[0]

@@ -120,8 +120,7 @@ def _layout(path: Path, header: bool | None) -> _Layout:
             if columns < 1:
                 line = next(i for i, line in enumerate(lines, start=1) if b" " not in line)
                 raise DamagedFile(f"{path}, line {line}: {shown(lines[line - 1])} has no number; "
-                                  "expected a word and its numbers, "
-                                  "separated by spaces")
+                                  "expected a word and its numbers, separated by spaces")
             check_promise(path, n_lines, columns, row_bytes=2 * columns + 1)
             return _Layout(path, begin, 1, n_lines, columns)
         file.readline()
@@ -136,21 +135,19 @@ def _layout(path: Path, header: bool | None) -> _Layout:
 
 def _count_lines(path: Path) -> int:
     """Lines of a file, each of which has to end: a last line without an end may have lost digits,
-    and nobody would see it.
-    """
+    and nobody would see it."""
     n, open_bytes = 0, 0  # lines that ended, and bytes since the last end
     with open(path, "rb") as file:
         while block := file.read(BLOCK):
             ends = block.count(b"\n")
-            n, open_bytes = n + ends, len(block) - block.rfind(
-                b"\n") - 1 if ends else open_bytes + len(block)
+            n += ends
+            open_bytes = len(block) - (block.rfind(b"\n") + 1) + (0 if ends else open_bytes)
             if open_bytes > LONGEST_LINE:
                 raise DamagedFile(f"{path} has a line of more than {LONGEST_LINE:,} bytes after "
                                   f"line {n}; expected one word and its numbers per line")
     if open_bytes:
         raise DamagedFile(f"{path} was cut: line {n + 1} has no end, {path.stat().st_size:,} bytes "
-                          "found. Get it again; "
-                          "if it is whole, add a line end")
+                          "found. Get it again; if it is whole, add a line end")
     return n
 
 
@@ -176,8 +173,7 @@ def _promise(path: Path, lines: list[bytes], header: bool | None) -> tuple[int, 
 
 def _parsed(path: Path, line: int, lines: list[bytes], out: np.ndarray) -> list[bytes]:
     """Write the numbers of lines into ``out`` and return their words; the plain case at once, any
-    other line by line.
-    """
+    other line by line."""
     lines = [text.rstrip(_ENDS) for text in lines]
     parts = [text.partition(b" ") for text in lines]
     values = None
@@ -239,8 +235,7 @@ def _decoded(path: Path, line: int, offset: int, words: list[bytes], lines: list
 
 def check_writable(vectors: WordVectors) -> None:
     """Raise ValueError for a word that the files of word2vec and GloVe cannot hold: one with a
-    space, tab or line end.
-    """
+    space, tab or line end."""
     for i, token in enumerate(vectors.tokens):
         if not token.isalnum() and any(mark in token for mark in " \t\n\r"):
             raise ValueError(f"tokens[{i}]={shown(token)} has white space, which this format "

@@ -1,6 +1,6 @@
 """Words and their vectors: who is near whom, what completes an analogy, which word does not belong.
 
-Everything is asked by cosine, the angle between two vectors whatever their lengths; a zero vector
+Everything is asked by cosine, the angle between two vectors whatever their norms; a zero vector
 has cosine 0 with every other. Nothing is kept between two questions, so a vector that was changed
 counts at once. Taught in lesson ``04_word2vec``.
 """
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core import (DamagedFile, UnknownWord, check_array, check_choice, check_int, load_model,
                     save_model, shown)
+from ..core.documents import check_encodable
 from ..core.learned import Learned, checked_array, packed_strings, unpacked_strings
 from ..core.parameters import Packed
 
@@ -40,26 +41,25 @@ def _checked_tokens(tokens: Iterable[str], *, name: str = "tokens") -> list[str]
         raise ValueError(f"{name}[{tokens.index('')}] is an empty word; expected a str with >= 1 "
                          "character")
     for i, token in enumerate(tokens):
-        if not token.isascii() and any("\ud800" <= character <= "\udfff" for character in token):
-            raise ValueError(f"{name}[{i}]={shown(token)} has a lone surrogate, which is not text; "
-                             'replace it: text.encode("utf-8", errors="replace").decode()')
+        if not token.isascii():
+            check_encodable(f"{name}[{i}]={shown(token)}", token)
     return tokens
 
 
 def _checked_matrix(matrix: Any, *, columns: int | None = None) -> np.ndarray:
     array = check_array("matrix", matrix, columns=columns)
-    if array.dtype.itemsize > 4 and array.size and (peak := np.abs(array).max()) > np.finfo(
-            np.float32).max:
+    peak = np.abs(array).max(initial=0) if array.dtype.itemsize > 4 else 0
+    if peak > np.finfo(np.float32).max:
         raise ValueError(f"matrix holds {peak:g}; expected numbers within float32, up to 3.4e+38. "
                          "Scale it down: cosines stay as they are")
     return np.ascontiguousarray(array, dtype=np.float32)
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
-    """Rows scaled to length 1, float64; a zero row stays zero."""
+    """Rows scaled to norm 1, float64; a zero row stays zero."""
     rows = rows.astype(np.float64)
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths != 0)
+    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.divide(rows, norms, out=np.zeros_like(rows), where=norms != 0)
 
 
 class WordVectors:
@@ -159,8 +159,8 @@ class WordVectors:
 
             near = near_words(missing[0], self.tokens)
             several = f"{', '.join(map(shown, missing[:20]))}{' …' if len(missing) > 20 else ''}"
-            raise UnknownWord(f"no vector for {several} among {len(self):,} words" +
-                              (f"; near words: {', '.join(map(repr, near))}" if near else ""))
+            hint = f"; near words: {', '.join(map(repr, near))}" if near else ""
+            raise UnknownWord(f"no vector for {several} among {len(self):,} words{hint}")
         return np.array([self._ids[token] for token in tokens], dtype=np.int64)
 
     def __getitem__(self, token: str | Sequence[str]) -> np.ndarray:
@@ -168,8 +168,7 @@ class WordVectors:
 
         Raises UnknownWord.
         """
-        return self.matrix[self.id(token)] if isinstance(token,
-                                                         str) else self.matrix[self.ids(token)]
+        return self.matrix[self.id(token) if isinstance(token, str) else self.ids(token)]
 
     def add(self, tokens: Sequence[str], matrix: Any) -> None:
         """Add new words with their vectors behind the others; arrays handed out before keep the old
@@ -187,18 +186,16 @@ class WordVectors:
             A word twice, another width; then nothing is added.
         """
         tokens = _checked_tokens(tokens)
-        twice = [
-            token for i, token in enumerate(tokens) if token in self._ids or token in tokens[:i]
-        ]
+        twice = [token for i, token in enumerate(tokens)
+                 if token in self._ids or token in tokens[:i]]
         array = check_array("matrix", matrix)
         if twice or array.shape != (len(tokens), self.dim):
             what = f"{shown(twice[0])} has a vector already; " if twice else ""
             raise ValueError(f"{what}matrix has shape {array.shape} for {len(tokens)} new words; "
-                             f"expected ({len(tokens)}, {self.dim}) "
-                             "and words that are not yet here. Nothing was added")
+                             f"expected ({len(tokens)}, {self.dim}) and words that are not yet "
+                             "here. Nothing was added")
         self.matrix = np.concatenate([self.matrix, _checked_matrix(array)])
-        self._ids |= zip(tokens, range(len(self.tokens),
-                                       len(self.tokens) + len(tokens)), strict=True)
+        self._ids |= {token: len(self.tokens) + i for i, token in enumerate(tokens)}
         self.tokens = self.tokens + tokens
 
     # -------------------------------------------------------------------------- questions
@@ -349,8 +346,7 @@ class WordVectors:
 
     def _cosines(self, rows: np.ndarray, unit: np.ndarray) -> np.ndarray:
         """Cosines of some rows with unit vectors (k, dim), float64 (len(rows), k); summed row by
-        row, so that equal rows have equal cosines.
-        """
+        row, so that equal rows have equal cosines."""
         out = np.empty((len(rows), len(unit)))
         for begin in range(0, len(rows), ROWS_AT_ONCE):
             block = _unit(self.matrix[rows[begin : begin + ROWS_AT_ONCE]])

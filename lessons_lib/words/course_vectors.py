@@ -61,10 +61,8 @@ def course_method(model: str, *, seed: int = 0, threads: int = 1, progress: bool
 
 def course_files(model: str) -> list[str]:
     """Names, below a data folder, of the two files that hold a course model: vectors and card."""
-    return ([
-        file.path
-        for file in registered("course-vectors").files_of(check_choice("model", model, RECIPES))
-    ])
+    model = check_choice("model", model, RECIPES)
+    return [file.path for file in registered("course-vectors").files_of(model)]
 
 
 def most_frequent(vectors: WordVectors, n: int = WORDS, *, name: str | None = None) -> WordVectors:
@@ -76,11 +74,8 @@ def most_frequent(vectors: WordVectors, n: int = WORDS, *, name: str | None = No
 
 def write_frequencies(corpus: Corpus, path: str | os.PathLike, n: int = WORDS) -> Path:
     """Write the ``n`` most frequent words and their counts as a table, which
-    ``load("course-frequencies")`` reads.
-    """
-    tokens, counts = corpus.vocabulary.tokens[:check_int("n", n
-                                                         )], corpus.vocabulary.counts[:n].tolist()
-    write_text(
-        path, "word\tcount\n" +
-        "".join(f"{token}\t{count}\n" for token, count in zip(tokens, counts, strict=True)))
+    ``load("course-frequencies")`` reads."""
+    n, words = check_int("n", n), corpus.vocabulary
+    rows = zip(words.tokens[:n], words.counts[:n].tolist(), strict=True)
+    write_text(path, "word\tcount\n" + "".join(f"{token}\t{count}\n" for token, count in rows))
     return Path(path)

@@ -1,5 +1,4 @@
-"""The windows that training will take, told before they are taken: whoever wants to check a step by
-hand needs its words and its noise.
+"""The windows that training will take, told before they are taken, to check a step by hand.
 
 Every draw of `kernels.window_update` is a function of seed, epoch and place, so the same windows
 can be listed as often as one likes. Taught in lesson ``04_word2vec``.
@@ -17,13 +16,14 @@ from ..core import check_choice, check_int, shown
 if TYPE_CHECKING:
     from ..kernels import WindowState
 
-__all__ = ["Window", "windows"]
+__all__ = ["OBJECTIVES", "Window", "windows"]
+
+OBJECTIVES = ("negative_sampling", "hierarchical_softmax")
 
 
 class Window(NamedTuple):
     """One step of training: input rows ``contexts`` (m,) and output rows ``outputs`` (k,) int32,
-    which should say ``labels`` (k,) float32, 1 or 0.
-    """
+    which should say ``labels`` (k,) float32, 1 or 0."""
 
     contexts: np.ndarray
     outputs: np.ndarray
@@ -66,16 +66,14 @@ def windows(state: WindowState, *, objective: str = "negative_sampling", window:
     if not isinstance(state, WindowState):
         raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a "
                         "kernels.WindowState")
-    tree = (check_choice("objective", objective,
-                         ("negative_sampling", "hierarchical_softmax")) == "hierarchical_softmax")
-    width, noise = check_int("window", window,
-                             high=1000), 0 if tree else check_int("negatives", negatives, high=255)
-    key, number = check_int("seed", seed, low=0, high=2**63 - 1), check_int(
-        "epoch", epoch, low=0, high=2**31 - 1)
-    how = Settings(False, tree, width, noise, (1.0, 1.0), False, 0, key, number,
-                   (0, state.n_pieces), 1, True)
-    for part in slabs(state, how):
-        result = drawn_windows(state, how, part)
+    tree = check_choice("objective", objective, OBJECTIVES) == "hierarchical_softmax"
+    settings = Settings(
+        False, tree, check_int("window", window, high=1000),
+        0 if tree else check_int("negatives", negatives, high=255), (1.0, 1.0), False, 0,
+        check_int("seed", seed, low=0, high=2**63 - 1),
+        check_int("epoch", epoch, low=0, high=2**31 - 1), (0, state.n_pieces), 1, True)
+    for part in slabs(state, settings):
+        result = drawn_windows(state, settings, part)
         contexts, bounds, rows, labels, begins, ends = (x.cpu().numpy() for x in result[:6])
         for i, (begin, end) in enumerate(zip(begins, ends, strict=True)):
             yield Window(contexts[bounds[i] : bounds[i + 1]], rows[begin:end], labels[begin:end])

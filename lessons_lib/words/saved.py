@@ -54,9 +54,8 @@ def load_vectors(path: str | os.PathLike) -> WordVectors:
     Parameters
     ----------
     path : str or path
-        Files: safetensors with a card (`write_compact`), word2vec binary, word2vec, fastText or
-        GloVe
-        text.
+        Files: safetensors with a card (`write_compact`), word2vec binary, or text of word2vec,
+        fastText or GloVe.
 
     Returns
     -------
@@ -69,9 +68,9 @@ def load_vectors(path: str | os.PathLike) -> WordVectors:
     """
     place = existing_path(path)
     if place.is_dir():
-        return (WordVectors.load(place)
-                if _kind(place) == "WordVectors"
-                else load_method(place).vectors_)
+        if _kind(place) == "WordVectors":
+            return WordVectors.load(place)
+        return load_method(place).vectors_
     if place.suffix == ".safetensors":
         return read_compact(place)
     return read_binary(place) if place.is_file() and _is_binary(place) else read_text(place)
@@ -88,8 +87,7 @@ def _kind(folder: Path) -> str:
 
 def _is_binary(file: Path) -> bool:
     """Whether a file goes on in word2vec's binary format after its line of rows and columns: the
-    first word is followed by no digits.
-    """
+    first word is followed by no digits."""
     with open(file, "rb") as opened:
         first = opened.readline(100).split()
         row = opened.read(100_000)

@@ -72,14 +72,9 @@ def ngrams(word: str, *, min_n: int = 3, max_n: int = 6) -> list[str]:
     check_parts(min_n, max_n, 1)
     whole = f"<{_word(word)}>"
     borders = (0, len(whole) - 1)
-    return [
-        whole[i:i + n]
-        for i in range(len(whole))
-        for n in range(max(min_n, 1),
-                       min(max_n,
-                           len(whole) - i) + 1)
-        if n > 1 or i not in borders
-    ]
+    return [whole[i : i + n] for i in range(len(whole))
+            for n in range(max(min_n, 1), min(max_n, len(whole) - i) + 1)
+            if n > 1 or i not in borders]
 
 
 @compiled(inner=True)
@@ -94,8 +89,7 @@ def _byte(arena: np.ndarray, begin: int, end: int, i: int) -> int:
 def _parts_of(arena: np.ndarray, begin: int, end: int, min_n: int, max_n: int, buckets: int,
               out: np.ndarray, at: int) -> int:
     """Write the buckets of a word's n-grams from ``at`` on, where ``out`` has room; returns where
-    they end.
-    """
+    they end."""
     size = end - begin + 2
     for i in range(size):
         if _byte(arena, begin, end, i) & _LEAD == _FOLLOWS:
@@ -104,8 +98,8 @@ def _parts_of(arena: np.ndarray, begin: int, end: int, min_n: int, max_n: int, b
         while j < size and n < max_n:
             byte = _byte(arena, begin, end, j)
             while True:                          # a character: its first byte and those that follow
-                value = (((value ^ (np.uint32(byte) |
-                                    (_HIGH if byte & _SIGN else np.uint32(0)))) * _PRIME) & _LOW)
+                signed = np.uint32(byte) | (_HIGH if byte & _SIGN else np.uint32(0))
+                value = ((value ^ signed) * _PRIME) & _LOW
                 j += 1
                 byte = _byte(arena, begin, end, j)
                 if j >= size or byte & _LEAD != _FOLLOWS:
@@ -143,8 +137,8 @@ def ngram_buckets(words: Sequence[str], *, min_n: int = 3, max_n: int = 6,
         packed = packed_strings([_word(word) for word in words])
     except UnicodeEncodeError as error:
         raise ValueError(f"words hold {shown(error.object[error.start])}, a lone surrogate, which "
-                         "is not text; "
-                         'replace it: text.encode("utf-8", errors="replace").decode()') from None
+                         'is not text; replace it: text.encode("utf-8", errors="replace").decode()'
+                         ) from None
     arena, offsets = packed["token_bytes"], packed["token_offsets"]
     bounds, nothing = np.zeros(len(offsets), dtype=np.int64), np.empty(0, dtype=np.int64)
     settings = (arena, offsets, max(min_n, 1), max_n, buckets, bounds)

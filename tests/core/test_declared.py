@@ -11,7 +11,7 @@ import pytest
 from lessons_lib.core import DamagedFile, Estimator, NotFittedError, load_model, save_model
 from lessons_lib.core.estimator import SavedEstimator
 from lessons_lib.core.learned import Array, Strings, packed_strings, unpacked_strings
-from lessons_lib.core.parameters import Choice, Flag, Float, Given, Int, Seed
+from lessons_lib.core.parameters import Choice, Flag, Float, Floats, Given, Int, Seed
 
 
 class Centred(SavedEstimator):
@@ -28,6 +28,8 @@ class Centred(SavedEstimator):
     k = Int(None, "columns that are kept", high=9)
     loud = Flag(False)
     seed = Seed()
+    powers = Floats((1.0, np.inf), "of the mean", infinite=True)
+    shares = Floats(None)
     encoder = Given(None, kind="Encoder")
 
     mean_ = Array("dim", dtype="float64", doc="the mean", file="mean")
@@ -54,11 +56,12 @@ class Wider(Centred):
 
 def test_the_signature_is_that_of_the_declarations():
     names = inspect.signature(Centred).parameters
-    assert list(names) == ["dim", "kind", "share", "k", "loud", "seed", "encoder"]
+    assert list(names) == ["dim", "kind", "share", "k", "loud", "seed", "powers", "shares",
+                           "encoder"]
     assert [names[n].default for n in ("dim", "kind", "k")] == [3, "mean", None]
     assert names["dim"].kind is names["dim"].POSITIONAL_OR_KEYWORD
     assert names["kind"].kind is names["kind"].KEYWORD_ONLY
-    assert list(inspect.signature(Wider).parameters)[0::7] == ["dim", "more"]
+    assert list(inspect.signature(Wider).parameters)[0::9] == ["dim", "more"]
     assert repr(Wider(4, k=2)) == "Wider(k=2)" and Wider().get_params()["dim"] == 4
 
 
@@ -77,6 +80,11 @@ def test_the_docstring_has_a_table_of_parameters_and_of_attributes_before_its_no
     ({"share": 0}, ValueError, ["share=0", "> 0"]), ({"share": 1.1}, ValueError, ["share=1.1"]),
     ({"kind": "medium"}, ValueError, ["kind='medium'", "Did you mean 'median'"]),
     ({"loud": 1}, TypeError, ["loud=1", "True or False"]), ({"seed": None}, TypeError, ["seed"]),
+    ({"powers": 2.0}, TypeError, ["powers=2.0", "sequence of float, inf or -inf"]),
+    ({"powers": "12"}, TypeError, ["powers='12'"]), ({"powers": ()}, ValueError, ["is empty"]),
+    ({"powers": [1, np.nan]}, ValueError, ["powers[1]=nan"]),
+    ({"powers": [None]}, TypeError, ["powers[0]=None"]), ({"powers": None}, TypeError, ["powers"]),
+    ({"shares": [1.0, np.inf]}, ValueError, ["shares[1]=inf", "finite"]),
     ({"k": 5}, ValueError, ["k=5", "dim=3"])])
 def test_wrong_settings_are_named_at_the_latest_by_fit(arguments, error, words):
     with pytest.raises(error) as caught:
@@ -102,10 +110,12 @@ def test_what_is_not_learned_yet_says_that_fit_is_missing():
 
 
 def test_a_saved_model_comes_back_with_settings_and_arrays(tmp_path):
-    model = Centred(kind="median", k=np.int64(2)).fit(np.eye(3))
+    powers = [1, -np.inf, np.float32(np.inf), np.float32(0.1), 1e-300]
+    model = Centred(kind="median", k=np.int64(2), powers=powers).fit(np.eye(3))
     model.save(tmp_path / "m")
     back = Centred.load(tmp_path / "m")
-    assert back.get_params() == {**model.get_params(), "k": 2} and back.words_ == model.words_
+    plain = model.get_params() | {"k": 2, "powers": tuple(map(float, powers))}
+    assert back.get_params() == plain and back.words_ == model.words_
     assert np.array_equal(back.mean_, model.mean_)
 
 

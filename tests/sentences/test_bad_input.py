@@ -1,21 +1,32 @@
-"""Bad input of the methods that add up word vectors: each row is a call, the error, and words that
-it must hold.
-"""
+"""Bad input of the whole room: each row is a call, the error, and words that it must hold."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from lessons_lib.core import NotFittedError
+from lessons_lib import sentences
+from lessons_lib.core import NotFittedError, UnknownWord
 from lessons_lib.datasets import WordCounts
-from lessons_lib.sentences import SIF, USIF, MeanEncoder
+from lessons_lib.kernels import DocumentState, WindowState
+from lessons_lib.sentences import (SIF, USIF, Doc2Vec, DocumentVectors, MeanEncoder,
+                                   document_windows, named_encoder)
+from lessons_lib.sentences.document_vectors import read_tags
 from lessons_lib.vectors import WordVectors
 
 V, T = ValueError, TypeError
 TOY = WordVectors(["the", "cat", "dog", "sat"], np.eye(4, 3) + 0.5)
 TEXTS = ["the cat", "dog"]
 TWICE = WordCounts(["the", "the"], np.array([2, 1]), name="mine")
+
+NO_TEXTS = ("one text", [["a", "b"]], 5)
+STATE = [0, 1], [0, 2], np.zeros((2, 2)), np.zeros((2, 2)), [1, 1]
+DOCUMENTS = DocumentState(*STATE[:2], np.zeros((4, 2)), *STATE[3:], tags=[0], tag_offsets=[0, 1])
+
+
+def fitted(texts=TEXTS, tags=None, **settings):
+    """A small `Doc2Vec`."""
+    return Doc2Vec(**{"dim": 4, "min_count": 1, "epochs": 1} | settings).fit(texts, tags)
 
 
 def broken(row: int, column: int, value: float) -> WordVectors:
@@ -39,10 +50,6 @@ CALLS = [
     (lambda: SIF(TOY, components="batch").fit(), V, ["texts=None", "word frequencies unknown"]),
     (lambda: SIF(TOY, counts={"the": 1}).fit(), V, ['components="corpus" unknown']),
     (lambda: USIF(TOY, counts={"the": 1}, components="batch").fit(), V, ["texts=None leaves"]),
-    # before fit
-    (lambda: MeanEncoder(TOY, "idf").encode(["the cat"]), NotFittedError, ["call fit"]),
-    (lambda: SIF(TOY).encode(["the"]), NotFittedError, ["call fit"]),
-    (lambda: SIF(TOY).dim, NotFittedError, ["call fit"]),
     # V01: a vector that is not finite
     (lambda: MeanEncoder(broken(1, 2, np.nan)).encode(["the dog", "the cat"]), V,
      ["the vector of 'cat', holds NaN or infinity"]),
@@ -75,6 +82,55 @@ CALLS = [
           ({"normalise": "word"}, V, ["Did you mean 'words'"]),
           ({"n_components": -1}, V, ["n_components=-1"]),
           ({"counts": {"the": -2}}, V, ["counts['the']=-2"])]),
+    # Doc2Vec: settings, texts, tags, inference, before fit
+    *((lambda settings=settings: fitted(TEXTS, **settings), *row) for settings, *row in [
+        ({"model": "pvdm"}, V, ["model='pvdm' is unknown"]),
+        ({"combine": "max"}, V, ["combine='max'"]), ({"train_words": 1}, T, ["train_words=1"]),
+        ({"dim": 0}, V, ["dim=0"]), ({"window": 0}, V, ["window=0"]),
+        ({"epochs": 0}, V, ["epochs=0"]), ({"learning_rate": 0}, V, ["learning_rate=0"]),
+        ({"negatives": 0}, V, ["negatives=0"]), ({"sample": -1}, V, ["sample=-1"]),
+        ({"seed": None}, T, ["seed=None"]), ({"threads": 0}, V, ["threads=0"]),
+        ({"min_count": 9999}, V, ["min_count=9999 leaves no word"]),
+        ({"vector_size": 100}, T, ["did you mean 'dim'"])]),
+    *((lambda wrong=wrong: fitted(wrong), T, ["texts"]) for wrong in NO_TEXTS),
+    *((lambda wrong=wrong: fitted().infer(wrong), T, ["texts"]) for wrong in NO_TEXTS),
+    *((lambda options=options: fitted().infer(["a"], **options), *row) for options, *row in [
+        ({"epochs": 0}, V, ["epochs=0"]), ({"epochs": -1}, V, ["epochs=-1"]),
+        ({"epochs": 1.5}, T, ["epochs=1.5"]), ({"learning_rate": 0}, V, ["learning_rate=0"]),
+        ({"learning_rate": np.nan}, V, ["learning_rate=nan"]),
+        ({"batch_size": 0}, V, ["batch_size=0"])]),
+    (lambda: fitted(TEXTS, [[1], [2, 3]], combine="concat"), V,
+     ["tags[1] holds 2 tags", "expected 1 with combine='concat'"]),
+    (lambda: Doc2Vec().encode(["a"]), NotFittedError, ["Doc2Vec is not fitted yet"]),
+    (lambda: Doc2Vec().resume(["a"]), NotFittedError, ["Doc2Vec is not fitted yet"]),
+    (lambda: Doc2Vec().save("nowhere"), NotFittedError, ["Doc2Vec is not fitted yet"]),
+    (lambda: fitted().vectors_["dig"], UnknownWord, ["no vector for 'dig'", "near words: 'dog'"]),
+    (lambda: fitted().document_vectors_[240], UnknownWord, ["no document is tagged 240"]),
+    # tags and labels
+    *((lambda tags=tags: read_tags(tags, 2), *row) for tags, *row in [
+        (["ab", "cd"], T, ["tags[0]='ab' is str; expected a list of tags for each document, such "
+                           "as ['ab']"]),
+        ([[1], 5], T, ["tags[1]=5 is int; expected a list of tags"]),
+        ([[1], []], V, ["tags[1]=[] is empty; expected a list of tags"]),
+        ([["a"], ["b", "b"]], V, ["tags[1]", "twice"]), ("ab", T, ["tags='ab' is str"]),
+        ([[1], [None]], T, ["tags[1][0]=None is NoneType"]), (5, T, ["tags=5 is int"]),
+        ([[1], [True]], T, ["tags[1][0]=True is bool"]), ([[1], [1.5]], T, ["tags[1][0]=1.5"]),
+        ({1, 2}, T, ["tags=", "is set"]), ([[1]], V, ["tags holds 1 lists for 2 documents"]),
+        ([["\ud83d"], [1]], V, ["tags[0][0]"])]),
+    (lambda: DocumentVectors([1, 1], np.eye(2)), V, ["a label twice"]),
+    (lambda: DocumentVectors([1], np.eye(2)), V, ["matrix has shape"]),
+    (lambda: DocumentVectors(["news"], [[1.0]])["new"], UnknownWord,
+     ["no document is tagged 'new' among 1 labels; near labels: news"]),
+    (lambda: DocumentVectors(["news"], [[0.0]]).most_similar("news"), V,
+     ["tagged 'news' has the zero vector"]),
+    # windows of documents, names
+    (lambda: next(document_windows(WindowState(*STATE))), T, ["expected a kernels.DocumentState"]),
+    *((lambda options=options: next(document_windows(DOCUMENTS, **options)), *row)
+      for options, *row in [
+          ({"model": "cbow"}, V, ["model='cbow' is unknown"]),
+          ({"combine": "max"}, V, ["combine='max' is unknown"]), ({"window": 0}, V, ["window=0"])]),
+    (lambda: named_encoder("sif-courses"), V, ["Did you mean 'sif-course'"]),
+    (lambda: sentences.Sif, AttributeError, ["has no 'Sif'; it has"]),
 ]
 
 
@@ -82,4 +138,4 @@ CALLS = [
 def test_what_cannot_be_is_refused_by_name(call, error, words):
     with pytest.raises(error) as caught:
         call()
-    assert all(word in str(caught.value) for word in words), caught.value
+    assert [word for word in words if word not in str(caught.value)] == [], caught.value

@@ -7,7 +7,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lessons_lib.core import UnknownWord
 from lessons_lib.sentences import DocumentVectors
 from lessons_lib.sentences.document_vectors import LearnedDocuments, read_tags
 
@@ -32,14 +31,6 @@ def test_neighbours_are_labels_and_a_vector_may_ask():
     assert found.most_similar(np.array([0.0, 1.0]), topn=1) == [(-1, 1.0)]
     assert found.similarity(7, "7") == pytest.approx(np.sqrt(0.5)) and found.similarity(
         7, "news") == 0.0
-    with pytest.raises(ValueError, match="tagged 'news' has the zero vector"):
-        found.most_similar("news")
-
-
-def test_P20_an_unknown_label_is_named_without_extra_quotes():
-    with pytest.raises(UnknownWord) as caught:
-        vectors()["new"]
-    assert str(caught.value) == "no document is tagged 'new' among 4 labels; near labels: news"
 
 
 def test_V18_a_vector_that_was_changed_counts_at_once():
@@ -66,28 +57,3 @@ def test_P22_memory_goes_by_the_number_of_tags():
     kind, documents = LearnedDocuments(file="documents"), DocumentVectors(
         found.labels, np.ones((4, 2)))
     assert kind.unpack(*kind.pack(documents), {}).labels == found.labels
-
-
-@pytest.mark.parametrize(
-    ("tags", "error", "words"),
-    [(["ab", "cd"], TypeError,
-      r"tags\[0\]='ab' is str; expected a list of tags for each document, such as \['ab'\]"),
-     ([[1], 5], TypeError, r"tags\[1\]=5 is int; expected a list of tags"),
-     ([[1], []], ValueError, r"tags\[1\]=\[\] is empty; expected a list of tags"),
-     ([["a"], ["b", "b"]], ValueError, r"tags\[1\].*twice"),
-     ([[1], [None]], TypeError, r"tags\[1\]\[0\]=None is NoneType"),
-     ([[1], [True]], TypeError, r"tags\[1\]\[0\]=True is bool"),
-     ([[1], [1.5]], TypeError, r"tags\[1\]\[0\]=1.5"), ("ab", TypeError, "tags='ab' is str"),
-     (5, TypeError, "tags=5 is int"), ({1, 2}, TypeError, "tags=.* is set"),
-     ([[1]], ValueError, "tags holds 1 lists for 2 documents"),
-     ([["\ud83d"], [1]], ValueError, r"tags\[0\]\[0\]")])
-def test_P21_tags_that_are_no_lists_of_labels(tags, error, words):
-    with pytest.raises(error, match=words):
-        read_tags(tags, 2)
-
-
-def test_labels_and_rows_that_do_not_fit():
-    with pytest.raises(ValueError, match="a label twice"):
-        DocumentVectors([1, 1], np.eye(2))
-    with pytest.raises(ValueError, match="matrix has shape"):
-        DocumentVectors([1], np.eye(2))

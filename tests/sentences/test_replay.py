@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lessons_lib.kernels import DocumentState, WindowState, document_update
+from lessons_lib.kernels import DocumentState, document_update
 from lessons_lib.sentences import document_windows
 
 N_WORDS, DIM, WINDOW = 20, 6, 2
@@ -49,15 +49,3 @@ def test_a_document_is_the_last_context_of_each_of_its_words():
     rows = [w.contexts[-1] - N_WORDS - 1 for w in document_windows(state)]
     assert rows == sorted(rows) and set(rows) <= {0, 1, 3}
     assert all(len(w.contexts) == 1 for w in document_windows(state, model="dbow"))
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "said"),
-    [({"state": WindowState([0, 1], [0, 2], np.zeros((2, 2)), np.zeros(
-        (2, 2)), [1, 1])}, TypeError, "expected a kernels.DocumentState"),
-     ({"model": "cbow"}, ValueError, "model='cbow' is unknown"),
-     ({"combine": "max"}, ValueError, "combine='max' is unknown"),
-     ({"window": 0}, ValueError, "window=0"), ])
-def test_P02_settings_that_cannot_be_are_named(options, error, said):
-    with pytest.raises(error, match=said):
-        next(document_windows(**({"state": state_of({})} | options)))

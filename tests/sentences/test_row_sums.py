@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lessons_lib.core import generator
-from lessons_lib.sentences.row_sums import weighted_sum
-from lessons_lib.sentences.sums import first_not_finite
+from lessons_lib.sentences.sums import first_not_finite, weighted_sum
 
 
 @pytest.mark.parametrize(

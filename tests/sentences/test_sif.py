@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, generator
 from lessons_lib.datasets import WordCounts
 from lessons_lib.sentences import SIF, MeanEncoder
-from lessons_lib.text import Corpus, Tokenizer, Vocabulary
+from lessons_lib.text import Corpus, Vocabulary
 from lessons_lib.vectors import WordVectors
 
 
@@ -111,25 +109,6 @@ def test_longer_word_vectors_leave_cosines_unchanged(language):
 
 
 @pytest.mark.parametrize("components", ["corpus", "batch"])
-def test_a_duplicated_corpus_changes_nothing(language, components):
-    once, twice = (SIF(language.vectors, n_components=2,
-                       components=components).fit(language.texts * k) for k in (1, 2))
-    np.testing.assert_allclose(twice.weights_, once.weights_, rtol=1e-12)
-    np.testing.assert_allclose(
-        twice.encode(language.texts * 2)[:600], once.encode(language.texts), atol=2e-6)
-
-
-@pytest.mark.parametrize("components", ["corpus", "batch"])
-@given(st.randoms(use_true_random=False))
-def test_the_order_of_sentences_does_not_matter(language, components, random):
-    order = random.sample(range(600), 600)
-    mixed = [language.texts[i] for i in order]
-    one, other = (SIF(language.vectors, components=components).fit(texts).encode(texts)
-                  for texts in (language.texts, mixed))
-    np.testing.assert_allclose(other, one[order], atol=3e-6)
-
-
-@pytest.mark.parametrize("components", ["corpus", "batch"])
 @pytest.mark.parametrize("texts", [["the cat sat"], ["the cat"] * 3])
 def test_V15_one_sentence_loses_nothing(toy, components, texts):
     encoder = SIF(toy, counts={"the": 9, "cat": 1}, components=components)
@@ -158,25 +137,6 @@ def test_V15_more_components_than_the_texts_span_leave_the_last(toy):
     assert (np.abs(encoder.encode(["the", "cat"])).max(axis=1) > 1e-4).all()
 
 
-@pytest.mark.parametrize("components", ["corpus", "batch"])
-def test_T04_T19_texts_without_a_known_word_are_zeros_with_one_warning(language, components):
-    encoder = SIF(language.vectors, components=components).fit(language.texts)
-    texts = [*language.texts[:30], "", "unheard of"]
-    with pytest.warns(
-            DataWarning,
-            match=r"2 of 32 documents have no word with a vector \(first: documents\[30\]\)"
-    ) as caught:
-        found = encoder.encode(texts)
-    assert len(caught) == 1
-    np.testing.assert_array_equal(found[30:], np.zeros((2, 24)))
-    # zeros turn no direction
-    np.testing.assert_allclose(found[:30], encoder.encode(language.texts[:30]), atol=1e-6)
-
-
-def test_T02_no_texts_have_no_vectors(toy):
-    assert SIF(toy, counts={"the": 1}, components="batch").fit().encode([]).shape == (0, 3)
-
-
 def test_settings_changed_later_count_at_the_next_fit(language):
     encoder = SIF(language.vectors).fit(language.texts)
     before = encoder.encode(language.texts)
@@ -185,17 +145,6 @@ def test_settings_changed_later_count_at_the_next_fit(language):
     encoder.fit(language.texts)
     assert not hasattr(encoder, "components_") and np.abs(encoder.encode(language.texts) -
                                                           before).max() > 0.01
-
-
-@pytest.mark.parametrize("settings", [{"components": "corpus"}, {"components": "batch"},
-                                      {"counts": {"w0": 7, "w5": 2.5}, "n_components": 3}])
-def test_what_is_saved_and_loaded_encodes_the_same(tmp_path, language, settings):
-    encoder = SIF(language.vectors, tokenizer=Tokenizer(lowercase=False),
-                  **settings).fit(language.texts)
-    encoder.save(tmp_path / "model")
-    loaded = SIF.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.encode(language.texts), encoder.encode(language.texts))
-    np.testing.assert_array_equal(loaded.fit(language.texts).weights_, encoder.weights_)
 
 
 def test_V18_words_added_after_fit_wait_for_the_next_and_files_agree(tmp_path, toy):
@@ -214,15 +163,6 @@ def test_a_file_without_its_weights_is_refused(tmp_path, language):
     encoder.save(tmp_path / "model")
     with pytest.raises(DamagedFile, match="array 'weights'"):
         SIF.load(tmp_path / "model")
-
-
-def test_threads_change_no_digit(language):
-    texts = language.texts * 20
-    encoder = SIF(language.vectors, threads=1).fit(texts)
-    expected = encoder.encode(texts)
-    two = SIF(language.vectors, threads=2).fit(texts)
-    two.components_ = encoder.components_
-    np.testing.assert_array_equal(two.encode(texts, batch_size=50), expected)
 
 
 def test_removal_brings_random_texts_closer_to_uncorrelated():

@@ -161,22 +161,6 @@ def test_a_word_that_is_not_counted_is_as_rare_as_the_rarest(toy):
     np.testing.assert_allclose(encoder.probabilities_, [0.97, 0.02, 0.01, 0.01])
 
 
-@pytest.mark.parametrize("normalise", NORMALISATIONS)
-@pytest.mark.parametrize("components", ["corpus", "batch"])
-def test_a_duplicated_corpus_changes_nothing(language, components, normalise):
-    once, twice = (USIF(language.vectors, components=components,
-                        normalise=normalise).fit(language.texts * k) for k in (1, 2))
-    np.testing.assert_allclose(
-        twice.encode(language.texts * 2)[600:], once.encode(language.texts), atol=1e-5)
-
-
-@pytest.mark.parametrize("components", ["corpus", "batch"])
-def test_the_order_of_sentences_does_not_matter(language, components):
-    one, other = (USIF(language.vectors, components=components).fit(texts).encode(texts)
-                  for texts in (language.texts, language.texts[::-1]))
-    np.testing.assert_allclose(other[::-1], one, atol=1e-5)
-
-
 def test_V15_one_sentence_loses_nothing(toy):
     encoder = USIF(toy, counts={"the": 97, "cat": 1, "sat": 1, "mat": 1})
     with pytest.warns(DataWarning, match=r"span 1 direction\(s\), so n_components=5") as caught:
@@ -186,25 +170,3 @@ def test_V15_one_sentence_loses_nothing(toy):
         found,
         USIF(toy, 0, sentence_length=3, counts=encoder.counts).fit(["the"]).encode(["the cat sat"]),
         rtol=1e-6)
-
-
-@pytest.mark.parametrize("normalise", NORMALISATIONS)
-def test_T04_T19_texts_without_a_known_word_are_zeros_with_one_warning(language, normalise):
-    encoder = USIF(language.vectors, normalise=normalise).fit(language.texts)
-    with pytest.warns(
-            DataWarning,
-            match=r"2 of 3 documents have no word with a vector \(first: documents\[1\]\)"
-    ) as caught:
-        found = encoder.encode([language.texts[0], " ", "unheard of"])
-    assert len(caught) == 1 and found[0].any() and not found[1:].any()
-
-
-@pytest.mark.parametrize(
-    "settings", [{"normalise": "dimensions"}, {"normalise": "words", "components": "batch"},
-                 {"counts": {"w0": 97, "w5": 2, **{f"x{i}": 0.1 for i in range(20)}}}])
-def test_what_is_saved_and_loaded_encodes_the_same(tmp_path, language, settings):
-    encoder = USIF(language.vectors, sentence_length=9, **settings).fit(language.texts)
-    encoder.save(tmp_path / "model")
-    loaded = USIF.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.encode(language.texts), encoder.encode(language.texts))
-    assert (loaded.a_, loaded.sentence_length_) == (encoder.a_, 9.0)

@@ -4,12 +4,9 @@ promises too much, or is none.
 
 from __future__ import annotations
 
-import bz2
 import contextlib
-import gzip
 import os
 import tracemalloc
-import zipfile
 
 import numpy as np
 import pytest
@@ -122,8 +119,6 @@ def test_vectors_go_to_gensim_and_back_as_copies():
     assert same(back, vectors) and back.name == "back"
     assert not np.shares_memory(keyed.vectors, vectors.matrix) and not np.shares_memory(
         keyed.vectors, back.matrix)
-    with pytest.raises(TypeError, match="expected gensim's KeyedVectors"):
-        from_gensim({"cat": [1.0]})
 
 
 def test_the_blocks_of_lines_join_without_a_seam(tmp_path, monkeypatch):
@@ -152,8 +147,6 @@ def test_first_reads_the_first_words_only(tmp_path):
             tmp_path / "v.bin", first=99)):
         assert read.tokens == ODD[:len(read)] and np.array_equal(read.matrix,
                                                                  vectors.matrix[:len(read)])
-    with pytest.raises(ValueError, match="first=0"):
-        read_binary(tmp_path / "v.bin", first=0)
 
 
 def test_V21_a_table_of_no_words_comes_back(tmp_path):
@@ -164,21 +157,10 @@ def test_V21_a_table_of_no_words_comes_back(tmp_path):
         tmp_path / "v.bin").matrix.shape == (0, 5)
 
 
-@pytest.mark.parametrize("token", ["new york", "a\tb", "a\nb", "a\r"])
-def test_T12_a_word_with_white_space_cannot_be_exported(tmp_path, token):
-    vectors = WordVectors(["cat", token], np.eye(2))
-    for export in (write_text, write_binary):
-        with pytest.raises(ValueError, match=r"tokens\[1\]=.* has white space"):
-            export(vectors, tmp_path / "v")
-    assert not (tmp_path / "v").exists()
-
-
 def test_F11_a_word_that_begins_like_a_byte_order_mark_is_not_lost(tmp_path):
     vectors = WordVectors(["\ufeffcat", "dog"], np.eye(2))
     write_text(vectors, tmp_path / "v.txt")
     assert same(read_text(tmp_path / "v.txt"), vectors)
-    with pytest.raises(ValueError, match="begins with a byte order mark"):
-        write_text(vectors, tmp_path / "g.txt", header=False)
 
 
 # ----------------------------------------------------------------------------- text as it is found
@@ -209,12 +191,8 @@ def test_F10_a_header_is_told_from_a_row_by_the_next_lines(tmp_path, content, to
 
 def test_F10_where_both_are_possible_the_caller_says_which(tmp_path):
     file = write(tmp_path / "v.txt", "1 1\ncat 0.5\n")
-    with pytest.raises(ValueError, match="header=True or header=False"):
-        read_text(file)
     assert read_text(file, header=True).tokens == ["cat"] and read_text(
         file, header=False).tokens == ["1", "cat"]
-    with pytest.raises(DamagedFile, match="line 1: b'cat 1 2' is no header"):
-        read_text(write(tmp_path / "w.txt", "cat 1 2\n"), header=True)
 
 
 def test_F09_a_word_twice_keeps_its_first_row(tmp_path):
@@ -226,16 +204,9 @@ def test_F09_a_word_twice_keeps_its_first_row(tmp_path):
         assert read_binary(write(tmp_path / "v.bin", b"3 2\n" + (b"a " + row) * 3)).tokens == ["a"]
 
 
-def test_T16_a_byte_that_is_no_utf8_is_placed(tmp_path):
-    content = "cat 1 2\ncaf\xe9 3 4\n".encode("latin-1")
-    with pytest.raises(ValueError, match="line 2, byte 11: e9 is not utf-8.*encoding='latin-1'"):
-        read_text(write(tmp_path / "v.txt", content))
-    assert read_text(tmp_path / "v.txt", encoding="latin-1").tokens == ["cat", "café"]
-    with pytest.raises(ValueError, match="row 1, byte 7: e9 is not utf-8"):
-        read_binary(write(tmp_path / "v.bin", b"1 1\ncaf\xe9 \0\0\0\0"))
-    for unknown in ("utf-16", "no-such", "rot13"):
-        with pytest.raises(ValueError, match="encoding="):
-            read_text(tmp_path / "v.txt", encoding=unknown)
+def test_T16_another_encoding_can_be_named(tmp_path):
+    file = write(tmp_path / "v.txt", "cat 1 2\ncaf\xe9 3 4\n".encode("latin-1"))
+    assert read_text(file, encoding="latin-1").tokens == ["cat", "café"]
 
 
 # ------------------------------------------------------------------------------ damage
@@ -273,100 +244,12 @@ def test_F01_binary_cut_at_any_byte_of_its_content_is_noticed(tmp_path):
         read_binary(write(tmp_path / "long.bin", content + b"more"))
 
 
-@pytest.mark.parametrize("name", ["empty", "page", "pointer", "folder", "pipe"])
-def test_F03_what_is_no_file_of_vectors_is_named_at_once(tmp_path, name):
-    file = tmp_path / name
-    contents = {
-        "empty": "", "page": "\n<!DOCTYPE html><html>", "pointer": "version "
-        "https://git-lfs.github.com/spec/v1\noid sha256:00\n"
-    }
-    words = {
-        "empty": "is empty", "page": "web page", "pointer": "Git LFS pointer",
-        "folder": "is a folder", "pipe": "is a pipe"
-    }
-    if name in contents:
-        write(file, contents[name])
-    elif name == "folder":
-        file.mkdir()
-    elif hasattr(os, "mkfifo"):
-        os.mkfifo(file)
-    else:
-        pytest.skip("this system has no named pipes")
-    for read in (read_text, read_binary):
-        with pytest.raises(DamagedFile, match=words[name]):
-            read(file)
-
-
-def test_F06_pickles_are_known_by_content_and_never_read(tmp_path):
-    np.save(tmp_path / "a.npy", np.array([{}], dtype=object), allow_pickle=True)
-    with zipfile.ZipFile(tmp_path / "b.txt", "w") as archive:
-        archive.writestr("data.pkl", b"\x80\x02.")
+def test_F06_words_that_look_like_a_pickle_or_an_archive_are_words(tmp_path):
+    file = write(tmp_path / "w.txt", "BZh9 1 2\n(d1 3 4\n<s> 5 6\n")
+    assert read_text(file).tokens == ["BZh9", "(d1", "<s>"]
     to_gensim(odd_vectors()).save(str(tmp_path / "c.txt"))
-    write(tmp_path / "d.txt", b"cposix\nsystem\n(S'true'\ntR.")
-    for file in ("a.npy", "b.txt", "c.txt", "d.txt"):
-        for read in (read_text, read_binary):
-            with pytest.raises(
-                    ValueError,
-                    match=r"can run code when it is read, so it is not read\. Convert it"):
-                read(tmp_path / file)
-    for squeezed in (gzip.compress(b"cat 1 2\n"), bz2.compress(b"cat 1 2\n")):
-        with pytest.raises(ValueError, match="is compressed; unpack it first"):
-            read_text(write(tmp_path / "v.txt", squeezed))
-    assert read_text(write(tmp_path / "w.txt",
-                           "BZh9 1 2\n(d1 3 4\n<s> 5 6\n")).tokens == ["BZh9", "(d1", "<s>"]
-
-
-@pytest.mark.parametrize(
-    "promise",
-    ["1000000000000 300", "-1 300", "2 0", "2 -5", "1 9999999999999", "99999999999999999999999 5"])
-def test_F07_a_promise_is_held_against_the_file_before_memory_is_taken(tmp_path, promise):
-    file = write(tmp_path / "v", f"{promise}\ncat 1 2 3\n")
-    for read in (read_text, read_binary):
-        with peak_below(50_000_000), pytest.raises(DamagedFile, match="promises|bytes found"):
-            read(file)
-
-
-@pytest.mark.parametrize(("line", "match"),
-                         [("dog 1 2", "line 3: b'dog 1 2' has 2 numbers; expected a word and 3"),
-                          ("", "line 3: b'' has 0 numbers"), (" 1 2 3", "line 3: .* has no word"),
-                          ("dog 1 nan 3", "line 3, number 2: b'nan'"),
-                          ("dog inf 2 3", "line 3, number 1"),
-                          ("dog 1 2 1e39", "number 3.*within float32"),
-                          ("dog 1 2 x", "number 3: b'x'"), ("dog 1  2", "line 3, number 2: b''"),
-                          ("dog 1\t2 3 4", r"number 1: b'1\\t2'"),
-                          ("dog 1_0 2 3", "number 1: b'1_0'"), ("dog 1 2-3 4", "number 2: b'2-3'"),
-                          ("dog 0x1 2 3", "number 1: b'0x1'")])
-def test_F08_a_bad_line_is_named(tmp_path, line, match):
-    file = write(tmp_path / "v.txt", f"3 3\ncat 1 2 3\n{line}\ncow 1 2 3\n")
-    with pytest.raises(DamagedFile, match=match):
-        read_text(file)
-
-
-def test_F08_binary_numbers_are_finite(tmp_path):
-    content = (b"2 1\ncat " + np.float32(1).tobytes() + b"\ndog " + np.float32(np.nan).tobytes() +
-               b"\n")
-    with pytest.raises(DamagedFile, match="row 2, 'dog': NaN or infinity"):
-        read_binary(write(tmp_path / "v.bin", content))
-    with pytest.raises(DamagedFile, match="row 1, byte 4: no word"):
-        read_binary(write(tmp_path / "w.bin", b"1 1\n \0\0\0\0\n\n"))
-
-
-def test_F12_much_without_a_separator_is_refused(tmp_path):
-    file = write(tmp_path / "v", b"x" * 50_000_000)
-    for read, match in ((read_text, "a line of more than 16,777,216 bytes"),
-                        (read_binary, "expected a line of rows and columns")):
-        with pytest.raises(DamagedFile, match=match):
-            read(file)
-    write(file, b"3 5\n" + b"x" * 50_000_000)
-    with pytest.raises(DamagedFile, match="row 1 of 3"):
-        read_binary(file)
-
-
-def test_F15_a_missing_path_comes_with_the_nearest_name(tmp_path):
-    write(tmp_path / "glove.txt", "cat 1 2\n")
-    for read in (read_text, read_binary):
-        with pytest.raises(FileNotFoundError, match="nearest name: .*glove.txt"):
-            read(tmp_path / "glove.text")
+    with pytest.raises(ValueError, match="can run code when it is read"):
+        read_text(tmp_path / "c.txt")
 
 
 def test_F16_a_failed_export_leaves_the_former_file(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.core import DamagedFile, UnknownWord
+from lessons_lib.core import DamagedFile
 from lessons_lib.evaluation.analogies import answers
 from lessons_lib.evaluation.geometry import unit_rows
 from lessons_lib.evaluation.word_table import WordTable
@@ -57,35 +57,6 @@ def test_a_float32_matrix_is_kept_and_never_copied():
     assert np.shares_memory(WordVectors(list("abc"), matrix).matrix, matrix)
 
 
-@pytest.mark.parametrize(("tokens", "error", "match"),
-                         [("abc", TypeError, "expected a list of words"),
-                          (["a", None, "b"], TypeError, r"tokens\[1\]=None is NoneType"),
-                          (["a", "", "b"], ValueError, r"tokens\[1\] is an empty word"),
-                          (["a", "b", "a"], ValueError, "'a' twice, at 0 and 2"),
-                          (["a", "b"], ValueError, r"shape \(3, 2\) for 2 tokens"),
-                          (["a", "b", "\ud83d"], ValueError, r"tokens\[2\].*lone surrogate")])
-def test_T11_T14_words_that_are_none(tokens, error, match):
-    with pytest.raises(error, match=match):
-        WordVectors(tokens, np.ones((3, 2)))
-
-
-@pytest.mark.parametrize(
-    ("matrix", "error", "match"),
-    [
-        # V01
-        ([[1, np.nan], [1, 2], [np.inf, 0]
-          ], ValueError, r"matrix\[0\] holds NaN or infinity \(2 of 3"),
-        ([1.0, 2.0, 3.0], ValueError, r"expected 2 axes.*matrix\[None\]"),  # V06
-        # V07, V24
-        ([["0.5"], ["1"], ["2"]], TypeError, "dtype <U3"),
-        (np.ones((3, 2), complex), TypeError, "complex"),
-        ([[1e200], [1.0], [1.0]], ValueError, "1e\\+200.*within float32")
-    ])
-def test_V01_V06_V07_V24_matrices_that_are_none(matrix, error, match):
-    with pytest.raises(error, match=match):
-        WordVectors(["a", "b", "c"], matrix)
-
-
 @pytest.mark.parametrize("form", [
     lambda x: np.asfortranarray(x), lambda x: np.repeat(x, 2, axis=0)[::2],
     lambda x: x[::-1].copy()[::-1], lambda x: x.astype(">f4"), lambda x: x.astype(np.float64)
@@ -116,28 +87,11 @@ def test_V21_no_words_are_words_too():
     assert empty.most_similar(np.ones(5)) == []
 
 
-def test_V19_a_word_cannot_be_added_twice_nor_with_another_width():
-    vectors = toy()
-    for tokens, matrix, match in [(["cow", "cat"], np.ones((2, 2)), "'cat' has a vector "
-                                   "already"), (["cow", "cow"], np.ones((2, 2)), "'cow' has"),
-                                  (["cow"], np.ones((1, 3)),
-                                   r"shape \(1, 3\) for 1 new words; expected \(1, 2\)")]:
-        with pytest.raises(ValueError, match=match):
-            vectors.add(tokens, matrix)
-    assert len(vectors) == len(vectors.matrix) == 4 and "cow" not in vectors
-
-
 def test_added_words_are_found():
     vectors = toy()
     vectors.add(["cow", "hen"], [[2.0, 0.1], [0.0, 3.0]])
     assert vectors.most_similar(
         "cat", topn=1)[0][0] == "cow" and vectors.id("hen") == 5 and len(vectors) == 6
-
-
-def test_P20_an_unknown_word_comes_with_near_ones():
-    with pytest.raises(UnknownWord) as error:
-        toy()["stones"]
-    assert str(error.value) == "no vector for 'stones' among 4 words; near words: 'stone'"
 
 
 def test_T12_T15_saved_words_come_back_whatever_they_are(tmp_path):
@@ -172,8 +126,6 @@ def test_V02_V03_a_cosine_is_at_most_one_and_zero_with_a_zero_vector():
     assert vectors.similarity("cat", "nothing") == 0
     assert vectors.similarity("cat", "dog") == pytest.approx(0.5**0.5, abs=1e-12)
     assert [word for word, _ in vectors.most_similar("cat")] == ["dog", "nothing", "stone"]
-    with pytest.raises(ValueError, match="'nothing' is the zero vector"):
-        vectors.most_similar("nothing")
 
 
 def test_V04_cosines_of_the_largest_and_smallest_numbers_are_right():
@@ -198,20 +150,8 @@ def test_neighbours_are_those_of_the_formula_and_never_the_word_itself(row, topn
     assert np.allclose([score for _, score in found], scores[order], atol=1e-12)
 
 
-def test_V17_topn_is_a_positive_number():
-    for wrong in (0, -1):
-        with pytest.raises(ValueError, match="topn"):
-            RANDOM.most_similar("w0", topn=wrong)
-        with pytest.raises(ValueError, match="topn"):
-            RANDOM.analogy("w0", "w1", "w2", topn=wrong, method="3cosmul")
-    with pytest.raises(ValueError, match="first"):
-        RANDOM.most_similar("w0", first=0)
-
-
 def test_V05_a_query_vector_has_the_width_of_the_others():
     assert RANDOM.most_similar(RANDOM["w4"], topn=1)[0][0] == "w4"  # a vector bars no word
-    with pytest.raises(ValueError, match=r"shape \(3,\); expected 8 columns"):
-        RANDOM.most_similar(np.ones(3))
 
 
 def test_V18_a_changed_vector_counts_at_once():
@@ -251,15 +191,6 @@ def test_neighbours_are_those_of_the_exact_search(seed, dim, topn):
     exact = cosines(vectors, query.astype(np.float64))
     assert np.allclose([score for _, score in found], exact[rows[0].numpy()], atol=1e-12)
     assert np.allclose([exact[vectors.id(word)] for word, _ in found], values[0].numpy(), atol=1e-6)
-
-
-def test_V01_a_vector_that_was_set_to_nan_is_named():
-    vectors = WordVectors(RANDOM.tokens, RANDOM.matrix.copy())
-    vectors["w7"][2] = np.nan
-    for ask in (lambda: vectors.most_similar("w1", topn=2),
-                lambda: vectors.analogy("w1", "w2", "w3", method="3cosmul")):
-        with pytest.raises(ValueError, match=r"matrix\[7\], the vector of 'w7', was set to NaN"):
-            ask()
 
 
 def test_only_the_first_words_are_candidates_also_for_a_rarer_one():
@@ -317,34 +248,9 @@ def test_3cosmul_is_its_formula():
     assert np.allclose([score for _, score in found], np.sort(scores)[::-1], rtol=1e-12)
 
 
-def test_V20_all_missing_words_of_a_question_are_named():
-    with pytest.raises(UnknownWord, match="no vector for 'king', 'queen' among 60"):
-        RANDOM.analogy("king", "w1", "queen")
-    with pytest.raises(UnknownWord, match="no vector for 'x', 'y' among 60"):
-        RANDOM.odd_one_out(["x", "y", "x"])
-
-
-def test_P27_an_unknown_method_gets_the_nearest_name():
-    with pytest.raises(ValueError, match="Did you mean '3cosadd'"):
-        RANDOM.analogy("w1", "w2", "w3", method="3CosAdd")
-
-
-def test_an_analogy_of_a_zero_direction_is_refused():
-    with pytest.raises(ValueError, match="'cat' - 'dog' \\+ 'nothing' is the zero vector"):
-        WordVectors(["cat", "dog", "nothing"], [[1.0, 1], [1, 1], [0, 0]]).analogy(
-            "dog", "cat", "nothing")
-
-
-# ------------------------------------------------------------------------- odd one out, and gensim
-
-
 def test_the_odd_one_out_is_the_one_far_from_the_rest():
     vectors = WordVectors(["cat", "dog", "cow", "stone"], [[1, 0.1], [5, 0.2], [2, 0.0], [0.1, 9]])
     assert vectors.odd_one_out(["cat", "stone", "dog", "cow"]) == "stone"
-    with pytest.raises(ValueError, match="expected >= 3"):
-        vectors.odd_one_out(["cat", "dog"])
-    with pytest.raises(TypeError, match="expected a list of words"):
-        vectors.odd_one_out("cat")
 
 
 # gensim's own

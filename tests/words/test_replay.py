@@ -55,10 +55,3 @@ def test_nothing_is_trained_and_the_windows_can_be_told_again():
     assert first == second != [(w.contexts.tolist(), w.outputs.tolist())
                                for w in words.windows(made, seed=2)]
     assert (made.inputs == before).all()
-
-
-def test_V_wrong_arguments_are_named():
-    with pytest.raises(TypeError, match=r"state=3 is int; expected a kernels\.WindowState"):
-        next(words.windows(3))
-    with pytest.raises(ValueError, match="window=0"):
-        next(words.windows(state(), window=0))

@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.core import DamagedFile
-from lessons_lib.counts import BagOfWords
 from lessons_lib.vectors import WordVectors, write_binary, write_compact, write_text
 from lessons_lib.words import FastText, GloVe, Word2Vec
 from lessons_lib.words.saved import load_method, load_vectors
@@ -51,17 +49,3 @@ def test_every_method_is_found_by_its_card(tmp_path, method):
     model.save(tmp_path / "m")
     assert type(load_method(tmp_path / "m")) is method and same(load_vectors(tmp_path / "m"),
                                                                 model.vectors_)
-
-
-def test_F04_F15_what_holds_no_word_vectors(tmp_path):
-    BagOfWords().fit(["one two"]).save(tmp_path / "bag")
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "list").mkdir()
-    (tmp_path / "list" / "model.json").write_text("[]")
-    for place, message in (("bag", "holds a 'BagOfWords'; expected one of Word2Vec, GloVe, "
-                                   "FastText"), ("empty", "model.json is missing"),
-                           ("list", "holds a ''")):
-        with pytest.raises(DamagedFile, match=message):
-            load_vectors(tmp_path / place)
-    with pytest.raises(FileNotFoundError, match="nearest name"):
-        load_vectors(tmp_path / "bug")

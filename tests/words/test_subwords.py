@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.words.subwords import check_parts, fnv1a, ngram_buckets, ngrams
+from lessons_lib.words.subwords import fnv1a, ngram_buckets, ngrams
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 LENGTHS = st.tuples(st.integers(1, 7), st.integers(0, 6)).map(lambda x: (x[0], x[0] + x[1]))
@@ -69,28 +69,3 @@ def test_no_words_and_no_parts_are_empty_arrays():
     for found in (ngram_buckets([]), ngram_buckets(["word"], max_n=0)):
         assert found[1].size == 0 and found[1].dtype == np.int64 and found[0].tolist() == [0] * len(
             found[0])
-
-
-@pytest.mark.parametrize(("wrong", "message"),
-                         [({"min_n": 4, "max_n": 3}, "min_n=4 is above max_n=3"),
-                          ({"buckets": 0}, "buckets=0"), ({"buckets": -1}, "buckets=-1"),
-                          ({"buckets": 2**32}, "buckets=4294967296"), ({"min_n": 0}, "min_n=0"),
-                          ({"max_n": -1}, "max_n=-1")])
-def test_P19_impossible_parts_are_named(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        check_parts(**({"min_n": 3, "max_n": 6, "buckets": 10} | wrong))
-    with pytest.raises(TypeError, match="=1.5 is float; expected int"):
-        check_parts(**({"min_n": 3, "max_n": 6, "buckets": 10} | dict.fromkeys(wrong, 1.5)))
-
-
-def test_a_word_that_is_no_text_is_refused():
-    for call in (lambda: ngrams(5), lambda: fnv1a(None)):
-        with pytest.raises(TypeError, match="expected a str"):
-            call()
-
-
-def test_T11_T14_words_that_are_no_text_are_named():
-    with pytest.raises(TypeError, match="word=None is NoneType; expected a str"):
-        ngram_buckets(["a", None])
-    with pytest.raises(ValueError, match=r"words hold '.ud83d', a lone surrogate"):
-        ngram_buckets(["a\ud83d"])

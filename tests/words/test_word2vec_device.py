@@ -24,17 +24,6 @@ def language(n):
     return [[f"{('sea', 'field')[i % 2]}{k}" for k in rng.integers(8, size=6)] for i in range(n)]
 
 
-@pytest.mark.parametrize(
-    ("settings", "error", "words"),
-    [({"device": "gpu"}, ValueError, "device='gpu' is unknown"),
-     ({"device": 0}, ValueError, "device=0 is unknown"),
-     ({"device": "cuda"
-       }, ValueError, r"deterministic=True cannot hold with device='cuda'.*deterministic=False")])
-def test_P25_devices_that_cannot_be_are_named(settings, error, words):
-    with pytest.raises(error, match=words):
-        Word2Vec(min_count=1, **settings).fit(SMALL)
-
-
 def test_a_model_of_a_gpu_is_read_without_one_and_says_so_when_it_should_train(
         tmp_path, monkeypatch):
     model = Word2Vec(dim=4, min_count=1, epochs=1).fit(SMALL)

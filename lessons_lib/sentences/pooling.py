@@ -1,6 +1,6 @@
-"""From texts to weighted means of word vectors, a block of texts at a time: what all methods of
-this room share.
+"""From texts to one vector each: the words of a block of texts are found, and pooled.
 
+`WordPooling` is the base of the methods that pool given word vectors; a new one writes ``_pool``.
 Texts are cut and numbered by the scanner of ``text``; a hash table finds the row of each distinct
 word once per block. Memory holds the result and a few blocks, whatever the number of texts; rows
 keep the order of the texts, the same for every number of threads. Taught in ``06_sif_and_usif``.
@@ -8,8 +8,10 @@ keep the order of the texts, the same for every number of threads. Taught in ``0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +29,8 @@ from ..text.tokenise import GivenTokenizer
 from ..vectors.word_vectors import GivenVectors, WordVectors
 from .sums import divide_by_norms, first_not_finite, sum_rows
 
-__all__ = ["Averaging", "Index", "Sums", "WordMeans", "as_corpus", "encode", "numbered_documents"]
+__all__ = ["Index", "Pooling", "Sums", "WeightedMean", "WordPooling", "as_corpus", "encode",
+           "numbered_documents"]
 
 # larger blocks leave the processor's cache, smaller ones look the same words up more often
 BLOCK_CHARACTERS = 1 << 18
@@ -51,8 +54,7 @@ def as_corpus(texts: Iterable[str] | Corpus, *, tokenizer: Any, threads: int | N
 
 
 def numbered_documents(corpus: Corpus) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield a corpus' documents in order, many at a time: their token ids, and where each document
-    ends in them.
+    """Yield the token ids of a corpus' documents, many at a time, and where each ends in them.
 
     Raises ValueError for an id outside the vocabulary: ids become addresses, and a corpus takes
     them as given.
@@ -73,9 +75,7 @@ def numbered_documents(corpus: Corpus) -> Iterator[tuple[np.ndarray, np.ndarray]
 
 
 class Index:
-    """Finds the row of a word's vector for many words at once; ``tokens`` are in the order of the
-    rows.
-    """
+    """Finds the rows of many words at once; ``tokens`` are in the order of the rows."""
 
     def __init__(self, tokens: list[str]):
         self.tokens, self._table = tokens, StringTable()
@@ -90,13 +90,11 @@ class Index:
         return self._table.find(Strings.of(tokens))
 
 
-# ----------------------------------------------------------------------------------- weighted means
+# ----------------------------------------------------------------------------------------- pooling
 
 
 class Sums(NamedTuple):
-    """The vectors of a block of texts, float32; how many known words each has; `long_tokens` of the
-    block.
-    """
+    """Vectors of a block of texts, float32; how many known words each has; its `long_tokens`."""
 
     vectors: np.ndarray
     known: np.ndarray
@@ -104,18 +102,99 @@ class Sums(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Averaging:
-    """How a sentence's word vectors are added.
+class Pooling:
+    """How the words of a text become its vector; a subclass writes `of`.
 
-    ``vectors`` of the words, whose matrix is read anew each time, so a vector that was changed
-    counts at once; ``index`` of the words; ``weights``, one per row, float32; ``once``: each
-    distinct word of a sentence counts one time; ``per_weight``: divide by the sum of weights, else
-    by the number of known words; ``per_dimension``: divide each dimension by its norm over the
-    sentence's words.
+    The matrix of ``vectors`` is read anew each time, so a vector that was changed counts at once;
+    ``index`` finds their rows.
     """
 
     vectors: WordVectors
     index: Index
+
+    @property
+    def dim(self) -> int:
+        """Columns of a text's vector."""
+        return self.vectors.dim
+
+    def of(self, row_of: np.ndarray, ids: np.ndarray,
+           ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors (n, dim) float32 of texts, zeros without a known word; known words of each (n,).
+
+        Text s is ``ids[ends[s - 1]:ends[s]]``; ``row_of`` gives the row of an id, -1 for none.
+        """
+        raise NotImplementedError
+
+    def of_block(self, block: ScannedBlock) -> Sums:
+        """The same for texts that were just scanned."""
+        rows = self.index.rows(block.strings, block.hashes)
+        return Sums(*self.of(rows, block.ids, block.document_ends), long_tokens(block))
+
+    def of_corpus(self, corpus: Corpus) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the same for a corpus' documents in order, some thousand words at a time."""
+        row_of = self.index.rows_of(corpus.vocabulary.tokens)
+        for ids, ends in numbered_documents(corpus):
+            yield self.of(row_of, ids, ends)
+
+    def _checked_matrix(self, row_of: np.ndarray) -> np.ndarray:
+        """The word vectors, float32, in which all these rows must lie."""
+        matrix = np.ascontiguousarray(self.vectors.matrix, dtype=np.float32)
+        rows = min(len(matrix), len(self.index.tokens))
+        if row_of.max(initial=-1) >= rows:       # rows become addresses
+            raise ValueError(f"vectors: {self.vectors!r} has {rows} rows, and row {row_of.max()} "
+                             "was a word's when this was fitted; expected vectors that only grow. "
+                             "Fit again")
+        return matrix
+
+    def _check_finite(self, out: np.ndarray) -> None:
+        """Raise ValueError for vectors that are not, with the word where one word is to blame."""
+        if first_not_finite(out) < 0:
+            return
+        matrix = self.vectors.matrix
+        bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+        if len(bad):
+            raise ValueError(f"vectors.matrix[{bad[0]}], the vector of "
+                             f"{shown(self.vectors.tokens[bad[0]])}, holds NaN or infinity "
+                             f"({len(bad)} words have such a vector); expected finite numbers")
+        raise ValueError(f"vectors.matrix holds {np.abs(matrix).max():g}; what is made of such "
+                         "vectors leaves float32. Scale them down: cosines stay as they are")
+
+
+@dataclass(frozen=True)
+class EachText(Pooling):
+    """Pools text by text: ``pool`` makes one vector of the vectors of a text's words."""
+
+    pool: Callable[[np.ndarray], np.ndarray]
+
+    @cached_property
+    def dim(self) -> int:
+        """As many as one word gives."""
+        return len(self.pool(np.ones((1, self.vectors.dim), dtype=np.float32)))
+
+    def of(self, row_of: np.ndarray, ids: np.ndarray,
+           ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As `Pooling.of`."""
+        matrix, rows = self._checked_matrix(row_of), row_of[ids]
+        out = np.zeros((len(ends), self.dim), dtype=np.float32)
+        known = np.zeros(len(ends), dtype=np.int64)
+        for s, (begin, end) in enumerate(pairwise([0, *ends.tolist()])):
+            words = rows[begin:end][rows[begin:end] >= 0]
+            known[s] = len(words)
+            if len(words):
+                out[s] = self.pool(matrix[words])
+        self._check_finite(out)
+        return out, known
+
+
+@dataclass(frozen=True)
+class WeightedMean(Pooling):
+    """Adds up weighted word vectors by a compiled loop.
+
+    ``weights``, one per row, float32; ``once``: each distinct word of a text counts one time;
+    ``per_weight``: divide by the sum of weights, else by the number of known words;
+    ``per_dimension``: divide each dimension by its norm over the text's words.
+    """
+
     weights: np.ndarray
     once: bool = False
     per_weight: bool = False
@@ -123,57 +202,29 @@ class Averaging:
 
     def of(self, row_of: np.ndarray, ids: np.ndarray,
            ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors (n, dim) float32 and numbers of known words (n,) of sentences, by the ids of
-        their words.
-        """
-        matrix = np.ascontiguousarray(self.vectors.matrix, dtype=np.float32)
-        rows = min(len(matrix), len(self.weights))
-        if row_of.max(initial=-1) >= rows:       # rows become addresses
-            raise ValueError(f"vectors: {self.vectors!r} has {rows} rows, and row {row_of.max()} "
-                             "was a word's when this was fitted; expected vectors that only grow. "
-                             "Fit again")
+        """As `Pooling.of`."""
+        matrix = self._checked_matrix(row_of)
         out = np.empty((len(ends), matrix.shape[1]), dtype=np.float32)
         known = np.empty(len(ends), dtype=np.int64)
         sum_rows(matrix, self.weights, row_of, ids, ends, self.once, self.per_weight, out, known)
         if self.per_dimension:
             divide_by_norms(matrix, row_of, ids, ends, out)
-        if first_not_finite(out) >= 0:
-            self._refuse()
+        self._check_finite(out)
         return out, known
 
-    def of_block(self, block: ScannedBlock) -> Sums:
-        """The same for texts that were just scanned."""
-        rows = self.index.rows(block.strings, block.hashes)
-        return Sums(*self.of(rows, block.ids, block.document_ends), long_tokens(block))
-
-    def of_corpus(self, corpus: Corpus) -> Iterator[np.ndarray]:
-        """Yield the vectors of a corpus' documents in order, some thousand words at a time."""
-        row_of = self.index.rows_of(corpus.vocabulary.tokens)
-        for ids, ends in numbered_documents(corpus):
-            yield self.of(row_of, ids, ends)[0]
-
     def size(self) -> float:
-        """About how large the entries of a sentence vector can be."""
+        """About how large the entries of a text's vector can be."""
         if self.per_dimension:
             return float(self.weights.max())
         largest = np.abs(self.vectors.matrix).max(axis=1)
         return float((largest * self.weights.astype(np.float64)).max())
 
-    def _refuse(self) -> None:
-        matrix = self.vectors.matrix
-        bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-        if len(bad):
-            raise ValueError(f"vectors.matrix[{bad[0]}], the vector of "
-                             f"{shown(self.vectors.tokens[bad[0]])}, holds NaN or infinity "
-                             f"({len(bad)} words have such a vector); expected finite numbers")
-        raise ValueError(f"vectors.matrix holds {np.abs(matrix).max():g}; the weighted sums of "
-                         "such vectors leave float32. Scale them down: cosines stay as they are")
 
+class WordPooling(SavedEstimator):
+    """Base of the methods that make a text's vector of given word vectors: settings, files, encode.
 
-class WordMeans(SavedEstimator):
-    """Base of the methods that add up given word vectors: what they are given, and their files.
-
-    ``_fit_settings`` are the checked settings of the fit, ``_averaging`` is what it made.
+    A subclass writes ``_pool``; or ``_pooling_of``, where a compiled loop pools many texts at once;
+    and ``_ready``, where there is something to learn first.
     """
 
     vectors = GivenVectors("words without one are left out", positional=1)
@@ -183,7 +234,71 @@ class WordMeans(SavedEstimator):
 
     name: str
     _fit_settings: dict[str, Any]
-    _averaging: Averaging
+    _pooling: Pooling
+
+    def _pool(self, settings: Mapping[str, Any], words: np.ndarray) -> np.ndarray:
+        """One vector of the vectors (n, d) float32, n >= 1, of the known words of a text."""
+        raise NotImplementedError
+
+    def _pooling_of(self, settings: dict[str, Any], index: Index) -> Pooling:
+        """What pools texts by checked settings."""
+        return EachText(settings["vectors"], index, partial(self._pool, settings))
+
+    def _prepare(self, settings: dict[str, Any], index: Index) -> None:
+        """Make what `encode` needs."""
+        self._fit_settings, self._pooling = settings, self._pooling_of(settings, index)
+
+    def _ready(self) -> dict[str, Any]:
+        """The settings that `encode` goes by, when all is prepared for them."""
+        settings, made = self._check_settings(), vars(self).get("_pooling")
+        tokens = settings["vectors"].tokens
+        if made is None or made.index.tokens is not tokens or self._fit_settings != settings:
+            self._prepare(settings, Index(tokens))
+        return settings
+
+    @property
+    def dim(self) -> int:
+        """Columns of a vector."""
+        self._ready()
+        return self._pooling.dim
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 256,
+               progress: bool = False) -> np.ndarray:
+        """Vectors of texts; the `Encoder` contract.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            With components="batch" all of them are one batch.
+        batch_size : int >= 1, default 256
+            Texts taken at a time.
+        progress : bool, default False
+            Show a bar.
+
+        Returns
+        -------
+        (n, dim) float32
+
+        Raises
+        ------
+        NotFittedError
+            Of a method that has something to learn.
+        TypeError, ValueError
+            Settings, texts that are none, a word vector that is not finite.
+        MemoryError
+
+        Warns
+        -----
+        DataWarning
+            Texts without a known word; their vectors are zeros.
+        """
+        settings = self._ready()
+        return self._encoded(texts, tokenizer=settings["tokenizer"], threads=settings["threads"],
+                             batch_size=batch_size, progress=progress, label=self.name)
+
+    def _encoded(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+        """The vectors, by `encode` of this module with these options."""
+        return encode(texts, self._pooling, **options)
 
     def _checked_corpus(self, texts: Any, settings: Mapping[str, Any],
                         index: Index) -> tuple[Corpus, np.ndarray]:
@@ -196,31 +311,32 @@ class WordMeans(SavedEstimator):
         return corpus, row_of
 
     def _saved_settings(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        vectors, tokens = self._averaging.vectors, self._averaging.index.tokens
+        self._ready()
+        vectors, tokens = self._pooling.vectors, self._pooling.index.tokens
         if len(tokens) < len(vectors):           # words that were added after the fit stay out
             vectors = WordVectors(tokens, vectors.matrix[: len(tokens)], name=vectors.name)
         return self._fit_settings | {"vectors": vectors}, {"name": self.name}
 
     def _after_load(self, arrays: Mapping[str, np.ndarray], extra: Mapping[str, Any]) -> None:
-        self.name = extra["name"]
+        self.name, settings = extra["name"], self._check_settings()
+        self._prepare(settings, Index(settings["vectors"].tokens))
 
 
 # ----------------------------------------------------------------------------------------- encoding
 
 
-def encode(texts: Iterable[str], averaging: Averaging, *, tokenizer: Any, threads: int | None,
+def encode(texts: Iterable[str], pooling: Pooling, *, tokenizer: Any, threads: int | None,
            batch_size: int, progress: bool, label: str,
            finish: Callable[[np.ndarray], None] | None = None,
            look: Callable[[np.ndarray], None] | None = None) -> np.ndarray:
-    """One vector per text, (n, dim) float32; a text without a known word is zeros, and one
-    DataWarning gives number and first index.
+    """One vector per text, (n, dim) float32; one DataWarning about texts without a known word.
 
     ``finish`` changes the vectors of some texts in place, from several threads; ``look`` is shown
     the vectors in order, while they are in the processor's cache. Raises TypeError or ValueError
     (texts, settings, vectors that are not finite), MemoryError when the result cannot fit.
     """
     check_int("batch_size", batch_size)
-    n_threads, scan, dim = checked_threads(threads), scan_of(tokenizer), averaging.vectors.dim
+    n_threads, scan, dim = checked_threads(threads), scan_of(tokenizer), pooling.dim
     expected = len(texts) if isinstance(texts, Sized) else 0
     _check_memory(expected, dim)
     batches = track(checked_batches(texts, name="texts", allow_empty=True, size=batch_size),
@@ -229,7 +345,7 @@ def encode(texts: Iterable[str], averaging: Averaging, *, tokenizer: Any, thread
     oddities, buffers = Oddities(), Buffers()
 
     def work(documents: list[str]) -> Sums:
-        sums = averaging.of_block(scan(documents, buffers))
+        sums = pooling.of_block(scan(documents, buffers))
         if finish is not None:
             finish(sums.vectors)
         return sums
@@ -245,7 +361,7 @@ def encode(texts: Iterable[str], averaging: Averaging, *, tokenizer: Any, thread
         result[n:end] = sums.vectors
         n = end
         oddities.look(np.cumsum(sums.known), sums.long_tokens)
-    oddities.warn("word with a vector", "their sentence vectors are zeros", stacklevel=4)
+    oddities.warn("word with a vector", "their sentence vectors are zeros", stacklevel=5)
     result.resize((n, dim), refcheck=False)
     return result
 
