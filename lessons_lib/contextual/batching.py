@@ -1,6 +1,6 @@
 """Texts as numbers, and which of them are read together: long with long and short with short.
 
-Texts lie one after the other in one array of piece ids, four bytes a piece; a batch is a list of
+Texts lie one after the other in one array of token ids, four bytes a token; a batch is a list of
 their numbers, of about equal length. Which batch a text falls into changes the time, and its vector
 in the last digit at most. Taught in lesson ``08_bert_sentence_vectors``.
 """
@@ -22,7 +22,7 @@ __all__ = ["Numbered", "batches", "numbered_rows", "padded", "placed"]
 
 @dataclass(frozen=True, eq=False)
 class Numbered:
-    """Texts as piece ids, special pieces included: text i has ``ids[offsets[i]:offsets[i + 1]]`` at
+    """Texts as token ids, special tokens included: text i has ``ids[offsets[i]:offsets[i + 1]]`` at
     ``places`` of its row; both (n,) int32.
     """
 
@@ -35,7 +35,7 @@ class Numbered:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Pieces of each text."""
+        """Tokens of each text."""
         return np.diff(self.offsets)
 
     @classmethod
@@ -59,7 +59,7 @@ class Numbered:
         return Numbered(self.ids[a:b], self.places[a:b], self.offsets[first : last + 1] - a)
 
     def tokens_of(self, rows: np.ndarray) -> np.ndarray:
-        """Where in ``ids`` the pieces of some texts lie, text after text."""
+        """Where in ``ids`` the tokens of some texts lie, text after text."""
         lengths = self.lengths[rows]
         starts = self.offsets[rows] - (np.cumsum(lengths) - lengths)
         return np.repeat(starts, lengths) + np.arange(int(lengths.sum()))
@@ -78,7 +78,7 @@ def _places(lengths: np.ndarray) -> np.ndarray:
 
 
 def numbered_rows(rows: Any, mask: Any, *, vocabulary: int, longest: int) -> Numbered:
-    """Rows of piece ids that a caller made, looked at piece by piece before any device sees them.
+    """Rows of token ids that a caller made, looked at token by token before any device sees them.
 
     Parameters: rows, (n, length) or a list of lists; mask, of the same shape, 0 or False where
     nothing is to be read, None: everywhere; vocabulary, ids are below it; longest row. Raises
@@ -88,10 +88,10 @@ def numbered_rows(rows: Any, mask: Any, *, vocabulary: int, longest: int) -> Num
     for i, row in enumerate(lists):
         bad = np.flatnonzero((row < 0) | (row >= vocabulary))
         if len(bad):
-            raise ValueError(f"rows[{i}][{bad[0]}]={row[bad[0]]} is no piece; expected ids from 0 "
-                             f"to {vocabulary - 1}, the vocabulary has {vocabulary:,} pieces")
+            raise ValueError(f"rows[{i}][{bad[0]}]={row[bad[0]]} is no token; expected ids from 0 "
+                             f"to {vocabulary - 1}, the vocabulary has {vocabulary:,} tokens")
         if len(row) > longest:
-            raise ValueError(f"rows[{i}] has {len(row):,} pieces; the model reads at most "
+            raise ValueError(f"rows[{i}] has {len(row):,} tokens; the model reads at most "
                              f"{longest:,}. Cut it: rows[{i}][:{longest}]")
     whole = Numbered.of([row.tolist() for row in lists])
     return whole if mask is None else _kept(whole, mask)
@@ -107,11 +107,11 @@ def _kept(whole: Numbered, mask: Any) -> Numbered:
     wrong = np.flatnonzero(lengths != whole.lengths)
     if len(wrong):
         raise ValueError(f"mask[{wrong[0]}] has {lengths[wrong[0]]} entries and rows[{wrong[0]}] "
-                         f"has {whole.lengths[wrong[0]]} pieces; expected one entry per piece")
+                         f"has {whole.lengths[wrong[0]]} tokens; expected one entry per token")
     flat = np.concatenate([*seen, np.zeros(0, np.int64)])
     if not np.isin(flat, (0, 1)).all():
         raise ValueError(f"mask holds {shown(int(flat[~np.isin(flat, (0, 1))][0]))}; expected 1 or "
-                         "True for a piece to read, 0 or False for padding")
+                         "True for a token to read, 0 or False for padding")
     keep = flat.astype(bool)
     counts = whole.lengths
     if len(whole):
@@ -168,7 +168,7 @@ def placed(numbered: Numbered, rows: np.ndarray, device: torch.device) -> tuple[
 
 def padded(numbered: Numbered, rows: np.ndarray, device: torch.device, *,
            pad: int = 0) -> tuple[Tensor, Tensor]:
-    """Ids (rows, length) int64 with ``pad`` where there is no piece, and a mask (rows, length),
+    """Ids (rows, length) int64 with ``pad`` where there is no token, and a mask (rows, length),
     False there.
     """
     where, lengths = numbered.tokens_of(rows), numbered.lengths[rows]

@@ -2,8 +2,8 @@
 
 Its weights are random, to be trained.
 
-LessonBERT learned its pieces from English, so nearly every Chinese character is [UNK] to it.
-Chinese BERTs have one piece for each character; so has this one, whose table is made from the texts
+LessonBERT learned its tokens from English, so nearly every Chinese character is [UNK] to it.
+Chinese BERTs have one token for each character; so has this one, whose table is made from the texts
 it will be trained on. Taught in lesson ``13_cosent``.
 """
 
@@ -26,10 +26,10 @@ IDEOGRAPHS = (("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"))
 
 
 def character_pieces(texts: Iterable[str], *, min_count: int = 1) -> WordPiece:
-    """A tokenizer whose pieces are the characters of texts, in lower case, the most frequent first.
+    """A tokenizer whose tokens are the characters of texts, in lower case, the most frequent first.
 
     Parameters: texts; min_count, rarer characters are [UNK]. Letters and digits, of which words are
-    made, have a second piece ("##a") for their places within a word. Raises TypeError, ValueError
+    made, have a second token ("##a") for their places within a word. Raises TypeError, ValueError
     (no character left).
     """
     plain = WordPiece([*SPECIAL, "a"]).engine.normalizer

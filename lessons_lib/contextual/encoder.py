@@ -87,17 +87,17 @@ class ContextualEncoder(Estimator):
 
     @property
     def longest(self) -> int:
-        """Pieces of the longest text that is read whole, special ones included."""
+        """Tokens of the longest text that is read whole, special ones included."""
         return self.reader.positions if self.max_length is None else self.max_length
 
     @property
     def pieces(self) -> list[str]:
-        """The pieces by id; "" where the tokenizer has none."""
+        """The tokens by id; "" where the tokenizer has none."""
         return self.tokenizer.strings(self.reader.vocabulary)
 
     @property
     def word_table(self) -> np.ndarray:
-        """The raw vectors of all pieces, before place and segment are added and LayerNorm evens
+        """The raw vectors of all tokens, before place and segment are added and LayerNorm evens
         them out: (vocabulary, dim) float32, a copy.
         """
         return self.reader.word_table.detach().float().cpu().numpy().copy()
@@ -131,7 +131,7 @@ class ContextualEncoder(Estimator):
             raise ValueError(f"pooling='pooler' is not possible: {self.name} has no pooler among "
                              "its weights; choose 'cls' or 'last'")
         if pooling.name in ("cls", "pooler") and not self.tokenizer.before:
-            raise ValueError(f"pooling={pooling.name!r} reads the piece before a text, and the "
+            raise ValueError(f"pooling={pooling.name!r} reads the token before a text, and the "
                              f"tokenizer of {self.name} puts none "
                              "there; choose 'last'")
         return pooling
@@ -267,7 +267,7 @@ class ContextualEncoder(Estimator):
         wrong = np.flatnonzero(numbered.places[begins])
         if len(wrong) and any(pooling.name in ("cls", "pooler") for pooling in poolings):
             row = np.flatnonzero(numbered.lengths > 0)[wrong[0]]
-            raise ValueError(f"mask[{row}][0] is 0 although the row has pieces to read "
+            raise ValueError(f"mask[{row}][0] is 0 although the row has tokens to read "
                              f"({len(wrong)} of {len(numbered)} rows); pooling='cls' and "
                              "'pooler' need position 0. Pad on the right")
         result = [np.zeros((len(numbered), self.dim), np.float32) for _ in poolings]
@@ -296,7 +296,7 @@ class ContextualEncoder(Estimator):
             counts = np.add.reduceat(inner.astype(np.int64), numbered.offsets[:-1]) * (counts > 0)
         empty = np.flatnonzero(counts == 0)
         if len(empty):
-            warn_data(f"{len(empty)} of {len(numbered)} texts have no piece to pool (first: "
+            warn_data(f"{len(empty)} of {len(numbered)} texts have no token to pool (first: "
                       f"texts[{empty[0]}]); their vectors are zeros", stacklevel=4)
 
     # ------------------------------------------------------------------------------ tokens
@@ -385,7 +385,7 @@ class ContextualEncoder(Estimator):
         except torch.OutOfMemoryError as error:
             peak = torch.cuda.max_memory_allocated(self.reader.device) / 1e9
             raise torch.OutOfMemoryError(
-                f"{len(rows)} texts of up to {int(numbered.lengths[rows].max())} pieces at a time "
+                f"{len(rows)} texts of up to {int(numbered.lengths[rows].max())} tokens at a time "
                 f"do not fit (peak {peak:.1f} GB): {str(error).split('. ')[0]}. Read fewer: "
                 f"batch_size={max(1, len(rows) // 2)}") from error
         finally:

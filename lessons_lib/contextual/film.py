@@ -1,7 +1,7 @@
 """The film of a pre-training: how the word table looked at moments ever further apart, and what was
 measured then.
 
-`lessons pretrain` keeps it beside the weights: 2,000 pieces of the table along its two strongest
+`lessons pretrain` keeps it beside the weights: 2,000 tokens of the table along its two strongest
 directions, and the figures of `contextual.statistics`. Shown in lesson ``09_anisotropy``.
 """
 
@@ -25,10 +25,10 @@ TENSORS = ("frames", "pieces", "counts")
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """k moments of a training and n pieces of its vocabulary.
+    """k moments of a training and n tokens of its vocabulary.
 
     ``tokens`` (k,) int64, places read by then; ``frames`` (k, n, 3) float32: coordinates of each
-    piece along the first two right singular vectors of the table at that moment, uncentred, and the
+    token along the first two right singular vectors of the table at that moment, uncentred, and the
     length of its vector; ``pieces``, their strings, the most frequent first, and ``counts`` (n,),
     how often each occurs; ``figures``: name -> (k,) float64, of the whole table: ``norm_frequency``
     (correlation of length and log count), ``mean_cosine``, ``top_share`` (of the first squared
@@ -81,11 +81,11 @@ def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     frames, numbers = tensors["frames"].astype(np.float32), tensors["pieces"]
     if frames.shape != (len(tokens), len(numbers), 3) or len(tensors["counts"]) != len(numbers):
         raise DamagedFile(f"{folder}: film.safetensors has frames of shape {frames.shape} for "
-                          f"{len(tokens)} moments of card.json and {len(numbers)} pieces; the "
+                          f"{len(tokens)} moments of card.json and {len(numbers)} tokens; the "
                           "files are not of one training")
     strings = WordPiece.load(folder).pieces
     if len(numbers) and int(numbers.max()) >= len(strings):
-        raise DamagedFile(f"{folder}: film.safetensors names piece {int(numbers.max())}, vocab.txt "
+        raise DamagedFile(f"{folder}: film.safetensors names token {int(numbers.max())}, vocab.txt "
                           f"has {len(strings):,}")
     return Film(tokens, frames, [strings[i] for i in numbers], tensors["counts"].astype(np.int64),
                 figures)

@@ -62,7 +62,7 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
             model, has_pooler = read_other(folder, config)
             reader = OtherReader(model, has_pooler=has_pooler)
     if tokenizer.highest >= reader.vocabulary:
-        raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} pieces, the highest id "
+        raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} tokens, the highest id "
                           f"{tokenizer.highest:,}; the model's vocabulary has "
                           f"{reader.vocabulary:,}. Copy the tokenizer that belongs to the model")
     own.check_width(folder, reader.dim)
@@ -78,7 +78,7 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
 
 
 def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
-    """How often each piece stood in the training text, from the film of a LessonBert.
+    """How often each token stood in the training text, from the film of a LessonBert.
 
     Raises DamagedFile for counts of another vocabulary.
     """
@@ -95,6 +95,6 @@ def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
     except SafetensorError as error:
         raise DamagedFile(f"{path} was cut or changed: {error}") from error
     if counts.shape != (vocabulary,):
-        raise DamagedFile(f"{path} has counts of {counts.shape} pieces; the model's vocabulary has "
+        raise DamagedFile(f"{path} has counts of {counts.shape} tokens; the model's vocabulary has "
                           f"{vocabulary:,}")
     return counts

@@ -1,4 +1,4 @@
-"""What a pre-trained BERT can do before anybody makes an encoder of it: fill in hidden pieces of a
+"""What a pre-trained BERT can do before anybody makes an encoder of it: fill in hidden tokens of a
 text.
 
 The heads that pre-training leaves behind are what an encoder throws away; here they are asked.
@@ -57,7 +57,7 @@ class WordGuesser:
             ids += [MASK] * (k > 0) + part
         longest = self.model.bert.size.positions
         if len(ids) >= longest:
-            raise ValueError(f"text has {len(ids) + 1} pieces, special ones included; the model "
+            raise ValueError(f"text has {len(ids) + 1} tokens, special ones included; the model "
                              f"reads {longest}. Shorten it")
         return torch.tensor([[*ids, SEP]])
 

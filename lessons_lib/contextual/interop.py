@@ -3,7 +3,7 @@
 A `ContextualEncoder` becomes a ``SentenceTransformer`` of three modules (model, pooling, and
 normalising where vectors have length 1), and one of these becomes a `ContextualEncoder`. What one
 of the two has no word for is refused, not approximated; only text that is spelt like a special
-piece ("[SEP]") is text here and the piece itself there. The package is optional. Taught in lesson
+token ("[SEP]") is text here and the token itself there. The package is optional. Taught in lesson
 ``08_bert_sentence_vectors``.
 """
 

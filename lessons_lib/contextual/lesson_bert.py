@@ -30,7 +30,7 @@ NAMES = {"vocabulary": "vocab_size", "dim": "hidden_size", "layers": "num_hidden
 
 @dataclass(frozen=True)
 class BertSize:
-    """The sizes of a BERT: pieces in the vocabulary, width ``dim``, blocks, heads, width of
+    """The sizes of a BERT: tokens in the vocabulary, width ``dim``, blocks, heads, width of
     feed-forward, longest row, share of dropped units.
 
     Raises TypeError or ValueError, also when ``dim`` does not divide into ``heads``.
@@ -85,7 +85,7 @@ class BertSize:
 
 
 class Embeddings(nn.Module):
-    """What a piece is, plus where it stands, plus which segment it belongs to; then LayerNorm."""
+    """What a token is, plus where it stands, plus which segment it belongs to; then LayerNorm."""
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class Embeddings(nn.Module):
         self.dropout = nn.Dropout(size.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
-        """Vectors (rows, length, dim) of piece ids (rows, length)."""
+        """Vectors (rows, length, dim) of token ids (rows, length)."""
         places = self.position_embeddings.weight[: ids.shape[1]]
         x = self.word_embeddings(ids) + self.token_type_embeddings(segments) + places
         return self.dropout(self.LayerNorm(x))
@@ -210,7 +210,7 @@ class LessonBert(nn.Module):
 
 
 class PredictionHead(nn.Module):
-    """Scores of every piece of the vocabulary; its output matrix is the word table itself (tied).
+    """Scores of every token of the vocabulary; its output matrix is the word table itself (tied).
     """
 
     def __init__(self, size: BertSize) -> None:
@@ -226,7 +226,7 @@ class PredictionHead(nn.Module):
 
 
 class LessonBertForPretraining(nn.Module):
-    """A `LessonBert` (``bert``) and two heads (``cls``): masked pieces, and whether the second half
+    """A `LessonBert` (``bert``) and two heads (``cls``): masked tokens, and whether the second half
     of a row follows the first.
 
     The names are those of ``transformers.BertForPreTraining``. Parameters: as `LessonBert`.
@@ -250,7 +250,7 @@ class LessonBertForPretraining(nn.Module):
 
     def forward(self, ids: Tensor, positions: Tensor, *,
                 segments: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Scores of pieces at the masked positions (rows * n, vocabulary), and of "follows" and
+        """Scores of tokens at the masked positions (rows * n, vocabulary), and of "follows" and
         "does not" (rows, 2).
         """
         last = self.bert(ids, segments=segments)

@@ -1,4 +1,4 @@
-"""A text as one long line of piece ids, and the rows of equal length that a model reads from it.
+"""A text as one long line of token ids, and the rows of equal length that a model reads from it.
 
 Every row begins where a sentence begins, [CLS] before it and [SEP] after it, and is full: no place
 is spent on padding. Rows are shuffled anew in each epoch; row number k of a run is the same
@@ -34,7 +34,7 @@ class TokenStream:
     """A numbered text: ``ids`` (n,) uint16, each document ended by [SEP]; ``starts`` (n,) bool,
     where a sentence begins; what it was made from.
 
-    The pieces from ``held_out`` on are for measuring only; it is the beginning of a document.
+    The tokens from ``held_out`` on are for measuring only; it is the beginning of a document.
     ``data`` says which text this is.
     """
 
@@ -48,11 +48,11 @@ class TokenStream:
         return len(self.ids)
 
     def counts(self) -> np.ndarray:
-        """How often each piece occurs (vocabulary,) int64, held-out text left out."""
+        """How often each token occurs (vocabulary,) int64, held-out text left out."""
         return np.bincount(self.ids[: self.held_out], minlength=len(self.tokenizer))
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write a folder: two bytes a piece and one bit for the beginnings of sentences, the
+        """Write a folder: two bytes a token and one bit for the beginnings of sentences, the
         tokenizer with them.
         """
         save_model(path, "TokenStream", settings={"held_out": self.held_out, "n": len(self)},
@@ -72,7 +72,7 @@ class TokenStream:
                               ) from error
         sound = stream.ids.dtype == np.uint16 and len(stream.ids) == settings["n"]
         if not sound or int(stream.ids.max()) >= len(stream.tokenizer):
-            raise DamagedFile(f"{path} does not hold ids of its {len(stream.tokenizer)} pieces. "
+            raise DamagedFile(f"{path} does not hold ids of its {len(stream.tokenizer)} tokens. "
                               "Make it again")
         return stream
 
@@ -121,7 +121,7 @@ def prepare_tokens(texts: Iterable[str], tokenizer: WordPiece, *, max_tokens: in
             break
     cut = [end for end in ends if end <= n * (1 - held_out)]
     if not cut:
-        raise ValueError(f"texts hold {n:,} pieces in {len(ends)} documents; expected at least one "
+        raise ValueError(f"texts hold {n:,} tokens in {len(ends)} documents; expected at least one "
                          "document to learn from and one to measure on")
     return TokenStream(tokenizer, np.concatenate(ids), np.concatenate(starts), cut[-1],
                        dict(data or {}))
@@ -147,7 +147,7 @@ def _numbered(texts: Iterable[str],
 
 
 def row_starts(starts: np.ndarray, length: int) -> np.ndarray:
-    """Where rows of ``length`` pieces begin (int64): at a sentence, as late as no piece is left
+    """Where rows of ``length`` tokens begin (int64): at a sentence, as late as no token is left
     out; within one that is longer than a row.
 
     A row that is cut within a sentence is followed by one that begins with this sentence: its first
@@ -156,7 +156,7 @@ def row_starts(starts: np.ndarray, length: int) -> np.ndarray:
     n = len(starts)
     begins = np.flatnonzero(starts)
     if len(begins) == 0 or n < length:
-        raise ValueError(f"the text has {n:,} pieces; a row needs {length}. Give more text, or "
+        raise ValueError(f"the text has {n:,} tokens; a row needs {length}. Give more text, or "
                          "shorter rows")
     sentences, result, at = begins.tolist(), [], int(begins[0])
     while at + length <= n:
@@ -171,7 +171,7 @@ class Rows:
     """The rows of a part of a stream: ``rows(numbers)`` gives ids and segments of any row numbers
     of an endless run of epochs.
 
-    Parameters: stream; length, of a row, special pieces included; seed, decides order and draws;
+    Parameters: stream; length, of a row, special tokens included; seed, decides order and draws;
     held_out, rows of the part for measuring; next_sentence, two segments a row, of which the second
     follows the first in the text or (every other time) does not; device, where tensors lie.
     """
@@ -227,7 +227,7 @@ class Rows:
         device, inner = begin.device, self.length - 3
         places = torch.arange(1, inner, device=device)
         far = (places - inner // 2).abs() + self.length * ~self._starts[begin[:, None] + places]
-        first = 1 + far.argmin(dim=1)             # pieces in the first segment
+        first = 1 + far.argmin(dim=1)             # tokens in the first segment
         draws = uniforms(self.seed, 3, numbers, 2)
         stranger = draws[:, 0] < 0.5
         elsewhere = torch.from_numpy(self.begins).to(device)[(draws[:, 1] * len(self)).long()]

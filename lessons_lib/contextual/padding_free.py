@@ -44,7 +44,7 @@ def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Seque
     """The wanted hidden states of texts that lie one after the other; blocks above the highest one
     are not run.
 
-    Parameters: model; ids (n,) and places (n,), each token's piece and where it stands in its text;
+    Parameters: model; ids (n,) and places (n,), each token's token and where it stands in its text;
     lengths of the texts, n in all, equal ones side by side; wanted, 0 for the output of the
     embeddings, k for that of block k. Returns number -> (n, dim).
     """

@@ -1,8 +1,8 @@
-"""From texts to piece ids for any encoder: a tokenizer of the package ``tokenizers``, the special
-pieces around a text, and a limit of length.
+"""From texts to token ids for any encoder: a tokenizer of the package ``tokenizers``, the special
+tokens around a text, and a limit of length.
 
 A text that is longer than the model reads is cut, with one warning for all, or refused. Text that
-is spelt like a special piece ("[SEP]") is read as text, and a list of words is never read as a pair
+is spelt like a special token ("[SEP]") is read as text, and a list of words is never read as a pair
 of sentences. Taught in lesson ``08_bert_sentence_vectors``.
 """
 
@@ -26,7 +26,7 @@ TEXTS_AT_ONCE = 4096
 
 
 class Pieces:
-    """Cuts texts into pieces.
+    """Cuts texts into tokens.
 
     Parameters: engine, a ``tokenizers.Tokenizer``, which is set to read "[SEP]" as text, and not to
     cut or pad.
@@ -49,20 +49,20 @@ class Pieces:
 
     @property
     def special(self) -> frozenset[int]:
-        """Ids of the pieces that are put around a text, such as [CLS] and [SEP]."""
+        """Ids of the tokens that are put around a text, such as [CLS] and [SEP]."""
         return frozenset((*self.before, *self.after))
 
     @property
     def n_special(self) -> int:
-        """How many pieces are put around a text."""
+        """How many tokens are put around a text."""
         return len(self.before) + len(self.after)
 
     def strings(self, size: int) -> list[str]:
-        """The pieces by id, ``size`` of them; "" where the tokenizer has none."""
+        """The tokens by id, ``size`` of them; "" where the tokenizer has none."""
         return [self.engine.id_to_token(i) or "" for i in range(size)]
 
     def number(self, texts: Iterable[str], *, longest: int, refuse: bool) -> Numbered:
-        """Texts as ids with their special pieces, cut to ``longest`` pieces; with ``refuse`` a
+        """Texts as ids with their special tokens, cut to ``longest`` tokens; with ``refuse`` a
         longer one is a ValueError.
 
         Raises TypeError, ValueError for what is no text.
@@ -74,26 +74,26 @@ class Pieces:
             cut += [(first + i, len(row) + self.n_special) for i, row in enumerate(rows)
                     if len(row) > inner]
             if cut and refuse:
-                raise ValueError(f"texts[{cut[0][0]}] has {cut[0][1]:,} pieces, special ones "
+                raise ValueError(f"texts[{cut[0][0]}] has {cut[0][1]:,} tokens, special ones "
                                  f"included; max_length={longest}. Split it, or let it be cut: "
                                  "truncation='warn'")
             parts.append(Numbered.of([[*self.before, *row[:inner], *self.after] for row in rows]))
             first += len(rows)
         if cut:
-            warn_data(f"{len(cut)} of {first} texts have more than max_length={longest} pieces and "
-                      f"were cut (first: texts[{cut[0][0]}], {cut[0][1]:,} pieces). Split them, "
+            warn_data(f"{len(cut)} of {first} texts have more than max_length={longest} tokens and "
+                      f"were cut (first: texts[{cut[0][0]}], {cut[0][1]:,} tokens). Split them, "
                       "or refuse them: truncation='error'", stacklevel=4)
         return Numbered.joined(parts)
 
     def special_mask(self, ids: np.ndarray) -> np.ndarray:
-        """Which ids are pieces put around texts (bool)."""
+        """Which ids are tokens put around texts (bool)."""
         return np.isin(ids, list(self.special))
 
 
 def _frame(engine: Any) -> tuple[list[int], list[int]]:
     """The ids that are put before and after a text.
 
-    Raises ValueError for a tokenizer that makes no piece of any text.
+    Raises ValueError for a tokenizer that makes no token of any text.
     """
     # a vocabulary without "a" may drop it, and what stood around it would be lost
     for text in ("a", "1", *sorted(engine.get_vocab())):
@@ -101,7 +101,7 @@ def _frame(engine: Any) -> tuple[list[int], list[int]]:
         inner = [i for i, special in enumerate(framed.special_tokens_mask) if not special]
         if inner:
             return framed.ids[: inner[0]], framed.ids[inner[-1] + 1 :]
-    raise ValueError("none of its pieces is found in a text")
+    raise ValueError("none of its tokens is found in a text")
 
 
 def load_pieces(folder: Path) -> Pieces:

@@ -208,7 +208,7 @@ class _Run:
             raise ValueError(f"the run in {self.folder} has another recipe: {', '.join(wrong)}. "
                              "Use its own, or begin anew in another folder")
         if extra["text"] != self.text:
-            raise ValueError(f"the run in {self.folder} reads another text, or has other pieces; "
+            raise ValueError(f"the run in {self.folder} reads another text, or has other tokens; "
                              "give it its own, or begin anew in another folder")
 
     def work(self, asked: Callable[[], bool], limit: float, progress: bool) -> None:

@@ -72,7 +72,7 @@ class Reader:
 
     @property
     def word_table(self) -> Tensor:
-        """The vectors of pieces (vocabulary, dim) before anything is added to them."""
+        """The vectors of tokens (vocabulary, dim) before anything is added to them."""
         raise NotImplementedError
 
     def read(self, numbered: Numbered, rows: np.ndarray,
@@ -98,7 +98,7 @@ class BertReader(Reader):
 
     @property
     def word_table(self) -> Tensor:
-        """The vectors of pieces (vocabulary, dim)."""
+        """The vectors of tokens (vocabulary, dim)."""
         return self.model.embeddings.word_embeddings.weight
 
     def read(self, numbered: Numbered, rows: np.ndarray,
@@ -142,7 +142,7 @@ class OtherReader(Reader):
 
     @property
     def word_table(self) -> Tensor:
-        """The vectors of pieces (vocabulary, dim)."""
+        """The vectors of tokens (vocabulary, dim)."""
         return self.model.get_input_embeddings().weight
 
     def read(self, numbered: Numbered, rows: np.ndarray,

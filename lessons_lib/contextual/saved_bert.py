@@ -105,7 +105,7 @@ def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, Word
     check_names(path / WEIGHTS, {k: tuple(v.shape) for k, v in model.state_dict().items()},
                 {k: tuple(v.shape) for k, v in weights.items()})
     if len(tokenizer) != model.bert.size.vocabulary:
-        raise DamagedFile(f"{path}: vocab.txt has {len(tokenizer)} pieces, config.json says "
+        raise DamagedFile(f"{path}: vocab.txt has {len(tokenizer)} tokens, config.json says "
                           f"vocab_size={model.bert.size.vocabulary}")
     check_sums(path)
     model.load_state_dict({name: value.float() for name, value in weights.items()})

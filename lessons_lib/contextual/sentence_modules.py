@@ -26,7 +26,7 @@ WIDTHS = ("word_embedding_dimension", "embedding_dimension")
 
 @dataclass(frozen=True)
 class FolderSettings:
-    """How texts are read: ``pooling``; ``normalize``; ``longest`` text in pieces and ``width`` of
+    """How texts are read: ``pooling``; ``normalize``; ``longest`` text in tokens and ``width`` of
     what is pooled, None where nothing is said; ``file`` that said so.
     """
 

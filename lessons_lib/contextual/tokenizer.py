@@ -1,7 +1,7 @@
 """WordPiece: a vocabulary of whole words and parts of words, learned from a text, so that no word
 is unknown.
 
-A word that is not in the vocabulary is cut into pieces, the longest that fits first; pieces that go
+A word that is not in the vocabulary is cut into tokens, the longest that fits first; tokens that go
 on a word begin with ``##``. It is trained by the package ``tokenizers`` and saved so that
 ``transformers.BertTokenizerFast`` reads it. Taught in lesson ``08_bert_sentence_vectors``.
 """
@@ -24,7 +24,7 @@ __all__ = ["SPECIAL", "WordPiece"]
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")         # ids 0 to 4
 MOST = 32_768                   # ids fit into 16 bits with sign
-ALPHABET = 300                  # letters with pieces of their own; rarer ones make a word [UNK]
+ALPHABET = 300                  # letters with tokens of their own; rarer ones make a word [UNK]
 LONGEST_WORD = 100              # letters; longer ones are [UNK], as in BERT
 
 
@@ -33,7 +33,7 @@ class WordPiece:
     ``WordPiece.load(folder)`` reads one.
 
     ``pieces`` are the strings by id; ``engine`` is the ``tokenizers.Tokenizer``. Text that is spelt
-    like a special piece ("[SEP]") is read as text.
+    like a special token ("[SEP]") is read as text.
     """
 
     def __init__(self, pieces: Iterable[str]) -> None:
@@ -44,7 +44,7 @@ class WordPiece:
         check_int("pieces", len(self.pieces), low=len(SPECIAL) + 1, high=MOST)
         twice = next((piece for piece, n in Counter(self.pieces).items() if n > 1), None)
         if twice is not None:
-            raise DamagedFile(f"vocab.txt has {twice!r} twice; expected every piece once")
+            raise DamagedFile(f"vocab.txt has {twice!r} twice; expected every token once")
         self.engine = _engine({piece: i for i, piece in enumerate(self.pieces)})
 
     def __len__(self) -> int:
@@ -52,7 +52,7 @@ class WordPiece:
 
     @property
     def goes_on(self) -> np.ndarray:
-        """For each id, whether the piece goes on a word (bool)."""
+        """For each id, whether the token goes on a word (bool)."""
         return np.array([piece.startswith("##") for piece in self.pieces])
 
     @classmethod
@@ -86,7 +86,7 @@ class WordPiece:
             first += [letter, *inside]
         if len(first) > size:
             raise ValueError(f"size={size} is too small: {len(kept)} letters of the texts and "
-                             f"{len(SPECIAL)} special pieces need {len(first)}; "
+                             f"{len(SPECIAL)} special tokens need {len(first)}; "
                              f"expected size >= {len(first)}")
         rare = dict.fromkeys(map(ord, letters.keys() - set(kept)), " ")
         trainer = trainers.WordPieceTrainer(

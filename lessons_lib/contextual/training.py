@@ -195,7 +195,7 @@ class Training(gradient_run.GradientRun):
 
     @torch.no_grad()
     def measure(self) -> dict[str, float]:
-        """Loss and share of hidden pieces found in at most 512 held-out rows, whose masks never
+        """Loss and share of hidden tokens found in at most 512 held-out rows, whose masks never
         change; of whole epochs the first rows.
         """
         numbers = np.arange(min(HELD_OUT_ROWS, len(self.held_out)), dtype=np.int64)

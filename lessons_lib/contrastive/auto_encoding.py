@@ -1,7 +1,7 @@
 """Auto-encoding: a sentence has to pass through one vector, and a weak decoder has to rebuild from
 it what was hidden.
 
-The encoder reads the text with few pieces hidden, the decoder with many: it is one block, so what
+The encoder reads the text with few tokens hidden, the decoder with many: it is one block, so what
 it cannot see nearby it has to find in the vector. No other text is needed, no pairs, no negatives.
 A smaller relative of RetroMAE. Taught in ``16_outlook``. [xiao2022retromae]
 """
@@ -43,7 +43,7 @@ AT_ONCE = 256                 # texts, when asked how well it rebuilds
 
 
 def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tensor:
-    """Which pieces of each text are hidden: (rows, length) bool, the share of its pieces without
+    """Which tokens of each text are hidden: (rows, length) bool, the share of its tokens without
     the special ones, at least one where there is one.
 
     Parameters: ids (rows, length) int64; seen, False in padding; share in [0, 1], 0: none; seed,
@@ -59,10 +59,10 @@ def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tens
 
 
 def rebuild_loss(scores: Tensor, pieces: Tensor, text: Tensor, n: int) -> Tensor:
-    """How badly hidden pieces are guessed: for each of n texts the mean of -log
-    softmax(scores)[piece] over its hidden places, 0 where it has none.
+    """How badly hidden tokens are guessed: for each of n texts the mean of -log
+    softmax(scores)[token] over its hidden places, 0 where it has none.
 
-    Parameters: scores (k, vocabulary) of k hidden places; pieces (k,) int64, what stood there; text
+    Parameters: scores (k, vocabulary) of k hidden places; tokens (k,) int64, what stood there; text
     (k,) int64, whose place it is. Returns (n,).
     """
     each = F.cross_entropy(scores.float(), pieces, reduction="none")
@@ -236,7 +236,7 @@ class RebuildObjective(Objective):
 
 def _picked(states: Tensor, ids: Tensor, hidden: Tensor,
             text: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Hidden places of some texts: their states (k, dim), pieces (k,), and whose they are (k,)."""
+    """Hidden places of some texts: their states (k, dim), tokens (k,), and whose they are (k,)."""
     return states[hidden], ids[hidden], text.to(ids.device)[hidden.nonzero()[:, 0]]
 
 

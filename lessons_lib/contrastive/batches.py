@@ -19,7 +19,7 @@ from .reading import derived_seed
 
 __all__ = ["AugmentedColumn", "Column", "Order", "in_parts", "share_of_equals"]
 
-Number = Callable[[Sequence[str]], Numbered]      # texts to piece ids
+Number = Callable[[Sequence[str]], Numbered]      # texts to token ids
 ORDER, AUGMENT = 1, 2                             # a number of the seed for each purpose
 
 
@@ -67,7 +67,7 @@ def in_parts(n: int, *, chunk: int | None, processes: int = 1) -> list[slice]:
 class Column:
     """One side of the examples: texts that stay as they are.
 
-    Parameters: texts; number, what makes piece ids of them.
+    Parameters: texts; number, what makes token ids of them.
     """
 
     def __init__(self, texts: Sequence[str], number: Number) -> None:

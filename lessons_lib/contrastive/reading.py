@@ -37,7 +37,7 @@ class Reading(nn.Module):
     """A trainable copy of the model of a `ContextualEncoder`, which is never changed itself.
 
     Parameters: encoder; pooling, None: the encoder's; dropout, the share of units that is left out
-    everywhere in the model, None: the shares that the model has; max_length, pieces of the longest
+    everywhere in the model, None: the shares that the model has; max_length, tokens of the longest
     text, special ones included, None: as the encoder; precision, what is calculated in, "float32"
     or "bfloat16" (weights stay float32, by `torch.autocast`). Raises TypeError, ValueError.
     """
@@ -78,7 +78,7 @@ class Reading(nn.Module):
         return self.reader.device
 
     def number(self, texts: Iterable[str]) -> Numbered:
-        """Texts as piece ids, to be read by their row numbers; one that is longer than the limit is
+        """Texts as token ids, to be read by their row numbers; one that is longer than the limit is
         cut with one DataWarning for all, or refused if the encoder says so. Raises TypeError,
         ValueError.
         """
@@ -90,7 +90,7 @@ class Reading(nn.Module):
 
         Parameters: numbered; rows, numbers of texts, repeats allowed; seed, decides the masks of
         dropout: the same rows and seed, the same vectors; None: nothing is left out. A text without
-        a piece is a zero vector.
+        a token is a zero vector.
         """
         rows = np.asarray(rows, dtype=np.int64)
         lengths = numbered.lengths[rows]

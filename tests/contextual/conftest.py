@@ -1,4 +1,4 @@
-"""A text of two worlds, its pieces, and a recipe that is done in a second."""
+"""A text of two worlds, its tokens, and a recipe that is done in a second."""
 
 from __future__ import annotations
 

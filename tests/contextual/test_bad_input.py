@@ -34,9 +34,9 @@ def pooled(**options):
 
 
 @pytest.mark.parametrize(("call", "error", "words"), [
-    (numbered([[2, 3], [2, 9, -1]]), V, ["rows[1][2]=-1", "10 pieces"]),                 # E11
+    (numbered([[2, 3], [2, 9, -1]]), V, ["rows[1][2]=-1", "10 tokens"]),                 # E11
     (numbered([[2, 10]]), V, ["rows[0][1]=10"]),
-    (numbered([[1] * 7]), V, ["rows[0] has 7 pieces", "at most 6"]),
+    (numbered([[1] * 7]), V, ["rows[0] has 7 tokens", "at most 6"]),
     (numbered([[2, 9, 3], [2, 3]], [[1, 1]]), V, ["mask has 1 rows and rows has 2"]),    # E12
     (numbered([[2, 9, 3], [2, 3]], [[1] * 3] * 2), V, ["mask[1] has 3 entries", "rows[1]"]),
     (numbered([[2, 9, 3], [2, 3]], [[1, 2, 1], [1, 1]]), V, ["mask holds 2"]),

@@ -1,4 +1,4 @@
-"""A BERT of characters: each is a piece, none of the texts it was made from is unknown, and the
+"""A BERT of characters: each is a token, none of the texts it was made from is unknown, and the
 same seed gives the same weights.
 """
 

@@ -76,7 +76,7 @@ def test_several_poolings_at_once_are_those_one_by_one(encoder, sentences):
         Pooling("last", special_tokens=False)
     ]
     with pytest.warns(DataWarning,
-                      match=r"1 of 30 texts have no piece to pool \(first: texts\[29\]\)"):
+                      match=r"1 of 30 texts have no token to pool \(first: texts\[29\]\)"):
         found = encoder.encode_each(sentences, chosen)
     for pooling, vectors in zip(chosen[:4], found, strict=False):
         encoder.pooling = pooling
@@ -107,7 +107,7 @@ def test_E09_a_text_that_is_too_long_is_cut_with_one_warning(bert_folder):
     long = "sea field ships sail cows graze"
     with pytest.warns(
             DataWarning,
-            match=r"2 of 4 texts have more than max_length=6 pieces.*first: texts\[1\], \d+ pieces"
+            match=r"2 of 4 texts have more than max_length=6 tokens.*first: texts\[1\], \d+ tokens"
     ) as heard:
         found = encoder.encode(["sea", long, long + " sea", ""])
     assert len(heard) == 1 and np.array_equal(found[1], found[2])
@@ -206,7 +206,7 @@ def test_E21_what_does_not_fit_says_what_may(encoder, sentences, monkeypatch):
     with monkeypatch.context() as during:
         during.setattr(type(encoder.reader), "read", full)
         with pytest.raises(torch.OutOfMemoryError,
-                           match=r"8 texts of up to \d+ pieces.*3.0 GB.*batch_size=4"):
+                           match=r"8 texts of up to \d+ tokens.*3.0 GB.*batch_size=4"):
             encoder.encode(sentences, batch_size=8)
     assert encoder.encode(sentences).shape == (30, 24)
 

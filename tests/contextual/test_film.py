@@ -52,7 +52,7 @@ def test_the_last_moment_is_the_model_that_was_saved(folder, stream):
                          [("film.safetensors", None, "has no film"),
                           ("film.safetensors", b"no film", "was cut or changed"),
                           ("card.json", b"{}", "tells nothing of the moments"),
-                          ("vocab.txt", b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n", "names piece")])
+                          ("vocab.txt", b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n", "names token")])
 def test_a_film_with_a_missing_or_changed_file_is_refused(folder, tmp_path, name, change, said):
     other = shutil.copytree(folder, tmp_path / "film",
                             ignore=shutil.ignore_patterns("checkpoint-*"))

@@ -1,4 +1,4 @@
-"""Guessing hidden pieces: probabilities of the whole vocabulary, one list per hidden place, and
+"""Guessing hidden tokens: probabilities of the whole vocabulary, one list per hidden place, and
 what a model learned by heart.
 """
 

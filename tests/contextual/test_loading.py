@@ -247,7 +247,7 @@ def test_E17_a_tokenizer_of_another_model(folder, texts):
 
     WordPiece.train(texts, size=90).save(folder)
     change(folder / "config.json", vocab_size=80)
-    with pytest.raises(DamagedFile, match=r"tokenizer has \d+ pieces|says vocab_size"):
+    with pytest.raises(DamagedFile, match=r"tokenizer has \d+ tokens|says vocab_size"):
         load_encoder(folder)
 
 
@@ -376,7 +376,7 @@ def test_V01_weights_that_are_no_numbers_are_refused_when_they_are_read(folder, 
 
 def test_E11_a_tokenizer_with_an_id_that_the_model_has_not_got(folder):
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
-    # as many pieces as before
+    # as many tokens as before
     tokenizer["model"]["vocab"]["sea"] = 5000
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     with pytest.raises(DamagedFile, match="highest id 5,000; the model's vocabulary has"):
@@ -385,7 +385,7 @@ def test_E11_a_tokenizer_with_an_id_that_the_model_has_not_got(folder):
 
 def test_a_tokenizer_that_puts_nothing_before_a_text_has_no_cls(folder):
     change(folder / "tokenizer.json", post_processor=None)
-    with pytest.raises(ValueError, match="pooling='cls' reads the piece before a text.*choose "
+    with pytest.raises(ValueError, match="pooling='cls' reads the token before a text.*choose "
                                          "'last'"):
         load_encoder(folder, pooling="cls")
     assert load_encoder(folder).encode(["sea"]).shape == (1, 24)

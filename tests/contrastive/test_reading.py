@@ -217,7 +217,7 @@ def test_E09_a_text_that_is_too_long_is_cut_with_one_warning_or_refused(encoder)
     with pytest.warns(DataWarning, match=r"1 of 2 texts .* max_length=5 .* texts\[0\]"):
         assert Reading(encoder, max_length=5).number(long).lengths.tolist() == [5, 3]
     strict = ContextualEncoder(**encoder.get_params() | {"truncation": "error"})
-    with pytest.raises(ValueError, match=r"texts\[0\] has 7 pieces"):
+    with pytest.raises(ValueError, match=r"texts\[0\] has 7 tokens"):
         Reading(strict, max_length=5).number(long)
 
 
