@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from ..core import check_int, checked_texts
 from .encoder import ContextualEncoder
 from .lesson_bert import BertSize, LessonBert
-from .pieces import Pieces
+from .numbering import Subwords
 from .readers import BertReader
 from .tokenizer import MOST, SPECIAL, WordPiece
 
@@ -73,4 +73,5 @@ def character_encoder(texts: Iterable[str], *, dim: int = 128, layers: int = 2, 
     tokenizer = character_pieces(texts, min_count=min_count)
     model = LessonBert(BertSize(len(tokenizer), dim, layers, heads, feed_forward, positions),
                        seed=seed).eval()
-    return ContextualEncoder(BertReader(model), Pieces(tokenizer.engine), name="characters").check()
+    return ContextualEncoder(BertReader(model), Subwords(tokenizer.engine),
+                             name="characters").check()

@@ -19,7 +19,7 @@ import torch
 
 from ..core import Estimator, check_int, shown, track, warn_data
 from ..core.parameters import Choice, Flag, Given, Int
-from .batching import Numbered, batches, numbered_rows
+from .numbering import Numbered, batches, numbered_rows
 from .pooling import Pooling
 from .readers import Group
 
@@ -33,9 +33,16 @@ TRUNCATIONS = ("warn", "error")
 
 @dataclass(frozen=True, eq=False)
 class TokenStates:
-    """The tokens of one text, in order: ``pieces`` (n) str; ``ids`` (n,) int64; ``special`` (n,)
-    bool, True for [CLS] and [SEP]; ``vectors`` (layers, n, dim) float32, the hidden states that
-    were asked for.
+    """The tokens of one text, in order.
+
+    Parameters
+    ----------
+    pieces : list of str
+    ids : (n,) int64
+    special : (n,) bool
+        True for [CLS] and [SEP].
+    vectors : (layers, n, dim) float32
+        The hidden states that were asked for.
     """
 
     pieces: list[str]
@@ -54,7 +61,7 @@ class ContextualEncoder(Estimator):
     """
 
     reader = Given(doc="the model", kind="Reader", positional=1)
-    tokenizer = Given(doc="cuts texts into the model's tokens", kind="Pieces", positional=2)
+    tokenizer = Given(doc="cuts texts into the model's tokens", kind="Subwords", positional=2)
     name = Given(kind="str")
     pooling = Given("last", "see `Pooling`", kind="str")
     layer = Given(None, "see `Pooling`", kind="int >= 0")

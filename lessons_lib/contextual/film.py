@@ -25,15 +25,23 @@ TENSORS = ("frames", "pieces", "counts")
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """k moments of a training and n tokens of its vocabulary.
+    """The word table at k moments of a training, and what was measured then.
 
-    ``tokens`` (k,) int64, places read by then; ``frames`` (k, n, 3) float32: coordinates of each
-    token along the first two right singular vectors of the table at that moment, uncentred, and the
-    length of its vector; ``pieces``, their strings, the most frequent first, and ``counts`` (n,),
-    how often each occurs; ``figures``: name -> (k,) float64, of the whole table: ``norm_frequency``
-    (correlation of length and log count), ``mean_cosine``, ``top_share`` (of the first squared
-    singular value in their sum) and ``mean_norm``; and of the model on held-out text:
-    ``held_out_accuracy`` and ``held_out_loss``.
+    Parameters
+    ----------
+    tokens : (k,) int64
+        Tokens read by then.
+    frames : (k, n, 3) float32
+        Coordinates of n tokens of the vocabulary along the first two right singular vectors of the
+        table at that moment, uncentred, and the norm of the vector.
+    pieces : list of str
+        These n tokens, the most frequent first.
+    counts : (n,) int64
+        How often each occurs.
+    figures : dict of str to (k,) float64
+        Of the whole table: ``norm_frequency`` (correlation of norm and log count), ``mean_cosine``,
+        ``top_share`` (of the first squared singular value in their sum) and ``mean_norm``; of the
+        model on held-out text: ``held_out_accuracy`` and ``held_out_loss``.
     """
 
     tokens: np.ndarray

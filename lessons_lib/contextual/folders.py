@@ -6,23 +6,26 @@ which finds the folder of a name, and by the trainers.
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..core import DamagedFile, check_choice, check_seed, read_json, torch_device
-from .bert_files import check_weights_are_safe, read_bert, read_config, read_other
+from ..core import (DamagedFile, check_choice, check_seed, read_json, sha256, torch_device,
+                    write_json)
 from .encoder import TRUNCATIONS, ContextualEncoder
+from .interop import folder_settings, write_model, write_settings
 from .lesson_bert import BertSize, LessonBert
-from .pieces import load_pieces
+from .model_files import (CARD, WEIGHTS, announce, check_sums, check_weights_are_safe, read_bert,
+                          read_config, read_other)
+from .numbering import load_subwords
 from .pooling import Pooling
 from .readers import BertReader, OtherReader, Reader, is_plain_bert
-from .sentence_modules import folder_settings
-from .weights_file import CARD, WEIGHTS, check_sums
 
-__all__ = ["PRECISIONS", "encoder_in", "place_and_type"]
+__all__ = ["PRECISIONS", "encoder_in", "place_and_type", "save_encoder"]
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -49,7 +52,7 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
     Pooling(pooling or "last", settings.get("layer"), settings.get("special_tokens", True))
     check_choice("truncation", settings.get("truncation", "warn"), TRUNCATIONS)
     config, own = read_config(folder), folder_settings(folder)
-    tokenizer = load_pieces(folder)
+    tokenizer = load_subwords(folder)
     if seed is not None:
         reader: Reader = BertReader(LessonBert(BertSize.from_config(config),
                                                seed=check_seed(seed)))
@@ -98,3 +101,36 @@ def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
         raise DamagedFile(f"{path} has counts of {counts.shape} tokens; the model's vocabulary has "
                           f"{vocabulary:,}")
     return counts
+
+
+def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *,
+                 card: dict[str, Any]) -> None:
+    """Write model, tokenizer, pooling and at last ``card.json`` with the checksums of all.
+
+    Parameters: folder, made if need be; files of an encoder that is there are replaced one by one,
+    and it stays readable at every moment: its card first says what its files become; encoder; card,
+    what is known about it, JSON. A chosen ``layer`` and ``special_tokens=False`` are not written:
+    `load_encoder` takes them as arguments. Raises OSError when the folder cannot be written.
+    """
+    target = Path(folder)
+    draft = target / f".draft-{os.getpid()}"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    try:
+        write_model(draft, encoder.reader, encoder.tokenizer, longest=encoder.longest)
+        write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
+                       normalize=encoder.normalize)
+        names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*")
+                       if path.is_file())
+        sums = {name: sha256(draft / name) for name in names}
+        plain = {name: digest for name, digest in sums.items() if "/" not in name}
+        announce(target, plain)
+        for name in names:
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(draft / name, target / name)
+        weights = target / WEIGHTS
+        write_json(target / CARD, card | {
+            "dtype": "float32", "bytes": weights.stat().st_size if weights.exists() else 0,
+            "sha256": sums.get(WEIGHTS), "files": plain})
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ..core import check_int, check_seed, shown
-from .bert_files import read_config
+from .model_files import read_config
 from .lesson_bert import BertSize, LessonBertForPretraining
 from .loading import lesson_bert_folder
 from .saved_bert import load_bert
@@ -26,8 +26,13 @@ CLS, SEP, MASK = (SPECIAL.index(name) for name in ("[CLS]", "[SEP]", HIDDEN))
 
 
 class WordGuesser:
-    """A `LessonBertForPretraining` (``model``, without dropout) and its ``tokenizer``; made by
-    `load_guesser`.
+    """A model with the heads of its pre-training; made by `load_guesser`.
+
+    Parameters
+    ----------
+    model : LessonBertForPretraining
+        Dropout is switched off.
+    tokenizer : WordPiece
     """
 
     def __init__(self, model: LessonBertForPretraining, tokenizer: WordPiece) -> None:

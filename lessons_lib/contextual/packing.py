@@ -31,11 +31,19 @@ TEXTS_AT_ONCE = 256
 
 @dataclass(frozen=True, eq=False)
 class TokenStream:
-    """A numbered text: ``ids`` (n,) uint16, each document ended by [SEP]; ``starts`` (n,) bool,
-    where a sentence begins; what it was made from.
+    """A text as token ids.
 
-    The tokens from ``held_out`` on are for measuring only; it is the beginning of a document.
-    ``data`` says which text this is.
+    Parameters
+    ----------
+    tokenizer : WordPiece
+    ids : (n,) uint16
+        Each document ends with [SEP].
+    starts : (n,) bool
+        Where a sentence begins.
+    held_out : int
+        The tokens from here on, where a document begins, are for measuring only.
+    data : dict, optional
+        Which text this is.
     """
 
     tokenizer: WordPiece
@@ -48,12 +56,20 @@ class TokenStream:
         return len(self.ids)
 
     def counts(self) -> np.ndarray:
-        """How often each token occurs (vocabulary,) int64, held-out text left out."""
+        """How often each token occurs, held-out text left out.
+
+        Returns
+        -------
+        (vocabulary,) int64
+        """
         return np.bincount(self.ids[: self.held_out], minlength=len(self.tokenizer))
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write a folder: two bytes a token and one bit for the beginnings of sentences, the
-        tokenizer with them.
+        """Write a folder, two bytes a token and one bit for the beginnings of sentences.
+
+        Parameters
+        ----------
+        path : str or path
         """
         save_model(path, "TokenStream", settings={"held_out": self.held_out, "n": len(self)},
                    arrays={"ids": self.ids, "starts": np.packbits(self.starts)},
@@ -61,7 +77,20 @@ class TokenStream:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
-        """Read what `save` wrote. Raises FileNotFoundError, DamagedFile."""
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        TokenStream
+
+        Raises
+        ------
+        FileNotFoundError, DamagedFile
+        """
         settings, arrays, extra = load_model(path, "TokenStream")
         try:
             stream = cls(WordPiece(extra["pieces"]), arrays["ids"],
@@ -207,8 +236,8 @@ class Rows:
         return result
 
     def __call__(self, numbers: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-        """Ids (rows, length), segments (rows, length) and whether the second segment is a stranger
-        (rows,), all int64; numbers (rows,) int64.
+        """Ids (rows, length), segments (rows, length) and whether the second segment does not
+        follow (rows,), all int64; numbers (rows,) int64.
         """
         device, inner = self._ids.device, self.length - 2
         begin = torch.from_numpy(self.beginnings(numbers)).to(device)
@@ -229,9 +258,9 @@ class Rows:
         far = (places - inner // 2).abs() + self.length * ~self._starts[begin[:, None] + places]
         first = 1 + far.argmin(dim=1)             # tokens in the first segment
         draws = uniforms(self.seed, 3, numbers, 2)
-        stranger = draws[:, 0] < 0.5
+        unrelated = draws[:, 0] < 0.5
         elsewhere = torch.from_numpy(self.begins).to(device)[(draws[:, 1] * len(self)).long()]
-        second = torch.where(stranger, elsewhere, begin + first)
+        second = torch.where(unrelated, elsewhere, begin + first)
         place = torch.arange(self.length, device=device)[None]
         in_second = place > first[:, None] + 1
         at = torch.where(in_second, second[:, None] + place - first[:, None] - 2,
@@ -239,4 +268,4 @@ class Rows:
         ids = self._ids[at.clamp(0, len(self._ids) - 1)].long()
         ids = torch.where((place == first[:, None] + 1) | (place == self.length - 1), SEP, ids)
         ids[:, 0] = CLS
-        return ids, in_second.long(), stranger.long()
+        return ids, in_second.long(), unrelated.long()

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..core import (DamagedFile, asked_to_stop, atomic_open, available_cores, check_choice,
-                    check_float, fingerprint, load_model, read_json, save_model, shown,
-                    torch_device, warn_data)
+from ..core import (asked_to_stop, atomic_open, available_cores, check_choice, check_float,
+                    fingerprint, save_model, shown, torch_device)
+from ..core.gradient_run import newest_state
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
 from .ranks import joined
@@ -109,15 +109,14 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
     check_start(folder, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes,
                 stop_after_minutes=stop_after_minutes)
     limit = float("inf") if stop_after_minutes is None else 60 * stop_after_minutes
-    checkpoints = _checkpoints(folder)
     with joined(device) as ranks:
         if recipe.batch % ranks.size:
             raise ValueError(f"batch={recipe.batch} rows cannot be shared evenly by {ranks.size} "
                              "processes; expected a multiple")
         text = fingerprint(np.array([stream.held_out, len(stream.tokenizer)]), stream.ids)
         run = _Run(Training(recipe, stream, ranks), folder, text, 60 * checkpoint_minutes)
-        if checkpoints:
-            run.go_on(checkpoints)
+        if resume:
+            run.go_on()
         with asked_to_stop() as asked:
             run.work(asked.is_set, limit, progress)
         card = run.close(stream.data)
@@ -141,7 +140,7 @@ def check_start(folder: Path, *, resume: bool = False, device: str = "auto",
     check_float("checkpoint_minutes", checkpoint_minutes, low=0.0)
     if stop_after_minutes is not None:
         check_float("stop_after_minutes", stop_after_minutes, low=0.0)
-    there = bool(_checkpoints(folder))
+    there = any((folder / name / "model.json").exists() for name in CHECKPOINTS)
     if there and not resume:
         raise ValueError(f"{folder} holds a run already; go on with resume=True (--resume), or "
                          "begin anew in another folder")
@@ -158,22 +157,6 @@ def check_start(folder: Path, *, resume: bool = False, device: str = "auto",
     (folder / "checkpoint-can-be-written").unlink(missing_ok=True)
 
 
-def _checkpoints(folder: Path) -> list[Path]:
-    """Checkpoints in a folder: those whose card cannot be read first, for they may be the newest,
-    then by falling step, as their cards say.
-    """
-    found = []
-    for name in CHECKPOINTS:
-        try:
-            card = read_json(folder / name / "model.json")
-            found.append((float(card["extra"]["record"]["step"]), folder / name))
-        except FileNotFoundError:                 # not begun, or killed before it was whole
-            continue
-        except (OSError, ValueError, KeyError, TypeError):
-            found.append((float("inf"), folder / name))
-    return [path for _, path in sorted(found, reverse=True)]
-
-
 class _Run:
     """A training with its folder: checkpoints while it works, results when it stops."""
 
@@ -181,24 +164,13 @@ class _Run:
         self.training, self.folder, self.text, self.pause = training, folder, text, pause
         self.last_save, self.saves = time.monotonic(), 0
 
-    def go_on(self, paths: list[Path]) -> None:
+    def go_on(self) -> None:
         """Stand where the newest sound checkpoint stands."""
-        damaged = []
-        for path in paths:
-            try:
-                settings, arrays, extra = load_model(path, "Pretraining")
-            except (DamagedFile, FileNotFoundError) as error:
-                damaged.append(str(error))
-                continue
-            if damaged:
-                warn_data(f"{damaged[0]}. The checkpoint before it is used: {path.name}, step "
-                          f"{extra['record']['step']:,}")
-            self._check_same(settings, extra)
-            self.training.restore(arrays, extra["record"])
-            self.saves = 1 + CHECKPOINTS.index(path.name)  # the next one replaces the other
-            return
-        raise DamagedFile(f"{self.folder} holds no sound checkpoint; begin anew in another folder. "
-                          f"{' '.join(damaged)}")
+        folder, (settings, arrays, extra) = newest_state(
+            [self.folder / name for name in CHECKPOINTS], "Pretraining")
+        self._check_same(settings, extra)
+        self.training.restore(arrays, extra["record"])
+        self.saves = 1 + CHECKPOINTS.index(folder.name)        # the next one replaces the other
 
     def _check_same(self, settings: dict[str, Any], extra: dict[str, Any]) -> None:
         ours = asdict(self.training.recipe)

@@ -16,10 +16,10 @@ import numpy as np
 import torch
 
 from ..core import DamagedFile, TrainingDiverged, atomic_open, existing_path, sha256, write_json
-from .bert_files import check_sizes, plain_names, read_config
 from .lesson_bert import BertSize, LessonBertForPretraining
+from .model_files import (CARD, WEIGHTS, announce, check_names, check_sizes, check_sums,
+                          plain_names, read_config, read_weights)
 from .tokenizer import WordPiece
-from .weights_file import CARD, WEIGHTS, announce, check_names, check_sums, read_weights
 
 __all__ = ["load_bert", "save_bert"]
 

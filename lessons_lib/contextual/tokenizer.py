@@ -1,8 +1,8 @@
 """WordPiece: a vocabulary of whole words and parts of words, learned from a text, so that no word
 is unknown.
 
-A word that is not in the vocabulary is cut into tokens, the longest that fits first; tokens that go
-on a word begin with ``##``. It is trained by the package ``tokenizers`` and saved so that
+A word that is not in the vocabulary is cut into subwords, the longest that fits first; those that
+go on a word begin with ``##``. It is trained by the package ``tokenizers`` and saved so that
 ``transformers.BertTokenizerFast`` reads it. Taught in lesson ``08_bert_sentence_vectors``.
 """
 
@@ -29,11 +29,15 @@ LONGEST_WORD = 100              # letters; longer ones are [UNK], as in BERT
 
 
 class WordPiece:
-    """A lower-cased WordPiece tokenizer; ``WordPiece.train(texts)`` learns one,
-    ``WordPiece.load(folder)`` reads one.
+    """A lower-cased WordPiece tokenizer; `train` learns one, `load` reads one.
 
-    ``pieces`` are the strings by id; ``engine`` is the ``tokenizers.Tokenizer``. Text that is spelt
-    like a special token ("[SEP]") is read as text.
+    Text that is spelt like a special token ("[SEP]") is read as text. ``engine`` is the
+    ``tokenizers.Tokenizer``.
+
+    Parameters
+    ----------
+    pieces : iterable of str
+        The tokens by id; the first five are ``SPECIAL``.
     """
 
     def __init__(self, pieces: Iterable[str]) -> None:
@@ -57,10 +61,23 @@ class WordPiece:
 
     @classmethod
     def train(cls, texts: Iterable[str], *, size: int = 8192, min_count: int = 2) -> Self:
-        """Learn a vocabulary of at most ``size`` pieces, special ones included, from pairs that
-        occur at least ``min_count`` times.
+        """Learn a vocabulary.
 
-        Raises TypeError, ValueError.
+        Parameters
+        ----------
+        texts : iterable of str
+        size : int >= 6, default 8192
+            Tokens at most, special ones included.
+        min_count : int >= 1, default 2
+            Least occurrences of a pair that becomes a token.
+
+        Returns
+        -------
+        WordPiece
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         from tokenizers import trainers
 
@@ -99,15 +116,30 @@ class WordPiece:
     def encode(self, texts: Iterable[str]) -> list[list[int]]:
         """The ids of each text, without [CLS] and [SEP].
 
-        Raises TypeError, ValueError for what is no text.
+        Parameters
+        ----------
+        texts : iterable of str
+
+        Returns
+        -------
+        list of list of int
+
+        Raises
+        ------
+        TypeError, ValueError
+            What is no text.
         """
         return [encoding.ids
                 for batch in checked_batches(texts, name="texts", allow_empty=True, size=4096)
                 for encoding in self.engine.encode_batch_fast(batch, add_special_tokens=False)]
 
     def save(self, folder: str | os.PathLike) -> None:
-        """Write ``tokenizer.json``, ``vocab.txt`` and ``tokenizer_config.json``, the files of a
-        BERT tokenizer.
+        """Write the files of a `BertTokenizerFast`.
+
+        Parameters
+        ----------
+        folder : str or path
+            Gets ``tokenizer.json``, ``vocab.txt`` and ``tokenizer_config.json``.
         """
         target = Path(folder)
         write_text(target / "tokenizer.json", self.engine.to_str(pretty=True) + "\n")
@@ -119,7 +151,19 @@ class WordPiece:
     def load(cls, folder: str | os.PathLike) -> Self:
         """Read ``vocab.txt``.
 
-        Raises FileNotFoundError, DamagedFile (the file is missing or not of this kind).
+        Parameters
+        ----------
+        folder : str or path
+
+        Returns
+        -------
+        WordPiece
+
+        Raises
+        ------
+        FileNotFoundError
+        DamagedFile
+            The file is missing or not of this kind.
         """
         path = existing_path(folder) / "vocab.txt"
         if not path.is_file():

@@ -40,7 +40,7 @@ class Batch:
 
     hidden: Masked
     segments: Tensor
-    strangers: Tensor
+    unrelated: Tensor
 
 
 @dataclass
@@ -85,11 +85,11 @@ class Training(gradient_run.GradientRun):
 
     def batch(self, rows: Rows, numbers: np.ndarray) -> Batch:
         """Rows by their numbers in the run, with places hidden."""
-        ids, segments, strangers = rows(numbers)
+        ids, segments, unrelated = rows(numbers)
         hidden = mask_rows(ids, torch.from_numpy(numbers).to(ids.device), n=self.recipe.hidden,
                            seed=self.recipe.seed, vocabulary=len(self.tokenizer),
                            goes_on=self.goes_on)
-        return Batch(hidden, segments, strangers)
+        return Batch(hidden, segments, unrelated)
 
     def _read(self, batch: Batch) -> tuple[Tensor, Tensor]:
         half = self.recipe.precision == "bfloat16"
@@ -102,7 +102,7 @@ class Training(gradient_run.GradientRun):
         each = F.cross_entropy(scores.float(), batch.hidden.labels.flatten(), reduction="none")
         of_rows = follows.sum() * 0
         if self.recipe.next_sentence:
-            of_rows = F.cross_entropy(follows.float(), batch.strangers, reduction="sum")
+            of_rows = F.cross_entropy(follows.float(), batch.unrelated, reduction="sum")
         return (each * batch.hidden.weights.flatten()).sum(), of_rows
 
     def step(self) -> None:
@@ -207,7 +207,7 @@ class Training(gradient_run.GradientRun):
             weights, labels = batch.hidden.weights.flatten(), batch.hidden.labels.flatten()
             losses = F.cross_entropy(scores.float(), labels, reduction="none")
             right = (scores.argmax(1) == labels) * weights
-            followed = (follows.argmax(1) == batch.strangers).sum()
+            followed = (follows.argmax(1) == batch.unrelated).sum()
             sums += torch.stack([(losses * weights).sum(), right.sum(), weights.sum(),
                                  followed]).double().cpu()
         self.model.train()

@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..contextual.batching import Numbered, padded
+from ..contextual.numbering import Numbered, padded
 from ..contextual.guessing import load_guesser
-from ..contextual.lesson_bert import LessonBert, PredictionHead, start_weights
+from ..contextual.lesson_bert import LessonBert, PredictionHead, initialise
 from ..contextual.masking import MASK, uniforms
 from ..contextual.ranks import Ranks
 from ..contextual.readers import Group
@@ -115,7 +115,7 @@ class AutoEncoding(Trainer):
         else:
             with torch.device("meta"):
                 head = PredictionHead(size)
-            start_weights(head, seed)
+            initialise(head, seed)
         return RebuildObjective(Column(examples.columns[0], reading.number),
                                 deepcopy(reading.model.encoder["layer"][-1]), head.train(),
                                 hides=(self.encoder_hides, self.decoder_hides),

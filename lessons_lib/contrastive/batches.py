@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..contextual.batching import Numbered
+from ..contextual.numbering import Numbered
 from ..core import DataWarning, check_int, check_seed, generator
 from .reading import derived_seed
 

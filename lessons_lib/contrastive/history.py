@@ -30,16 +30,29 @@ NUMBERS = ("loss", "dev", "alignment", "uniformity", "rate")
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What was noted, line 0 before the first step.
+    """What was noted, line 0 before the first step; NaN where nothing was measured.
 
-    ``step`` (m,) int64, steps done; ``loss`` (m,), mean of the steps since the line before (NaN in
-    line 0); ``dev`` (m,), Spearman's correlation on the dev pairs; ``alignment`` (m,) of dev pairs
-    graded above 4/5 and ``uniformity`` (m,) of dev sentences, as `evaluation` has them;
-    ``spectrum`` (m, k), singular values of the unit vectors of a fixed sample of dev sentences,
-    divided by the largest; ``rate`` (m,), the learning rate; ``idle`` (m,) int64, steps so far
-    whose batch had nothing to order, so that the loss was 0. NaN where nothing was measured:
-    without dev pairs all of the space is. ``best``, the line whose weights were kept; ``kept`` says
-    by what: "dev" or "last".
+    Parameters
+    ----------
+    step : (m,) int64
+        Steps done.
+    loss : (m,) float64
+        Mean of the steps since the line before, NaN in line 0.
+    dev : (m,) float64
+        Spearman's correlation on the dev pairs.
+    alignment, uniformity : (m,) float64
+        Of dev pairs graded above 4/5, and of dev sentences, as `evaluation` has them.
+    rate : (m,) float64
+        The learning rate.
+    idle : (m,) int64
+        Steps so far whose batch had nothing to order, so that the loss was 0.
+    spectrum : (m, k) float64
+        Singular values of the unit vectors of a fixed sample of dev sentences, divided by the
+        largest.
+    best : int
+        The line whose weights were kept.
+    kept : {"last", "dev"}
+        By what.
     """
 
     step: np.ndarray
@@ -58,7 +71,18 @@ class History:
 
     @classmethod
     def of(cls, lines: Sequence[dict[str, Any]], *, best: int, kept: str) -> History:
-        """The history of noted lines."""
+        """The history of noted lines.
+
+        Parameters
+        ----------
+        lines : sequence of dict
+        best : int
+        kept : {"last", "dev"}
+
+        Returns
+        -------
+        History
+        """
         columns = {name: np.array([line[name] for line in lines], dtype=np.float64)
                    for name in NUMBERS}
         whole = {name: np.array([line[name] for line in lines], dtype=np.int64)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from ..contextual import ContextualEncoder, Pooling
-from ..contextual.batching import Numbered
+from ..contextual.numbering import Numbered
 from ..contextual.lesson_bert import SelfAttention
 from ..contextual.readers import Group, Reader
 from ..core import check_choice, check_float, check_int, check_seed, shown

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -19,21 +20,21 @@ import torch
 from ..contextual import ContextualEncoder, Pooling
 from ..contextual.folders import encoder_in
 from ..contextual.ranks import Ranks, joined
-from ..contextual.saved_encoder import save_encoder
-from ..core import DamagedFile, existing_path, shown, torch_device
-from ..core.gradient_run import GradientEstimator, weights_of
+from ..contextual.folders import save_encoder
+from ..core import DamagedFile, existing_path, read_json, save_model, shown, torch_device
+from ..core.gradient_run import GradientEstimator, newest_state, weights_of
 from ..core.learned import Learned
 from ..core.parameters import Choice, Float, Given, Int
 from ..datasets import SentencePairs
 from .batches import Order
 from .examples import Examples
-from .files import check_folder, newest_run, save_run
 from .history import History, Watch
 from .reading import PRECISIONS, Reading
 from .training import Objective, Plan, Training
 
-__all__ = ["Trainer"]
+__all__ = ["Trainer", "holds_run"]
 
+RUNS = ("run-a", "run-b")       # written in turn: when the last is damaged, one is still there
 NOTES = 8                       # with dev pairs, unless evaluate_every says otherwise
 LINES = 20                      # without them, when a note costs nothing
 NO_SETTINGS = ("encoder", "augment")              # of a trainer that are no JSON
@@ -301,19 +302,25 @@ class Trainer(GradientEstimator):
         """
         self._check_fitted("encoder_")
         folder, settings = Path(path), self._same_settings()
-        check_folder(folder)
+        there = [name for name in ("model.safetensors", "config.json") if (folder / name).exists()]
+        if there and not holds_run(folder):
+            raise FileExistsError(f"{folder} holds a model already ({there[0]}), which would be "
+                                  "written over; choose another folder")
         arrays, noted = self._state
         if self._finished:                        # what is left to do with it needs no optimizer
             arrays = {n: array for n, array in arrays.items() if n.startswith("model.objective.")}
         save_encoder(folder, self.encoder_, card=self._card())
         plain = {name: str(value) if isinstance(value, float) and math.isinf(value) else value
                  for name, value in settings.items() if name not in NO_SETTINGS}
-        save_run(folder, type(self).__name__, settings=plain, arrays=arrays, extra={
-            "record": noted, "text": self._text, "finished": self._finished,
-            "kept": self.history_.kept, "augmented": self._augmented,
+        older, newer = sorted(RUNS, key=lambda name: _number(folder / name))
+        save_model(folder / older, type(self).__name__, settings=plain, arrays=arrays, extra={
+            "number": _number(folder / newer) + 1, "record": noted, "text": self._text,
+            "finished": self._finished, "kept": self.history_.kept, "augmented": self._augmented,
             "classes": list(vars(self).get("classes_", ())),
             "encoder": {name: getattr(self.encoder, name) for name in OF_ENCODER},
             "trained": {name: getattr(self.encoder_, name) for name in OF_ENCODER}})
+        if self._finished:
+            shutil.rmtree(folder / newer, ignore_errors=True)
 
     def _card(self) -> dict[str, Any]:
         history = self.history_
@@ -351,7 +358,11 @@ class Trainer(GradientEstimator):
             The newest state is damaged, and the one before it is used.
         """
         folder = existing_path(path)
-        settings, arrays, extra = newest_run(folder, cls.__name__)
+        if not holds_run(folder):
+            raise DamagedFile(f"{folder} is not a saved {cls.__name__}: neither {RUNS[0]} nor "
+                              f"{RUNS[1]} holds a run. An encoder alone is read by "
+                              "ll.contextual.load_encoder")
+        _, (settings, arrays, extra) = newest_state([folder / name for name in RUNS], cls.__name__)
         try:
             encoder = encoder_in(folder, precision="float32").set_params(card=None,
                                                                          **extra["encoder"])
@@ -384,3 +395,16 @@ class Trainer(GradientEstimator):
             reading.load_state_dict(weights_of(arrays, prefix))
             trained = reading.encoder()
         self.encoder_ = ContextualEncoder(**trained.get_params() | extra["trained"]).check()
+
+
+def holds_run(folder: str | os.PathLike) -> bool:
+    """Whether a folder holds a trainer, of whatever kind."""
+    return any((Path(folder) / name / "model.json").is_file() for name in RUNS)
+
+
+def _number(folder: Path) -> int:
+    """The number of a state, counted from 1; 0 where there is none that can be read."""
+    try:
+        return int(read_json(folder / "model.json")["extra"]["number"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0

@@ -17,15 +17,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..contextual.ranks import Ranks
+from ..contextual.ranks import Ranks, gather, together
 from ..core import gradient_run
 from .batches import AugmentedColumn, Column, Order, in_parts
-from .caching import cached_backward, direct_backward
-from .gathering import gather, together
 from .history import History, Watch
 from .reading import Reading, derived_seed
 
-__all__ = ["Objective", "Plan", "Record", "Training"]
+__all__ = ["Objective", "Plan", "Record", "Training", "cached_backward", "direct_backward"]
+
+Chunk = Callable[[], Tensor]       # reads some texts, with the same dropout every time: (n, dim)
+Loss = Callable[[Tensor], Tensor]  # of all vectors, chunk after chunk, to a number
 
 DROPOUT = 3                         # the seed's number of dropout masks; `batches` has the others
 EPS = 1e-8                          # of Adam
@@ -221,3 +222,32 @@ class Training(gradient_run.GradientRun):
     def best(self) -> dict[str, Tensor]:
         """The weights to use: those with the best dev score, or without dev pairs the last ones."""
         return self.kept if self.watch.dev is not None and self.kept else self.model.state_dict()
+
+
+# ------------------------------------------------------------------------------ caching
+
+
+def direct_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
+    """Read everything, add the gradient of the loss to the weights', return the loss: a number
+    without a graph.
+    """
+    value = loss(torch.cat([part() for part in parts]))
+    value.backward()
+    return value.detach()
+
+
+def cached_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
+    """The same as `direct_backward` in the memory of one part, for twice the reading.
+
+    Parameters: parts, calls that give vectors (n_i, dim), the same ones each time; loss, of all
+    vectors (n, dim) in that order to a number; it is called once, and what it holds itself, such as
+    a head, gets its gradient as usual.
+    """
+    # with a graph that is dropped at once: without one, other kernels would draw other masks
+    read = [part().detach() for part in parts]
+    vectors = torch.cat(read).requires_grad_(True)
+    value = loss(vectors)
+    value.backward()
+    for part, gradient in zip(parts, vectors.grad.split([len(x) for x in read]), strict=True):
+        part().backward(gradient)                 # the graph of this part lives on this line only
+    return value.detach()

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from lessons_lib.contextual import (BertSize, ContextualEncoder, LessonBertForPretraining, Pooling,
                                     WordGuesser, load_encoder, load_guesser, prepare_tokens)
-from lessons_lib.contextual.batching import numbered_rows
+from lessons_lib.contextual.numbering import numbered_rows
 from lessons_lib.contextual.characters import character_pieces
 from lessons_lib.core import DamagedFile
 

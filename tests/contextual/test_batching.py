@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.contextual.batching import Numbered, batches, numbered_rows, padded, placed
+from lessons_lib.contextual.numbering import Numbered, batches, numbered_rows, padded, placed
 
 ROWS = [[2, 9, 3], [2, 3], [], [2, 7, 7, 8, 3]]
 

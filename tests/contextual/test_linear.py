@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from lessons_lib.contextual import linear as module
+from lessons_lib.contextual import readers as module
 
 
 @pytest.mark.parametrize("here", [False, True])

@@ -87,15 +87,15 @@ def test_a_row_is_text_between_marks(stream):
     assert not segments.any()
 
 
-def test_two_segments_are_text_that_goes_on_or_a_stranger(stream):
+def test_two_segments_are_text_that_goes_on_or_does_not(stream):
     rows = Rows(stream, 32, seed=5, next_sentence=True)
     numbers = np.arange(100, dtype=np.int64)
-    ids, segments, strangers = rows(numbers)
+    ids, segments, unrelated = rows(numbers)
     begins, text = rows.beginnings(numbers), stream.ids.tolist()
-    assert 0.3 < strangers.float().mean() < 0.7
-    for row, parts, stranger, begin in zip(ids.tolist(), segments, strangers, begins, strict=True):
+    assert 0.3 < unrelated.float().mean() < 0.7
+    for row, parts, random, begin in zip(ids.tolist(), segments, unrelated, begins, strict=True):
         first = int((parts == 0).sum()) - 2
         assert row[0] == CLS and row[first + 1] == SEP and row[-1] == SEP and 0 < first < 29
         assert row[1 : first + 1] == text[begin : begin + first]
-        if not stranger:
+        if not random:
             assert row[first + 2 : -1] == text[begin + first : begin + 29]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from lessons_lib.contextual import BertSize, LessonBert
-from lessons_lib.contextual.padding_free import packed_states, padded_states, runs_of
+from lessons_lib.contextual.readers import packed_states, padded_states, runs_of
 
 LENGTHS = [9, 9, 7, 4, 4, 4, 1]
 SIZE = BertSize(50, dim=24, layers=3, heads=2, feed_forward=40, positions=12)

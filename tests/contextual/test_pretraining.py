@@ -121,7 +121,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(stream, tmp_path, reci
     newest = max((tmp_path / "cut").glob("checkpoint-*/*.safetensors"), key=lambda path: json.loads(
         (path.parent / "model.json").read_text())["extra"]["record"]["step"])
     newest.write_bytes(newest.read_bytes()[:-9])
-    with pytest.warns(DataWarning, match="The checkpoint before it is used"):
+    with pytest.warns(DataWarning, match="The state before it is used"):
         again = run(stream, tmp_path / "cut", recipe, resume=True)
     assert equal(whole, again)
 
@@ -293,7 +293,7 @@ def test_a_damaged_card_of_the_newest_checkpoint_is_told(stream, tmp_path, recip
     newest = max((tmp_path / "cut").glob("checkpoint-*/model.json"),
                  key=lambda path: json.loads(path.read_text())["extra"]["record"]["step"])
     newest.write_bytes(damage(newest.read_bytes()))
-    with pytest.warns(DataWarning, match="The checkpoint before it is used: checkpoint-[ab], step "
+    with pytest.warns(DataWarning, match="The state before it is used: checkpoint-[ab], step "
                                          "4") as heard:
         again = run(stream, tmp_path / "cut", recipe, resume=True)
     assert len(heard) == 1 and equal(whole, again)

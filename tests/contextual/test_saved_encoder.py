@@ -9,7 +9,7 @@ import pytest
 
 from lessons_lib.contextual import load_encoder
 from lessons_lib.contextual.pooling import POOLINGS
-from lessons_lib.contextual.saved_encoder import save_encoder
+from lessons_lib.contextual.folders import save_encoder
 from lessons_lib.core import DamagedFile, read_json, write_json
 
 

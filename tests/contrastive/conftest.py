@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from lessons_lib.contextual import BertSize, ContextualEncoder, LessonBert, WordPiece
-from lessons_lib.contextual.pieces import load_pieces
+from lessons_lib.contextual.numbering import load_subwords
 from lessons_lib.contextual.readers import BertReader
 from lessons_lib.datasets import SentencePairs
 
@@ -56,6 +56,6 @@ def pieces_folder(texts, tmp_path_factory):
 @pytest.fixture(scope="package")
 def encoder(pieces_folder) -> ContextualEncoder:
     """Two blocks of sixteen numbers; nobody may change it."""
-    pieces = load_pieces(pieces_folder)
+    pieces = load_subwords(pieces_folder)
     size = BertSize(len(pieces), dim=16, layers=2, heads=2, feed_forward=32, positions=48)
     return ContextualEncoder(BertReader(LessonBert(size, seed=1).eval()), pieces, name="tiny")

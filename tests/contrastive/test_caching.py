@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from lessons_lib.contrastive.caching import cached_backward, direct_backward
+from lessons_lib.contrastive.training import cached_backward, direct_backward
 from lessons_lib.contrastive.heads import MlpHead
 from lessons_lib.contrastive.losses import in_batch_loss
 from lessons_lib.contrastive.reading import Reading

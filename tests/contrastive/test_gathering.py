@@ -12,8 +12,7 @@ import pytest
 import torch
 from torch import multiprocessing
 
-from lessons_lib.contextual.ranks import Ranks, joined
-from lessons_lib.contrastive.gathering import gather, together
+from lessons_lib.contextual.ranks import Ranks, gather, joined, together
 from lessons_lib.contrastive.losses import in_batch_loss
 
 ROWS, DIM = 7, 3                                  # not divisible: one process has a row more

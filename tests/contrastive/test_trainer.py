@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from lessons_lib.contextual import load_encoder
-from lessons_lib.contextual.pieces import load_pieces
+from lessons_lib.contextual.numbering import load_subwords
 from lessons_lib.contrastive import CoSent, SBert, SimCse
 from lessons_lib.contrastive.training import Training
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, TrainingDiverged
@@ -235,7 +235,7 @@ def roberta(pieces_folder, tmp_path):
     from transformers import RobertaConfig, RobertaModel
 
     shutil.copytree(pieces_folder, tmp_path / "roberta")
-    vocabulary = load_pieces(pieces_folder).highest + 1
+    vocabulary = load_subwords(pieces_folder).highest + 1
     config = RobertaConfig(vocab_size=vocabulary, hidden_size=16, num_hidden_layers=2,
                            num_attention_heads=2, intermediate_size=20, max_position_embeddings=50,
                            pad_token_id=0)
