@@ -54,8 +54,7 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
     config, own = read_config(folder), folder_settings(folder)
     tokenizer = load_subwords(folder)
     if seed is not None:
-        reader: Reader = BertReader(LessonBert(BertSize.from_config(config),
-                                               seed=check_seed(seed)))
+        reader: Reader = BertReader(LessonBert(BertSize.from_config(config), seed=check_seed(seed)))
     else:
         check_weights_are_safe(folder)
         if is_plain_bert(config) and (folder / WEIGHTS).is_file():

@@ -32,11 +32,10 @@ HEADS = ("cls.", "lm_head.", "classifier.", "qa_outputs.", "vocab_", "mlm.", "ge
 LARGEST_CONFIG = 5_000_000
 BLOCK = re.compile(r"encoder\.layer\.\d{1,6}\.")
 # Key of config.json -> a weight that has this size, and along which axis.
-SHAPES = {
-    "vocab_size": ("embeddings.word_embeddings.weight", 0),
-    "hidden_size": ("embeddings.word_embeddings.weight", 1),
-    "max_position_embeddings": ("embeddings.position_embeddings.weight", 0),
-    "intermediate_size": ("encoder.layer.0.intermediate.dense.weight", 0)}
+SHAPES = {"vocab_size": ("embeddings.word_embeddings.weight", 0),
+          "hidden_size": ("embeddings.word_embeddings.weight", 1),
+          "max_position_embeddings": ("embeddings.position_embeddings.weight", 0),
+          "intermediate_size": ("encoder.layer.0.intermediate.dense.weight", 0)}
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -73,8 +72,7 @@ def check_weights_are_safe(folder: Path) -> None:
     if (folder / f"{WEIGHTS}.index.json").is_file():
         check_index(folder)
         return
-    unsafe = sorted(path.name
-                    for suffix in ("bin", "pt", "pth", "ckpt", "h5", "msgpack")
+    unsafe = sorted(path.name for suffix in ("bin", "pt", "pth", "ckpt", "h5", "msgpack")
                     for path in folder.glob(f"*.{suffix}"))
     if unsafe:
         raise ValueError(f"{folder / unsafe[0]} can run code and is not read; expected {WEIGHTS}. "

@@ -121,8 +121,7 @@ class AutoEncoding(Trainer):
                                 hides=(self.encoder_hides, self.decoder_hides),
                                 own_weight=self.own_weight)
 
-    def _training(self, examples: Examples, order: Order, watch: Watch,
-                  ranks: Ranks) -> Training:
+    def _training(self, examples: Examples, order: Order, watch: Watch, ranks: Ranks) -> Training:
         return super()._training(examples, order, watch, ranks, RebuildTraining)
 
     @torch.inference_mode()

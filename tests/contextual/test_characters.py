@@ -25,9 +25,8 @@ def test_frequent_characters_come_first_and_rare_ones_can_be_left_out():
 
 
 def test_ideographs_need_no_piece_within_a_word():
-    assert not any(
-        piece.startswith("##") and piece[2:] in "花呗如何还款？"
-        for piece in character_pieces(TEXTS).pieces)
+    assert not any(piece.startswith("##") and piece[2:] in "花呗如何还款？"
+                   for piece in character_pieces(TEXTS).pieces)
 
 
 def test_the_encoder_is_decided_by_its_seed():

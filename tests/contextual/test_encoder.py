@@ -60,9 +60,8 @@ def test_E15_batch_invariant_vectors_have_the_same_bits(bert_folder, sentences):
     encoder = load_encoder(bert_folder, device="cpu", batch_invariant=True)
     whole = encoder.encode(sentences)
     assert np.array_equal(encoder.encode(sentences[::-1], batch_size=7)[::-1], whole)
-    assert all(
-        np.array_equal(encoder.encode([text])[0], vector)
-        for text, vector in zip(sentences[:6], whole, strict=False))
+    assert all(np.array_equal(encoder.encode([text])[0], vector)
+               for text, vector in zip(sentences[:6], whole, strict=False))
 
 
 def test_42_the_same_call_gives_the_same_bits(encoder, sentences):
@@ -70,11 +69,8 @@ def test_42_the_same_call_gives_the_same_bits(encoder, sentences):
 
 
 def test_several_poolings_at_once_are_those_one_by_one(encoder, sentences):
-    chosen = [
-        "cls", "pooler", "max", "last-2",
-        Pooling("mean", 1),
-        Pooling("last", special_tokens=False)
-    ]
+    chosen = ["cls", "pooler", "max", "last-2", Pooling("mean", 1),
+              Pooling("last", special_tokens=False)]
     with pytest.warns(DataWarning,
                       match=r"1 of 30 texts have no token to pool \(first: texts\[29\]\)"):
         found = encoder.encode_each(sentences, chosen)
@@ -126,8 +122,7 @@ def test_ids_are_read_as_texts_are(encoder, sentences):
     rows = [state.ids.tolist() for state in encoder.hidden_states(sentences, layers=0)]
     assert apart(encoder.encode_ids(rows), encoder.encode(sentences)) <= 1e-6
     longest = max(map(len, rows))
-    padded, mask = (np.array([[*make(row), *[0] * (longest - len(row))]
-                              for row in rows])
+    padded, mask = (np.array([[*make(row), *[0] * (longest - len(row))] for row in rows])
                     for make in (list, lambda row: [1] * len(row)))
     assert apart(encoder.encode_ids(padded, mask=mask), encoder.encode(sentences)) <= 1e-6
 

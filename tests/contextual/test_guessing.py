@@ -14,10 +14,9 @@ from lessons_lib.core import DataMissing
 
 @pytest.fixture
 def guesser(pieces) -> WordGuesser:
-    return WordGuesser(
-        LessonBertForPretraining(
-            BertSize(len(pieces), dim=16, layers=2, heads=2, feed_forward=32, positions=12),
-            seed=1), pieces)
+    return WordGuesser(LessonBertForPretraining(BertSize(len(pieces), dim=16, layers=2, heads=2,
+                                                         feed_forward=32, positions=12), seed=1),
+                       pieces)
 
 
 def test_the_probabilities_of_all_pieces_sum_to_one_and_fall(guesser, pieces):
@@ -48,10 +47,9 @@ def test_a_folder_gives_the_weights_in_it_and_the_control_their_start(guesser, p
         piece for piece, _ in guesser.guess("ships [MASK]")[0]
     ]
     monkeypatch.setattr("lessons_lib.contextual.guessing.lesson_bert_folder", lambda: tmp_path)
-    drawn = ([
-        load_guesser("lesson-bert-random", seed=seed).model.bert.embeddings.word_embeddings.weight
-        for seed in (1, 1, 2)
-    ])
+    drawn = ([load_guesser("lesson-bert-random",
+                           seed=seed).model.bert.embeddings.word_embeddings.weight
+              for seed in (1, 1, 2)])
     assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
     assert torch.equal(drawn[0], guesser.model.bert.embeddings.word_embeddings.weight)
 

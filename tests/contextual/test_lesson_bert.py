@@ -84,9 +84,8 @@ def test_making_a_model_leaves_global_chance_alone():
     before = torch.get_rng_state()
     first, second = LessonBert(SIZE, seed=3), LessonBert(SIZE, seed=3)
     assert torch.equal(before, torch.get_rng_state())
-    assert all(
-        torch.equal(a, b) for a, b in zip(first.state_dict().values(),
-                                          second.state_dict().values(), strict=True))
+    assert all(torch.equal(a, b) for a, b in zip(first.state_dict().values(),
+                                                 second.state_dict().values(), strict=True))
     assert not torch.equal(first.pooler["dense"].weight,
                            LessonBert(SIZE, seed=4).pooler["dense"].weight)
 
@@ -97,10 +96,8 @@ def test_the_config_comes_back():
 
 @pytest.fixture
 def folder(pieces, tmp_path):
-    save_bert(
-        tmp_path,
-        LessonBertForPretraining(BertSize(len(pieces), dim=8, layers=1, heads=2, feed_forward=8)),
-        pieces, card={})
+    save_bert(tmp_path, LessonBertForPretraining(BertSize(len(pieces), dim=8, layers=1, heads=2,
+                                                          feed_forward=8)), pieces, card={})
     return tmp_path
 
 

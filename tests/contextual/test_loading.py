@@ -177,9 +177,8 @@ def test_a_bert_as_others_name_its_weights(folder, bert_folder, sentences):
     }
     save_file(found | {"embeddings.position_ids": torch.arange(64)[None]},
               folder / "model.safetensors")
-    assert np.array_equal(
-        load_encoder(folder).encode(sentences),
-        load_encoder(bert_folder).encode(sentences))
+    assert np.array_equal(load_encoder(folder).encode(sentences),
+                          load_encoder(bert_folder).encode(sentences))
 
 
 def test_a_bert_without_a_pooler_has_all_other_poolings(folder):
@@ -237,9 +236,8 @@ def test_its_own_modules_say_how_a_folder_is_read(st_folder):
 
 def test_E17_a_vocabulary_alone_is_enough(folder, bert_folder, sentences):
     (folder / "tokenizer.json").unlink()
-    assert np.array_equal(
-        load_encoder(folder).encode(sentences),
-        load_encoder(bert_folder).encode(sentences))
+    assert np.array_equal(load_encoder(folder).encode(sentences),
+                          load_encoder(bert_folder).encode(sentences))
 
 
 def test_E17_a_tokenizer_of_another_model(folder, texts):
@@ -394,9 +392,8 @@ def test_a_tokenizer_that_puts_nothing_before_a_text_has_no_cls(folder):
 def test_a_tokenizer_that_drops_the_letter_it_is_asked_with_keeps_its_special_pieces(folder):
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     dropped = {"type": "Replace", "pattern": {"String": "a"}, "content": ""}
-    tokenizer["normalizer"] = {
-        "type": "Sequence", "normalizers": [tokenizer["normalizer"], dropped]
-    }
+    tokenizer["normalizer"] = {"type": "Sequence", "normalizers": [tokenizer["normalizer"],
+                                                                   dropped]}
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     found = load_encoder(folder).tokenizer
     assert (found.before, found.after) == ([2], [3])
@@ -420,9 +417,8 @@ def test_links_to_files_are_followed(folder, tmp_path, bert_folder, sentences):
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
         (folder / name).rename(tmp_path / f"real-{name}")
         (folder / name).symlink_to(tmp_path / f"real-{name}")
-    assert np.array_equal(
-        load_encoder(folder).encode(sentences),
-        load_encoder(bert_folder).encode(sentences))
+    assert np.array_equal(load_encoder(folder).encode(sentences),
+                          load_encoder(bert_folder).encode(sentences))
     (tmp_path / "real-model.safetensors").unlink()
     with pytest.raises(DamagedFile, match="model.safetensors is missing"):
         load_encoder(folder)

@@ -40,9 +40,8 @@ def test_of_the_chosen_places_80_percent_are_masked_10_random_10_kept():
 
 def test_every_place_is_chosen_equally_often():
     ids, rows = rows_of(8000)
-    hits = torch.bincount(
-        mask_rows(ids, rows, n=6, seed=2, vocabulary=VOCABULARY).positions.flatten(),
-        minlength=42)[1:-1]
+    hits = torch.bincount(mask_rows(ids, rows, n=6, seed=2,
+                                    vocabulary=VOCABULARY).positions.flatten(), minlength=42)[1:-1]
     expected = 8000 * 6 / 40
     # chi squared, 39 degrees of freedom
     assert ((hits - expected) ** 2 / expected).sum() < 40 + 5 * np.sqrt(80)
@@ -51,10 +50,8 @@ def test_every_place_is_chosen_equally_often():
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_row_is_masked_alike_beside_whatever_rows(whole):
     ids, rows = rows_of(30)
-    options = {
-        "n": 6, "seed": 4, "vocabulary": VOCABULARY,
-        "goes_on": torch.arange(VOCABULARY) % 3 == 0 if whole else None
-    }
+    options = {"n": 6, "seed": 4, "vocabulary": VOCABULARY,
+               "goes_on": torch.arange(VOCABULARY) % 3 == 0 if whole else None}
     together = mask_rows(ids, rows + 2**33, **options)
     alone = mask_rows(ids[7:8], rows[7:8] + 2**33, **options)
     assert torch.equal(together.ids[7], alone.ids[0])

@@ -27,9 +27,8 @@ def run(stream, out, recipe, **options):
 
 
 def equal(first, second) -> bool:
-    return all(
-        torch.equal(a, b) for a, b in zip(first.model.state_dict().values(),
-                                          second.model.state_dict().values(), strict=True))
+    return all(torch.equal(a, b) for a, b in zip(first.model.state_dict().values(),
+                                                 second.model.state_dict().values(), strict=True))
 
 
 def stop_after(monkeypatch, steps: int, how) -> None:
@@ -137,12 +136,9 @@ def test_parts_of_a_step_add_up_to_the_step(stream, tmp_path, recipe):
     """Chance draws by row, and the loss is a mean over all places, so cutting a step changes
     rounding only.
     """
-    weights = [
-        dict(
-            run(stream, tmp_path / str(n),
-                replace(recipe, accumulate=n, whole_words=True,
-                        next_sentence=True)).model.state_dict()) for n in (1, 3)
-    ]
+    weights = [dict(run(stream, tmp_path / str(n), replace(recipe, accumulate=n, whole_words=True,
+                                                           next_sentence=True)).model.state_dict())
+               for n in (1, 3)]
     for name, value in weights[0].items():
         assert (value - weights[1][name]).abs().max() <= 1e-4, name
 
@@ -164,20 +160,12 @@ def test_two_processes_end_where_one_does(stream, tmp_path, recipe):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        sys.executable, "-c", WORKER,
-        str(tmp_path / "tokens"),
-        str(tmp_path / "two"),
-        json.dumps(asdict(recipe))
-    ]
-    shared = (os.environ | {
-        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2",
-        "PYTHONPATH": str(PROJECT)
-    })
-    workers = ([
-        subprocess.Popen(command, env=shared | {"RANK": str(rank)}, cwd=PROJECT,
-                         stderr=subprocess.PIPE, text=True) for rank in (0, 1)
-    ])
+    command = [sys.executable, "-c", WORKER, str(tmp_path / "tokens"), str(tmp_path / "two"),
+               json.dumps(asdict(recipe))]
+    shared = (os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2",
+                            "PYTHONPATH": str(PROJECT)})
+    workers = ([subprocess.Popen(command, env=shared | {"RANK": str(rank)}, cwd=PROJECT,
+                                 stderr=subprocess.PIPE, text=True) for rank in (0, 1)])
     errors = [worker.communicate(timeout=120)[1] for worker in workers]
     assert [worker.returncode for worker in workers] == [0, 0], errors
     together, _ = load_bert(tmp_path / "two")
@@ -279,10 +267,8 @@ def test_F16_a_folder_that_cannot_be_written_is_noticed_before_the_first_step(
         run(stream, tmp_path / "file" / "below", recipe)
 
 
-@pytest.mark.parametrize("damage", [
-    lambda card: b"", lambda card: card[:-20],
-    lambda card: card.replace(b'"step": 5', b'"step": "5"')
-])
+@pytest.mark.parametrize("damage", [lambda card: b"", lambda card: card[:-20],
+                                    lambda card: card.replace(b'"step": 5', b'"step": "5"')])
 def test_a_damaged_card_of_the_newest_checkpoint_is_told(stream, tmp_path, recipe, monkeypatch,
                                                          damage):
     whole = run(stream, tmp_path / "whole", recipe)

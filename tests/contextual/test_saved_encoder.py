@@ -60,9 +60,7 @@ def test_a_changed_file_is_noticed_and_a_save_that_was_cut_off_is_not_taken_for_
 def test_a_name_that_is_no_pooling_is_refused(bert_folder, tmp_path):
     save_encoder(tmp_path, load_encoder(bert_folder, pooling="first-last", device="cpu"), card={})
     path = tmp_path / "1_Pooling" / "config.json"
-    write_json(path, {
-        name: "middle" if value == "first-last" else value
-        for name, value in read_json(path).items()
-    })
+    write_json(path, {name: "middle" if value == "first-last" else value
+                      for name, value in read_json(path).items()})
     with pytest.raises(ValueError, match="asks for 'middle'"):
         load_encoder(tmp_path, device="cpu")

@@ -15,9 +15,8 @@ def test_ids_are_those_that_transformers_gives(pieces, texts, tmp_path):
     pieces.save(tmp_path)
     theirs = BertTokenizerFast.from_pretrained(tmp_path)
     lines = ["The Sea, unbelievably!", "ségolène ships", *texts[0].splitlines()]
-    assert pieces.encode(lines) == [
-        theirs(line, add_special_tokens=False)["input_ids"] for line in lines
-    ]
+    assert pieces.encode(lines) == [theirs(line, add_special_tokens=False)["input_ids"]
+                                    for line in lines]
     assert theirs.convert_ids_to_tokens(
         theirs("sea")["input_ids"])[::len(pieces.encode(["sea"])[0]) + 1] == ["[CLS]", "[SEP]"]
 
@@ -39,11 +38,9 @@ def test_pieces_put_together_are_the_word(pieces):
 
 
 def test_E14_text_spelt_like_a_special_piece_is_read_as_text(pieces):
-    assert not set(pieces.encode(["sea [SEP] [MASK] sea"])[0]) & {
-        SPECIAL.index("[SEP]"),
-        SPECIAL.index("[MASK]"),
-        SPECIAL.index("[CLS]")
-    }
+    assert not set(pieces.encode(["sea [SEP] [MASK] sea"])[0]) & {SPECIAL.index("[SEP]"),
+                                                                  SPECIAL.index("[MASK]"),
+                                                                  SPECIAL.index("[CLS]")}
     assert pieces.encode(["", "  "]) == [[], []]
 
 

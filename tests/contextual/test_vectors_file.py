@@ -30,9 +30,8 @@ class Lengths:
         if self.stop_at in texts:
             raise KeyboardInterrupt
         self.seen += texts
-        return (np.array([[len(text), hash(text) % 1000, i]
-                          for i, text in enumerate(texts)], np.float32).reshape(-1, 3) *
-                self.factor)
+        return (np.array([[len(text), hash(text) % 1000, i] for i, text in enumerate(texts)],
+                         np.float32).reshape(-1, 3) * self.factor)
 
 
 @pytest.fixture(autouse=True)
@@ -43,15 +42,11 @@ def small_parts(monkeypatch):
 @pytest.mark.parametrize("n", [0, 1, 10, 25])
 def test_the_file_holds_what_encode_gives(tmp_path, n):
     found = encode_to(Lengths(), tmp_path / "v.npy", iter(TEXTS[:n]))
-    expected = np.concatenate([
-        np.zeros((0, 3), np.float32),
-        *(Lengths().encode(TEXTS[:n][i:i + 10]) for i in range(0, n, 10))
-    ])
+    expected = np.concatenate([np.zeros((0, 3), np.float32),
+                               *(Lengths().encode(TEXTS[:n][i:i + 10]) for i in range(0, n, 10))])
     assert np.array_equal(found, expected) and np.array_equal(np.load(tmp_path / "v.npy"), expected)
-    assert sorted(
-        path.name for path in tmp_path.iterdir() if not path.name.startswith(".lock-")) == [
-            "v.npy", "v.npy.json"
-        ]
+    assert sorted(path.name for path in tmp_path.iterdir()
+                  if not path.name.startswith(".lock-")) == ["v.npy", "v.npy.json"]
 
 
 def test_what_was_stopped_goes_on(tmp_path):

@@ -127,11 +127,10 @@ def test_a_share_of_nothing_changes_nothing_and_keeps_spaces(change):
     assert change("", 0.0, rng=generator(3)) == change("", 0.5, rng=generator(3)) == ""
 
 
-@pytest.mark.parametrize("change", [
-    lambda text, rng: swap_words(text, 0.01, rng=rng),
-    lambda text, rng: insert_words(text, SYNONYMS, 0.01, rng=rng),
-    lambda text, rng: replace_synonyms(text, SYNONYMS, 0.01, rng=rng)
-])
+@pytest.mark.parametrize("change", [lambda text, rng: swap_words(text, 0.01, rng=rng),
+                                    lambda text, rng: insert_words(text, SYNONYMS, 0.01, rng=rng),
+                                    lambda text, rng: replace_synonyms(text, SYNONYMS, 0.01,
+                                                                       rng=rng)])
 def test_a_small_share_does_one_thing_at_least(change):
     assert change(FOX, rng=generator(1)) != FOX
 

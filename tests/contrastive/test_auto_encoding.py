@@ -43,9 +43,8 @@ def test_the_asked_share_of_every_text_is_hidden_and_never_a_special_piece_or_pa
     seen = torch.arange(22) < torch.tensor([22, 21, 11, 5, 2, 1])[:, None]
     hidden = hidden_places(ids, seen, share=share, seed=3)
     inner = [21, 20, 10, 4, 1, 0]
-    assert hidden.sum(dim=1).tolist() == [
-        0 if not n or not share else max(1, round(share * n)) for n in inner
-    ]
+    assert hidden.sum(dim=1).tolist() == [0 if not n or not share else max(1, round(share * n))
+                                          for n in inner]
     assert not hidden[:, 0].any() and not (hidden & ~seen).any()
 
 
@@ -78,20 +77,16 @@ def test_it_learns_on_a_copy_and_is_an_encoder_afterwards(tiny):
 
 def test_afterwards_the_decoder_needs_the_vector_of_this_text_and_no_other(tiny):
     texts = some_texts()
-    model = AutoEncoding(
-        tiny, **FAST | {
-            "steps": 70, "batch_size": 12, "learning_rate": 1e-2, "decoder_hides": 1.0,
-            "own_weight": 0.0
-        }).fit(texts)
+    model = AutoEncoding(tiny, **FAST | {"steps": 70, "batch_size": 12, "learning_rate": 1e-2,
+                                         "decoder_hides": 1.0, "own_weight": 0.0}).fit(texts)
     # the neighbour is of the other world
     own, other = model.rebuilt(texts, shift=0), model.rebuilt(texts, shift=1)
     assert own.mean() < 0.8 * other.mean() and own.shape == (24,)
 
 
 def test_parts_of_a_batch_give_the_loss_of_the_whole_where_nothing_is_drawn_for_them(tiny):
-    settings = (FAST | {
-        "decoder_hides": 1.0, "encoder_hides": 0.0, "own_weight": 0.0, "steps": 1, "batch_size": 8
-    })
+    settings = (FAST | {"decoder_hides": 1.0, "encoder_hides": 0.0, "own_weight": 0.0, "steps": 1,
+                        "batch_size": 8})
     whole, parts = (AutoEncoding(tiny, chunk=chunk, **settings).fit(some_texts(8))
                     for chunk in (None, 3))
     assert whole.history_.loss[-1] == pytest.approx(parts.history_.loss[-1], rel=1e-5)
@@ -122,10 +117,8 @@ def test_a_folder_gives_back_the_encoder_and_what_rebuilds(tiny, tmp_path):
 
 
 def test_the_same_seed_gives_the_same_vectors_and_another_one_others(tiny):
-    vectors = [
-        AutoEncoding(tiny, seed=seed, **FAST).fit(some_texts()).encode(some_texts())
-        for seed in (0, 0, 1)
-    ]
+    vectors = [AutoEncoding(tiny, seed=seed, **FAST).fit(some_texts()).encode(some_texts())
+               for seed in (0, 0, 1)]
     assert np.array_equal(vectors[0], vectors[1]) and not np.allclose(vectors[0], vectors[2])
 
 

@@ -37,10 +37,9 @@ def test_order_does_not_follow_the_examples():
     assert np.abs(np.corrcoef(np.vstack([np.arange(1000), places]))[0, 1:]).max() < 0.12
 
 
-@pytest.mark.parametrize(("n", "chunk", "processes", "sizes"), [(10, None, 1, [10]),
-                                                                (10, None, 3, [4, 4, 2]),
-                                                                (10, 4, 2, [4, 4, 2]),
-                                                                (3, 8, 2, [3])])
+@pytest.mark.parametrize(("n", "chunk", "processes", "sizes"),
+                         [(10, None, 1, [10]), (10, None, 3, [4, 4, 2]), (10, 4, 2, [4, 4, 2]),
+                          (3, 8, 2, [3])])
 def test_parts_cover_the_batch_in_order(n, chunk, processes, sizes):
     parts = in_parts(n, chunk=chunk, processes=processes)
     assert [len(range(n)[part]) for part in parts] == sizes

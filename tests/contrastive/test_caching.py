@@ -29,10 +29,8 @@ def reading(encoder):
 def parts(reading, texts):
     """Twelve texts twice, in parts of five rows, each with masks of its own."""
     numbered, rows = reading.number(texts), np.tile(np.arange(12), 2)
-    return [
-        lambda part=rows[i:i + 5], seed=i: reading(numbered, part, seed=seed)
-        for i in range(0, 24, 5)
-    ]
+    return [lambda part=rows[i:i + 5], seed=i: reading(numbered, part, seed=seed)
+            for i in range(0, 24, 5)]
 
 
 def two_views(x):
@@ -52,17 +50,14 @@ def test_the_gradient_is_that_of_the_whole_batch(reading, parts):
 
 def test_other_masks_the_second_time_would_give_another_gradient(reading, texts):
     numbered, seeds = reading.number(texts), iter(range(100))
-    careless = [
-        lambda part=part: reading(numbered, part, seed=next(seeds))
-        for part in np.split(np.tile(np.arange(12), 2), 4)
-    ]
+    careless = [lambda part=part: reading(numbered, part, seed=next(seeds))
+                for part in np.split(np.tile(np.arange(12), 2), 4)]
     cached_backward(careless, two_views)
     found = gradients(reading)
     reading.zero_grad()
-    direct_backward([
-        lambda part=part, seed=seed: reading(numbered, part, seed=seed)
-        for seed, part in enumerate(np.split(np.tile(np.arange(12), 2), 4))
-    ], two_views)
+    direct_backward([lambda part=part, seed=seed: reading(numbered, part, seed=seed)
+                     for seed, part in enumerate(np.split(np.tile(np.arange(12), 2), 4))],
+                    two_views)
     assert max((g - found[name]).abs().max() for name, g in gradients(reading).items()) > 1e-3
 
 
@@ -108,10 +103,8 @@ class Alive(torch.autograd.Function):
 
 def test_no_more_than_one_part_has_a_graph_at_a_time(reading, texts):
     numbered, most = reading.number(texts), []
-    parts = [
-        lambda i=i: Alive.apply(reading(numbered, np.arange(i, i + 4), seed=i))
-        for i in range(0, 24, 4)
-    ]
+    parts = [lambda i=i: Alive.apply(reading(numbered, np.arange(i, i + 4), seed=i))
+             for i in range(0, 24, 4)]
     for run in (direct_backward, cached_backward):
         Alive.most = 0
         run(parts, lambda x: x.square().sum())
@@ -122,8 +115,7 @@ def test_no_more_than_one_part_has_a_graph_at_a_time(reading, texts):
 def test_a_part_without_any_piece_is_passed_over(reading):
     numbered = reading.number(["sea"])
     nothing = type(numbered)(numbered.ids[:0], numbered.places[:0], np.zeros(3, np.int64))
-    value = cached_backward([
-        lambda: reading(numbered, np.array([0]), seed=1),
-        lambda: reading(nothing, np.array([0, 1]), seed=2)
-    ], lambda x: (x - 1).square().sum())
+    value = cached_backward([lambda: reading(numbered, np.array([0]), seed=1),
+                             lambda: reading(nothing, np.array([0, 1]), seed=2)],
+                            lambda x: (x - 1).square().sum())
     assert value > 2 * reading.dim and any(g.any() for g in gradients(reading).values())

@@ -31,12 +31,8 @@ def test_the_loss_is_the_formula_with_its_scale(encoder, pairs):
     u, v = (rng.normal(size=(6, 16)).astype(np.float32) for _ in range(2))
     cosine = (u * v).sum(1) / np.linalg.norm(u, axis=1) / np.linalg.norm(v, axis=1)
     grade = pairs.score[:6]
-    terms = [
-        np.exp(7.0 * (cosine[j] - cosine[i]))
-        for i in range(6)
-        for j in range(6)
-        if grade[i] > grade[j]
-    ]
+    terms = [np.exp(7.0 * (cosine[j] - cosine[i])) for i in range(6) for j in range(6)
+             if grade[i] > grade[j]]
     trainer = CoSent(encoder, scale=7.0)
     objective = trainer._objective(Reading(encoder), trainer._examples(pairs))
     assert float(objective([torch.from_numpy(u), torch.from_numpy(v)],

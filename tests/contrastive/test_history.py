@@ -24,9 +24,8 @@ def test_a_watch_measures_what_evaluation_does(encoder, pairs):
 
 def test_alignment_is_of_pairs_above_four_of_five(encoder, texts):
     pairs = SentencePairs(texts[:4], texts[4:8], np.array([4.0, 4.1, 0.0, 1.0]), name="four")
-    cosine = np.prod([
-        encoder.encode([texts[i]])[0] / np.linalg.norm(encoder.encode([texts[i]])) for i in (1, 5)
-    ], axis=0).sum()
+    cosine = np.prod([encoder.encode([texts[i]])[0] / np.linalg.norm(encoder.encode([texts[i]]))
+                      for i in (1, 5)], axis=0).sum()
     assert Watch(pairs)(encoder)["alignment"] == pytest.approx(2 - 2 * cosine, rel=1e-4)
     other = replace(pairs, score=pairs.score / 5, scale=(0.0, 1.0))
     assert Watch(other)(encoder)["alignment"] == pytest.approx(Watch(pairs)(encoder)["alignment"])

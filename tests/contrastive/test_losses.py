@@ -37,8 +37,7 @@ def wanting(*tables):
 
 
 @pytest.mark.parametrize("features", [("u", "v", "|u-v|"), ("u", "v"), ("|u-v|",), ("u*v",),
-                                      ("|u-v|", "u*v"),
-                                      tuple(FEATURES)])
+                                      ("|u-v|", "u*v"), tuple(FEATURES)])
 def test_59_with_weights_of_zero_every_class_is_as_likely(features):
     u, v = table(5, 4), table(5, 4, seed=1)
     weight = torch.zeros(3, 4 * len(features), dtype=torch.float64)
@@ -128,9 +127,8 @@ def test_61_without_an_ordered_pair_nothing_is_lost_and_nothing_learnt():
 
 def test_61_only_the_order_of_labels_counts():
     u, v, label = table(7, 3), table(7, 3, seed=1), torch.tensor([0.0, 3, 1, 1, 2, 5, 4])
-    assert cosent_loss(u, v, label).item() == pytest.approx(
-        cosent_loss(u, v,
-                    label.exp() - 9).item())
+    assert cosent_loss(u, v, label).item() == pytest.approx(cosent_loss(u, v,
+                                                                        label.exp() - 9).item())
 
 
 @given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 3)), min_size=2, max_size=12),
@@ -138,11 +136,8 @@ def test_61_only_the_order_of_labels_counts():
 def test_62_cosent_is_the_double_loop_and_bounds_the_worst_violation(pairs, scale):
     cosines, labels = zip(*pairs, strict=True)
     value = cosent_loss(*at_cosines(cosines), labels, scale=scale).item()
-    against = [
-        scale * (cosines[j] - cosines[i])
-        for i, j in product(range(len(pairs)), repeat=2)
-        if labels[i] > labels[j]
-    ]
+    against = [scale * (cosines[j] - cosines[i]) for i, j in product(range(len(pairs)), repeat=2)
+               if labels[i] > labels[j]]
     assert value == pytest.approx(math.log1p(sum(map(math.exp, against))), rel=1e-6, abs=1e-6)
     assert value >= max(against, default=0) - 1e-6
 

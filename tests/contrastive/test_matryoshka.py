@@ -14,21 +14,17 @@ from lessons_lib.contrastive.matryoshka import nested_loss
 from lessons_lib.core import Composed
 
 U, V = torch.randn(2, 6, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-TEXTS = ([
-    f"{a} {b} {c}" for a in ("ships", "cows") for b in ("sail", "graze", "rest")
-    for c in ("far", "near", "here")
-])
+TEXTS = ([f"{a} {b} {c}" for a in ("ships", "cows") for b in ("sail", "graze", "rest")
+          for c in ("far", "near", "here")])
 
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     pieces = WordPiece.train(TEXTS * 5, size=50)
     folder = tmp_path_factory.mktemp("tiny")
-    save_bert(
-        folder,
-        LessonBertForPretraining(
-            BertSize(len(pieces), dim=16, layers=2, heads=2, feed_forward=32, positions=16),
-            seed=1), pieces, card={"name": "tiny"})
+    save_bert(folder, LessonBertForPretraining(BertSize(len(pieces), dim=16, layers=2, heads=2,
+                                                        feed_forward=32, positions=16), seed=1),
+              pieces, card={"name": "tiny"})
     return load_encoder(folder, device="cpu")
 
 
@@ -105,6 +101,5 @@ def test_truncation_keeps_the_beginning_at_length_one_and_composes(tiny):
     short = tiny | Truncation(5)
     assert isinstance(short, Composed) and short.dim == 5
     assert short.encode(TEXTS).shape == (len(TEXTS), 5) and short.name.endswith("first 5")
-    assert np.allclose(
-        Truncation(3).transform(Truncation(8).transform(np.abs(U.numpy()))),
-        Truncation(3).transform(np.abs(U.numpy())), atol=1e-6)
+    assert np.allclose(Truncation(3).transform(Truncation(8).transform(np.abs(U.numpy()))),
+                       Truncation(3).transform(np.abs(U.numpy())), atol=1e-6)

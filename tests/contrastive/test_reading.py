@@ -21,13 +21,9 @@ def other(encoder):
     """The same weights in the model of transformers, dropout .3."""
     from transformers import BertConfig, BertModel
 
-    model = BertModel(
-        BertConfig(
-            **{
-                k: v
-                for k, v in encoder.reader.model.size.to_config().items()
-                if k != "architectures"
-            }, attn_implementation="eager"), add_pooling_layer=True)
+    model = BertModel(BertConfig(**{k: v for k, v in encoder.reader.model.size.to_config().items()
+                                    if k != "architectures"}, attn_implementation="eager"),
+                      add_pooling_layer=True)
     model.load_state_dict(encoder.reader.model.state_dict())
     for part in model.modules():
         if isinstance(part, torch.nn.Dropout):
@@ -83,9 +79,8 @@ def test_gradients_are_finite_differences(encoder, texts):
     direction = torch.zeros_like(table)
     direction[piece] = table.grad[piece] / table.grad[piece].norm()
     with torch.no_grad():
-        ends = [
-            loss() for table.data in (table.data + step * direction, table.data - step * direction)
-        ]
+        ends = [loss() for table.data in (table.data + step * direction,
+                                          table.data - step * direction)]
     assert ((ends[0] - ends[1]) / (2 * step)).item() == pytest.approx(
         (table.grad * direction).sum().item(), rel=1e-3)
 
@@ -97,9 +92,8 @@ def test_rows_may_repeat_and_come_in_any_order(encoder, texts):
                           reading(numbered, rows_of(texts))[rows], atol=1e-6)
 
 
-@pytest.mark.parametrize("pooling",
-                         [Pooling("last", special_tokens=False),
-                          Pooling("mean", layer=1)])
+@pytest.mark.parametrize("pooling", [Pooling("last", special_tokens=False),
+                                     Pooling("mean", layer=1)])
 def test_a_pooling_with_settings_is_read_and_handed_on(encoder, texts, pooling):
     reading = Reading(encoder, pooling=pooling)
     expected = encoder.encode_each(texts, [pooling])[0]

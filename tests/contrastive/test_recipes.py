@@ -23,10 +23,8 @@ def test_every_recipe_makes_a_trainer(encoder, method, scale):
 
 
 def test_the_paper_s_table_of_simcse():
-    printed = {
-        "bert-base": (64, 3e-5, 512, 5e-5), "bert-large": (64, 1e-5, 512, 1e-5),
-        "roberta-base": (512, 1e-5, 512, 5e-5), "roberta-large": (512, 3e-5, 512, 1e-5)
-    }
+    printed = {"bert-base": (64, 3e-5, 512, 5e-5), "bert-large": (64, 1e-5, 512, 1e-5),
+               "roberta-base": (512, 1e-5, 512, 5e-5), "roberta-large": (512, 3e-5, 512, 1e-5)}
     for backbone, numbers in printed.items():
         plain, supervised = PAPER["simcse", backbone], PAPER["supervised simcse", backbone]
         assert (plain["batch_size"], plain["learning_rate"], supervised["batch_size"],

@@ -35,9 +35,8 @@ def test_it_pulls_views_together_and_pushes_sentences_apart(encoder, texts, pair
 def test_the_loss_is_the_formula_with_hard_negatives(encoder, texts):
     data = (texts[:10], texts[10:20], texts[20:30])
     x, y, w = (rows(4, seed=i) for i in range(3))
-    loss = objective(
-        SimCse(encoder, supervised=True, head="none", temperature=0.1, hard_weight=0.7),
-        data)([x, y, w], np.arange(4))
+    loss = objective(SimCse(encoder, supervised=True, head="none", temperature=0.1,
+                            hard_weight=0.7), data)([x, y, w], np.arange(4))
     cosines = [F.normalize(x) @ F.normalize(side).T / 0.1 for side in (y, w)]
     cosines[1] += 0.7 * torch.eye(4)
     wanted = F.cross_entropy(torch.cat(cosines, dim=1), torch.arange(4))

@@ -25,10 +25,8 @@ def weights(encoder) -> dict[str, torch.Tensor]:
 
 
 def same(first, second) -> bool:
-    return all(
-        torch.equal(a, b)
-        for a, b in zip(weights(first).values(),
-                        weights(second).values(), strict=True))
+    return all(torch.equal(a, b) for a, b in zip(weights(first).values(), weights(second).values(),
+                                                 strict=True))
 
 
 def stop_after(monkeypatch, steps: int) -> None:
@@ -48,16 +46,15 @@ def trainers(encoder, texts, pairs):
     """Every objective with its data."""
     third = len(texts) // 3
     triplets = (texts[:third], texts[third : 2 * third], texts[2 * third : 3 * third])
-    return {
-        "simcse": (SimCse(encoder, steps=5, **FAST), texts), "augmented": (SimCse(
-            encoder, steps=5, augment=drop_last_word, **FAST), texts), "supervised": (SimCse(
-                encoder, supervised=True, pooling="cls", steps=5, **FAST), triplets),
-        "softmax": (SBert(encoder, steps=5, **FAST), (pairs.sentence1, pairs.sentence2, [
-            "ab"[i % 2] for i in range(len(pairs))
-        ])), "cosine": (SBert(encoder, objective="cosine", steps=5, **FAST), pairs),
-        "triplet": (SBert(encoder, objective="triplet", steps=5,
-                          **FAST), triplets), "cosent": (CoSent(encoder, steps=5, **FAST), pairs)
-    }
+    return {"simcse": (SimCse(encoder, steps=5, **FAST), texts),
+            "augmented": (SimCse(encoder, steps=5, augment=drop_last_word, **FAST), texts),
+            "supervised": (SimCse(encoder, supervised=True, pooling="cls", steps=5, **FAST),
+                           triplets), "softmax": (SBert(encoder, steps=5, **FAST),
+                                                  (pairs.sentence1, pairs.sentence2,
+                                                   ["ab"[i % 2] for i in range(len(pairs))])),
+            "cosine": (SBert(encoder, objective="cosine", steps=5, **FAST), pairs),
+            "triplet": (SBert(encoder, objective="triplet", steps=5, **FAST), triplets),
+            "cosent": (CoSent(encoder, steps=5, **FAST), pairs)}
 
 
 def drop_last_word(text, rng):

@@ -57,10 +57,8 @@ def whole_gradient(training: Training) -> torch.Tensor:
 
 
 def taken(training: Training) -> torch.Tensor:
-    return torch.cat([
-        torch.zeros(p.numel()) if p.grad is None else p.grad.flatten()
-        for p in training.model.parameters()
-    ])
+    return torch.cat([torch.zeros(p.numel()) if p.grad is None else p.grad.flatten()
+                      for p in training.model.parameters()])
 
 
 def test_a_step_is_the_gradient_of_the_formula(encoder, texts):
@@ -70,10 +68,8 @@ def test_a_step_is_the_gradient_of_the_formula(encoder, texts):
     rows = training.order.batch(0)
     x = training.reading(training.objective.columns[0].numbered, rows)
     in_batch_loss(x, x, temperature=0.05).backward()
-    wanted = torch.cat([
-        torch.zeros(p.numel()) if p.grad is None else p.grad.flatten()
-        for p in training.model.parameters()
-    ])
+    wanted = torch.cat([torch.zeros(p.numel()) if p.grad is None else p.grad.flatten()
+                        for p in training.model.parameters()])
     assert found.norm() > 1e-2 and torch.allclose(found, wanted, atol=1e-5)
 
 
@@ -180,10 +176,8 @@ def test_E21_memory_that_is_not_there_comes_with_advice(encoder, texts, monkeypa
 # ------------------------------------------------------------------------------ several processes
 
 STEPS = 3
-CASES = {
-    "two even shares": (2, 6, 12), "a short last part": (2, 5, 12), "more processes than "
-    "parts": (3, 8, 12), "no chunks": (2, None, 12)
-}
+CASES = {"two even shares": (2, 6, 12), "a short last part": (2, 5, 12), "more processes than "
+         "parts": (3, 8, 12), "no chunks": (2, None, 12)}
 
 
 def _work(rank, size, port, encoder, texts, options, folder):
