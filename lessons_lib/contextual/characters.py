@@ -27,10 +27,8 @@ IDEOGRAPHS = (("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"))
 
 def character_pieces(texts: Iterable[str], *, min_count: int = 1) -> WordPiece:
     """A tokenizer whose tokens are the characters of texts, in lower case, the most frequent first.
-
-    Parameters: texts; min_count, rarer characters are [UNK]. Letters and digits, of which words are
-    made, have a second token ("##a") for their places within a word. Raises TypeError, ValueError
-    (no character left).
+    Letters and digits, of which words are made, have a second token ("##a") for their places within
+    a word.
     """
     plain = WordPiece([*SPECIAL, "a"]).engine.normalizer
     counts: Counter[str] = Counter()

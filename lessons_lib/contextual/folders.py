@@ -42,11 +42,9 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
                precision: str | None = None, pooling: str | None = None,
                normalize: bool | None = None, max_length: int | None = None,
                seed: int | None = None, **settings: Any) -> ContextualEncoder:
-    """The encoder in a folder.
-
-    Parameters: name, None: that of the folder; device and precision as in `load_encoder`; pooling,
-    normalize, max_length, None: what ``modules.json`` says; seed, of a random initialisation, None:
-    the weights of the folder; other settings of `ContextualEncoder`. Raises as `load_encoder`.
+    """The encoder in a folder, with the other settings of `ContextualEncoder`; None: what the
+    folder says, or its ``modules.json``. With ``seed`` its weights are random. Raises as
+    `load_encoder`.
     """
     place, dtype = place_and_type(device, precision)
     Pooling(pooling or "last", settings.get("layer"), settings.get("special_tokens", True))
@@ -80,10 +78,7 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
 
 
 def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
-    """How often each token stood in the training text, from the film of a LessonBert.
-
-    Raises DamagedFile for counts of another vocabulary.
-    """
+    """How often each token stood in the training text, from the film of a LessonBert."""
     from safetensors import SafetensorError, safe_open
 
     path = folder / "film.safetensors"
@@ -104,12 +99,9 @@ def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
 
 def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *,
                  card: dict[str, Any]) -> None:
-    """Write model, tokenizer, pooling and at last ``card.json`` with the checksums of all.
-
-    Parameters: folder, made if need be; files of an encoder that is there are replaced one by one,
-    and it stays readable at every moment: its card first says what its files become; encoder; card,
-    what is known about it, JSON. A chosen ``layer`` and ``special_tokens=False`` are not written:
-    `load_encoder` takes them as arguments. Raises OSError when the folder cannot be written.
+    """Write model, tokenizer, pooling and at last ``card.json`` with the checksums of all; an
+    encoder that is there stays readable at every moment. A chosen ``layer`` and
+    ``special_tokens=False`` are not written: `load_encoder` takes them as arguments.
     """
     target = Path(folder)
     draft = target / f".draft-{os.getpid()}"

@@ -12,7 +12,7 @@ import os
 import torch
 from torch import Tensor
 
-from ..core import check_int, check_seed, shown
+from ..core import check_int, check_kind, check_seed, shown
 from .model_files import read_config
 from .lesson_bert import BertSize, LessonBertForPretraining
 from .loading import lesson_bert_folder
@@ -55,10 +55,9 @@ class WordGuesser:
         TypeError, ValueError
             No text; too long.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected a str")
         ids = [CLS]
-        for k, part in enumerate(self.tokenizer.encode(text.split(HIDDEN))):
+        parts = check_kind("text", text, str, "a str").split(HIDDEN)
+        for k, part in enumerate(self.tokenizer.encode(parts)):
             ids += [MASK] * (k > 0) + part
         longest = self.model.bert.size.positions
         if len(ids) >= longest:

@@ -30,6 +30,7 @@ FLAGS = {"pooling_mode_mean_tokens": "last", "pooling_mode_cls_token": "cls",
          "pooling_mode_max_tokens": "max"}
 BY_NAME = {"mean": "last", "cls": "cls", "max": "max"}
 OURS = "pooling of lessons_lib"    # key of a pooling for which sentence-transformers has no word
+KINDS = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
 TYPES = "sentence_transformers.models"
 WIDTHS = ("word_embedding_dimension", "embedding_dimension")
 
@@ -59,10 +60,7 @@ class FolderSettings:
 
 
 def folder_settings(folder: Path) -> FolderSettings:
-    """The settings of a folder.
-
-    Raises DamagedFile for files that are not of this kind, ValueError for a module that is not
-    understood.
+    """The settings of a folder. Raises DamagedFile, ValueError for a module that is not understood.
     """
     path = folder / "modules.json"
     if not path.is_file():
@@ -74,7 +72,7 @@ def folder_settings(folder: Path) -> FolderSettings:
     except (TypeError, KeyError) as error:
         raise DamagedFile(f"{path} is no list of modules with type and path: {error!r}") from error
     names = [kind for kind, _ in kinds]
-    if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+    if names not in KINDS:
         raise ValueError(f"{path} lists {', '.join(names) or 'nothing'}; only Transformer, Pooling "
                          "and Normalize, in this order, are understood")
     if kinds[0][1] not in ("", "."):
@@ -99,9 +97,7 @@ def _object(path: Path) -> dict[str, Any]:
 
 
 def pooling_of(config: dict[str, Any], where: object) -> str:
-    """The name of a pooling that sentence-transformers describes.
-
-    Raises ValueError for one that has no name here, or for several at once.
+    """The name of a pooling that sentence-transformers describes. Raises ValueError for any other.
     """
     ours = config.get(OURS)
     if ours is not None:
@@ -133,10 +129,9 @@ def _longest(folder: Path) -> int | None:
 
 
 def write_settings(folder: Path, pooling: str, *, dim: int, longest: int, normalize: bool) -> None:
-    """Write how an encoder reads texts into the folder of its model.
-
-    Parameters: folder; pooling, one that sentence-transformers has no word for is written under a
-    name of ours, which only `folder_settings` understands; dim; longest text; normalize.
+    """Write how an encoder reads texts into the folder of its model. A pooling that
+    sentence-transformers has no word for gets a name of ours, which only `folder_settings`
+    understands.
     """
     modes = {mode: name in (pooling, "last" if pooling == "mean" else "")
              for mode, name in FLAGS.items()}
@@ -165,11 +160,8 @@ def _package() -> tuple[Any, Any]:
 
 def to_sentence_transformers(reader: Reader, tokenizer: Subwords, pooling: Pooling, *, longest: int,
                              normalize: bool) -> Any:
-    """An encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32.
-
-    A chosen layer becomes a model with as many blocks. Parameters: those of the encoder; longest
-    text. Raises BackendUnavailable (the package), ValueError: a pooling of several layers,
-    "pooler", layer 0 and ``special_tokens=False`` have no counterpart there.
+    """An encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32;
+    see `ContextualEncoder.to_sentence_transformers`.
     """
     package, modules = _package()
     if pooling.name not in MODES or pooling.layer == 0 or not pooling.special_tokens:
@@ -189,10 +181,8 @@ def to_sentence_transformers(reader: Reader, tokenizer: Subwords, pooling: Pooli
 
 def write_model(folder: Path, reader: Reader, tokenizer: Subwords, *, longest: int,
                 layers: int | None = None) -> None:
-    """Fill a folder that transformers reads: config, weights in float32, tokenizer.
-
-    Parameters: reader; tokenizer; longest text; layers, blocks that are written, None: all. Raises
-    ValueError where some blocks of a model that is no BERT are wanted.
+    """Fill a folder that transformers reads: config, weights in float32, tokenizer. With ``layers``
+    only so many blocks of a BERT are written.
     """
     from safetensors.torch import save_file
 
@@ -225,18 +215,15 @@ def _block(name: str) -> int:
 
 
 def from_sentence_transformers(model: Any, *, name: str | None = None) -> dict[str, Any]:
-    """The arguments of a `ContextualEncoder` that gives the vectors of a ``SentenceTransformer``; a
-    BERT's weights are copied, others are shared.
-
-    Parameters: model; name of the encoder. Raises TypeError for what is no such model, ValueError
-    for modules other than a Transformer, one Pooling (mean, cls or max) and Normalize.
+    """The arguments of a `ContextualEncoder` that gives the vectors of a ``SentenceTransformer``;
+    see `ContextualEncoder.from_sentence_transformers`.
     """
     parts = list(model) if isinstance(model, torch.nn.Module) and hasattr(model, "__iter__") else []
     kinds = [type(part).__name__ for part in parts]
     if kinds[:1] != ["Transformer"]:
         raise TypeError(f"model={shown(model)} is {type(model).__name__}; expected a "
                         "SentenceTransformer that begins with a Transformer")
-    if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+    if kinds not in KINDS:
         raise ValueError(f"model has the modules {', '.join(kinds)}; only Transformer, Pooling and "
                          "Normalize, in this order, are understood")
     from tokenizers import Tokenizer

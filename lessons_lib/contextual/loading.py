@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core import (BackendUnavailable, DamagedFile, DataMissing, DownloadFailed, check_choice,
-                    existing_path, external_data_folder, nearest_name, shown)
+                    check_kind, existing_path, external_data_folder, nearest_name, shown)
 from ..datasets.registry import RegisteredFile
 from ..datasets.resolve import find
 from .encoder import TRUNCATIONS, ContextualEncoder
@@ -105,9 +105,7 @@ def _folder(name: str | os.PathLike, download: bool) -> Path:
 
     Raises DataMissing, BackendUnavailable, FileNotFoundError, ValueError (no name).
     """
-    if not isinstance(name, (str, os.PathLike)):
-        raise TypeError(f"name={shown(name)} is {type(name).__name__}; expected a str or a path. "
-                        f"Names: {', '.join(NAMED)}")
+    check_kind("name", name, (str, os.PathLike), f"a str or a path. Names: {', '.join(NAMED)}")
     if name in ("lesson-bert", "lesson-bert-random"):
         return lesson_bert_folder()
     if name == "minilm":

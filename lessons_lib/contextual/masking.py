@@ -52,11 +52,9 @@ def uniforms(seed: int, purpose: int, rows: Tensor, n: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Masked:
-    """Rows to read and what was hidden in them.
-
-    ``ids`` (rows, length) as the model sees them; ``positions`` and ``labels`` (rows, n): where the
-    chosen places are and what stood there; ``weights`` (rows, n): 1, or 0 where a row had fewer
-    than n tokens to hide.
+    """Rows to read: ``ids`` (rows, length) as the model sees them; ``positions`` and ``labels``
+    (rows, n), the chosen places and what stood there; ``weights`` (rows, n), 0 where a row had
+    fewer than n tokens to hide, else 1.
     """
 
     ids: Tensor
@@ -67,11 +65,9 @@ class Masked:
 
 def mask_rows(ids: Tensor, rows: Tensor, *, n: int, seed: int, vocabulary: int,
               goes_on: Tensor | None = None) -> Masked:
-    """Choose ``n`` places in each row and hide them.
-
-    Parameters: ids (rows, length) int64, special tokens are never chosen; rows (rows,) int64, the
-    number of each row in the run, which decides its draws; vocabulary, its size; goes_on
-    (vocabulary,) bool: given, tokens of one word are chosen together or not at all.
+    """Choose ``n`` places in each row of ids and hide them; ``rows`` (rows,) int64, the number of
+    each in the run, decides its draws. Special tokens are never chosen; with ``goes_on``
+    (vocabulary,) bool the tokens of a word are chosen together or not at all.
     """
     draws = _hashes(seed, 0, rows, ids.shape[1])
     special = ids < len(SPECIAL)

@@ -39,10 +39,7 @@ SHAPES = {"vocab_size": ("embeddings.word_embeddings.weight", 0),
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The settings in ``config.json``.
-
-    Raises DamagedFile (missing, no JSON object, sizes that are no numbers).
-    """
+    """The settings in ``config.json``. Raises DamagedFile (missing, no JSON object, no sizes)."""
     path = folder / "config.json"
     if not path.is_file():
         raise DamagedFile(f"{folder} holds no model: config.json is missing")
@@ -82,11 +79,9 @@ def check_weights_are_safe(folder: Path) -> None:
 
 
 def read_bert(folder: Path, config: dict[str, Any]) -> tuple[LessonBert, bool]:
-    """A BERT with the weights of a folder (float32), and whether a pooler is among them.
-
-    Names with and without the prefix "bert.", and those of TensorFlow's LayerNorm, are understood;
-    heads are left aside. Raises DamagedFile (cut or changed weights; sizes or names that
-    ``config.json`` does not ask for).
+    """A BERT with the weights of a folder (float32), and whether a pooler is among them. Names with
+    the prefix "bert.", and those of TensorFlow's LayerNorm, are understood; heads are left aside.
+    Raises DamagedFile.
     """
     path = folder / WEIGHTS
     weights = plain_names(read_weights(path))
@@ -179,10 +174,8 @@ def check_kind(path: Path) -> None:
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a file by name.
-
-    Raises as `check_kind`, and DamagedFile for a file that was cut or changed, or that holds NaN or
-    infinity.
+    """The tensors of a file by name. Raises as `check_kind`, and DamagedFile for a file that was
+    cut or changed, or that holds NaN or infinity.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -206,11 +199,9 @@ def check_numbers(path: Path, weights: dict[str, torch.Tensor]) -> None:
 
 
 def check_sums(folder: Path) -> None:
-    """Raise DamagedFile where a file of a model is not the one that its card was written for;
-    without a card, or a checksum in it, nothing is said.
-
-    A card names what its files are and, while a newer model is being written over it, what they
-    become: a run that is killed then leaves a model that can be read.
+    """Raise DamagedFile where a file of a model is not the one that its card was written for. A
+    card also says what its files become while a newer model is written over them, so that one that
+    was killed then can be read.
     """
     path = folder / CARD
     card = read_json(path) if path.is_file() else {}

@@ -84,11 +84,8 @@ def _places(lengths: np.ndarray) -> np.ndarray:
 
 
 def numbered_rows(rows: Any, mask: Any, *, vocabulary: int, longest: int) -> Numbered:
-    """Rows of token ids that a caller made, looked at token by token before any device sees them.
-
-    Parameters: rows, (n, length) or a list of lists; mask, of the same shape, 0 or False where
-    nothing is to be read, None: everywhere; vocabulary, ids are below it; longest row. Raises
-    TypeError, ValueError (an id, a length, a mask that does not fit).
+    """Rows of token ids that a caller made, looked at before any device sees them; ``mask`` of the
+    same shape is 0 where nothing is to be read, None: nowhere. Raises TypeError, ValueError.
     """
     lists = [_whole_numbers("rows", i, row) for i, row in enumerate(_listed("rows", rows))]
     for i, row in enumerate(lists):
@@ -146,10 +143,7 @@ def _whole_numbers(name: str, i: int, row: Any) -> np.ndarray:
 
 
 class Subwords:
-    """Cuts texts into tokens.
-
-    Parameters: engine, a ``tokenizers.Tokenizer``, which is set to read "[SEP]" as text, and not to
-    cut or pad.
+    """Cuts texts into tokens by a ``tokenizers.Tokenizer``, which is set to read "[SEP]" as text.
     """
 
     def __init__(self, engine: Any) -> None:
@@ -184,8 +178,6 @@ class Subwords:
     def number(self, texts: Iterable[str], *, longest: int, refuse: bool) -> Numbered:
         """Texts as ids with their special tokens, cut to ``longest`` tokens; with ``refuse`` a
         longer one is a ValueError.
-
-        Raises TypeError, ValueError for what is no text.
         """
         inner, parts, first, cut = longest - self.n_special, [], 0, []
         for batch in checked_batches(texts, name="texts", allow_empty=True, size=TEXTS_AT_ONCE):
@@ -225,9 +217,8 @@ def _frame(engine: Any) -> tuple[list[int], list[int]]:
 
 
 def load_subwords(folder: Path) -> Subwords:
-    """The tokenizer in the folder of a model.
-
-    Raises DamagedFile (none, or one that cannot be read).
+    """The tokenizer in the folder of a model. Raises DamagedFile (none, or one that cannot be
+    read).
     """
     there = next((names for names in FILES if all((folder / name).is_file() for name in names)),
                  None)
@@ -250,11 +241,8 @@ def load_subwords(folder: Path) -> Subwords:
 
 
 def batches(lengths: np.ndarray, *, texts: int, tokens: int) -> Iterator[np.ndarray]:
-    """Numbers of the texts of one batch after the other, longest texts first; each text is in one
-    batch.
-
-    Parameters: lengths of the texts; texts, at most so many in a batch; tokens, at most so many
-    places, padding counted, unless one text is longer.
+    """Numbers of the texts of one batch after the other, longest texts first: at most so many texts
+    in each, and so many tokens, padding counted, unless one text is longer.
     """
     order = np.argsort(-lengths, kind="stable")
     first = 0

@@ -18,8 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core import (DamagedFile, check_float, check_int, checked_texts, load_model, save_model,
-                    shown, track)
+from ..core import (DamagedFile, check_float, check_int, check_kind, checked_texts, load_model,
+                    save_model, track)
 from .masking import uniforms
 from .tokenizer import SPECIAL, WordPiece
 
@@ -134,9 +134,7 @@ def prepare_tokens(texts: Iterable[str], tokenizer: WordPiece, *, max_tokens: in
         Also too little text for both parts.
     """
     check_float("held_out", held_out, low=0.0, high=0.5, open_low=True)
-    if not isinstance(tokenizer, WordPiece):
-        raise TypeError(f"tokenizer={shown(tokenizer)} is {type(tokenizer).__name__}; expected a "
-                        "WordPiece. Make it: WordPiece.train(texts)")
+    check_kind("tokenizer", tokenizer, WordPiece, "a WordPiece. Make it: WordPiece.train(texts)")
     if max_tokens is not None:
         check_int("max_tokens", max_tokens)
     ids, starts, ends, n = [], [], [], 0
@@ -198,11 +196,8 @@ def row_starts(starts: np.ndarray, length: int) -> np.ndarray:
 
 class Rows:
     """The rows of a part of a stream: ``rows(numbers)`` gives ids and segments of any row numbers
-    of an endless run of epochs.
-
-    Parameters: stream; length, of a row, special tokens included; seed, decides order and draws;
-    held_out, rows of the part for measuring; next_sentence, two segments a row, of which the second
-    follows the first in the text or (every other time) does not; device, where tensors lie.
+    of an endless run of epochs. With ``next_sentence`` a row has two segments, of which the second
+    follows the first in the text or (every other time) does not.
     """
 
     def __init__(self, stream: TokenStream, length: int, *, seed: int, held_out: bool = False,

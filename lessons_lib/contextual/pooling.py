@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..core import check_choice, check_int, shown
+from ..core import check_choice, check_int, check_kind
 from ..kernels import pool
 
 __all__ = ["POOLINGS", "Pooling"]
@@ -72,9 +72,7 @@ class Pooling:
                 raise ValueError(f"layer={self.layer} is not possible with pooling={self.name!r}, "
                                  "whose layers are fixed; choose "
                                  f"{' or '.join(map(repr, OF_A_LAYER))}")
-        if not isinstance(self.special_tokens, bool):
-            raise TypeError(f"special_tokens={shown(self.special_tokens)} is "
-                            f"{type(self.special_tokens).__name__}; expected True or False")
+        check_kind("special_tokens", self.special_tokens, bool, "True or False")
         if self.name in ("cls", "pooler") and not self.special_tokens:
             raise ValueError(f"pooling={self.name!r} reads [CLS], which special_tokens=False "
                              "leaves out; choose another pooling")

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from ..core import (asked_to_stop, atomic_open, available_cores, check_choice, check_float,
-                    fingerprint, save_model, shown, torch_device)
+                    check_kind, fingerprint, save_model, torch_device)
 from ..core.gradient_run import newest_state
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
@@ -97,14 +97,11 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
     torch.OutOfMemoryError
         With what to do.
     """
-    if not isinstance(stream, TokenStream):
-        raise TypeError(f"stream={shown(stream)} is {type(stream).__name__}; expected a "
-                        "TokenStream. Make it: prepare_tokens(texts, tokenizer)")
+    check_kind("stream", stream, TokenStream,
+               "a TokenStream. Make it: prepare_tokens(texts, tokenizer)")
     if isinstance(recipe, str):
         recipe = RECIPES[check_choice("recipe", recipe, RECIPES)]
-    if not isinstance(recipe, Recipe):
-        raise TypeError(f"recipe={shown(recipe)} is {type(recipe).__name__}; expected a Recipe, or "
-                        f"the name of one: {', '.join(RECIPES)}")
+    check_kind("recipe", recipe, Recipe, f"a Recipe, or the name of one: {', '.join(RECIPES)}")
     folder = Path(out)
     check_start(folder, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes,
                 stop_after_minutes=stop_after_minutes)
@@ -128,14 +125,9 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
 def check_start(folder: Path, *, resume: bool = False, device: str = "auto",
                 checkpoint_minutes: float = 5.0, stop_after_minutes: float | None = None) -> None:
     """Look at all that can be wrong before a text is numbered and hours are spent; raises as
-    `pretrain` does.
-
-    A folder that holds a model without its checkpoints is somebody's model, not a run, and is never
-    written over.
+    `pretrain` does. A model without its checkpoints is somebody's and is never written over.
     """
-    if not isinstance(resume, bool):
-        raise TypeError(f"resume={shown(resume)} is {type(resume).__name__}; expected True or "
-                        "False")
+    check_kind("resume", resume, bool, "True or False")
     torch_device(device)
     check_float("checkpoint_minutes", checkpoint_minutes, low=0.0)
     if stop_after_minutes is not None:

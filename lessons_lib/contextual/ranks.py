@@ -59,9 +59,7 @@ class Ranks:
 @contextmanager
 def joined(device: str = "auto") -> Iterator[Ranks]:
     """Join the other processes that ``torchrun`` started, if it did, and leave them at the end.
-
-    Parameters: device, "auto" (a GPU where there is one), "cpu" or "cuda". Raises
-    BackendUnavailable, ValueError.
+    Raises BackendUnavailable, ValueError.
     """
     kind = torch_device(device).type
     size, rank, local = ((int(os.environ.get(name, default))
@@ -101,13 +99,10 @@ class _Gather(torch.autograd.Function):
 
 
 def gather(x: Tensor, ranks: Ranks, *, rows: int | None = None) -> Tensor:
-    """The rows of all processes, in the order of processes, (rows, …).
-
-    Parameters: x, (own rows, …), floating or whole numbers; ranks; rows in all, of which process r
-    holds ``ranks.share(rows)``, None: every process holds as many as this one. The gradient of x is
-    the sum over processes of what each has found for these rows: give every process a share of the
-    loss, such as the whole loss divided by ``ranks.size``, and add the gradients of the weights up
-    by ``ranks.add_gradients``. Raises ValueError where x is not this process's share.
+    """The rows of all processes in their order, (rows, …), of which process r holds
+    ``ranks.share(rows)``; None: all hold as many. The gradient of x is the sum over processes of
+    what each has found for these rows: give each a share of the loss, and add the gradients of the
+    weights up by ``ranks.add_gradients``. Raises ValueError.
     """
     if ranks.size == 1:
         return x
@@ -121,9 +116,7 @@ def gather(x: Tensor, ranks: Ranks, *, rows: int | None = None) -> Tensor:
 
 @contextmanager
 def together(ranks: Ranks) -> Iterator[None]:
-    """Work that needs all processes: when one of them has gone, the others hear so.
-
-    Raises ConnectionError instead of what the messenger library says.
+    """Work that needs all processes: when one of them has gone, the others get a ConnectionError.
     """
     try:
         yield

@@ -50,11 +50,8 @@ class Group:
 
 
 class Reader:
-    """What an encoder asks of a model.
-
-    Attributes: model, an ``nn.Module``; dim; blocks, their number; positions, the longest row;
-    vocabulary; kind, "bert" or as transformers calls it; pooler, from (texts, dim) to (texts, dim),
-    None where the model has none.
+    """What an encoder asks of a model: ``kind`` is "bert" or as transformers calls it; ``pooler``
+    makes (texts, dim) of (texts, dim), None where the model has none.
     """
 
     model: nn.Module
@@ -87,10 +84,7 @@ class Reader:
 
 
 class BertReader(Reader):
-    """A `LessonBert`, without padding on a processor, in padded rows on a GPU.
-
-    Parameters: model; has_pooler, whether its pooler was trained.
-    """
+    """A `LessonBert`, without padding on a processor, in padded rows on a GPU."""
 
     kind, pooler = "bert", None
 
@@ -127,10 +121,7 @@ class BertReader(Reader):
 
 
 class OtherReader(Reader):
-    """A model of ``transformers`` that gives hidden states.
-
-    Parameters: model; has_pooler, whether its pooler was trained.
-    """
+    """A model of ``transformers`` that gives hidden states."""
 
     def __init__(self, model: Any, *, has_pooler: bool) -> None:
         self.model, config = model, model.config
@@ -180,12 +171,9 @@ def runs_of(lengths: Sequence[int]) -> list[Run]:
 
 def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Sequence[int],
                   wanted: Collection[int]) -> dict[int, Tensor]:
-    """The wanted hidden states of texts that lie one after the other; blocks above the highest one
-    are not run.
-
-    Parameters: model; ids (n,) and places (n,), each token's token and where it stands in its text;
-    lengths of the texts, n in all, equal ones side by side; wanted, 0 for the output of the
-    embeddings, k for that of block k. Returns number -> (n, dim).
+    """The wanted hidden states, number -> (n, dim), of n tokens, equal lengths of texts side by
+    side: 0 for the output of the embeddings, k for that of block k. Blocks above the highest are
+    not run.
     """
     table, runs = model.embeddings, runs_of(lengths)
     x = F.embedding(ids, table.word_embeddings.weight)
@@ -223,10 +211,8 @@ def _attention(part: SelfAttention, x: Tensor, runs: list[Run]) -> Tensor:
 
 def padded_states(model: LessonBert, ids: Tensor, mask: Tensor,
                   wanted: Collection[int]) -> dict[int, Tensor]:
-    """The same of texts in rows of equal length (rows, length), mask False where a row is padding:
-    what a GPU is fastest at.
-
-    Returns number -> (rows, length, dim).
+    """The same, number -> (rows, length, dim), of texts in rows of equal length, mask False in
+    padding: what a GPU is fastest at.
     """
     seen = None if bool(mask.all()) else mask[:, None, None, :]
     x = model.embeddings(ids, torch.zeros_like(ids))

@@ -76,10 +76,8 @@ def table_statistics(table: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
 
 def table_frame(table: np.ndarray, counts: np.ndarray, pieces: np.ndarray) -> np.ndarray:
     """One frame of the film (tokens, 3) float32: coordinates along the first two right singular
-    vectors, uncentred as in Gao et al., and length.
-
-    The first axis points to where most words are, the second to frequent words. Parameters: table
-    (vocabulary, dim); counts; tokens, ids.
+    vectors, uncentred as in Gao et al., and norm. The first axis points to where most words are,
+    the second to frequent words.
     """
     rows = np.asarray(table[counts >= LEAST], np.float64)
     axes = np.linalg.eigh(rows.T @ rows)[1][:, :-3:-1]

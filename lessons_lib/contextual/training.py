@@ -7,8 +7,7 @@ number. What a run has in common with others, such as going on to the same bits,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,10 +54,7 @@ class Record(gradient_run.Record):
 
 
 class Training(gradient_run.GradientRun):
-    """Model, optimizer and record of one run.
-
-    Parameters: recipe; stream; ranks, this process and its device.
-    """
+    """Model, optimizer and record of one run; ranks are this process and its device."""
 
     unit = " tokens"
 
@@ -106,10 +102,8 @@ class Training(gradient_run.GradientRun):
         return (each * batch.hidden.weights.flatten()).sum(), of_rows
 
     def step(self) -> None:
-        """Read one batch and change the weights once.
-
-        The loss is a mean over all hidden places of all processes. Raises OutOfMemoryError with an
-        ``accumulate`` that fits.
+        """Read one batch and change the weights once. The loss is a mean over all hidden places of
+        all processes. Raises OutOfMemoryError with an ``accumulate`` that fits.
         """
         recipe = self.recipe
         try:
@@ -132,29 +126,15 @@ class Training(gradient_run.GradientRun):
         hidden = torch.stack([b.hidden.weights.sum() for b in batches]).sum()
         places = ranks.total(hidden).clamp(min=1.0)
         loss = torch.zeros((), device=ranks.device)
-        with self._own_chance(number):
+        words = np.random.SeedSequence([recipe.seed, number, ranks.rank])
+        seed = int(words.generate_state(1, np.uint64)[0] >> np.uint64(1))
+        with gradient_run.seeded(seed, self.device) if recipe.dropout else nullcontext():
             for batch in batches:
                 of_places, of_rows = self._losses(batch)
                 part = of_places / places + of_rows / recipe.batch
                 part.backward()
                 loss = loss + part.detach()
         return loss
-
-    @contextmanager
-    def _own_chance(self, number: int) -> Iterator[None]:
-        """Dropout draws from Torch's generators: inside they begin at this step's number, outside
-        they are as they were.
-        """
-        if not self.recipe.dropout:
-            yield
-            return
-        cuda = self.device.type == "cuda"
-        words = np.random.SeedSequence([self.recipe.seed, number, self.ranks.rank])
-        with torch.random.fork_rng([self.device] if cuda else []):
-            place = (torch.cuda.default_generators[self.device.index or 0] if cuda
-                     else torch.default_generator)
-            place.manual_seed(int(words.generate_state(1, np.uint64)[0] >> np.uint64(1)))
-            yield
 
     # ------------------------------------------------------------------------------ what is noted
 
@@ -164,8 +144,6 @@ class Training(gradient_run.GradientRun):
 
     def note(self) -> None:
         """Add a point to the curve, and look at word table and held-out rows if it is the moment.
-
-        Raises TrainingDiverged.
         """
         record, tokens = self.record, self.record.step * self.recipe.tokens_per_step
         if record.steps_in_loss:

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import (DamagedFile, DataWarning, Encoder, check_int, checked_batches, read_json, shown,
-                    track, warn_data, write_json)
+from ..core import (DamagedFile, DataWarning, Encoder, check_int, check_kind, checked_batches,
+                    read_json, shown, track, warn_data, write_json)
 from ..core.locks import locked
 
 __all__ = ["encode_to"]
@@ -63,9 +63,7 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
     DamagedFile
     """
     check_int("batch_size", batch_size)
-    if not isinstance(encoder, Encoder):
-        raise TypeError(f"encoder={shown(encoder)} is {type(encoder).__name__}; expected an "
-                        "encoder, with name, dim and encode")
+    check_kind("encoder", encoder, Encoder, "an encoder, with name, dim and encode")
     target = Path(path)
     if target.suffix != ".npy":
         raise ValueError(f"path={str(path)!r} ends in {target.suffix!r}; expected a file that ends "
@@ -113,9 +111,8 @@ class _Rows:
             self._cut()
 
     def _known(self) -> list[list[Any]]:
-        """Number and checksum of the texts of each part that is there.
-
-        Raises ValueError for those of another encoder.
+        """Number and checksum of the texts of each part that is there. Raises ValueError for those
+        of another encoder.
         """
         if not self.card_file.exists():
             if self.finished:
@@ -173,9 +170,8 @@ class _Rows:
         return file.getvalue()
 
     def add(self, batch: list[str], encoder: Encoder, batch_size: int) -> None:
-        """Encode some texts, unless their vectors are there.
-
-        Raises ValueError where those of other texts are.
+        """Encode some texts, unless their vectors are there. Raises ValueError for those of other
+        texts.
         """
         mark = [len(batch), _checksum(batch)]
         if self.at < len(self.known):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..core import check_float, check_int, shown
+from ..core import check_float, check_int, check_kind, shown
 from ..text.stop_words import ENGLISH
 from ..vectors import WordVectors
 
@@ -370,9 +370,7 @@ def back_translation(translate: Callable[[str], str], back: Callable[[str], str]
 
 
 def _cut(text: str, words: Words) -> list[str]:
-    if not isinstance(text, str):
-        raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected str")
-    return [word for word in words(text) if word.strip()]
+    return [word for word in words(check_kind("text", text, str, "str")) if word.strip()]
 
 
 def _new(text: str, old: list[str], new: Sequence[str]) -> str:
@@ -397,10 +395,8 @@ def _dressed(word: str, like: str) -> str:
 
 
 def _check_synonyms(synonyms: Synonyms) -> None:
-    if not isinstance(synonyms, Mapping):
-        raise TypeError(f"synonyms={shown(synonyms)} is {type(synonyms).__name__}; expected a "
-                        "mapping from a word to a list of words. Make one: "
-                        "augment.neighbour_synonyms(vectors, texts)")
+    check_kind("synonyms", synonyms, Mapping, "a mapping from a word to a list of words. Make one: "
+               "augment.neighbour_synonyms(vectors, texts)")
 
 
 def _check_callable(name: str, value: object) -> None:

@@ -44,10 +44,7 @@ AT_ONCE = 256                 # texts, when asked how well it rebuilds
 
 def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tensor:
     """Which tokens of each text are hidden: (rows, length) bool, the share of its tokens without
-    the special ones, at least one where there is one.
-
-    Parameters: ids (rows, length) int64; seen, False in padding; share in [0, 1], 0: none; seed,
-    decides the places.
+    the special ones, at least one where there is one; ``seen`` is False in padding.
     """
     inner = seen & (ids >= len(SPECIAL))
     counts = inner.sum(dim=1, keepdim=True)
@@ -60,10 +57,8 @@ def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tens
 
 def rebuild_loss(scores: Tensor, pieces: Tensor, text: Tensor, n: int) -> Tensor:
     """How badly hidden tokens are guessed: for each of n texts the mean of -log
-    softmax(scores)[token] over its hidden places, 0 where it has none.
-
-    Parameters: scores (k, vocabulary) of k hidden places; tokens (k,) int64, what stood there; text
-    (k,) int64, whose place it is. Returns (n,).
+    softmax(scores)[token] over its hidden places, 0 where it has none. Of k places: scores (k,
+    vocabulary), what stood there, and whose they are, (k,) int64.
     """
     each = F.cross_entropy(scores.float(), pieces, reduction="none")
     counts = torch.bincount(text, minlength=n).clamp(min=1)
@@ -160,10 +155,8 @@ class AutoEncoding(Trainer):
 
 
 class RebuildObjective(Objective):
-    """A decoder and its head, and what both are asked.
-
-    Parameters: column, the texts; decoder, a `Block`; head, scores of the vocabulary; hides, shares
-    hidden from encoder and decoder; own_weight.
+    """A decoder (a `Block`) and its head, and what both are asked; ``hides`` are the shares hidden
+    from encoder and decoder.
     """
 
     def __init__(self, column: Column, decoder: nn.Module, head: PredictionHead, *,
@@ -174,10 +167,8 @@ class RebuildObjective(Objective):
 
     def losses(self, reading: Reading, numbered: Numbered, rows: np.ndarray, *, seed: int,
                shift: int = 0) -> tuple[Tensor, Tensor]:
-        """What encoder and decoder guess badly in each text, (rows,) each.
-
-        Parameters: seed, decides what is hidden, and the dropout; shift, how many rows further on
-        the vector is from that the decoder gets.
+        """What encoder and decoder guess badly in each text, (rows,) each. The seed decides what is
+        hidden; the decoder gets the vector of the text ``shift`` rows further on.
         """
         # texts of one length side by side need no padding
         order = np.argsort(-numbered.lengths[rows], kind="stable")

@@ -65,10 +65,7 @@ def in_parts(n: int, *, chunk: int | None, processes: int = 1) -> list[slice]:
 
 
 class Column:
-    """One side of the examples: texts that stay as they are.
-
-    Parameters: texts; number, what makes token ids of them.
-    """
+    """One side of the examples: texts that stay as they are; ``number`` makes token ids of them."""
 
     def __init__(self, texts: Sequence[str], number: Number) -> None:
         self.numbered = number(texts)
@@ -79,10 +76,8 @@ class Column:
 
 
 class AugmentedColumn:
-    """Texts that are changed anew for every step.
-
-    Parameters: texts; number; augment, ``augment(text, rng) -> text``; seed. What is drawn depends
-    on seed, step and the number of the example only.
+    """Texts that ``augment(text, rng)`` changes anew for every step. What is drawn depends on seed,
+    step and the number of the example only.
     """
 
     def __init__(self, texts: Sequence[str], number: Number,
@@ -90,10 +85,7 @@ class AugmentedColumn:
         self.texts, self.number, self.augment, self.seed = texts, number, augment, seed
 
     def read(self, examples: np.ndarray, step: int) -> tuple[Numbered, np.ndarray]:
-        """Numbered texts, and which of them belong to the examples, in their order.
-
-        Raises TypeError where ``augment`` gives no text.
-        """
+        """Numbered texts, and which of them belong to the examples, in their order."""
         changed = [self.augment(self.texts[i], _generator(AUGMENT, self.seed, step, i))
                    for i in examples.tolist()]
         for i, text in zip(examples.tolist(), changed, strict=True):

@@ -46,9 +46,8 @@ class Examples:
 
 
 def sentences(data: Any) -> Examples:
-    """A list of sentences, or the texts of `Documents`.
-
-    Raises TypeError, ValueError (fewer than 2).
+    """A list of sentences, or the texts of `Documents`. Raises TypeError, ValueError (fewer than
+    2).
     """
     if isinstance(data, (SentencePairs, LabelledPairs, Triplets)):
         column = "premise" if isinstance(data, Triplets) else "sentence1"
@@ -59,10 +58,7 @@ def sentences(data: Any) -> Examples:
 
 
 def triplets(data: Any, *, loss: str) -> Examples:
-    """`Triplets`, or (anchors, positives, negatives).
-
-    Raises TypeError, ValueError (another number of columns, lengths).
-    """
+    """`Triplets`, or (anchors, positives, negatives). Raises TypeError, ValueError."""
     if isinstance(data, Triplets):
         data = (data.premise, data.entailment, data.contradiction)
     columns = _columns(data, loss, ("anchors", "positives", "negatives"))
@@ -70,12 +66,8 @@ def triplets(data: Any, *, loss: str) -> Examples:
 
 
 def graded_pairs(data: Any, *, loss: str, unit: bool) -> Examples:
-    """`SentencePairs`, or (first, second, grades).
-
-    Parameters: loss, its name for errors; unit, grades have to lie in [0, 1]: those of
-    `SentencePairs` are moved there by their ``scale``, those of a tuple are taken as they are.
-    Raises TypeError, ValueError (columns, lengths, a grade that is NaN, all grades equal, their
-    range).
+    """`SentencePairs`, or (first, second, grades). With ``unit`` grades have to lie in [0, 1]:
+    those of `SentencePairs` are moved there by their ``scale``. Raises TypeError, ValueError.
     """
     if isinstance(data, SentencePairs):
         low, high = data.scale
@@ -124,10 +116,7 @@ def labelled_pairs(data: Any, *, loss: str) -> Examples:
 
 
 def _columns(data: Any, loss: str, names: Sequence[str]) -> dict[str, Any]:
-    """The columns of a tuple by name.
-
-    Raises TypeError for what is none, ValueError for another number of them.
-    """
+    """The columns of a tuple by name. Raises TypeError, ValueError for another number of them."""
     if isinstance(data, (SentencePairs, LabelledPairs, Triplets)):
         there = {SentencePairs: "2 columns and grades", LabelledPairs: "2 columns and labels",
                  Triplets: "3 columns"}[type(data)]

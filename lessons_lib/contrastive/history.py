@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..core import Encoder, generator, shown
+from ..core import Encoder, check_kind, generator
 from ..datasets import SentencePairs
 from ..isotropy import singular_spectrum
 from ..kernels import alignment, ranks, uniformity
@@ -102,10 +102,7 @@ def spearman(x: np.ndarray, y: np.ndarray) -> float:
 
 
 class Watch:
-    """Looks at the space of an encoder through graded pairs.
-
-    Parameters: dev, pairs, None: nothing is measured; seed, draws the sample.
-    """
+    """Looks at the space of an encoder through graded pairs; None: nothing is measured."""
 
     def __init__(self, dev: SentencePairs | None, *, seed: int = 0) -> None:
         self.dev = dev
@@ -122,15 +119,11 @@ class Watch:
 
     @classmethod
     def of(cls, dev: Any, *, seed: int) -> Watch:
-        """The same after a look at ``dev``.
-
-        Raises TypeError, ValueError (fewer than 2 pairs, all grades equal).
-        """
+        """The same after a look at ``dev``. Raises TypeError, ValueError."""
         if dev is None:
             return cls(None)
-        if not isinstance(dev, SentencePairs):
-            raise TypeError(f"dev={shown(dev)} is {type(dev).__name__}; expected SentencePairs, as "
-                            "ll.datasets.load('stsb', split='dev') gives them")
+        check_kind("dev", dev, SentencePairs,
+                   "SentencePairs, as ll.datasets.load('stsb', split='dev') gives them")
         if len(dev) < 2 or dev.score.min() == dev.score.max():
             grades = len(np.unique(dev.score))
             raise ValueError(f"dev holds {len(dev)} pairs with {grades} distinct "

@@ -21,6 +21,7 @@ from .batches import Column
 from .examples import Examples, graded_pairs, sentences
 from .losses import cosent_loss, in_batch_loss
 from .reading import Reading
+from .sbert import LabelledObjective
 from .trainer import Trainer
 from .training import Objective
 
@@ -51,10 +52,7 @@ def nested_loss(u: Tensor, v: Tensor, sizes: Sequence[int], *, temperature: floa
 
 
 def checked_sizes(sizes: Any, dim: int | None) -> list[int]:
-    """Sizes as a list.
-
-    Raises TypeError, ValueError (none, one of them twice, larger than ``dim``).
-    """
+    """Sizes as a list. Raises TypeError, ValueError."""
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise TypeError(f"sizes={shown(sizes)} is {type(sizes).__name__}; expected whole numbers, "
                         "such as [256, 128, 64]")
@@ -93,27 +91,9 @@ class Matryoshka(Trainer):
     def _objective(self, reading: Reading, examples: Examples) -> Objective:
         columns = [Column(texts, reading.number) for texts in examples.columns]
         sizes = checked_sizes(self.sizes, reading.dim)
-        return NestedObjective(columns if self.supervised else columns * 2, sizes=sizes,
-                               temperature=self.temperature, labels=examples.labels)
-
-
-class NestedObjective(Objective):
-    """`nested_loss` of two columns.
-
-    Parameters: columns, two; sizes; temperature; labels, a grade for each example, None: there are
-    none.
-    """
-
-    def __init__(self, columns: list[Column], *, sizes: Sequence[int], temperature: float,
-                 labels: np.ndarray | None = None) -> None:
-        super().__init__()
-        self.columns, self.views, self.sizes = columns, [0, 1], list(sizes)
-        self.temperature, self.labels = temperature, labels
-
-    def forward(self, vectors: Sequence[Tensor], examples: np.ndarray) -> Tensor:
-        """The loss of a batch."""
-        label = None if self.labels is None else torch.from_numpy(self.labels[examples])
-        return nested_loss(*vectors, self.sizes, temperature=self.temperature, label=label)
+        return LabelledObjective(
+            columns if self.supervised else columns * 2, examples.labels,
+            lambda vectors, y: nested_loss(*vectors, sizes, temperature=self.temperature, label=y))
 
 
 class Truncation(Estimator):

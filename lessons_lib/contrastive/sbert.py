@@ -91,11 +91,8 @@ class SBert(Trainer):
 
 
 class LabelledObjective(Objective):
-    """A loss of vectors and labels.
-
-    Parameters: columns; labels, one per example, None: there is none; loss(vectors, labels of the
-    batch); head, what learns along; ordered, whether only the order of labels counts, so that a
-    batch of equal ones is idle.
+    """A loss of vectors and labels, one per example or None; a head learns along. With ``ordered``
+    only the order of labels counts, so that a batch of equal ones is idle.
     """
 
     def __init__(self, columns: list[Column], labels: np.ndarray | None,

@@ -146,11 +146,8 @@ class SimCse(Trainer):
 
 
 class InBatchObjective(Objective):
-    """`in_batch_loss` of two columns, or of three with hard negatives, behind a head.
-
-    Parameters: columns; views, see `Objective`; temperature; hard_weight; head, None: there is
-    none; groups, a number for each text by column, (n,) each, equal for equal texts, which then are
-    no negatives; None: all are.
+    """`in_batch_loss` of two columns, or of three with hard negatives, behind a head. ``groups``
+    hold a number for each text by column, equal for equal texts, which then are no negatives.
     """
 
     def __init__(self, columns: list[Any], views: Sequence[int | None], *, temperature: float,

@@ -29,7 +29,7 @@ from ..datasets import SentencePairs
 from .batches import Order
 from .examples import Examples
 from .history import History, Watch
-from .reading import PRECISIONS, Reading
+from .reading import PRECISIONS, Reading, an_encoder
 from .training import Objective, Plan, Training
 
 __all__ = ["Trainer", "holds_run"]
@@ -40,14 +40,6 @@ LINES = 20                      # without them, when a note costs nothing
 NO_SETTINGS = ("encoder", "augment")              # of a trainer that are no JSON
 OF_ENCODER = ("name", "pooling", "layer", "special_tokens", "max_length", "truncation", "normalize",
               "batch_invariant")
-
-
-def an_encoder(name: str, value: Any) -> ContextualEncoder:
-    """The encoder. Raises TypeError for what is none."""
-    if not isinstance(value, ContextualEncoder):
-        raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected a "
-                        "ContextualEncoder. Make one: ll.contextual.load_encoder('lesson-bert')")
-    return value
 
 
 class Trainer(GradientEstimator):

@@ -34,11 +34,9 @@ FAR = 1e4                           # times the loss of the first batch, or of g
 
 
 class Objective(nn.Module):
-    """What is asked of the vectors of a batch.
-
-    Attributes: columns, the texts of the examples, a `Column` each; views, for each column the
-    number that its dropout masks are drawn with (equal numbers, equal masks), None for no dropout.
-    Its parameters are those of a head that stands on the encoder while it learns.
+    """What is asked of the vectors of a batch. For each of its columns ``views`` has the number
+    that dropout masks are drawn with (equal numbers, equal masks; None: no dropout). Its parameters
+    are those of a head that stands on the encoder while it learns.
     """
 
     columns: list[Column | AugmentedColumn]
@@ -57,11 +55,9 @@ class Objective(nn.Module):
 
 @dataclass(frozen=True)
 class Plan:
-    """How long and how fast: ``steps`` in all; ``learning_rate``, reached after the share
-    ``warmup`` of them, then falling to 0 in a straight line; ``weight_decay`` of matrices;
-    ``clip``, longest gradient; ``chunk``, rows read at a time (None: all of a process's);
-    ``evaluate_every`` so many steps; ``patience``, notes without a better dev score before it stops
-    (None: never); ``seed``.
+    """How long and how fast. The rate rises to ``learning_rate`` in the share ``warmup`` of the
+    steps, then falls to 0 in a straight line; ``chunk`` rows are read at a time (None: all of a
+    process's); after ``patience`` notes without a better dev score it stops (None: never).
     """
 
     steps: int
@@ -93,11 +89,8 @@ class Record(gradient_run.Record):
 
 
 class Training(gradient_run.GradientRun):
-    """Model, optimizer and record of one run.
-
-    Parameters: reading, on its device; objective, there too; order; plan; watch, what looks at the
-    space; ranks, this process and how many there are; encoder, makes of this training an encoder to
-    be measured.
+    """Model, optimizer and record of one run; ``watch`` looks at the space, ``encoder`` makes of
+    this training an encoder to be measured.
     """
 
     unit = " examples"
@@ -115,9 +108,8 @@ class Training(gradient_run.GradientRun):
     # -------------------------------------------------------------------------- a step
 
     def step(self) -> None:
-        """Read one batch and change the weights once.
-
-        Raises OutOfMemoryError with a ``chunk`` that fits.
+        """Read one batch and change the weights once. Raises OutOfMemoryError with a ``chunk`` that
+        fits.
         """
         number, examples = self.record.step, self.order.batch(self.record.step)
         try:
@@ -175,10 +167,7 @@ class Training(gradient_run.GradientRun):
 
     def work(self, stop: Callable[[], bool], *, label: str, show: bool,
              on_note: Callable[[], object] = lambda: None) -> None:
-        """As `GradientRun.work`, until ``stop`` says so in any process.
-
-        Raises TrainingDiverged, ConnectionError where another process has gone.
-        """
+        """As `GradientRun.work`, until ``stop`` says so in any process. Raises ConnectionError."""
         ranks, first = self.ranks, self.ranks.rank == 0
 
         def anywhere() -> bool:
@@ -237,11 +226,9 @@ def direct_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
 
 
 def cached_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
-    """The same as `direct_backward` in the memory of one part, for twice the reading.
-
-    Parameters: parts, calls that give vectors (n_i, dim), the same ones each time; loss, of all
-    vectors (n, dim) in that order to a number; it is called once, and what it holds itself, such as
-    a head, gets its gradient as usual.
+    """The same as `direct_backward` in the memory of one part, for twice the reading. Each part
+    gives the same vectors each time; the loss is called once, and what it holds itself, such as a
+    head, gets its gradient as usual.
     """
     # with a graph that is dropped at once: without one, other kernels would draw other masks
     read = [part().detach() for part in parts]

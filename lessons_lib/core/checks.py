@@ -95,6 +95,17 @@ def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:
                      f"{', '.join(map(repr, names))}")
 
 
+def check_kind(name: str, value: Any, kind: type | tuple[type, ...], expected: str) -> Any:
+    """The value, if it is of a kind.
+
+    Parameters: name of the argument; kind, a class or several; expected, what they are and what
+    gets one, in words. Raises TypeError.
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected {expected}")
+    return value
+
+
 def unknown_keyword(owner: str, given: str, allowed: Iterable[str]) -> TypeError:
     """The error for a keyword that ``owner`` does not have, with the nearest one that it has."""
     names = list(allowed)

@@ -28,7 +28,8 @@ from .parameters import Choice, Flag, Float, Int, Seed
 from .progress import track
 from .store import CARD, load_model
 
-__all__ = ["GradientEstimator", "GradientRun", "Record", "newest_state", "on_threads", "weights_of"]
+__all__ = ["GradientEstimator", "GradientRun", "Record", "newest_state", "on_threads", "seeded",
+           "weights_of"]
 
 MOMENTS = ("step", "exp_avg", "exp_avg_sq")       # what AdamW keeps of a parameter
 
@@ -253,6 +254,16 @@ def newest_state(folders: Sequence[Path], kind: str) -> tuple[Path, tuple[Any, A
         return folder, state
     raise DamagedFile(f"{folders[0].parent} holds no sound run; begin anew in another folder. "
                       f"{' '.join(damaged)}")
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Let PyTorch draw from ``seed`` on, inside; outside its generators are as they were."""
+    cuda = device.type == "cuda"
+    with torch.random.fork_rng([device] if cuda else []):
+        own = torch.cuda.default_generators[device.index or 0] if cuda else torch.default_generator
+        own.manual_seed(seed)
+        yield
 
 
 @contextmanager

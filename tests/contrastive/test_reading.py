@@ -1,6 +1,4 @@
-"""A reading gives what the encoder gives, gradients that are those of transformers, and masks that
-one number decides.
-"""
+"""A `Reading` gives what the encoder gives, gradients of transformers, masks of one number."""
 
 from __future__ import annotations
 
@@ -40,9 +38,6 @@ def read(reading, texts, **options):
     return reading(reading.number(texts), rows_of(texts), **options)
 
 
-# ------------------------------------------------------------------------------ without dropout
-
-
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("kind", ["encoder", "other"])
 def test_without_dropout_vectors_are_those_of_the_encoder(request, texts, kind, pooling):
@@ -58,8 +53,8 @@ def test_gradients_are_those_of_transformers(encoder, other, texts, pooling):
         reading = Reading(one, pooling=pooling)
         weights = torch.linspace(-1, 1, reading.dim)
         (read(reading, texts) @ weights).square().sum().backward()
-        found.append(
-            {name: p.grad for name, p in reading.model.named_parameters() if p.grad is not None})
+        found.append({name: p.grad for name, p in reading.model.named_parameters()
+                      if p.grad is not None})
     scale = max(g.abs().max() for g in found[1].values())
     assert found[0].keys() == found[1].keys() and scale > 0.1
     assert max((g - found[1][name]).abs().max() for name, g in found[0].items()) <= 2e-6 * scale
@@ -101,19 +96,14 @@ def test_a_pooling_with_settings_is_read_and_handed_on(encoder, texts, pooling):
     assert np.abs(reading.encoder().encode(texts) - expected).max() <= 1e-6
 
 
-def test_a_text_without_a_piece_is_a_zero_vector_without_gradient(encoder):
+def test_a_text_without_a_token_is_a_zero_vector_without_gradient(encoder):
     reading = Reading(encoder)
     numbered = reading.number(["sea", "ships"])
-    some = type(numbered)(numbered.ids, numbered.places,
-                          np.array(
-                              [0, numbered.offsets[1], numbered.offsets[1], numbered.offsets[2]]))
+    some = type(numbered)(numbered.ids, numbered.places, numbered.offsets[[0, 1, 1, 2]])
     found = reading(some, np.array([0, 1, 2, 1]))
     assert not found[[1, 3]].any() and found[[0, 2]].abs().min() > 0
     (found[1].sum() + reading(some, np.array([1])).sum()).backward()
     assert not any(p.grad is not None and p.grad.any() for p in reading.parameters())
-
-
-# ------------------------------------------------------------------------------ dropout
 
 
 @pytest.mark.parametrize("kind", ["encoder", "other"])
@@ -121,13 +111,8 @@ def test_the_same_seed_gives_the_same_bits_and_another_gives_another_mask(reques
     reading = Reading(request.getfixturevalue(kind), dropout=0.2)
     a, b, c = (read(reading, texts, seed=seed) for seed in (3, 3, 4))
     assert torch.equal(a, b) and (a - c).abs().max() > 1e-2
-
-
-def test_every_row_has_masks_of_its_own(encoder, texts):
-    reading = Reading(encoder, dropout=0.2)
-    numbered = reading.number(texts)
-    found = reading(numbered, rows_of(texts, 2), seed=0)
-    assert ((found[: len(texts)] - found[len(texts) :]).norm(dim=1) > 1e-2).all()
+    twice = reading(reading.number(texts), rows_of(texts, 2), seed=0)     # each row has its own
+    assert ((twice[: len(texts)] - twice[len(texts) :]).norm(dim=1) > 1e-2).all()
 
 
 @pytest.mark.parametrize("kind", ["encoder", "other"])
@@ -146,26 +131,20 @@ def test_the_share_of_the_model_is_kept_unless_another_is_given(other, texts):
 
 def test_units_are_left_out_with_the_share_that_was_asked_for(encoder):
     reading, shares = Reading(encoder, pooling="static-last", dropout=0.25), []
-    reading.model.embeddings.LayerNorm.register_forward_hook(
-        lambda part, given, out: torch.ones_like(out))
-    reading.model.embeddings.dropout.register_forward_hook(lambda part, given, out: shares.append(
-        (out == 0).float().mean()))
+    embeddings = reading.model.embeddings
+    embeddings.LayerNorm.register_forward_hook(lambda part, given, out: torch.ones_like(out))
+    embeddings.dropout.register_forward_hook(
+        lambda part, given, out: shares.append((out == 0).float().mean()))
     read(reading, ["sea ships sail " * 9] * 40, seed=0)
     assert float(shares[0]) == pytest.approx(0.25, abs=0.015)
 
 
-def test_reading_touches_no_random_state_of_torch(encoder, texts):
+def test_torch_s_random_state_is_left_alone_and_seeds_of_different_numbers_differ(encoder, texts):
     reading, before = Reading(encoder, dropout=0.2), torch.get_rng_state()
     read(reading, texts, seed=9)
     assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_seeds_of_different_numbers_differ_and_are_repeated():
     assert len({derived_seed(*numbers) for numbers in ((0,), (0, 0), (0, 1), (1, 0), (1, 1))}) == 5
     assert derived_seed(4, 7) == derived_seed(4, 7) >= 0
-
-
-# ------------------------------------------------------------------------------ what it is made of
 
 
 def test_the_encoder_is_never_changed(encoder, texts):
@@ -213,9 +192,6 @@ def test_E09_a_text_that_is_too_long_is_cut_with_one_warning_or_refused(encoder)
     strict = ContextualEncoder(**encoder.get_params() | {"truncation": "error"})
     with pytest.raises(ValueError, match=r"texts\[0\] has 7 tokens"):
         Reading(strict, max_length=5).number(long)
-
-
-# ------------------------------------------------------------------------------ on a GPU
 
 
 @pytest.mark.gpu
