@@ -90,10 +90,10 @@ def folder_settings(folder: Path) -> FolderSettings:
 def _object(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise DamagedFile(f"{path} is missing")
-    found = read_json(path, max_bytes=1_000_000)
-    if not isinstance(found, dict):
-        raise DamagedFile(f"{path} holds {type(found).__name__}; expected settings by name")
-    return found
+    content = read_json(path, max_bytes=1_000_000)
+    if not isinstance(content, dict):
+        raise DamagedFile(f"{path} holds {type(content).__name__}; expected settings by name")
+    return content
 
 
 def pooling_of(config: dict[str, Any], where: object) -> str:
@@ -112,11 +112,11 @@ def pooling_of(config: dict[str, Any], where: object) -> str:
     else:
         chosen = [key for key, on in config.items()
                   if key.startswith("pooling_mode_") and on is True]
-    found = [(BY_NAME | FLAGS).get(mode) for mode in chosen]
-    if len(found) != 1 or found[0] is None:
+    names = [(BY_NAME | FLAGS).get(mode) for mode in chosen]
+    if len(names) != 1 or names[0] is None:
         raise ValueError(f"{where} asks for {', '.join(map(str, chosen)) or 'no pooling'}; "
                          "expected one of mean, cls and max")
-    return found[0]
+    return names[0]
 
 
 def _longest(folder: Path) -> int | None:

@@ -97,9 +97,6 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
                       seed=None if not random else 0 if seed is None else seed)
 
 
-# ------------------------------------------------------------------------------ where it lies
-
-
 def _folder(name: str | os.PathLike, download: bool) -> Path:
     """The folder of a model.
 
@@ -132,15 +129,15 @@ def _is_folder(name: str | os.PathLike) -> bool:
 
 def lesson_bert_folder() -> Path:
     """Where the course's own model lies. Raises DataMissing with what gets it."""
-    found = find(RegisteredFile(f"{LESSON_BERT}/config.json"))
-    if found is None:
+    config = find(RegisteredFile(f"{LESSON_BERT}/config.json"))
+    if config is None:
         external = external_data_folder()
         raise DataMissing(f"lesson-bert is not on this machine: no {LESSON_BERT} under "
                           f"{external or 'LESSONS_DATA (not set)'}, in data/ of the "
                           "course, or in the cache.\nIt comes with the course: get its files again "
                           "(lessons data get lesson-bert), or train one: "
                           "lessons pretrain --out FOLDER, and load_encoder(FOLDER)")
-    return found.path.parent
+    return config.path.parent
 
 
 def _minilm() -> Path:

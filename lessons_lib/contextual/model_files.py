@@ -214,9 +214,9 @@ def check_sums(folder: Path) -> None:
     for name, expected in known.items():
         if Path(name).name != name or not (folder / name).is_file():
             continue
-        found = sha256(folder / name)
-        if found not in (expected, becomes.get(name)):
-            raise DamagedFile(f"{folder / name} was changed or damaged: checksum {found[:12]}…, "
+        digest = sha256(folder / name)
+        if digest not in (expected, becomes.get(name)):
+            raise DamagedFile(f"{folder / name} was changed or damaged: checksum {digest[:12]}…, "
                               f"{CARD} says {str(expected)[:12]}…. Get it again; if "
                               f"you changed it yourself, remove {CARD}")
 

@@ -28,7 +28,6 @@ FILES = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"),
 TEXTS_AT_ONCE = 4096
 
 
-
 @dataclass(frozen=True, eq=False)
 class Numbered:
     """Texts as token ids, special tokens included: text i has ``ids[offsets[i]:offsets[i + 1]]`` at

@@ -116,7 +116,7 @@ class Pooling:
 
         Parameters: states, number -> (texts, length, dim), of which those that `states` names are
         read, all of them; mask (texts, length), True for a token that counts; pooler, what the
-        model makes of (texts, dim) at position 0; normalize, scale to length 1.
+        model makes of (texts, dim) at position 0; normalize, scale to norm 1.
         """
         read = [states[number].float() for number in sorted(states)]
         if self.name in ("cls", "pooler"):

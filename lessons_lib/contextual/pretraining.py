@@ -218,8 +218,8 @@ class _Run:
         if training.ranks.rank == 0:
             if training.frames:
                 film = {"frames": np.stack(training.frames).astype(np.float16),
-                        "pieces": training.pieces.astype(np.int32),
-                        "counts": training.counts[training.pieces], "all_counts": training.counts}
+                        "pieces": training.sampled.astype(np.int32),
+                        "counts": training.counts[training.sampled], "all_counts": training.counts}
             save_bert(self.folder, training.model, training.tokenizer, card=card, film=film)
         return card
 

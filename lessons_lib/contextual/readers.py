@@ -150,8 +150,6 @@ class OtherReader(Reader):
         yield Group(rows, ids, mask, {number: states[number] for number in wanted})
 
 
-# ------------------------------------------------------------------------------ without padding
-
 Run = tuple[int, int, int]  # where its tokens begin, how many texts, tokens in each
 
 
@@ -222,9 +220,6 @@ def padded_states(model: LessonBert, ids: Tensor, mask: Tensor,
         if number in wanted:
             result[number] = x
     return result
-
-
-# ------------------------------------------------------------------------------ linear maps
 
 
 @cache

@@ -74,16 +74,16 @@ def table_statistics(table: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
             "mean_norm": float(norms.mean())}
 
 
-def table_frame(table: np.ndarray, counts: np.ndarray, pieces: np.ndarray) -> np.ndarray:
+def table_frame(table: np.ndarray, counts: np.ndarray, sampled: np.ndarray) -> np.ndarray:
     """One frame of the film (tokens, 3) float32: coordinates along the first two right singular
     vectors, uncentred as in Gao et al., and norm. The first axis points to where most words are,
     the second to frequent words.
     """
     rows = np.asarray(table[counts >= LEAST], np.float64)
     axes = np.linalg.eigh(rows.T @ rows)[1][:, :-3:-1]
-    chosen = np.asarray(table[pieces], np.float64)
+    chosen = np.asarray(table[sampled], np.float64)
     flat = chosen @ axes
-    logs = np.log(counts[pieces])
+    logs = np.log(counts[sampled])
     signs = np.array([flat[:, 0].sum(), flat[:, 1] @ (logs - logs.mean())])
     return np.column_stack([flat * np.where(signs < 0, -1.0, 1.0),
                             np.linalg.norm(chosen, axis=1)]).astype(np.float32)

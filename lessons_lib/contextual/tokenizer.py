@@ -46,10 +46,10 @@ class WordPiece:
             raise DamagedFile(f"vocab.txt begins with {self.pieces[:5]}; expected "
                               f"{', '.join(SPECIAL)}")
         check_int("pieces", len(self.pieces), low=len(SPECIAL) + 1, high=MOST)
-        twice = next((piece for piece, n in Counter(self.pieces).items() if n > 1), None)
+        twice = next((token for token, n in Counter(self.pieces).items() if n > 1), None)
         if twice is not None:
             raise DamagedFile(f"vocab.txt has {twice!r} twice; expected every token once")
-        self.engine = _engine({piece: i for i, piece in enumerate(self.pieces)})
+        self.engine = _engine({token: i for i, token in enumerate(self.pieces)})
 
     def __len__(self) -> int:
         return len(self.pieces)
@@ -57,7 +57,7 @@ class WordPiece:
     @property
     def goes_on(self) -> np.ndarray:
         """For each id, whether the token goes on a word (bool)."""
-        return np.array([piece.startswith("##") for piece in self.pieces])
+        return np.array([token.startswith("##") for token in self.pieces])
 
     @classmethod
     def train(cls, texts: Iterable[str], *, size: int = 8192, min_count: int = 2) -> Self:
@@ -111,7 +111,7 @@ class WordPiece:
             show_progress=False)
         engine.train_from_iterator((text.translate(rare) for text in plain), trainer)
         learned = engine.get_vocab()
-        return cls(sorted(learned, key=lambda piece: learned[piece]))
+        return cls(sorted(learned, key=learned.__getitem__))
 
     def encode(self, texts: Iterable[str]) -> list[list[int]]:
         """The ids of each text, without [CLS] and [SEP].
@@ -143,7 +143,7 @@ class WordPiece:
         """
         target = Path(folder)
         write_text(target / "tokenizer.json", self.engine.to_str(pretty=True) + "\n")
-        write_text(target / "vocab.txt", "".join(f"{piece}\n" for piece in self.pieces))
+        write_text(target / "vocab.txt", "".join(f"{token}\n" for token in self.pieces))
         write_json(target / "tokenizer_config.json",
                    {"do_lower_case": True, "tokenizer_class": "BertTokenizer"})
 

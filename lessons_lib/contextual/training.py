@@ -67,7 +67,7 @@ class Training(gradient_run.GradientRun):
         self.recipe, self.ranks, self.tokenizer = recipe, ranks, stream.tokenizer
         self.frames: list[np.ndarray] = []
         self.counts = stream.counts()
-        self.pieces = sampled_pieces(self.counts)
+        self.sampled = sampled_pieces(self.counts)
         self._called = torch.compile(self.model) if recipe.compiled else self.model
         options = {"seed": recipe.seed, "next_sentence": recipe.next_sentence,
                    "device": ranks.device}
@@ -76,8 +76,6 @@ class Training(gradient_run.GradientRun):
         self.goes_on = None
         if recipe.whole_words:
             self.goes_on = torch.from_numpy(stream.tokenizer.goes_on).to(ranks.device)
-
-    # ------------------------------------------------------------------------------ a step
 
     def batch(self, rows: Rows, numbers: np.ndarray) -> Batch:
         """Rows by their numbers in the run, with places hidden."""
@@ -136,8 +134,6 @@ class Training(gradient_run.GradientRun):
                 loss = loss + part.detach()
         return loss
 
-    # ------------------------------------------------------------------------------ what is noted
-
     def due(self) -> bool:
         """Whether something is to be noted after the steps done so far."""
         return self.record.step % self.every == 0 or self.record.step in moments(self.steps)
@@ -155,7 +151,7 @@ class Training(gradient_run.GradientRun):
             table = self.model.bert.embeddings.word_embeddings.weight.detach().cpu().numpy()
             record.seen.append({"step": record.step, "tokens": tokens} | self.measure()
                                | table_statistics(table, self.counts))
-            self.frames.append(table_frame(table, self.counts, self.pieces))
+            self.frames.append(table_frame(table, self.counts, self.sampled))
 
     def check(self) -> None:
         """Raise TrainingDiverged if weights are not finite any more, or the loss is far above that
@@ -194,8 +190,6 @@ class Training(gradient_run.GradientRun):
         if self.recipe.next_sentence:
             result["next_sentence_accuracy"] = float(sums[3] / len(numbers))
         return result
-
-    # ------------------------------------------------------------------------------ going on
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Weights, moments of the optimizer and frames of the film, by name."""

@@ -141,9 +141,9 @@ class _Rows:
     def _check_size(self, path: Path) -> None:
         """Raise DamagedFile for a file without the bytes of the rows that the card knows."""
         n = sum(n for n, _ in self.known)
-        found, expected = path.stat().st_size, len(self._header(n)) + self._row * n
-        if found != expected:
-            raise DamagedFile(f"{path} was cut or changed: {found:,} bytes found, {expected:,} "
+        size, expected = path.stat().st_size, len(self._header(n)) + self._row * n
+        if size != expected:
+            raise DamagedFile(f"{path} was cut or changed: {size:,} bytes found, {expected:,} "
                               f"expected. Remove it and {self.card_file.name}, and begin anew")
 
     @property

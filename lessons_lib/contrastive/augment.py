@@ -366,9 +366,6 @@ def back_translation(translate: Callable[[str], str], back: Callable[[str], str]
     return translated
 
 
-# ------------------------------------------------------------------------------ parts
-
-
 def _cut(text: str, words: Words) -> list[str]:
     return [word for word in words(check_kind("text", text, str, "str")) if word.strip()]
 

@@ -103,16 +103,16 @@ class AutoEncoding(Trainer):
     def _examples(self, data: Any) -> Examples:
         return sentences(data)
 
-    def _objective(self, reading: Reading, examples: Examples) -> RebuildObjective:
-        size, seed = reading.model.size, derived_seed(START, self.seed)
+    def _objective(self, learner: Reading, examples: Examples) -> RebuildObjective:
+        size, seed = learner.model.size, derived_seed(START, self.seed)
         if self.head == "pretrained":
             head = load_guesser("lesson-bert").model.cls["predictions"]
         else:
             with torch.device("meta"):
                 head = PredictionHead(size)
             initialise(head, seed)
-        return RebuildObjective(Column(examples.columns[0], reading.number),
-                                deepcopy(reading.model.encoder["layer"][-1]), head.train(),
+        return RebuildObjective(Column(examples.columns[0], learner.number),
+                                deepcopy(learner.model.encoder["layer"][-1]), head.train(),
                                 hides=(self.encoder_hides, self.decoder_hides),
                                 own_weight=self.own_weight)
 
@@ -142,14 +142,14 @@ class AutoEncoding(Trainer):
         self._check_fitted("encoder_")
         check_int("shift", shift, low=0)
         examples = self._examples(texts)
-        reading = Reading(self.encoder_, dropout=0.0, max_length=self.max_length)
-        objective, arrays = self._objective(reading, examples), self._state[0]
+        learner = Reading(self.encoder_, dropout=0.0, max_length=self.max_length)
+        objective, arrays = self._objective(learner, examples), self._state[0]
         weights = weights_of(arrays, "kept.objective.") or weights_of(arrays, "model.objective.")
         objective.load_state_dict(weights)
-        objective, numbered = objective.to(reading.device).eval(), objective.columns[0].numbered
+        objective, numbered = objective.to(learner.device).eval(), objective.columns[0].numbered
         parts = [np.arange(i, min(len(examples), i + AT_ONCE))
                  for i in range(0, len(examples), AT_ONCE)]
-        losses = [objective.losses(reading, numbered, rows, seed=derived_seed(self.seed, i),
+        losses = [objective.losses(learner, numbered, rows, seed=derived_seed(self.seed, i),
                                    shift=shift)[1] for i, rows in enumerate(parts)]
         return torch.cat(losses).float().cpu().numpy()
 
@@ -165,44 +165,44 @@ class RebuildObjective(Objective):
         self.columns, self.views, self.hides, self.own_weight = [column], [0], hides, own_weight
         self.decoder, self.head = decoder, head
 
-    def losses(self, reading: Reading, numbered: Numbered, rows: np.ndarray, *, seed: int,
+    def losses(self, learner: Reading, numbered: Numbered, rows: np.ndarray, *, seed: int,
                shift: int = 0) -> tuple[Tensor, Tensor]:
         """What encoder and decoder guess badly in each text, (rows,) each. The seed decides what is
         hidden; the decoder gets the vector of the text ``shift`` rows further on.
         """
         # texts of one length side by side need no padding
         order = np.argsort(-numbered.lengths[rows], kind="stable")
-        ids, seen = padded(numbered, rows[order], reading.device)
+        ids, seen = padded(numbered, rows[order], learner.device)
         hidden = [hidden_places(ids, seen, share=share, seed=derived_seed(seed, word))
                   for share, word in zip(self.hides, (ENCODER, DECODER), strict=True)]
         back = torch.from_numpy(np.argsort(order, kind="stable"))
-        groups, vectors = self._read(reading, torch.where(hidden[0], MASK, ids), seen, seed=seed)
+        groups, vectors = self._read(learner, torch.where(hidden[0], MASK, ids), seen, seed=seed)
         if shift:
             vectors = vectors[back].roll(-shift, dims=0)[torch.from_numpy(order)]
         of_encoder, of_decoder = [], []
-        with reading._chance(derived_seed(seed, START)):
+        with learner._chance(derived_seed(seed, START)):
             for group in groups:
                 true, at = ids[group.rows, : group.ids.shape[1]], torch.from_numpy(group.rows)
                 own, rest = (places[group.rows, : group.ids.shape[1]] for places in hidden)
                 if self.own_weight:
-                    of_encoder.append(_picked(group.states[reading.reader.blocks], true, own, at))
-                decoded = self.decode(reading.model, vectors[group.rows], true, group.mask, rest)
+                    of_encoder.append(_picked(group.states[learner.reader.blocks], true, own, at))
+                decoded = self.decode(learner.model, vectors[group.rows], true, group.mask, rest)
                 of_decoder.append(_picked(decoded, true, rest, at))
-        table, n = reading.model.embeddings.word_embeddings.weight, len(ids)
+        table, n = learner.model.embeddings.word_embeddings.weight, len(ids)
         own_loss = self._guess(of_encoder, table, n) if of_encoder else vectors.new_zeros(n)
         return own_loss[back], self._guess(of_decoder, table, n)[back]
 
-    def _read(self, reading: Reading, ids: Tensor, seen: Tensor, *,
+    def _read(self, learner: Reading, ids: Tensor, seen: Tensor, *,
               seed: int) -> tuple[list[Group], Tensor]:
         """Texts, sorted by length, as the encoder sees them: groups of equal length, and the
         vectors of all.
         """
-        wanted = {*reading.pooling.states(reading.reader.blocks), reading.reader.blocks}
+        wanted = {*learner.pooling.states(learner.reader.blocks), learner.reader.blocks}
         lengths = seen.sum(dim=1).tolist()
         numbered = Numbered.of([row[:n] for row, n in zip(ids.tolist(), lengths, strict=True)])
-        with reading._chance(seed):
-            groups = list(reading.reader.read(numbered, np.arange(len(numbered)), wanted))
-        return groups, torch.cat([reading._pooled(group) for group in groups])
+        with learner._chance(seed):
+            groups = list(learner.reader.read(numbered, np.arange(len(numbered)), wanted))
+        return groups, torch.cat([learner._pooled(group) for group in groups])
 
     def decode(self, model: LessonBert, vectors: Tensor, ids: Tensor, seen: Tensor,
                hidden: Tensor) -> Tensor:
@@ -220,8 +220,8 @@ class RebuildObjective(Objective):
         """Loss of each of n texts; the places that are not hidden need no product with the word
         table.
         """
-        states, pieces, text = (torch.cat(parts) for parts in zip(*picked, strict=True))
-        return rebuild_loss(self.head(states, table), pieces, text, n)
+        states, hidden, text = (torch.cat(parts) for parts in zip(*picked, strict=True))
+        return rebuild_loss(self.head(states, table), hidden, text, n)
 
 
 def _picked(states: Tensor, ids: Tensor, hidden: Tensor,
@@ -238,10 +238,10 @@ class RebuildTraining(Training):
     def _backward(self, examples: np.ndarray, number: int) -> Tensor:
         n, objective, size = len(examples), self.objective, self.ranks.size
         parts = in_parts(n, chunk=self.plan.chunk, processes=size)
-        total = torch.zeros((), device=self.reading.device)
+        total = torch.zeros((), device=self.learner.device)
         (numbered, rows), = (column.read(examples, number) for column in objective.columns)
         for i in list(range(len(parts)))[self.ranks.share(len(parts))]:
-            own, rebuilt = objective.losses(self.reading, numbered, rows[parts[i]],
+            own, rebuilt = objective.losses(self.learner, numbered, rows[parts[i]],
                                             seed=derived_seed(DROPOUT, self.plan.seed, number, i))
             loss = (objective.own_weight * own + rebuilt).sum() / n
             loss.backward()

@@ -40,8 +40,8 @@ class CoSent(Trainer):
     def _examples(self, data: Any) -> Examples:
         return graded_pairs(data, loss="CoSENT", unit=False)
 
-    def _objective(self, reading: Reading, examples: Examples) -> Objective:
-        columns = [Column(texts, reading.number) for texts in examples.columns]
+    def _objective(self, learner: Reading, examples: Examples) -> Objective:
+        columns = [Column(texts, learner.number) for texts in examples.columns]
         return LabelledObjective(columns, examples.labels,
                                  lambda vectors, y: cosent_loss(*vectors, y, scale=self.scale),
                                  ordered=True)

@@ -112,9 +112,6 @@ def labelled_pairs(data: Any, *, loss: str) -> Examples:
     return examples
 
 
-# ------------------------------------------------------------------------------ columns
-
-
 def _columns(data: Any, loss: str, names: Sequence[str]) -> dict[str, Any]:
     """The columns of a tuple by name. Raises TypeError, ValueError for another number of them."""
     if isinstance(data, (SentencePairs, LabelledPairs, Triplets)):

@@ -60,8 +60,8 @@ class SBert(Trainer):
             return labelled_pairs(data, loss=loss)
         return graded_pairs(data, loss=loss, unit=True)
 
-    def _objective(self, reading: Reading, examples: Examples) -> Objective:
-        columns = [Column(texts, reading.number) for texts in examples.columns]
+    def _objective(self, learner: Reading, examples: Examples) -> Objective:
+        columns = [Column(texts, learner.number) for texts in examples.columns]
         if self.objective == "triplet":
             return LabelledObjective(columns, None,
                                      lambda vectors, _: triplet_loss(*vectors, margin=self.margin))
@@ -69,7 +69,7 @@ class SBert(Trainer):
             return LabelledObjective(columns, examples.labels,
                                      lambda vectors, y: cosine_regression(*vectors, y))
         self.classes_ = examples.classes
-        head = Classifier(reading.dim, features=self.features, classes=len(examples.classes),
+        head = Classifier(learner.dim, features=self.features, classes=len(examples.classes),
                           seed=derived_seed(HEAD, self.seed))
         return LabelledObjective(columns, examples.labels,
                                  lambda vectors, y: head.loss(*vectors, y), head=head)

@@ -81,7 +81,7 @@ class Trainer(GradientEstimator):
         """The examples in ``data``, looked at. Raises TypeError, ValueError."""
         raise NotImplementedError
 
-    def _objective(self, reading: Reading, examples: Examples) -> Objective:
+    def _objective(self, learner: Reading, examples: Examples) -> Objective:
         """What is asked of their vectors."""
         raise NotImplementedError
 
@@ -194,15 +194,15 @@ class Trainer(GradientEstimator):
 
     def _training(self, examples: Examples, order: Order, watch: Watch, ranks: Ranks,
                   kind: type[Training] = Training) -> Training:
-        reading = Reading(self.encoder, pooling=self.pooling, dropout=self.dropout,
+        learner = Reading(self.encoder, pooling=self.pooling, dropout=self.dropout,
                           max_length=self.max_length, precision=self.precision)
-        objective = self._objective(reading, examples)
+        objective = self._objective(learner, examples)
         steps = self.steps or max(1, math.ceil(round(self.epochs * order.per_epoch, 6)))
         lines = LINES if watch.dev is None else NOTES
         plan = Plan(steps, self.learning_rate, self.warmup, self.weight_decay, self.clip,
                     self.chunk, self.evaluate_every or max(1, steps // lines), self.patience,
                     self.seed)
-        return kind(reading.to(ranks.device), objective.to(ranks.device), order, plan, watch=watch,
+        return kind(learner.to(ranks.device), objective.to(ranks.device), order, plan, watch=watch,
                     ranks=ranks, encoder=lambda training: self._encoder_of(training, copy=False))
 
     def _encoder_of(self, training: Training, *, copy: bool = True) -> ContextualEncoder:
@@ -211,7 +211,7 @@ class Trainer(GradientEstimator):
         settings = {"name": self.name, "card": None}
         if self._pooling_after:
             settings["pooling"] = self._pooling_after
-        return training.reading.encoder(copy=copy).set_params(**settings)
+        return training.learner.encoder(copy=copy).set_params(**settings)
 
     def _hand_over(self, training: Training) -> None:
         with torch.no_grad():
@@ -382,10 +382,10 @@ class Trainer(GradientEstimator):
         self.history_ = History.of(lines, best=record["line"], kept=extra["kept"])
         self.n_steps_, trained = record["step"], self.encoder
         if not self._finished:
-            reading = Reading(self.encoder)
+            learner = Reading(self.encoder)
             prefix = "kept.reading." if extra["kept"] == "dev" else "model.reading."
-            reading.load_state_dict(weights_of(arrays, prefix))
-            trained = reading.encoder()
+            learner.load_state_dict(weights_of(arrays, prefix))
+            trained = learner.encoder()
         self.encoder_ = ContextualEncoder(**trained.get_params() | extra["trained"]).check()
 
 

@@ -95,17 +95,15 @@ class Training(gradient_run.GradientRun):
 
     unit = " examples"
 
-    def __init__(self, reading: Reading, objective: Objective, order: Order, plan: Plan, *,
+    def __init__(self, learner: Reading, objective: Objective, order: Order, plan: Plan, *,
                  watch: Watch, ranks: Ranks, encoder: Callable[[Training], Any]) -> None:
-        super().__init__(nn.ModuleDict({"reading": reading, "objective": objective}), Record(),
+        super().__init__(nn.ModuleDict({"reading": learner, "objective": objective}), Record(),
                          steps=plan.steps, every=plan.evaluate_every,
                          items=min(order.batch_size, order.n), learning_rate=plan.learning_rate,
                          weight_decay=plan.weight_decay, clip=plan.clip, eps=EPS,
-                         device=reading.device)
-        self.reading, self.objective, self.order, self.plan = reading, objective, order, plan
+                         device=learner.device)
+        self.learner, self.objective, self.order, self.plan = learner, objective, order, plan
         self.watch, self.ranks, self._encoder = watch, ranks, encoder
-
-    # -------------------------------------------------------------------------- a step
 
     def step(self) -> None:
         """Read one batch and change the weights once. Raises OutOfMemoryError with a ``chunk`` that
@@ -136,7 +134,7 @@ class Training(gradient_run.GradientRun):
             seed = None
             if view is not None:
                 seed = derived_seed(DROPOUT, self.plan.seed, number, part, view)
-            return lambda: self.reading(numbered, rows[parts[part]], seed=seed)
+            return lambda: self.learner(numbered, rows[parts[part]], seed=seed)
 
         def loss(vectors: Tensor) -> Tensor:
             whole = self._gathered(vectors, [parts[i] for i in mine], parts)
@@ -178,8 +176,6 @@ class Training(gradient_run.GradientRun):
             super().work(anywhere, label=label, show=show and first,
                          on_note=on_note if first else lambda: None)
 
-    # -------------------------------------------------------------------------- what is noted
-
     def note(self) -> None:
         """Add a line to the history, keep the weights if they are the best, and see whether it is
         time to stop. Raises TrainingDiverged.
@@ -188,7 +184,7 @@ class Training(gradient_run.GradientRun):
         limit = FAR * (abs(record.first or 0.0) + math.log(max(2, self.order.n)))
         if step and not (mean < limit and self.finite()):              # False for NaN
             losses = [line["loss"] for line in record.lines if not math.isnan(line["loss"])]
-            plain = "" if self.reading.precision == "float32" else ", or precision='float32'"
+            plain = "" if self.learner.precision == "float32" else ", or precision='float32'"
             self.diverged(
                 f"training diverged before step {step:,}: the mean loss is {mean:.4g}, or weights "
                 f"are not finite; last sound loss: {f'{losses[-1]:.4g}' if losses else 'none'}. "
@@ -213,9 +209,6 @@ class Training(gradient_run.GradientRun):
         return self.kept if self.watch.dev is not None and self.kept else self.model.state_dict()
 
 
-# ------------------------------------------------------------------------------ caching
-
-
 def direct_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
     """Read everything, add the gradient of the loss to the weights', return the loss: a number
     without a graph.
@@ -226,7 +219,7 @@ def direct_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
 
 
 def cached_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
-    """The same as `direct_backward` in the memory of one part, for twice the reading. Each part
+    """The same as `direct_backward` in the memory of one part, at twice the work. Each part
     gives the same vectors each time; the loss is called once, and what it holds itself, such as a
     head, gets its gradient as usual.
     """

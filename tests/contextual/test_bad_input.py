@@ -156,9 +156,6 @@ def test_what_cannot_be_trained_on_is_said_before_any_work(stream, pieces, recip
         check(call, error, words)
 
 
-# ------------------------------------------------------------------------------ damaged folders
-
-
 def put(name, content):
     """Another content of a file; None: it is gone."""
     def change(folder):

@@ -79,9 +79,6 @@ def test_making_a_model_leaves_global_chance_alone():
     assert not torch.equal(first["pooler.dense.weight"], other["pooler.dense.weight"])
 
 
-# ------------------------------------------------------------------------------ guessing
-
-
 def test_the_probabilities_of_all_tokens_sum_to_one_and_fall(guesser, pieces):
     (found,) = guesser.guess("ships [MASK] sea", k=len(pieces))
     shares = [p for _, p in found]

@@ -46,9 +46,6 @@ def same(first, second, sentences):
     return np.array_equal(first.encode(sentences), second.encode(sentences))
 
 
-# ------------------------------------------------------------------------------ names
-
-
 def test_lesson_bert_is_found_where_data_lie_and_its_control_is_random(bert_folder, own_data,
                                                                        sentences):
     folder = shutil.copytree(bert_folder, own_data / "models" / "lesson-bert")
@@ -114,9 +111,6 @@ def test_minilm_itself_puts_what_means_the_same_side_by_side():
     assert encoder.longest == 256 and encoder.dim == 384
     assert np.abs(np.linalg.norm(x, axis=1) - 1).max() <= 1e-6
     assert x[0] @ x[1] > 0.4 > x[0] @ x[2]
-
-
-# ------------------------------------------------------------------------------ other models
 
 
 def test_a_roberta_is_read_by_transformers(tmp_path, pieces):
@@ -218,9 +212,6 @@ def test_F20_a_hub_that_is_not_reached_is_not_answered_by_what_was_asked_for(mon
         load_encoder("someone/bert", download=True)
 
 
-# ---------------------------------------------------------------------------- what is in the files
-
-
 @pytest.mark.parametrize("read", [load_encoder, load_guesser])
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json", "vocab.txt",
                                   "film.safetensors"])
@@ -280,9 +271,6 @@ def test_links_to_files_are_followed(folder, tmp_path, bert_folder, sentences):
     (tmp_path / "real-model.safetensors").unlink()
     with pytest.raises(DamagedFile, match="model.safetensors is missing"):
         load_encoder(folder)
-
-
-# ------------------------------------------------------------------------------ the command line
 
 
 def lessons(monkeypatch, capsys, *arguments) -> tuple[int, str, str]:

@@ -33,9 +33,6 @@ def wanting(*tables):
     return [x.clone().requires_grad_(True) for x in tables]
 
 
-# --------------------------------------------------------------------------- softmax over features
-
-
 @pytest.mark.parametrize("features", [("u", "v", "|u-v|"), ("u", "v"), ("|u-v|",), ("u*v",),
                                       ("|u-v|", "u*v"), tuple(FEATURES)])
 def test_59_with_weights_of_zero_every_class_is_as_likely(features):
@@ -66,9 +63,6 @@ def test_the_gradient_of_the_softmax_loss_is_probability_minus_one_hot():
     slope = (F.linear(pair_features(u, v), weight, bias).softmax(1) - F.one_hot(label, 3)) / 4
     assert torch.allclose(bias.grad, slope.sum(0), atol=1e-6) and bias.grad.sum().abs() < 1e-6
     assert torch.allclose(weight.grad, slope.T @ pair_features(u, v), atol=1e-6)
-
-
-# ------------------------------------------------------------------------- regression and triplets
 
 
 def test_cosine_regression_of_known_cosines():
@@ -109,9 +103,6 @@ def test_the_cosine_distance_ignores_lengths():
     assert one.item() == pytest.approx(F.relu(cosine(a, n) - cosine(a, p) + 1).mean().item())
 
 
-# ------------------------------------------------------------------------------ order
-
-
 @pytest.mark.parametrize(("cosines", "expected"), [([0.8, 0.6], 0.018150), ([0.6, 0.8], 4.018150),
                                                    ([0.7, 0.7], math.log(2))])
 def test_61_cosent_of_two_pairs(cosines, expected):
@@ -140,9 +131,6 @@ def test_62_cosent_is_the_double_loop_and_bounds_the_worst_violation(pairs, scal
                if labels[i] > labels[j]]
     assert value == pytest.approx(math.log1p(sum(map(math.exp, against))), rel=1e-6, abs=1e-6)
     assert value >= max(against, default=0) - 1e-6
-
-
-# ------------------------------------------------------------------------------ contrast
 
 
 @pytest.mark.parametrize("n", [2, 5, 8])
@@ -234,9 +222,6 @@ def test_E04_masking_goes_together_with_the_weight_of_the_own_hard_negative(weig
 def test_numbers_without_repeats_change_nothing():
     u, v = table(4, 3), table(4, 3, seed=1)
     assert in_batch_loss(u, v, groups=([0, 1, 2, 3], [0, 1, 2, 3])) == in_batch_loss(u, v)
-
-
-# ------------------------------------------------------------------------------ gradients and types
 
 
 @pytest.mark.parametrize("loss", [

@@ -204,7 +204,7 @@ def test_E22_a_run_that_diverges_says_so_and_keeps_what_was_sound(encoder, texts
     def step(self):
         plain(self)
         if self.record.step == 3:
-            next(self.reading.parameters()).data.fill_(float("nan"))
+            next(self.learner.parameters()).data.fill_(float("nan"))
 
     monkeypatch.setattr(Training, "step", step)
     with pytest.raises(TrainingDiverged,

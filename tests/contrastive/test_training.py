@@ -26,13 +26,13 @@ CPU = Ranks(0, 1, torch.device("cpu"))
 
 def made(encoder, texts, *, chunk=None, ranks=CPU, dropout=0.1, head=True, steps=4, batch_size=12,
          views=(0, 1)) -> Training:
-    reading = Reading(encoder, dropout=dropout)
-    column = Column(texts, reading.number)
+    learner = Reading(encoder, dropout=dropout)
+    column = Column(texts, learner.number)
     objective = InBatchObjective([column, column], views, temperature=0.05,
-                                 head=MlpHead(reading.dim, seed=0) if head else None)
+                                 head=MlpHead(learner.dim, seed=0) if head else None)
     plan = Plan(steps, 1e-3, chunk=chunk, evaluate_every=2)
     order = Order(len(texts), batch_size=batch_size, seed=0)
-    return Training(reading, objective, order, plan, watch=Watch(None), ranks=ranks,
+    return Training(learner, objective, order, plan, watch=Watch(None), ranks=ranks,
                     encoder=lambda _: None)
 
 
@@ -64,7 +64,7 @@ def test_a_step_is_the_gradient_of_the_formula(encoder, texts):
     training = made(encoder, texts, dropout=0.0, head=False)
     found = gradient(training)
     training.optimizer.zero_grad(set_to_none=True)
-    x = training.reading(training.objective.columns[0].numbered, training.order.batch(0))
+    x = training.learner(training.objective.columns[0].numbered, training.order.batch(0))
     in_batch_loss(x, x, temperature=0.05).backward()
     wanted = taken(training)
     assert found.norm() > 1e-2 and torch.allclose(found, wanted, atol=1e-5)
@@ -162,8 +162,6 @@ def test_E21_memory_that_is_not_there_comes_with_advice(encoder, texts, monkeypa
     training.step()
     assert torch.equal(before, torch.get_rng_state())       # chance of others is left alone
 
-
-# ------------------------------------------------------------------------------ several processes
 
 STEPS = 3
 CASES = {"two even shares": (2, 6), "a short last part": (2, 5),
