@@ -381,9 +381,7 @@ class ContextualEncoder(Estimator):
             yield from groups
 
     def _read(self, numbered: Numbered, rows: np.ndarray, wanted: Collection[int]) -> list[Group]:
-        """One batch; a model in the middle of its training is read without dropout, and goes on as
-        it was.
-        """
+        """One batch; a model in the midst of its training is read without dropout, and goes on."""
         model, trains = self.reader.model, self.reader.model.training
         try:
             if trains:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from .tokenizer import WordPiece
 __all__ = ["Film", "load_film"]
 
 FIGURES = ("norm_frequency", "mean_cosine", "mean_norm", "held_out_accuracy", "held_out_loss")
-TENSORS = ("frames", "pieces", "counts")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +73,19 @@ def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     DamagedFile
         No film in it, or one that does not fit its card.
     """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
     folder = lesson_bert_folder() if name == "lesson-bert" else existing_path(name)
-    card, tensors = folder / "card.json", _tensors(folder / "film.safetensors")
+    card, film = folder / "card.json", folder / "film.safetensors"
+    if not film.is_file():
+        raise DamagedFile(f"{folder} has no film: {film.name} is missing; models of `lessons "
+                          "pretrain` have one")
+    try:
+        tensors = load_file(film)
+        frames, numbers, counts = (tensors[key] for key in ("frames", "pieces", "counts"))
+    except (SafetensorError, KeyError) as error:
+        raise DamagedFile(f"{film} was cut or changed, or is no film: {error}") from error
     try:
         moments = read_json(card)["moments"]
         figures = {key: np.array([moment[key] for moment in moments], np.float64)
@@ -86,8 +95,7 @@ def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     except (FileNotFoundError, KeyError, IndexError, TypeError, ValueError) as error:
         raise DamagedFile(f"{card} tells nothing of the moments of the training ({error!r:.80}); "
                           "train again: lessons pretrain") from error
-    frames, numbers = tensors["frames"].astype(np.float32), tensors["pieces"]
-    if frames.shape != (len(tokens), len(numbers), 3) or len(tensors["counts"]) != len(numbers):
+    if frames.shape != (len(tokens), len(numbers), 3) or len(counts) != len(numbers):
         raise DamagedFile(f"{folder}: film.safetensors has frames of shape {frames.shape} for "
                           f"{len(tokens)} moments of card.json and {len(numbers)} tokens; the "
                           "files are not of one training")
@@ -95,19 +103,5 @@ def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     if len(numbers) and int(numbers.max()) >= len(strings):
         raise DamagedFile(f"{folder}: film.safetensors names token {int(numbers.max())}, vocab.txt "
                           f"has {len(strings):,}")
-    return Film(tokens, frames, [strings[i] for i in numbers], tensors["counts"].astype(np.int64),
-                figures)
-
-
-def _tensors(path: Path) -> dict[str, np.ndarray]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    if not path.is_file():
-        raise DamagedFile(f"{path.parent} has no film: {path.name} is missing; models of `lessons "
-                          "pretrain` have one")
-    try:
-        tensors = load_file(path)
-        return {name: tensors[name] for name in TENSORS}
-    except (SafetensorError, KeyError) as error:
-        raise DamagedFile(f"{path} was cut or changed, or is no film: {error}") from error
+    return Film(tokens, frames.astype(np.float32), [strings[i] for i in numbers],
+                counts.astype(np.int64), figures)

@@ -42,9 +42,8 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
                precision: str | None = None, pooling: str | None = None,
                normalize: bool | None = None, max_length: int | None = None,
                seed: int | None = None, **settings: Any) -> ContextualEncoder:
-    """The encoder in a folder, with the other settings of `ContextualEncoder`; None: what the
-    folder says, or its ``modules.json``. With ``seed`` its weights are random. Raises as
-    `load_encoder`.
+    """The encoder in a folder, with other settings of `ContextualEncoder`; None: what the folder
+    says. With ``seed`` its weights are random. Raises as `load_encoder`.
     """
     place, dtype = place_and_type(device, precision)
     Pooling(pooling or "last", settings.get("layer"), settings.get("special_tokens", True))

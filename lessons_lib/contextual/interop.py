@@ -60,8 +60,7 @@ class FolderSettings:
 
 
 def folder_settings(folder: Path) -> FolderSettings:
-    """The settings of a folder. Raises DamagedFile, ValueError for a module that is not understood.
-    """
+    """The settings of a folder. Raises DamagedFile, ValueError for a module we do not know."""
     path = folder / "modules.json"
     if not path.is_file():
         return FolderSettings()
@@ -97,8 +96,7 @@ def _object(path: Path) -> dict[str, Any]:
 
 
 def pooling_of(config: dict[str, Any], where: object) -> str:
-    """The name of a pooling that sentence-transformers describes. Raises ValueError for any other.
-    """
+    """The name of a pooling that sentence-transformers describes. Raises ValueError."""
     ours = config.get(OURS)
     if ours is not None:
         if isinstance(ours, str) and (ours in POOLINGS or LAST_K.fullmatch(ours)):
@@ -129,9 +127,8 @@ def _longest(folder: Path) -> int | None:
 
 
 def write_settings(folder: Path, pooling: str, *, dim: int, longest: int, normalize: bool) -> None:
-    """Write how an encoder reads texts into the folder of its model. A pooling that
-    sentence-transformers has no word for gets a name of ours, which only `folder_settings`
-    understands.
+    """Write how an encoder reads texts into the folder of its model. A pooling that has no word
+    there gets a name of ours, which only `folder_settings` understands.
     """
     modes = {mode: name in (pooling, "last" if pooling == "mean" else "")
              for mode, name in FLAGS.items()}
@@ -147,23 +144,17 @@ def write_settings(folder: Path, pooling: str, *, dim: int, longest: int, normal
                 for i, (path, kind) in enumerate(kinds)])
 
 
-def _package() -> tuple[Any, Any]:
-    """The package and its modules."""
+def to_sentence_transformers(reader: Reader, tokenizer: Subwords, pooling: Pooling, *, longest: int,
+                             normalize: bool) -> Any:
+    """An encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32;
+    see `ContextualEncoder.to_sentence_transformers`.
+    """
     try:
         import sentence_transformers
         from sentence_transformers.sentence_transformer import modules
     except ImportError as error:
         raise BackendUnavailable(f"sentence-transformers 6 is not installed ({error}): pip install "
                                  "sentence-transformers==6.2.0") from error
-    return sentence_transformers, modules
-
-
-def to_sentence_transformers(reader: Reader, tokenizer: Subwords, pooling: Pooling, *, longest: int,
-                             normalize: bool) -> Any:
-    """An encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32;
-    see `ContextualEncoder.to_sentence_transformers`.
-    """
-    package, modules = _package()
     if pooling.name not in MODES or pooling.layer == 0 or not pooling.special_tokens:
         layer = "" if pooling.layer is None else f", layer={pooling.layer}"
         raise ValueError(f"pooling={pooling.name!r}{layer}, "
@@ -176,7 +167,7 @@ def to_sentence_transformers(reader: Reader, tokenizer: Subwords, pooling: Pooli
                                     model_kwargs={"local_files_only": True, "dtype": torch.float32})
     parts = [first, modules.Pooling(reader.dim, MODES[pooling.name])]
     parts += [modules.Normalize()] if normalize else []
-    return package.SentenceTransformer(modules=parts, device="cpu")
+    return sentence_transformers.SentenceTransformer(modules=parts, device="cpu")
 
 
 def write_model(folder: Path, reader: Reader, tokenizer: Subwords, *, longest: int,

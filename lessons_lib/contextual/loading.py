@@ -151,15 +151,15 @@ def _minilm() -> Path:
 
 
 def _of_the_hub(name: str, download: bool) -> Path:
-    """A model of the hub in the cache of ``huggingface_hub``; fetched first where that was asked
-    for.
+    """A model of the hub in the cache of ``huggingface_hub``; fetched first where that was asked.
     """
-    if not HUB_NAME.fullmatch(name) or ".." in name:
-        near = nearest_name(name, NAMED)
-        raise ValueError(f"name={shown(name)} is no name of a model and no "
-                         f"folder.{f' Did you mean {near!r}?' if near else ''} Names: "
+    near = nearest_name(name, NAMED)
+    near = f" Did you mean {near!r}?" if near else ""
+    no_name = ValueError(f"name={shown(name)} is no name of a model and no folder.{near} Names: "
                          f"{', '.join(map(repr, NAMED))}, a folder, or one of the Hugging Face hub "
                          "such as 'bert-base-uncased'")
+    if not HUB_NAME.fullmatch(name) or ".." in name:
+        raise no_name
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
@@ -167,20 +167,15 @@ def _of_the_hub(name: str, download: bool) -> Path:
         return Path(snapshot_download(name, local_files_only=not download,
                                       allow_patterns=HUB_FILES))
     except HFValidationError as error:
-        raise ValueError(f"name={shown(name)} is no name of a model: {shown(str(error), 200)}. "
-                         f"Names: {', '.join(map(repr, NAMED))}, a folder, or "
-                         "one of the Hugging Face hub such as 'bert-base-uncased'") from error
+        raise no_name from error
     except LocalEntryNotFoundError as error:
         if download:
             raise DownloadFailed(f"{name} could not be fetched from the Hugging Face hub: the host "
                                  "was not reached, or has no such model. Try again, "
                                  "or copy its folder here and pass its path") from error
-        near = nearest_name(name, NAMED)
-        raise DataMissing(f"{name} is not on this "
-                          f"machine.{f' Did you mean {near!r}?' if near else ''}\nGet it from the "
-                          "Hugging Face hub: "
-                          f"load_encoder({name!r}, download=True), or copy its folder here and "
-                          "pass its path") from error
+        raise DataMissing(f"{name} is not on this machine.{near}\nGet it from the Hugging Face "
+                          f"hub: load_encoder({name!r}, download=True), or copy its folder here "
+                          "and pass its path") from error
     except (HfHubHTTPError, OSError) as error:
         raise DownloadFailed(f"{name} could not be fetched from the Hugging Face hub: "
                              f"{str(error).splitlines()[0][:200]}. Copy its folder here and "

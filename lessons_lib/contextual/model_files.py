@@ -60,9 +60,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def check_weights_are_safe(folder: Path) -> None:
-    """Raise DamagedFile or ValueError for a folder whose weights are missing, or are no
-    safetensors.
-    """
+    """Raise DamagedFile or ValueError for weights that are missing or no safetensors."""
     if (folder / WEIGHTS).is_file():
         check_kind(folder / WEIGHTS)
         return
@@ -79,9 +77,8 @@ def check_weights_are_safe(folder: Path) -> None:
 
 
 def read_bert(folder: Path, config: dict[str, Any]) -> tuple[LessonBert, bool]:
-    """A BERT with the weights of a folder (float32), and whether a pooler is among them. Names with
-    the prefix "bert.", and those of TensorFlow's LayerNorm, are understood; heads are left aside.
-    Raises DamagedFile.
+    """A BERT with the weights of a folder (float32), and whether a pooler is among them. Weights
+    may be named as TensorFlow does; heads are left aside. Raises DamagedFile.
     """
     path = folder / WEIGHTS
     weights = plain_names(read_weights(path))
@@ -109,8 +106,8 @@ def plain_names(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def check_sizes(folder: Path, config: dict[str, Any], weights: dict[str, torch.Tensor]) -> None:
-    """Raise DamagedFile where a size in ``config.json`` is not that of the weights; before any
-    memory is taken for it.
+    """Raise DamagedFile where a size in ``config.json`` is not that of the weights; takes no
+    memory.
     """
     needed = dict.fromkeys((name for name, _ in SHAPES.values()), ())
     check_names(folder / WEIGHTS, needed, {name: () for name in needed if name in weights})
@@ -155,9 +152,7 @@ def read_other(folder: Path, config: dict[str, Any]) -> tuple[Any, bool]:
 
 
 def check_kind(path: Path) -> None:
-    """Raise DamagedFile for a file that is empty, a Git LFS pointer or a web page, ValueError for
-    one that can run code.
-    """
+    """Raise DamagedFile for an empty file, a Git LFS pointer or a web page, ValueError for code."""
     with open(path, "rb") as file:
         start = file.read(64)
     if not start:
@@ -234,9 +229,7 @@ def announce(folder: Path, sums: dict[str, str]) -> None:
 
 
 def check_index(folder: Path) -> None:
-    """Raise DamagedFile for weights in several files of which one is missing, lies elsewhere, or is
-    no safetensors.
-    """
+    """Raise DamagedFile for weights in several files of which one is missing or no safetensors."""
     path = folder / f"{WEIGHTS}.index.json"
     if not path.is_file():
         return
@@ -256,8 +249,8 @@ def check_index(folder: Path) -> None:
 
 def check_names(path: Path, wanted: dict[str, tuple[int, ...]],
                 found: dict[str, tuple[int, ...]]) -> None:
-    """Raise DamagedFile where names or shapes of weights are not those wanted: how many, and at
-    most five of them.
+    """Raise DamagedFile where names or shapes of weights are not those wanted: at most five of
+    them.
     """
     other = [name for name in wanted.keys() & found.keys() if wanted[name] != found[name]]
     refuse_names(path, {"missing": wanted.keys() - found.keys(),

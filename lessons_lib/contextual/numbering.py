@@ -142,8 +142,7 @@ def _whole_numbers(name: str, i: int, row: Any) -> np.ndarray:
 
 
 class Subwords:
-    """Cuts texts into tokens by a ``tokenizers.Tokenizer``, which is set to read "[SEP]" as text.
-    """
+    """Cuts texts into tokens by a ``tokenizers.Tokenizer``, set to read "[SEP]" as text."""
 
     def __init__(self, engine: Any) -> None:
         self.engine = engine
@@ -216,9 +215,7 @@ def _frame(engine: Any) -> tuple[list[int], list[int]]:
 
 
 def load_subwords(folder: Path) -> Subwords:
-    """The tokenizer in the folder of a model. Raises DamagedFile (none, or one that cannot be
-    read).
-    """
+    """The tokenizer in the folder of a model. Raises DamagedFile."""
     there = next((names for names in FILES if all((folder / name).is_file() for name in names)),
                  None)
     if there is None:
@@ -262,9 +259,7 @@ def placed(numbered: Numbered, rows: np.ndarray, device: torch.device) -> tuple[
 
 def padded(numbered: Numbered, rows: np.ndarray, device: torch.device, *,
            pad: int = 0) -> tuple[Tensor, Tensor]:
-    """Ids (rows, length) int64 with ``pad`` where there is no token, and a mask (rows, length),
-    False there.
-    """
+    """Ids (rows, length) int64, ``pad`` where there is no token, and a mask, False there."""
     where, lengths = numbered.tokens_of(rows), numbered.lengths[rows]
     row, column = np.repeat(np.arange(len(rows)), lengths), numbered.places[where]
     length = int(column.max(initial=0)) + 1

@@ -245,8 +245,8 @@ class Rows:
         return ids, torch.zeros_like(ids), nothing
 
     def _pairs(self, begin: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Rows [CLS] first [SEP] second [SEP], cut at the beginning of a sentence that is nearest
-        to the middle.
+        """Rows [CLS] first [SEP] second [SEP], cut where a sentence begins that is nearest to the
+        middle.
         """
         device, inner = begin.device, self.length - 3
         places = torch.arange(1, inner, device=device)

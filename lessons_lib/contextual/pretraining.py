@@ -176,8 +176,8 @@ class _Run:
                              "give it its own, or begin anew in another folder")
 
     def work(self, asked: Callable[[], bool], limit: float, progress: bool) -> None:
-        """Do the steps that are left, or those before one is asked to stop or ``limit`` seconds are
-        over, but one at least.
+        """Do the steps that are left, one at least, until asked to stop or ``limit`` seconds are
+        over.
         """
         training, began = self.training, time.monotonic()
         first, before, ranks = training.record.step, training.record.seconds, training.ranks

@@ -116,8 +116,7 @@ def gather(x: Tensor, ranks: Ranks, *, rows: int | None = None) -> Tensor:
 
 @contextmanager
 def together(ranks: Ranks) -> Iterator[None]:
-    """Work that needs all processes: when one of them has gone, the others get a ConnectionError.
-    """
+    """Work that needs all processes: when one has gone, the others get a ConnectionError."""
     try:
         yield
     except RuntimeError as error:

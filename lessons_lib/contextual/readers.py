@@ -169,9 +169,9 @@ def runs_of(lengths: Sequence[int]) -> list[Run]:
 
 def packed_states(model: LessonBert, ids: Tensor, places: Tensor, lengths: Sequence[int],
                   wanted: Collection[int]) -> dict[int, Tensor]:
-    """The wanted hidden states, number -> (n, dim), of n tokens, equal lengths of texts side by
-    side: 0 for the output of the embeddings, k for that of block k. Blocks above the highest are
-    not run.
+    """The wanted hidden states, number -> (n, dim), of n tokens, texts of equal length side by
+    side: 0 is the output of the embeddings, k that of block k. Blocks above the highest are not
+    run.
     """
     table, runs = model.embeddings, runs_of(lengths)
     x = F.embedding(ids, table.word_embeddings.weight)

@@ -44,7 +44,7 @@ class Batch:
 
 @dataclass
 class Record(gradient_run.Record):
-    """What was noted on the way: seconds of work, points of the curve, and what was seen at the
+    """What was noted on the way: seconds of work, points of the curve, what was seen at the
     moments.
     """
 
@@ -139,8 +139,7 @@ class Training(gradient_run.GradientRun):
         return self.record.step % self.every == 0 or self.record.step in moments(self.steps)
 
     def note(self) -> None:
-        """Add a point to the curve, and look at word table and held-out rows if it is the moment.
-        """
+        """Add a point to the curve, and look at word table and held-out rows at the moments."""
         record, tokens = self.record, self.record.step * self.recipe.tokens_per_step
         if record.steps_in_loss:
             self.check()

@@ -111,8 +111,7 @@ class _Rows:
             self._cut()
 
     def _known(self) -> list[list[Any]]:
-        """Number and checksum of the texts of each part that is there. Raises ValueError for those
-        of another encoder.
+        """Number and checksum of the texts of each part. Raises ValueError for another encoder's.
         """
         if not self.card_file.exists():
             if self.finished:
@@ -170,8 +169,8 @@ class _Rows:
         return file.getvalue()
 
     def add(self, batch: list[str], encoder: Encoder, batch_size: int) -> None:
-        """Encode some texts, unless their vectors are there. Raises ValueError for those of other
-        texts.
+        """Encode some texts, unless their vectors are there. Raises ValueError for other texts'
+        vectors.
         """
         mark = [len(batch), _checksum(batch)]
         if self.at < len(self.known):
@@ -238,8 +237,7 @@ def _checksum(texts: list[str]) -> str:
 
 @contextmanager
 def _one_warning() -> Iterator[Any]:
-    """Let the first DataWarning of all parts through at the end, with the number of the text its
-    part began with.
+    """Let only the first DataWarning of all parts through, with the text that its part began with.
     """
     began, heard = [0], []
 

@@ -155,9 +155,7 @@ class AutoEncoding(Trainer):
 
 
 class RebuildObjective(Objective):
-    """A decoder (a `Block`) and its head, and what both are asked; ``hides`` are the shares hidden
-    from encoder and decoder.
-    """
+    """A decoder (a `Block`), its head, and the shares that are hidden from encoder and decoder."""
 
     def __init__(self, column: Column, decoder: nn.Module, head: PredictionHead, *,
                  hides: tuple[float, float], own_weight: float) -> None:
@@ -194,8 +192,8 @@ class RebuildObjective(Objective):
 
     def _read(self, learner: Reading, ids: Tensor, seen: Tensor, *,
               seed: int) -> tuple[list[Group], Tensor]:
-        """Texts, sorted by length, as the encoder sees them: groups of equal length, and the
-        vectors of all.
+        """Texts, sorted by length, as the encoder sees them: groups of equal length, and all
+        vectors.
         """
         wanted = {*learner.pooling.states(learner.reader.blocks), learner.reader.blocks}
         lengths = seen.sum(dim=1).tolist()
@@ -217,8 +215,7 @@ class RebuildObjective(Objective):
                             seen[:, None, None, :])
 
     def _guess(self, picked: list[tuple[Tensor, Tensor, Tensor]], table: Tensor, n: int) -> Tensor:
-        """Loss of each of n texts; the places that are not hidden need no product with the word
-        table.
+        """Loss of each of n texts; places that are not hidden need no product with the word table.
         """
         states, hidden, text = (torch.cat(parts) for parts in zip(*picked, strict=True))
         return rebuild_loss(self.head(states, table), hidden, text, n)
@@ -231,9 +228,7 @@ def _picked(states: Tensor, ids: Tensor, hidden: Tensor,
 
 
 class RebuildTraining(Training):
-    """A run whose loss needs what was hidden from each text, and no other text, so that every part
-    of a batch is on its own.
-    """
+    """A run whose loss needs no other text of the batch, so that every part is on its own."""
 
     def _backward(self, examples: np.ndarray, number: int) -> Tensor:
         n, objective, size = len(examples), self.objective, self.ranks.size

@@ -21,8 +21,8 @@ __all__ = ["Examples", "graded_pairs", "labelled_pairs", "sentences", "triplets"
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Columns of texts of one length, a label per example (None: there is none), and the names of
-    labels that are classes.
+    """Columns of texts, a label per example (None: there is none), and names of labels that are
+    classes.
     """
 
     columns: list[list[str]]
@@ -46,9 +46,7 @@ class Examples:
 
 
 def sentences(data: Any) -> Examples:
-    """A list of sentences, or the texts of `Documents`. Raises TypeError, ValueError (fewer than
-    2).
-    """
+    """A list of sentences, or the texts of `Documents`. Raises TypeError, ValueError."""
     if isinstance(data, (SentencePairs, LabelledPairs, Triplets)):
         column = "premise" if isinstance(data, Triplets) else "sentence1"
         raise TypeError(f"data is {type(data).__name__}; unsupervised learning needs sentences: "

@@ -43,9 +43,7 @@ class Classifier(nn.Module):
 
 
 class MlpHead(nn.Module):
-    """tanh(W x + b) from dim to dim: BERT's pooler, with a random initialisation of its own.
-    [gao2021simcse]
-    """
+    """tanh(W x + b) from dim to dim, as BERT's pooler, with random W. [gao2021simcse]"""
 
     def __init__(self, dim: int, *, seed: int = 0) -> None:
         super().__init__()

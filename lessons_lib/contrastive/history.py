@@ -131,8 +131,7 @@ class Watch:
         return cls(dev, seed=seed)
 
     def __call__(self, encoder: Encoder) -> dict[str, Any]:
-        """dev, alignment, uniformity and spectrum of an encoder; NaN where there is nothing to
-        measure with.
+        """dev, alignment, uniformity and spectrum of an encoder; NaN where nothing measures them.
         """
         if self.dev is None:
             return {"dev": math.nan, "alignment": math.nan, "uniformity": math.nan, "spectrum": []}

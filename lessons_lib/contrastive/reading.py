@@ -84,9 +84,9 @@ class Reading(nn.Module):
                                               refuse=self._encoder.truncation == "error")
 
     def forward(self, numbered: Numbered, rows: np.ndarray, *, seed: int | None = None) -> Tensor:
-        """Vectors (len(rows), dim) float32 of texts, with gradients where they are wanted. The same
-        rows and seed give the same masks of dropout; None: nothing is left out. A text without a
-        token is a zero vector.
+        """Vectors (len(rows), dim) float32 of texts, with gradients. The same rows and seed give
+        the same masks of dropout; None: nothing is left out. A text without a token is a zero
+        vector.
         """
         rows = np.asarray(rows, dtype=np.int64)
         lengths = numbered.lengths[rows]
@@ -115,8 +115,7 @@ class Reading(nn.Module):
 
     @contextmanager
     def _chance(self, seed: int | None) -> Iterator[None]:
-        """Dropout by the seed, or none at all; Torch's own generators are afterwards as they were.
-        """
+        """Dropout by the seed, or none at all; Torch's own generators are then as they were."""
         trains = self.model.training
         self.model.train(seed is not None)
         try:

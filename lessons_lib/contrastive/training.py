@@ -43,7 +43,7 @@ class Objective(nn.Module):
     views: list[int | None]
 
     def forward(self, vectors: Sequence[Tensor], examples: np.ndarray) -> Tensor:
-        """The loss of the vectors of a batch, (n, dim) for each column, whose examples have these
+        """The loss of the vectors of a batch, (n, dim) for each column, of examples by their
         numbers.
         """
         raise NotImplementedError
@@ -106,9 +106,7 @@ class Training(gradient_run.GradientRun):
         self.watch, self.ranks, self._encoder = watch, ranks, encoder
 
     def step(self) -> None:
-        """Read one batch and change the weights once. Raises OutOfMemoryError with a ``chunk`` that
-        fits.
-        """
+        """Read one batch and change the weights once. Raises OutOfMemoryError with advice."""
         number, examples = self.record.step, self.order.batch(self.record.step)
         try:
             loss = self._backward(examples, number)
@@ -210,8 +208,7 @@ class Training(gradient_run.GradientRun):
 
 
 def direct_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
-    """Read everything, add the gradient of the loss to the weights', return the loss: a number
-    without a graph.
+    """Read everything, add the gradient of the loss to the weights', return the loss as a number.
     """
     value = loss(torch.cat([part() for part in parts]))
     value.backward()

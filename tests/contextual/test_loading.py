@@ -24,8 +24,7 @@ from lessons_lib.datasets import resolve
 
 @pytest.fixture
 def folder(bert_folder, tmp_path):
-    """A model without the course's card, as others write it; no checksum says that it was changed.
-    """
+    """A model without the course's card, as others write it: no checksum tells of a change."""
     return shutil.copytree(bert_folder, tmp_path / "model",
                            ignore=shutil.ignore_patterns("card.json"))
 
@@ -280,15 +279,12 @@ def lessons(monkeypatch, capsys, *arguments) -> tuple[int, str, str]:
     return code, out.out, out.err
 
 
-def test_a_folder_can_be_evaluated(monkeypatch, capsys, bert_folder):
+def test_a_folder_can_be_evaluated_and_texts_become_a_file(monkeypatch, capsys, bert_folder,
+                                                           tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # so small a vocabulary makes long texts
         code, out, err = lessons(monkeypatch, capsys, "evaluate", bert_folder)
-    assert code == 0, err
-    assert "course-sts" in out and "protocol all" in out
-
-
-def test_texts_become_a_file_of_vectors(monkeypatch, capsys, bert_folder, tmp_path):
+    assert code == 0 and "course-sts" in out and "protocol all" in out, err
     (tmp_path / "texts.txt").write_text("the sea\nships sail\n")
     command = ["encode", bert_folder, tmp_path / "texts.txt", "--out", tmp_path / "vectors.npy"]
     code, out, err = lessons(monkeypatch, capsys, *command)

@@ -182,14 +182,10 @@ def test_two_processes_end_where_one_does(stream, tmp_path, recipe):
     assert np.abs(np.array(ours) - np.array(theirs)).max() <= 2e-4
 
 
-def test_global_chance_is_left_alone(stream, tmp_path, recipe):
+def test_bfloat16_trains_too_and_global_chance_is_left_alone(stream, tmp_path, recipe):
     before = torch.get_rng_state()
-    run(stream, tmp_path, replace(recipe, dropout=0.3))
+    found = run(stream, tmp_path, replace(recipe, precision="bfloat16", dropout=0.1))
     assert torch.equal(before, torch.get_rng_state())
-
-
-def test_bfloat16_trains_too(stream, tmp_path, recipe):
-    found = run(stream, tmp_path, replace(recipe, precision="bfloat16"))
     assert found.card["loss"][-1][1] < found.card["loss"][0][1]
     assert found.model.bert.pooler["dense"].weight.dtype == torch.float32
 
@@ -205,13 +201,6 @@ def test_a_run_is_not_written_over_nor_made_up(stream, tmp_path, recipe):
     other = replace(stream, ids=np.roll(stream.ids, 1))
     with pytest.raises(ValueError, match="another text"):
         run(other, tmp_path, recipe, resume=True)
-
-
-def test_E22_a_loss_that_is_not_finite_is_told_and_not_kept(stream, tmp_path, recipe, monkeypatch):
-    monkeypatch.setattr(Recipe, "rate", lambda self, step: float("nan"))
-    with pytest.raises(TrainingDiverged, match="Use a smaller rate"):
-        run(stream, tmp_path, recipe)
-    assert not list(tmp_path.glob("*"))
 
 
 def test_E21_memory_that_is_too_small_is_told_with_what_helps(stream, tmp_path, recipe,
@@ -237,26 +226,27 @@ def test_processes_share_rows_without_gap_or_overlap():
     assert [i for part in parts for i in range(12)[part]] == list(range(12))
 
 
-def test_a_model_that_is_no_run_is_not_written_over(stream, tmp_path, recipe, bert_folder):
+def test_F16_a_model_is_not_written_over_and_a_folder_that_cannot_be_written_is_noticed_at_once(
+        stream, tmp_path, recipe, bert_folder, monkeypatch):
+    monkeypatch.setattr(training.Training, "step", lambda self: pytest.fail("a step was done"))
     folder = shutil.copytree(bert_folder, tmp_path / "model")
     before = (folder / "model.safetensors").read_bytes()
     with pytest.raises(FileExistsError, match="holds a model already"):
         run(stream, folder, recipe)
     assert (folder / "model.safetensors").read_bytes() == before
-
-
-def test_F16_a_folder_that_cannot_be_written_is_noticed_before_the_first_step(
-        stream, tmp_path, recipe, monkeypatch):
-    monkeypatch.setattr(training.Training, "step", lambda self: pytest.fail("a step was done"))
     (tmp_path / "file").write_text("x")
     with pytest.raises(OSError, match="cannot write .*file"):
         run(stream, tmp_path / "file" / "below", recipe)
 
 
-def test_P05_a_rate_that_makes_huge_finite_numbers_diverges(stream, tmp_path, recipe):
+def test_E22_P05_losses_that_are_huge_or_not_finite_are_told_and_not_kept(stream, tmp_path, recipe,
+                                                                          monkeypatch):
     with pytest.raises(TrainingDiverged,
                        match=r"the mean loss is .* \(guessing: 4\.\d+\).*learning_rate=10"):
         run(stream, tmp_path, replace(recipe, learning_rate=30.0, dim=32, tokens=4 * 32 * 60))
+    monkeypatch.setattr(Recipe, "rate", lambda self, step: float("nan"))
+    with pytest.raises(TrainingDiverged, match="Use a smaller rate"):
+        run(stream, tmp_path, recipe)
     assert not list(tmp_path.glob("*"))
 
 
