@@ -143,8 +143,8 @@ def test_the_head_stands_between_vectors_and_loss(encoder, texts):
     assert not list(without.parameters())
     head = with_head.head
     behind = [torch.tanh(F.linear(v, head.weight, head.bias)) for v in (x, y)]
-    assert with_head([x, y], np.arange(4)).item() == pytest.approx(
-        without(behind, np.arange(4)).item(), rel=1e-5)
+    wanted = without(behind, np.arange(4)).item()
+    assert with_head([x, y], np.arange(4)).item() == pytest.approx(wanted, rel=1e-5)
 
 
 def test_masked_equal_texts_are_no_negatives(encoder):
@@ -165,10 +165,9 @@ def test_E04_equal_texts_are_warned_of_with_their_share(encoder, texts):
 
 
 def test_E08_without_dropout_both_views_are_equal(encoder, texts):
-    with pytest.warns(DataWarning, match="both views are equal"):
-        SimCse(encoder, dropout=0.0, **FAST).fit(texts)
-    with pytest.warns(DataWarning, match="both views are equal"):
-        SimCse(encoder, dropout=None, **FAST).fit(texts)  # this model has none of its own
+    for dropout in (0.0, None):                   # this model has none of its own
+        with pytest.warns(DataWarning, match="both views are equal"):
+            SimCse(encoder, dropout=dropout, **FAST).fit(texts)
     for views in ("none", "same dropout"):
         SimCse(encoder, views=views, **FAST).fit(texts)
     SimCse(encoder, dropout=0.0, augment=lambda text, rng: text[::-1], **FAST).fit(texts)
@@ -190,28 +189,22 @@ def test_a_changed_text_is_the_second_view_only(encoder, texts):
 def test_the_supervised_head_on_cls_stays_as_the_pooler(encoder, texts, tmp_path):
     data = Triplets(texts[:12], texts[12:24], texts[24:36])
     trainer = SimCse(encoder, supervised=True, pooling="cls", **FAST).fit(data)
-    head = trainer._state[0]
-    cls = trainer.read_by("cls").encode(texts[:3])
-    wanted = np.tanh(cls @ head["model.objective.head.weight"].T +
-                     head["model.objective.head.bias"])
+    weight, bias = (trainer._state[0][f"model.objective.head.{name}"] for name in ("weight", "bias"))
+    wanted = np.tanh(trainer.read_by("cls").encode(texts[:3]) @ weight.T + bias)
     assert trainer.encoder_.pooling == "pooler"
     assert np.allclose(trainer.encode(texts[:3]), wanted, atol=1e-5)
     trainer.save(tmp_path / "m")
-    assert np.array_equal(
-        load_encoder(tmp_path / "m", device="cpu").encode(texts), trainer.encode(texts))
-    assert np.array_equal(SimCse.load(tmp_path / "m").encode(texts), trainer.encode(texts))
+    for again in (load_encoder(tmp_path / "m", device="cpu"), SimCse.load(tmp_path / "m")):
+        assert np.array_equal(again.encode(texts), trainer.encode(texts))
     for other in (SimCse(encoder, supervised=True, **FAST).fit(data),
                   SimCse(encoder, pooling="cls", **FAST).fit(texts)):
         assert other.encoder_.pooling in ("last", "cls")
 
 
-def test_documents_and_lists_are_the_same_data(encoder, texts):
+def test_E09_texts_that_are_too_long_are_cut_with_one_warning_also_in_documents(encoder, texts):
     first, second = (SimCse(encoder, **FAST).fit(data).encode(texts[:2])
                      for data in (texts, Documents(texts)))
     assert np.array_equal(first, second)
-
-
-def test_E09_texts_that_are_too_long_are_cut_with_one_warning(encoder, texts):
     with pytest.warns(DataWarning, match=r"of 40 texts have more than max_length=6") as caught:
         SimCse(encoder, max_length=6, augment=lambda text, rng: text, **FAST).fit(texts)
     assert len(caught) == 1
@@ -225,7 +218,10 @@ def test_minus_infinity_as_weight_drops_the_own_hard_negative_and_survives_a_fil
     assert SimCse.load(tmp_path / "m").hard_weight == -math.inf
 
 
-def test_the_classifier_is_a_linear_map_of_the_features():
+def test_heads_are_a_linear_map_of_the_features_and_tanh_of_a_square_map():
+    head = MlpHead(4, seed=2)
+    assert torch.allclose(head(U), (U @ head.weight.T + head.bias).tanh(), atol=1e-6)
+    assert head.weight.shape == (4, 4)
     head = Classifier(4, features=("u", "|u-v|"), classes=5)
     by_hand = torch.cat([U, (U - V).abs()], 1) @ head.weight.T + head.bias
     assert head.weight.shape == (5, 8) and torch.allclose(head(U, V), by_hand, atol=1e-6)
@@ -242,12 +238,6 @@ def test_59_the_classifier_begins_near_the_log_of_its_classes_and_learns():
         head.loss(U, V, label).backward()
         optimizer.step()
     assert abs(first - math.log(3)) < 0.7 and head.loss(U, V, label) < first / 2
-
-
-def test_the_mlp_head_is_tanh_of_a_square_map():
-    head = MlpHead(4, seed=2)
-    assert torch.allclose(head(U), (U @ head.weight.T + head.bias).tanh(), atol=1e-6)
-    assert head.weight.shape == (4, 4)
 
 
 @pytest.mark.parametrize("kind", [Classifier, MlpHead])
