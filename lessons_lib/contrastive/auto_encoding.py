@@ -27,8 +27,7 @@ from ..contextual.tokenizer import SPECIAL
 from ..core import check_float, check_int, shown
 from ..core.gradient_run import weights_of
 from ..core.parameters import Choice, Float
-from .batches import Column, Order, in_parts
-from .examples import Examples, sentences
+from .examples import Column, Examples, Order, in_parts, sentences
 from .history import Watch
 from .reading import Reading, derived_seed
 from .trainer import Trainer

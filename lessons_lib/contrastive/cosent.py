@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.parameters import Float, Int
-from .batches import Column
-from .examples import Examples, graded_pairs
+from .examples import Column, Examples, graded_pairs
 from .losses import cosent_loss
 from .reading import Reading
 from .sbert import LabelledObjective

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from ..core import Estimator, check_array, check_float, check_int, shown
 from ..core.parameters import Flag, Float, Given, Int
-from .batches import Column
-from .examples import Examples, graded_pairs, sentences
+from .examples import Column, Examples, graded_pairs, sentences
 from .losses import cosent_loss, in_batch_loss
 from .reading import Reading
 from .sbert import LabelledObjective

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from ..core.learned import Learned
 from ..core.parameters import Choice, Float, Given, Int
-from .batches import Column
-from .examples import Examples, graded_pairs, labelled_pairs, triplets
+from .examples import Column, Examples, graded_pairs, labelled_pairs, triplets
 from .heads import HEAD, Classifier
 from .losses import checked_features, cosine_regression, triplet_loss
 from .reading import Reading, derived_seed

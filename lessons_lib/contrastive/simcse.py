@@ -17,8 +17,7 @@ from torch import Tensor, nn
 
 from ..core import check_float, shown, warn_data
 from ..core.parameters import Choice, Flag, Float, Given
-from .batches import AugmentedColumn, Column, Order, share_of_equals
-from .examples import Examples, sentences, triplets
+from .examples import AugmentedColumn, Column, Examples, Order, sentences, share_of_equals, triplets
 from .heads import HEAD, MlpHead
 from .losses import in_batch_loss
 from .reading import Reading, derived_seed

@@ -26,8 +26,7 @@ from ..core.gradient_run import GradientEstimator, newest_state, weights_of
 from ..core.learned import Learned
 from ..core.parameters import Choice, Float, Given, Int
 from ..datasets import SentencePairs
-from .batches import Order
-from .examples import Examples
+from .examples import Examples, Order
 from .history import History, Watch
 from .reading import PRECISIONS, Reading, an_encoder
 from .training import Objective, Plan, Training

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from ..contextual.ranks import Ranks, gather, together
 from ..core import gradient_run
-from .batches import AugmentedColumn, Column, Order, in_parts
+from .examples import AugmentedColumn, Column, Order, in_parts
 from .history import History, Watch
 from .reading import Reading, derived_seed
 

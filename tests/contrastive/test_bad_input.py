@@ -13,7 +13,7 @@ import torch
 from lessons_lib.contrastive import AutoEncoding, CoSent, Matryoshka, SBert, SimCse, Truncation
 from lessons_lib.contrastive.augment import (back_translation, compose, delete_words, eda,
                                              insert_words, swap_words)
-from lessons_lib.contrastive.batches import Order
+from lessons_lib.contrastive.examples import Order
 from lessons_lib.contrastive.heads import Classifier, MlpHead
 from lessons_lib.contrastive.losses import (cosent_loss, cosine_regression, in_batch_loss,
                                             pair_features, softmax_loss, triplet_loss)

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from lessons_lib.contextual import load_encoder
 from lessons_lib.contrastive import CoSent, SBert, SimCse
-from lessons_lib.contrastive.batches import Order
+from lessons_lib.contrastive.examples import Order
 from lessons_lib.contrastive.heads import Classifier, MlpHead
 from lessons_lib.contrastive.losses import softmax_loss
 from lessons_lib.contrastive.reading import Reading

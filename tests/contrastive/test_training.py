@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from lessons_lib.contextual.ranks import Ranks
-from lessons_lib.contrastive.batches import Column, Order
+from lessons_lib.contrastive.examples import Column, Order
 from lessons_lib.contrastive.heads import MlpHead
 from lessons_lib.contrastive.history import Watch
 from lessons_lib.contrastive.losses import in_batch_loss

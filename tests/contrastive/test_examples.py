@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lessons_lib.contrastive.batches import (AugmentedColumn, Column, Order, in_parts,
+from lessons_lib.contrastive.examples import (AugmentedColumn, Column, Order, in_parts,
                                              share_of_equals)
 
 
