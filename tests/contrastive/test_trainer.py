@@ -12,7 +12,7 @@ import torch
 
 from lessons_lib.contextual import load_encoder
 from lessons_lib.contextual.numbering import load_subwords
-from lessons_lib.contrastive import CoSent, SBert, SimCse
+from lessons_lib.contrastive import AutoEncoding, CoSent, Matryoshka, SBert, SimCse
 from lessons_lib.contrastive.training import Training
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, TrainingDiverged
 
@@ -57,7 +57,9 @@ def trainers(encoder, texts, pairs):
     made = {"simcse": (SimCse, {}, texts), "augmented": (SimCse, {"augment": drop_last_word}, texts),
             "supervised": (SimCse, {"supervised": True, "pooling": "cls"}, triplets),
             "softmax": (SBert, {}, labelled), "cosine": (SBert, {"objective": "cosine"}, pairs),
-            "triplet": (SBert, {"objective": "triplet"}, triplets), "cosent": (CoSent, {}, pairs)}
+            "triplet": (SBert, {"objective": "triplet"}, triplets), "cosent": (CoSent, {}, pairs),
+            "rebuilding": (AutoEncoding, {"head": "fresh"}, texts),
+            "nested": (Matryoshka, {"sizes": [16, 4]}, texts)}
     return {name: (method(encoder, steps=5, **options, **FAST), data)
             for name, (method, options, data) in made.items()}
 
@@ -66,7 +68,8 @@ def drop_last_word(text, rng):
     return text.rpartition(" ")[0] if rng.random() < 0.8 else text
 
 
-KINDS = ["simcse", "augmented", "supervised", "softmax", "cosine", "triplet", "cosent"]
+KINDS = ["simcse", "augmented", "supervised", "softmax", "cosine", "triplet", "cosent", "rebuilding",
+         "nested"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
