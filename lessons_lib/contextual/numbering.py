@@ -129,15 +129,12 @@ def _listed(name: str, rows: Any) -> Iterable[Any]:
 
 
 def _whole_numbers(name: str, i: int, row: Any) -> np.ndarray:
-    if isinstance(row, (str, bytes)):
-        raise TypeError(f"{name}[{i}]={shown(row)} is {type(row).__name__}; expected whole "
-                        "numbers. For texts use encode")
     array = np.asarray(row)
     if array.size == 0:
         array = np.zeros(0, np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iub":
         raise TypeError(f"{name}[{i}]={shown(row)} is no row of whole numbers; expected a list of "
-                        "int")
+                        "int. For texts use encode")
     return array.astype(np.int64)
 
 
