@@ -61,19 +61,33 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def check_weights_are_safe(folder: Path) -> None:
     """Raise DamagedFile or ValueError for weights that are missing or no safetensors."""
+    index = folder / f"{WEIGHTS}.index.json"
     if (folder / WEIGHTS).is_file():
-        check_kind(folder / WEIGHTS)
-        return
-    if (folder / f"{WEIGHTS}.index.json").is_file():
-        check_index(folder)
-        return
-    unsafe = sorted(path.name for suffix in ("bin", "pt", "pth", "ckpt", "h5", "msgpack")
-                    for path in folder.glob(f"*.{suffix}"))
-    if unsafe:
+        check_content(folder / WEIGHTS)
+    elif index.is_file():
+        _check_index(index)
+    elif unsafe := sorted(path.name for suffix in ("bin", "pt", "pth", "ckpt", "h5", "msgpack")
+                          for path in folder.glob(f"*.{suffix}")):
         raise ValueError(f"{folder / unsafe[0]} can run code and is not read; expected {WEIGHTS}. "
-                         "Convert it where you trust it: "
-                         "AutoModel.from_pretrained(folder).save_pretrained(folder)")
-    raise DamagedFile(f"{folder} holds no weights: {WEIGHTS} is missing")
+                         f"{_CONVERT}")
+    else:
+        raise DamagedFile(f"{folder} holds no weights: {WEIGHTS} is missing")
+
+
+def _check_index(path: Path) -> None:
+    """Raise DamagedFile for weights in several files of which one is missing or no safetensors."""
+    index = read_json(path)
+    names = index.get("weight_map") if isinstance(index, dict) else None
+    if not isinstance(names, dict) or not names or not all(
+            isinstance(name, str) for name in names.values()):
+        raise DamagedFile(f"{path} does not say in which file each weight is. Get it again")
+    for name in sorted(set(names.values())):
+        if Path(name).name != name or "\\" in name or not name.endswith(".safetensors"):
+            raise DamagedFile(f"{path} names {shown(name)}; expected files of the same folder that "
+                              "end in .safetensors")
+        if not path.with_name(name).is_file():
+            raise DamagedFile(f"{path} names {shown(name)}, which is missing. Get it again")
+        check_content(path.with_name(name))
 
 
 def read_bert(folder: Path, config: dict[str, Any]) -> tuple[LessonBert, bool]:
@@ -151,7 +165,7 @@ def read_other(folder: Path, config: dict[str, Any]) -> tuple[Any, bool]:
     return model, not any("pooler." in name for name in info["missing_keys"])
 
 
-def check_kind(path: Path) -> None:
+def check_content(path: Path) -> None:
     """Raise DamagedFile for an empty file, a Git LFS pointer or a web page, ValueError for code."""
     with open(path, "rb") as file:
         start = file.read(64)
@@ -169,14 +183,14 @@ def check_kind(path: Path) -> None:
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a file by name. Raises as `check_kind`, and DamagedFile for a file that was
+    """The tensors of a file by name. Raises as `check_content`, and DamagedFile for a file that was
     cut or changed, or that holds NaN or infinity.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     try:
-        check_kind(path)
+        check_content(path)
         weights = load_file(path)
     except (SafetensorError, OSError) as error:
         raise DamagedFile(f"{path} was cut or changed: {error}") from error
@@ -226,25 +240,6 @@ def announce(folder: Path, sums: dict[str, str]) -> None:
         return
     if isinstance(former, dict):
         write_json(folder / CARD, former | {"becomes": sums})
-
-
-def check_index(folder: Path) -> None:
-    """Raise DamagedFile for weights in several files of which one is missing or no safetensors."""
-    path = folder / f"{WEIGHTS}.index.json"
-    if not path.is_file():
-        return
-    index = read_json(path)
-    names = index.get("weight_map") if isinstance(index, dict) else None
-    if not isinstance(names, dict) or not names or not all(
-            isinstance(name, str) for name in names.values()):
-        raise DamagedFile(f"{path} does not say in which file each weight is. Get it again")
-    for name in sorted(set(names.values())):
-        if Path(name).name != name or "\\" in name or not name.endswith(".safetensors"):
-            raise DamagedFile(f"{path} names {shown(name)}; expected files of the same folder that "
-                              "end in .safetensors")
-        if not (folder / name).is_file():
-            raise DamagedFile(f"{path} names {shown(name)}, which is missing. Get it again")
-        check_kind(folder / name)
 
 
 def check_names(path: Path, wanted: dict[str, tuple[int, ...]],
