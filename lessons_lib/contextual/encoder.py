@@ -77,6 +77,7 @@ class ContextualEncoder(Estimator):
     card = Given(None, "what is known about the model", kind="dict")
 
     def __repr__(self) -> str:
+        # word for word as ever: by it the card of a file of vectors knows its encoder again
         return (f"ContextualEncoder({self.name}: {self.layers} blocks x {self.dim}, "
                 f"{self._pooling()}, {self.longest} pieces at most)")
 
