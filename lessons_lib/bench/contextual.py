@@ -3,7 +3,7 @@
 Both sides make the same tokens and give the mean over tokens of the last layer in float32, from the
 same random initialisation, because the numbers do not change the work. Padding is a tenth of the
 peer's tokens; what is gained beyond that comes from products by oneDNN, where a processor is not
-Intel's (`contextual.linear`).
+Intel's (`contextual.readers`).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MODELS = ((12, 768, 12, 1.3), (6, 384, 6, 1.05))        # layers, dimension, hea
 def _encoder(texts: list[str], vocab_size: int, layers: int, dim: int, heads: int) -> Any:
     """An encoder at random, its tokenizer trained on sentences of Wikipedia and the texts."""
     from ..contextual import BertSize, ContextualEncoder, LessonBert, WordPiece
-    from ..contextual.pieces import Pieces
+    from ..contextual.numbering import Subwords
     from ..contextual.readers import BertReader
     from ..counts import named
 
     tokenizer = WordPiece.train([*named.sample_sentences(), *texts], size=vocab_size)
     size = BertSize(len(tokenizer), dim=dim, layers=layers, heads=heads, feed_forward=4 * dim,
                     positions=512)
-    return ContextualEncoder(BertReader(LessonBert(size).eval()), Pieces(tokenizer.engine),
+    return ContextualEncoder(BertReader(LessonBert(size).eval()), Subwords(tokenizer.engine),
                              name=f"BERT {layers} x {dim}")
 
 

@@ -45,7 +45,7 @@ class Ours:
 
     def loss(self, *, dropout: bool) -> float:
         """The loss; gradients are then with the weights."""
-        from ..contrastive.caching import cached_backward, direct_backward
+        from ..contrastive.training import cached_backward, direct_backward
         from ..contrastive.losses import in_batch_loss
 
         n, size = len(self.rows) // 2, self.part or len(self.rows)

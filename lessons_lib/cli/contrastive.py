@@ -129,7 +129,7 @@ def _train(
 
 def _check_folder(out: Path, resume: bool) -> None:
     """Look at all that can be wrong with the folder before minutes are spent."""
-    from ..contrastive.files import holds_run
+    from ..contrastive.trainer import holds_run
 
     there = holds_run(out)
     if there and not resume:

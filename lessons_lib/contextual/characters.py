@@ -2,8 +2,8 @@
 
 Its weights are random, to be trained.
 
-LessonBERT learned its pieces from English, so nearly every Chinese character is [UNK] to it.
-Chinese BERTs have one piece for each character; so has this one, whose table is made from the texts
+LessonBERT learned its tokens from English, so nearly every Chinese character is [UNK] to it.
+Chinese BERTs have one token for each character; so has this one, whose table is made from the texts
 it will be trained on. Taught in lesson ``13_cosent``.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from ..core import check_int, checked_texts
 from .encoder import ContextualEncoder
 from .lesson_bert import BertSize, LessonBert
-from .pieces import Pieces
+from .numbering import Subwords
 from .readers import BertReader
 from .tokenizer import MOST, SPECIAL, WordPiece
 
@@ -26,11 +26,9 @@ IDEOGRAPHS = (("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"))
 
 
 def character_pieces(texts: Iterable[str], *, min_count: int = 1) -> WordPiece:
-    """A tokenizer whose pieces are the characters of texts, in lower case, the most frequent first.
-
-    Parameters: texts; min_count, rarer characters are [UNK]. Letters and digits, of which words are
-    made, have a second piece ("##a") for their places within a word. Raises TypeError, ValueError
-    (no character left).
+    """A tokenizer whose tokens are the characters of texts, in lower case, the most frequent first.
+    Letters and digits, of which words are made, have a second token ("##a") for their places within
+    a word.
     """
     plain = WordPiece([*SPECIAL, "a"]).engine.normalizer
     counts: Counter[str] = Counter()
@@ -73,4 +71,5 @@ def character_encoder(texts: Iterable[str], *, dim: int = 128, layers: int = 2, 
     tokenizer = character_pieces(texts, min_count=min_count)
     model = LessonBert(BertSize(len(tokenizer), dim, layers, heads, feed_forward, positions),
                        seed=seed).eval()
-    return ContextualEncoder(BertReader(model), Pieces(tokenizer.engine), name="characters").check()
+    return ContextualEncoder(BertReader(model), Subwords(tokenizer.engine),
+                             name="characters").check()

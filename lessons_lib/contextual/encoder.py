@@ -19,7 +19,7 @@ import torch
 
 from ..core import Estimator, check_int, shown, track, warn_data
 from ..core.parameters import Choice, Flag, Given, Int
-from .batching import Numbered, batches, numbered_rows
+from .numbering import Numbered, batches, numbered_rows
 from .pooling import Pooling
 from .readers import Group
 
@@ -33,9 +33,16 @@ TRUNCATIONS = ("warn", "error")
 
 @dataclass(frozen=True, eq=False)
 class TokenStates:
-    """The tokens of one text, in order: ``pieces`` (n) str; ``ids`` (n,) int64; ``special`` (n,)
-    bool, True for [CLS] and [SEP]; ``vectors`` (layers, n, dim) float32, the hidden states that
-    were asked for.
+    """The tokens of one text, in order.
+
+    Parameters
+    ----------
+    pieces : list of str
+    ids : (n,) int64
+    special : (n,) bool
+        True for [CLS] and [SEP].
+    vectors : (layers, n, dim) float32
+        The hidden states that were asked for.
     """
 
     pieces: list[str]
@@ -54,7 +61,7 @@ class ContextualEncoder(Estimator):
     """
 
     reader = Given(doc="the model", kind="Reader", positional=1)
-    tokenizer = Given(doc="cuts texts into the model's tokens", kind="Pieces", positional=2)
+    tokenizer = Given(doc="cuts texts into the model's tokens", kind="Subwords", positional=2)
     name = Given(kind="str")
     pooling = Given("last", "see `Pooling`", kind="str")
     layer = Given(None, "see `Pooling`", kind="int >= 0")
@@ -70,6 +77,7 @@ class ContextualEncoder(Estimator):
     card = Given(None, "what is known about the model", kind="dict")
 
     def __repr__(self) -> str:
+        # word for word as ever: by it the card of a file of vectors knows its encoder again
         return (f"ContextualEncoder({self.name}: {self.layers} blocks x {self.dim}, "
                 f"{self._pooling()}, {self.longest} pieces at most)")
 
@@ -87,17 +95,17 @@ class ContextualEncoder(Estimator):
 
     @property
     def longest(self) -> int:
-        """Pieces of the longest text that is read whole, special ones included."""
+        """Tokens of the longest text that is read whole, special ones included."""
         return self.reader.positions if self.max_length is None else self.max_length
 
     @property
     def pieces(self) -> list[str]:
-        """The pieces by id; "" where the tokenizer has none."""
+        """The tokens by id; "" where the tokenizer has none."""
         return self.tokenizer.strings(self.reader.vocabulary)
 
     @property
     def word_table(self) -> np.ndarray:
-        """The raw vectors of all pieces, before place and segment are added and LayerNorm evens
+        """The raw vectors of all tokens, before place and segment are added and LayerNorm evens
         them out: (vocabulary, dim) float32, a copy.
         """
         return self.reader.word_table.detach().float().cpu().numpy().copy()
@@ -131,7 +139,7 @@ class ContextualEncoder(Estimator):
             raise ValueError(f"pooling='pooler' is not possible: {self.name} has no pooler among "
                              "its weights; choose 'cls' or 'last'")
         if pooling.name in ("cls", "pooler") and not self.tokenizer.before:
-            raise ValueError(f"pooling={pooling.name!r} reads the piece before a text, and the "
+            raise ValueError(f"pooling={pooling.name!r} reads the token before a text, and the "
                              f"tokenizer of {self.name} puts none "
                              "there; choose 'last'")
         return pooling
@@ -267,7 +275,7 @@ class ContextualEncoder(Estimator):
         wrong = np.flatnonzero(numbered.places[begins])
         if len(wrong) and any(pooling.name in ("cls", "pooler") for pooling in poolings):
             row = np.flatnonzero(numbered.lengths > 0)[wrong[0]]
-            raise ValueError(f"mask[{row}][0] is 0 although the row has pieces to read "
+            raise ValueError(f"mask[{row}][0] is 0 although the row has tokens to read "
                              f"({len(wrong)} of {len(numbered)} rows); pooling='cls' and "
                              "'pooler' need position 0. Pad on the right")
         result = [np.zeros((len(numbered), self.dim), np.float32) for _ in poolings]
@@ -296,7 +304,7 @@ class ContextualEncoder(Estimator):
             counts = np.add.reduceat(inner.astype(np.int64), numbered.offsets[:-1]) * (counts > 0)
         empty = np.flatnonzero(counts == 0)
         if len(empty):
-            warn_data(f"{len(empty)} of {len(numbered)} texts have no piece to pool (first: "
+            warn_data(f"{len(empty)} of {len(numbered)} texts have no token to pool (first: "
                       f"texts[{empty[0]}]); their vectors are zeros", stacklevel=4)
 
     # ------------------------------------------------------------------------------ tokens
@@ -374,9 +382,7 @@ class ContextualEncoder(Estimator):
             yield from groups
 
     def _read(self, numbered: Numbered, rows: np.ndarray, wanted: Collection[int]) -> list[Group]:
-        """One batch; a model in the middle of its training is read without dropout, and goes on as
-        it was.
-        """
+        """One batch; a model in the midst of its training is read without dropout, and goes on."""
         model, trains = self.reader.model, self.reader.model.training
         try:
             if trains:
@@ -385,7 +391,7 @@ class ContextualEncoder(Estimator):
         except torch.OutOfMemoryError as error:
             peak = torch.cuda.max_memory_allocated(self.reader.device) / 1e9
             raise torch.OutOfMemoryError(
-                f"{len(rows)} texts of up to {int(numbered.lengths[rows].max())} pieces at a time "
+                f"{len(rows)} texts of up to {int(numbered.lengths[rows].max())} tokens at a time "
                 f"do not fit (peak {peak:.1f} GB): {str(error).split('. ')[0]}. Read fewer: "
                 f"batch_size={max(1, len(rows) // 2)}") from error
         finally:

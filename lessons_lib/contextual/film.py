@@ -1,7 +1,7 @@
 """The film of a pre-training: how the word table looked at moments ever further apart, and what was
 measured then.
 
-`lessons pretrain` keeps it beside the weights: 2,000 pieces of the table along its two strongest
+`lessons pretrain` keeps it beside the weights: 2,000 tokens of the table along its two strongest
 directions, and the figures of `contextual.statistics`. Shown in lesson ``09_anisotropy``.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -20,20 +19,27 @@ from .tokenizer import WordPiece
 __all__ = ["Film", "load_film"]
 
 FIGURES = ("norm_frequency", "mean_cosine", "mean_norm", "held_out_accuracy", "held_out_loss")
-TENSORS = ("frames", "pieces", "counts")
 
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """k moments of a training and n pieces of its vocabulary.
+    """The word table at k moments of a training, and what was measured then.
 
-    ``tokens`` (k,) int64, places read by then; ``frames`` (k, n, 3) float32: coordinates of each
-    piece along the first two right singular vectors of the table at that moment, uncentred, and the
-    length of its vector; ``pieces``, their strings, the most frequent first, and ``counts`` (n,),
-    how often each occurs; ``figures``: name -> (k,) float64, of the whole table: ``norm_frequency``
-    (correlation of length and log count), ``mean_cosine``, ``top_share`` (of the first squared
-    singular value in their sum) and ``mean_norm``; and of the model on held-out text:
-    ``held_out_accuracy`` and ``held_out_loss``.
+    Parameters
+    ----------
+    tokens : (k,) int64
+        Tokens read by then.
+    frames : (k, n, 3) float32
+        Coordinates of n tokens of the vocabulary along the first two right singular vectors of the
+        table at that moment, uncentred, and the norm of the vector.
+    pieces : list of str
+        These n tokens, the most frequent first.
+    counts : (n,) int64
+        How often each occurs.
+    figures : dict of str to (k,) float64
+        Of the whole table: ``norm_frequency`` (correlation of norm and log count), ``mean_cosine``,
+        ``top_share`` (of the first squared singular value in their sum) and ``mean_norm``; of the
+        model on held-out text: ``held_out_accuracy`` and ``held_out_loss``.
     """
 
     tokens: np.ndarray
@@ -67,8 +73,19 @@ def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     DamagedFile
         No film in it, or one that does not fit its card.
     """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
     folder = lesson_bert_folder() if name == "lesson-bert" else existing_path(name)
-    card, tensors = folder / "card.json", _tensors(folder / "film.safetensors")
+    card, film = folder / "card.json", folder / "film.safetensors"
+    if not film.is_file():
+        raise DamagedFile(f"{folder} has no film: {film.name} is missing; models of `lessons "
+                          "pretrain` have one")
+    try:
+        tensors = load_file(film)
+        frames, numbers, counts = (tensors[key] for key in ("frames", "pieces", "counts"))
+    except (SafetensorError, KeyError) as error:
+        raise DamagedFile(f"{film} was cut or changed, or is no film: {error}") from error
     try:
         moments = read_json(card)["moments"]
         figures = {key: np.array([moment[key] for moment in moments], np.float64)
@@ -78,28 +95,13 @@ def load_film(name: str | os.PathLike = "lesson-bert") -> Film:
     except (FileNotFoundError, KeyError, IndexError, TypeError, ValueError) as error:
         raise DamagedFile(f"{card} tells nothing of the moments of the training ({error!r:.80}); "
                           "train again: lessons pretrain") from error
-    frames, numbers = tensors["frames"].astype(np.float32), tensors["pieces"]
-    if frames.shape != (len(tokens), len(numbers), 3) or len(tensors["counts"]) != len(numbers):
+    if frames.shape != (len(tokens), len(numbers), 3) or len(counts) != len(numbers):
         raise DamagedFile(f"{folder}: film.safetensors has frames of shape {frames.shape} for "
-                          f"{len(tokens)} moments of card.json and {len(numbers)} pieces; the "
+                          f"{len(tokens)} moments of card.json and {len(numbers)} tokens; the "
                           "files are not of one training")
     strings = WordPiece.load(folder).pieces
     if len(numbers) and int(numbers.max()) >= len(strings):
-        raise DamagedFile(f"{folder}: film.safetensors names piece {int(numbers.max())}, vocab.txt "
+        raise DamagedFile(f"{folder}: film.safetensors names token {int(numbers.max())}, vocab.txt "
                           f"has {len(strings):,}")
-    return Film(tokens, frames, [strings[i] for i in numbers], tensors["counts"].astype(np.int64),
-                figures)
-
-
-def _tensors(path: Path) -> dict[str, np.ndarray]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    if not path.is_file():
-        raise DamagedFile(f"{path.parent} has no film: {path.name} is missing; models of `lessons "
-                          "pretrain` have one")
-    try:
-        tensors = load_file(path)
-        return {name: tensors[name] for name in TENSORS}
-    except (SafetensorError, KeyError) as error:
-        raise DamagedFile(f"{path} was cut or changed, or is no film: {error}") from error
+    return Film(tokens, frames.astype(np.float32), [strings[i] for i in numbers],
+                counts.astype(np.int64), figures)

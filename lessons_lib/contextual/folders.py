@@ -6,23 +6,26 @@ which finds the folder of a name, and by the trainers.
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..core import DamagedFile, check_choice, check_seed, read_json, torch_device
-from .bert_files import check_weights_are_safe, read_bert, read_config, read_other
+from ..core import (DamagedFile, check_choice, check_seed, read_json, sha256, torch_device,
+                    write_json)
 from .encoder import TRUNCATIONS, ContextualEncoder
+from .interop import folder_settings, write_model, write_settings
 from .lesson_bert import BertSize, LessonBert
-from .pieces import load_pieces
+from .model_files import (CARD, WEIGHTS, announce, check_sums, check_weights_are_safe, read_bert,
+                          read_config, read_other)
+from .numbering import load_subwords
 from .pooling import Pooling
 from .readers import BertReader, OtherReader, Reader, is_plain_bert
-from .sentence_modules import folder_settings
-from .weights_file import CARD, WEIGHTS, check_sums
 
-__all__ = ["PRECISIONS", "encoder_in", "place_and_type"]
+__all__ = ["PRECISIONS", "encoder_in", "place_and_type", "save_encoder"]
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -39,20 +42,16 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
                precision: str | None = None, pooling: str | None = None,
                normalize: bool | None = None, max_length: int | None = None,
                seed: int | None = None, **settings: Any) -> ContextualEncoder:
-    """The encoder in a folder.
-
-    Parameters: name, None: that of the folder; device and precision as in `load_encoder`; pooling,
-    normalize, max_length, None: what ``modules.json`` says; seed, of a random initialisation, None:
-    the weights of the folder; other settings of `ContextualEncoder`. Raises as `load_encoder`.
+    """The encoder in a folder, with other settings of `ContextualEncoder`; None: what the folder
+    says. With ``seed`` its weights are random. Raises as `load_encoder`.
     """
     place, dtype = place_and_type(device, precision)
     Pooling(pooling or "last", settings.get("layer"), settings.get("special_tokens", True))
     check_choice("truncation", settings.get("truncation", "warn"), TRUNCATIONS)
     config, own = read_config(folder), folder_settings(folder)
-    tokenizer = load_pieces(folder)
+    tokenizer = load_subwords(folder)
     if seed is not None:
-        reader: Reader = BertReader(LessonBert(BertSize.from_config(config),
-                                               seed=check_seed(seed)))
+        reader: Reader = BertReader(LessonBert(BertSize.from_config(config), seed=check_seed(seed)))
     else:
         check_weights_are_safe(folder)
         if is_plain_bert(config) and (folder / WEIGHTS).is_file():
@@ -62,7 +61,7 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
             model, has_pooler = read_other(folder, config)
             reader = OtherReader(model, has_pooler=has_pooler)
     if tokenizer.highest >= reader.vocabulary:
-        raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} pieces, the highest id "
+        raise DamagedFile(f"{folder}: its tokenizer has {len(tokenizer):,} tokens, the highest id "
                           f"{tokenizer.highest:,}; the model's vocabulary has "
                           f"{reader.vocabulary:,}. Copy the tokenizer that belongs to the model")
     own.check_width(folder, reader.dim)
@@ -78,10 +77,7 @@ def encoder_in(folder: Path, *, name: str | None = None, device: str = "auto",
 
 
 def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
-    """How often each piece stood in the training text, from the film of a LessonBert.
-
-    Raises DamagedFile for counts of another vocabulary.
-    """
+    """How often each token stood in the training text, from the film of a LessonBert."""
     from safetensors import SafetensorError, safe_open
 
     path = folder / "film.safetensors"
@@ -95,6 +91,36 @@ def _piece_counts(folder: Path, vocabulary: int) -> np.ndarray | None:
     except SafetensorError as error:
         raise DamagedFile(f"{path} was cut or changed: {error}") from error
     if counts.shape != (vocabulary,):
-        raise DamagedFile(f"{path} has counts of {counts.shape} pieces; the model's vocabulary has "
+        raise DamagedFile(f"{path} has counts of {counts.shape} tokens; the model's vocabulary has "
                           f"{vocabulary:,}")
     return counts
+
+
+def save_encoder(folder: str | os.PathLike, encoder: ContextualEncoder, *,
+                 card: dict[str, Any]) -> None:
+    """Write model, tokenizer, pooling and at last ``card.json`` with the checksums of all; an
+    encoder that is there stays readable at every moment. A chosen ``layer`` and
+    ``special_tokens=False`` are not written: `load_encoder` takes them as arguments.
+    """
+    target = Path(folder)
+    draft = target / f".draft-{os.getpid()}"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    try:
+        write_model(draft, encoder.reader, encoder.tokenizer, longest=encoder.longest)
+        write_settings(draft, encoder.pooling, dim=encoder.dim, longest=encoder.longest,
+                       normalize=encoder.normalize)
+        names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*")
+                       if path.is_file())
+        sums = {name: sha256(draft / name) for name in names}
+        plain = {name: digest for name, digest in sums.items() if "/" not in name}
+        announce(target, plain)
+        for name in names:
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(draft / name, target / name)
+        weights = target / WEIGHTS
+        write_json(target / CARD, card | {
+            "dtype": "float32", "bytes": weights.stat().st_size if weights.exists() else 0,
+            "sha256": sums.get(WEIGHTS), "files": plain})
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)

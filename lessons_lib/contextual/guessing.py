@@ -1,4 +1,4 @@
-"""What a pre-trained BERT can do before anybody makes an encoder of it: fill in hidden pieces of a
+"""What a pre-trained BERT can do before anybody makes an encoder of it: fill in hidden tokens of a
 text.
 
 The heads that pre-training leaves behind are what an encoder throws away; here they are asked.
@@ -12,8 +12,8 @@ import os
 import torch
 from torch import Tensor
 
-from ..core import check_int, check_seed, shown
-from .bert_files import read_config
+from ..core import check_int, check_kind, check_seed, shown
+from .model_files import read_config
 from .lesson_bert import BertSize, LessonBertForPretraining
 from .loading import lesson_bert_folder
 from .saved_bert import load_bert
@@ -26,8 +26,13 @@ CLS, SEP, MASK = (SPECIAL.index(name) for name in ("[CLS]", "[SEP]", HIDDEN))
 
 
 class WordGuesser:
-    """A `LessonBertForPretraining` (``model``, without dropout) and its ``tokenizer``; made by
-    `load_guesser`.
+    """A model with the heads of its pre-training; made by `load_guesser`.
+
+    Parameters
+    ----------
+    model : LessonBertForPretraining
+        Dropout is switched off.
+    tokenizer : WordPiece
     """
 
     def __init__(self, model: LessonBertForPretraining, tokenizer: WordPiece) -> None:
@@ -50,14 +55,13 @@ class WordGuesser:
         TypeError, ValueError
             No text; too long.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected a str")
         ids = [CLS]
-        for k, part in enumerate(self.tokenizer.encode(text.split(HIDDEN))):
+        parts = check_kind("text", text, str, "a str").split(HIDDEN)
+        for k, part in enumerate(self.tokenizer.encode(parts)):
             ids += [MASK] * (k > 0) + part
         longest = self.model.bert.size.positions
         if len(ids) >= longest:
-            raise ValueError(f"text has {len(ids) + 1} pieces, special ones included; the model "
+            raise ValueError(f"text has {len(ids) + 1} tokens, special ones included; the model "
                              f"reads {longest}. Shorten it")
         return torch.tensor([[*ids, SEP]])
 

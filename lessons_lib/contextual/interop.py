@@ -1,53 +1,160 @@
-"""To and from a model of sentence-transformers, number for number.
+"""Folders and models of sentence-transformers: to them and from them, number for number.
 
 A `ContextualEncoder` becomes a ``SentenceTransformer`` of three modules (model, pooling, and
-normalising where vectors have length 1), and one of these becomes a `ContextualEncoder`. What one
-of the two has no word for is refused, not approximated; only text that is spelt like a special
-piece ("[SEP]") is text here and the piece itself there. The package is optional. Taught in lesson
-``08_bert_sentence_vectors``.
+normalising where vectors have norm 1), and one of these becomes a `ContextualEncoder`; a folder
+says in ``modules.json`` how texts are read. What one of the two has no word for is refused, not
+approximated; only text that is spelt like a special token ("[SEP]") is text here and the token
+itself there. The package is optional. Taught in lesson ``08_bert_sentence_vectors``.
 """
 
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from ..core import BackendUnavailable, shown, write_json
+from ..core import BackendUnavailable, DamagedFile, read_json, shown, write_json
 from .lesson_bert import BertSize, LessonBert
-from .pieces import Pieces
-from .pooling import Pooling
+from .numbering import Subwords
+from .pooling import LAST_K, POOLINGS, Pooling
 from .readers import BertReader, OtherReader, Reader, is_plain_bert
-from .sentence_modules import pooling_of
 
-__all__ = ["from_sentence_transformers", "to_sentence_transformers", "write_model"]
+__all__ = ["FolderSettings", "folder_settings", "from_sentence_transformers", "pooling_of",
+           "to_sentence_transformers", "write_model", "write_settings"]
 
-MODES = {"last": "mean", "mean": "mean", "cls": "cls", "max": "max"}
+MODES = {"last": "mean", "mean": "mean", "cls": "cls", "max": "max"}        # ours -> theirs
+FLAGS = {"pooling_mode_mean_tokens": "last", "pooling_mode_cls_token": "cls",
+         "pooling_mode_max_tokens": "max"}
+BY_NAME = {"mean": "last", "cls": "cls", "max": "max"}
+OURS = "pooling of lessons_lib"    # key of a pooling for which sentence-transformers has no word
+KINDS = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
+TYPES = "sentence_transformers.models"
+WIDTHS = ("word_embedding_dimension", "embedding_dimension")
 
 
-def _package() -> tuple[Any, Any]:
-    """The package and its modules."""
+@dataclass(frozen=True)
+class FolderSettings:
+    """How texts are read: ``pooling``; ``normalize``; ``longest`` text in tokens and ``width`` of
+    what is pooled, None where nothing is said; ``file`` that said so.
+    """
+
+    pooling: str = "last"
+    normalize: bool = False
+    longest: int | None = None
+    width: int | None = None
+    width_key: str = ""
+    file: Path | None = None
+
+    def check_width(self, folder: Path, dim: int) -> None:
+        """Raise DamagedFile where the pooling was made for another width."""
+        if self.width is not None and self.width != dim:
+            raise DamagedFile(f"{self.file} says {self.width_key}={self.width}; "
+                              f"{folder / 'config.json'} says hidden_size={dim}")
+
+    def cut(self, positions: int) -> int | None:
+        """The length at which texts are cut; None: where the model ends."""
+        return None if self.longest is None or self.longest >= positions else self.longest
+
+
+def folder_settings(folder: Path) -> FolderSettings:
+    """The settings of a folder. Raises DamagedFile, ValueError for a module we do not know."""
+    path = folder / "modules.json"
+    if not path.is_file():
+        return FolderSettings()
+    modules = read_json(path, max_bytes=1_000_000)
+    try:
+        kinds = [(str(module["type"]).rsplit(".", 1)[-1], str(module["path"]))
+                 for module in modules]
+    except (TypeError, KeyError) as error:
+        raise DamagedFile(f"{path} is no list of modules with type and path: {error!r}") from error
+    names = [kind for kind, _ in kinds]
+    if names not in KINDS:
+        raise ValueError(f"{path} lists {', '.join(names) or 'nothing'}; only Transformer, Pooling "
+                         "and Normalize, in this order, are understood")
+    if kinds[0][1] not in ("", "."):
+        raise ValueError(f"{path} keeps the model in {shown(kinds[0][1])}; pass that folder: "
+                         f"load_encoder({str(folder / kinds[0][1])!r})")
+    pooling = folder / kinds[1][1] / "config.json"
+    if ".." in Path(kinds[1][1]).parts or Path(kinds[1][1]).is_absolute():
+        raise DamagedFile(f"{path} points out of its folder: {shown(kinds[1][1])}")
+    config = _object(pooling)
+    key = next((key for key in WIDTHS if key in config), "")
+    return FolderSettings(pooling_of(config, pooling), "Normalize" in names, _longest(folder),
+                          config.get(key), key, pooling)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise DamagedFile(f"{path} is missing")
+    content = read_json(path, max_bytes=1_000_000)
+    if not isinstance(content, dict):
+        raise DamagedFile(f"{path} holds {type(content).__name__}; expected settings by name")
+    return content
+
+
+def pooling_of(config: dict[str, Any], where: object) -> str:
+    """The name of a pooling that sentence-transformers describes. Raises ValueError."""
+    ours = config.get(OURS)
+    if ours is not None:
+        if isinstance(ours, str) and (ours in POOLINGS or LAST_K.fullmatch(ours)):
+            return ours
+        raise ValueError(f"{where} asks for {shown(ours)}; expected one of {', '.join(POOLINGS)}")
+    said = config.get("pooling_mode")
+    if isinstance(said, (list, tuple)):
+        chosen = list(said)
+    elif isinstance(said, str):
+        chosen = [said]
+    else:
+        chosen = [key for key, on in config.items()
+                  if key.startswith("pooling_mode_") and on is True]
+    names = [(BY_NAME | FLAGS).get(mode) for mode in chosen]
+    if len(names) != 1 or names[0] is None:
+        raise ValueError(f"{where} asks for {', '.join(map(str, chosen)) or 'no pooling'}; "
+                         "expected one of mean, cls and max")
+    return names[0]
+
+
+def _longest(folder: Path) -> int | None:
+    path = folder / "sentence_bert_config.json"
+    value = _object(path).get("max_seq_length") if path.is_file() else None
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise DamagedFile(f"{path} says max_seq_length={shown(value)}; expected a whole number >= "
+                          "1")
+    return value
+
+
+def write_settings(folder: Path, pooling: str, *, dim: int, longest: int, normalize: bool) -> None:
+    """Write how an encoder reads texts into the folder of its model. A pooling that has no word
+    there gets a name of ours, which only `folder_settings` understands.
+    """
+    modes = {mode: name in (pooling, "last" if pooling == "mean" else "")
+             for mode, name in FLAGS.items()}
+    ours = {} if any(modes.values()) else {OURS: pooling}
+    kinds = [("", "Transformer"), ("1_Pooling", "Pooling")]
+    kinds += [("2_Normalize", "Normalize")] if normalize else []
+    write_json(folder / "1_Pooling" / "config.json",
+               {"word_embedding_dimension": dim} | modes | ours)
+    write_json(folder / "sentence_bert_config.json",
+               {"max_seq_length": longest, "do_lower_case": False})
+    write_json(folder / "modules.json",
+               [{"idx": i, "name": str(i), "path": path, "type": f"{TYPES}.{kind}"}
+                for i, (path, kind) in enumerate(kinds)])
+
+
+def to_sentence_transformers(reader: Reader, tokenizer: Subwords, pooling: Pooling, *, longest: int,
+                             normalize: bool) -> Any:
+    """An encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32;
+    see `ContextualEncoder.to_sentence_transformers`.
+    """
     try:
         import sentence_transformers
         from sentence_transformers.sentence_transformer import modules
     except ImportError as error:
         raise BackendUnavailable(f"sentence-transformers 6 is not installed ({error}): pip install "
                                  "sentence-transformers==6.2.0") from error
-    return sentence_transformers, modules
-
-
-def to_sentence_transformers(reader: Reader, tokenizer: Pieces, pooling: Pooling, *, longest: int,
-                             normalize: bool) -> Any:
-    """An encoder as a ``SentenceTransformer`` with a copy of its weights, on the CPU in float32.
-
-    A chosen layer becomes a model with as many blocks. Parameters: those of the encoder; longest
-    text. Raises BackendUnavailable (the package), ValueError: a pooling of several layers,
-    "pooler", layer 0 and ``special_tokens=False`` have no counterpart there.
-    """
-    package, modules = _package()
     if pooling.name not in MODES or pooling.layer == 0 or not pooling.special_tokens:
         layer = "" if pooling.layer is None else f", layer={pooling.layer}"
         raise ValueError(f"pooling={pooling.name!r}{layer}, "
@@ -60,15 +167,13 @@ def to_sentence_transformers(reader: Reader, tokenizer: Pieces, pooling: Pooling
                                     model_kwargs={"local_files_only": True, "dtype": torch.float32})
     parts = [first, modules.Pooling(reader.dim, MODES[pooling.name])]
     parts += [modules.Normalize()] if normalize else []
-    return package.SentenceTransformer(modules=parts, device="cpu")
+    return sentence_transformers.SentenceTransformer(modules=parts, device="cpu")
 
 
-def write_model(folder: Path, reader: Reader, tokenizer: Pieces, *, longest: int,
+def write_model(folder: Path, reader: Reader, tokenizer: Subwords, *, longest: int,
                 layers: int | None = None) -> None:
-    """Fill a folder that transformers reads: config, weights in float32, tokenizer.
-
-    Parameters: reader; tokenizer; longest text; layers, blocks that are written, None: all. Raises
-    ValueError where some blocks of a model that is no BERT are wanted.
+    """Fill a folder that transformers reads: config, weights in float32, tokenizer. With ``layers``
+    only so many blocks of a BERT are written.
     """
     from safetensors.torch import save_file
 
@@ -100,22 +205,16 @@ def _block(name: str) -> int:
     return int(parts[2]) if parts[:2] == ["encoder", "layer"] else -1
 
 
-# ------------------------------------------------------------------------------ back
-
-
 def from_sentence_transformers(model: Any, *, name: str | None = None) -> dict[str, Any]:
-    """The arguments of a `ContextualEncoder` that gives the vectors of a ``SentenceTransformer``; a
-    BERT's weights are copied, others are shared.
-
-    Parameters: model; name of the encoder. Raises TypeError for what is no such model, ValueError
-    for modules other than a Transformer, one Pooling (mean, cls or max) and Normalize.
+    """The arguments of a `ContextualEncoder` that gives the vectors of a ``SentenceTransformer``;
+    see `ContextualEncoder.from_sentence_transformers`.
     """
     parts = list(model) if isinstance(model, torch.nn.Module) and hasattr(model, "__iter__") else []
     kinds = [type(part).__name__ for part in parts]
     if kinds[:1] != ["Transformer"]:
         raise TypeError(f"model={shown(model)} is {type(model).__name__}; expected a "
                         "SentenceTransformer that begins with a Transformer")
-    if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+    if kinds not in KINDS:
         raise ValueError(f"model has the modules {', '.join(kinds)}; only Transformer, Pooling and "
                          "Normalize, in this order, are understood")
     from tokenizers import Tokenizer
@@ -125,7 +224,7 @@ def from_sentence_transformers(model: Any, *, name: str | None = None) -> dict[s
     own = Tokenizer.from_str(first.tokenizer.backend_tokenizer.to_str())      # does not cut or pad
     mode = pooling_of({"pooling_mode": pooling.pooling_mode}, "its Pooling")
     whole = longest is None or longest >= reader.positions
-    return {"reader": reader, "tokenizer": Pieces(own), "pooling": mode,
+    return {"reader": reader, "tokenizer": Subwords(own), "pooling": mode,
             "name": name or f"sentence-transformers {reader.kind}",
             "normalize": "Normalize" in kinds, "max_length": None if whole else int(longest)}
 

@@ -30,10 +30,25 @@ NAMES = {"vocabulary": "vocab_size", "dim": "hidden_size", "layers": "num_hidden
 
 @dataclass(frozen=True)
 class BertSize:
-    """The sizes of a BERT: pieces in the vocabulary, width ``dim``, blocks, heads, width of
-    feed-forward, longest row, share of dropped units.
+    """The sizes of a BERT.
 
-    Raises TypeError or ValueError, also when ``dim`` does not divide into ``heads``.
+    Parameters
+    ----------
+    vocabulary : int >= 1
+    dim : int >= 2, default 256
+        Dimension of a vector, a multiple of ``heads``.
+    layers, heads : int >= 1, default 4
+        Blocks, and attention heads of each.
+    feed_forward : int >= 1, default 1024
+        Width of the hidden layer of a block.
+    positions : int >= 1, default 64
+        Tokens of the longest row.
+    dropout : float in [0, 0.9], default 0
+        Share of dropped units.
+
+    Raises
+    ------
+    TypeError, ValueError
     """
 
     vocabulary: int
@@ -54,7 +69,12 @@ class BertSize:
                              "multiple")
 
     def to_config(self) -> dict[str, Any]:
-        """The content of a ``config.json`` that ``transformers.BertConfig`` reads."""
+        """The content of a ``config.json`` that ``transformers.BertConfig`` reads.
+
+        Returns
+        -------
+        dict
+        """
         ours = {theirs: getattr(self, name) for name, theirs in NAMES.items()}
         return ours | {
             "architectures": ["BertForPreTraining"], "attention_probs_dropout_prob": self.dropout,
@@ -66,7 +86,18 @@ class BertSize:
     def from_config(cls, config: dict[str, Any]) -> Self:
         """The sizes in a ``config.json``.
 
-        Raises DamagedFile for one that is not of a BERT like this one.
+        Parameters
+        ----------
+        config : dict
+
+        Returns
+        -------
+        BertSize
+
+        Raises
+        ------
+        DamagedFile
+            Not of a BERT like this one.
         """
         wanted = {"model_type": "bert", "hidden_act": "gelu", "type_vocab_size": 2}
         for key, value in wanted.items():
@@ -85,7 +116,7 @@ class BertSize:
 
 
 class Embeddings(nn.Module):
-    """What a piece is, plus where it stands, plus which segment it belongs to; then LayerNorm."""
+    """What a token is, plus where it stands, plus which segment it belongs to; then LayerNorm."""
 
     def __init__(self, size: BertSize) -> None:
         super().__init__()
@@ -96,7 +127,7 @@ class Embeddings(nn.Module):
         self.dropout = nn.Dropout(size.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
-        """Vectors (rows, length, dim) of piece ids (rows, length)."""
+        """Vectors (rows, length, dim) of token ids (rows, length)."""
         places = self.position_embeddings.weight[: ids.shape[1]]
         x = self.word_embeddings(ids) + self.token_type_embeddings(segments) + places
         return self.dropout(self.LayerNorm(x))
@@ -171,8 +202,12 @@ class Block(nn.Module):
 class LessonBert(nn.Module):
     """A BERT encoder; `hidden_states` gives every layer, ``forward`` the last.
 
-    Parameters: size; seed, of the random initialisation, which no other randomness touches; a
-    model that was only initialised is the control that every trained number stands beside.
+    Parameters
+    ----------
+    size : BertSize
+    seed : int >= 0, default 0
+        Of the random initialisation, which no other randomness touches. A model that was only
+        initialised is the control that every trained number stands beside.
     """
 
     def __init__(self, size: BertSize, *, seed: int = 0) -> None:
@@ -184,14 +219,24 @@ class LessonBert(nn.Module):
             self.encoder = nn.ModuleDict(
                 {"layer": nn.ModuleList(Block(size) for _ in range(size.layers))})
             self.pooler = nn.ModuleDict({"dense": nn.Linear(size.dim, size.dim)})
-        start_weights(self, seed)
+        initialise(self, seed)
 
     def hidden_states(self, ids: Tensor, *, mask: Tensor | None = None,
                       segments: Tensor | None = None) -> list[Tensor]:
-        """The output of the embeddings and of each block: layers + 1 tensors (rows, length, dim).
+        """The output of the embeddings and of each block.
 
-        Parameters: ids (rows, length); mask of the same shape, 0 where a row is padding, None:
-        nowhere; segments, 0 or 1, None: all 0.
+        Parameters
+        ----------
+        ids : (rows, length) int64
+        mask : (rows, length), optional
+            0 where a row is padding; None: nowhere.
+        segments : (rows, length) of 0 and 1, optional
+            None: all 0.
+
+        Returns
+        -------
+        list of (rows, length, dim) tensor
+            layers + 1 of them.
         """
         seen = None if mask is None else mask[:, None, None, :].bool()
         states = [self.embeddings(ids, torch.zeros_like(ids) if segments is None else segments)]
@@ -201,16 +246,35 @@ class LessonBert(nn.Module):
 
     def forward(self, ids: Tensor, *, mask: Tensor | None = None,
                 segments: Tensor | None = None) -> Tensor:
-        """The last hidden state (rows, length, dim); parameters as `hidden_states`."""
+        """The last hidden state.
+
+        Parameters
+        ----------
+        ids, mask, segments
+            As in `hidden_states`.
+
+        Returns
+        -------
+        (rows, length, dim) tensor
+        """
         return self.hidden_states(ids, mask=mask, segments=segments)[-1]
 
     def pool(self, last: Tensor) -> Tensor:
-        """BERT's pooler (rows, dim): tanh(W h + b) of the first position, which is [CLS]."""
+        """BERT's pooler: tanh(W h + b) of the first position, which is [CLS].
+
+        Parameters
+        ----------
+        last : (rows, length, dim) tensor
+
+        Returns
+        -------
+        (rows, dim) tensor
+        """
         return torch.tanh(self.pooler["dense"](last[:, 0]))
 
 
 class PredictionHead(nn.Module):
-    """Scores of every piece of the vocabulary; its output matrix is the word table itself (tied).
+    """Scores of every token of the vocabulary; its output matrix is the word table itself (tied).
     """
 
     def __init__(self, size: BertSize) -> None:
@@ -226,10 +290,15 @@ class PredictionHead(nn.Module):
 
 
 class LessonBertForPretraining(nn.Module):
-    """A `LessonBert` (``bert``) and two heads (``cls``): masked pieces, and whether the second half
+    """A `LessonBert` (``bert``) and two heads (``cls``): masked tokens, and whether the second half
     of a row follows the first.
 
-    The names are those of ``transformers.BertForPreTraining``. Parameters: as `LessonBert`.
+    The names are those of ``transformers.BertForPreTraining``.
+
+    Parameters
+    ----------
+    size, seed
+        As in `LessonBert`.
     """
 
     def __init__(self, size: BertSize, *, seed: int = 0) -> None:
@@ -238,11 +307,19 @@ class LessonBertForPretraining(nn.Module):
         with torch.device("meta"):
             self.cls = nn.ModuleDict(
                 {"predictions": PredictionHead(size), "seq_relationship": nn.Linear(size.dim, 2)})
-        start_weights(self.cls, seed + 1)
+        initialise(self.cls, seed + 1)
 
     def scores(self, last: Tensor, positions: Tensor) -> Tensor:
-        """Scores (rows * n, vocabulary) at ``positions`` (rows, n) only: the other 85 % of a row
-        need no product with the word table.
+        """Scores at some positions only: the other 85 % of a row need no product with the table.
+
+        Parameters
+        ----------
+        last : (rows, length, dim) tensor
+        positions : (rows, n) int64
+
+        Returns
+        -------
+        (rows * n, vocabulary) tensor
         """
         picked = last.gather(1, positions[:, :, None].expand(-1, -1, last.shape[2]))
         return self.cls["predictions"](picked.flatten(0, 1),
@@ -250,15 +327,24 @@ class LessonBertForPretraining(nn.Module):
 
     def forward(self, ids: Tensor, positions: Tensor, *,
                 segments: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Scores of pieces at the masked positions (rows * n, vocabulary), and of "follows" and
-        "does not" (rows, 2).
+        """Scores of tokens at the masked positions, and of "follows" and "does not".
+
+        Parameters
+        ----------
+        ids : (rows, length) int64
+        positions : (rows, n) int64
+        segments : (rows, length) of 0 and 1, optional
+
+        Returns
+        -------
+        (rows * n, vocabulary) and (rows, 2) tensor
         """
         last = self.bert(ids, segments=segments)
         return self.scores(last, positions), self.cls["seq_relationship"](self.bert.pool(last))
 
 
 @torch.no_grad()
-def start_weights(module: nn.Module, seed: int) -> None:
+def initialise(module: nn.Module, seed: int) -> None:
     """Draw weights from a normal distribution, set biases to 0 and LayerNorm to 1, as BERT begins;
     the same on every device.
     """

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core import (BackendUnavailable, DamagedFile, DataMissing, DownloadFailed, check_choice,
-                    existing_path, external_data_folder, nearest_name, shown)
+                    check_kind, existing_path, external_data_folder, nearest_name, shown)
 from ..datasets.registry import RegisteredFile
 from ..datasets.resolve import find
 from .encoder import TRUNCATIONS, ContextualEncoder
@@ -97,17 +97,12 @@ def load_encoder(name: str | os.PathLike = "lesson-bert", *, pooling: str | None
                       seed=None if not random else 0 if seed is None else seed)
 
 
-# ------------------------------------------------------------------------------ where it lies
-
-
 def _folder(name: str | os.PathLike, download: bool) -> Path:
     """The folder of a model.
 
     Raises DataMissing, BackendUnavailable, FileNotFoundError, ValueError (no name).
     """
-    if not isinstance(name, (str, os.PathLike)):
-        raise TypeError(f"name={shown(name)} is {type(name).__name__}; expected a str or a path. "
-                        f"Names: {', '.join(NAMED)}")
+    check_kind("name", name, (str, os.PathLike), f"a str or a path. Names: {', '.join(NAMED)}")
     if name in ("lesson-bert", "lesson-bert-random"):
         return lesson_bert_folder()
     if name == "minilm":
@@ -134,15 +129,15 @@ def _is_folder(name: str | os.PathLike) -> bool:
 
 def lesson_bert_folder() -> Path:
     """Where the course's own model lies. Raises DataMissing with what gets it."""
-    found = find(RegisteredFile(f"{LESSON_BERT}/config.json"))
-    if found is None:
+    config = find(RegisteredFile(f"{LESSON_BERT}/config.json"))
+    if config is None:
         external = external_data_folder()
         raise DataMissing(f"lesson-bert is not on this machine: no {LESSON_BERT} under "
                           f"{external or 'LESSONS_DATA (not set)'}, in data/ of the "
                           "course, or in the cache.\nIt comes with the course: get its files again "
                           "(lessons data get lesson-bert), or train one: "
                           "lessons pretrain --out FOLDER, and load_encoder(FOLDER)")
-    return found.path.parent
+    return config.path.parent
 
 
 def _minilm() -> Path:
@@ -156,15 +151,15 @@ def _minilm() -> Path:
 
 
 def _of_the_hub(name: str, download: bool) -> Path:
-    """A model of the hub in the cache of ``huggingface_hub``; fetched first where that was asked
-    for.
+    """A model of the hub in the cache of ``huggingface_hub``; fetched first where that was asked.
     """
-    if not HUB_NAME.fullmatch(name) or ".." in name:
-        near = nearest_name(name, NAMED)
-        raise ValueError(f"name={shown(name)} is no name of a model and no "
-                         f"folder.{f' Did you mean {near!r}?' if near else ''} Names: "
+    near = nearest_name(name, NAMED)
+    near = f" Did you mean {near!r}?" if near else ""
+    no_name = ValueError(f"name={shown(name)} is no name of a model and no folder.{near} Names: "
                          f"{', '.join(map(repr, NAMED))}, a folder, or one of the Hugging Face hub "
                          "such as 'bert-base-uncased'")
+    if not HUB_NAME.fullmatch(name) or ".." in name:
+        raise no_name
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
@@ -172,20 +167,15 @@ def _of_the_hub(name: str, download: bool) -> Path:
         return Path(snapshot_download(name, local_files_only=not download,
                                       allow_patterns=HUB_FILES))
     except HFValidationError as error:
-        raise ValueError(f"name={shown(name)} is no name of a model: {shown(str(error), 200)}. "
-                         f"Names: {', '.join(map(repr, NAMED))}, a folder, or "
-                         "one of the Hugging Face hub such as 'bert-base-uncased'") from error
+        raise no_name from error
     except LocalEntryNotFoundError as error:
         if download:
             raise DownloadFailed(f"{name} could not be fetched from the Hugging Face hub: the host "
                                  "was not reached, or has no such model. Try again, "
                                  "or copy its folder here and pass its path") from error
-        near = nearest_name(name, NAMED)
-        raise DataMissing(f"{name} is not on this "
-                          f"machine.{f' Did you mean {near!r}?' if near else ''}\nGet it from the "
-                          "Hugging Face hub: "
-                          f"load_encoder({name!r}, download=True), or copy its folder here and "
-                          "pass its path") from error
+        raise DataMissing(f"{name} is not on this machine.{near}\nGet it from the Hugging Face "
+                          f"hub: load_encoder({name!r}, download=True), or copy its folder here "
+                          "and pass its path") from error
     except (HfHubHTTPError, OSError) as error:
         raise DownloadFailed(f"{name} could not be fetched from the Hugging Face hub: "
                              f"{str(error).splitlines()[0][:200]}. Copy its folder here and "

@@ -1,7 +1,7 @@
-"""What is hidden from the model: 15 % of a row's pieces, drawn anew each time the row is read
+"""What is hidden from the model: 15 % of a row's tokens, drawn anew each time the row is read
 (Devlin et al. 2019; Liu et al. 2019).
 
-Of the chosen places 80 % become [MASK], 10 % a random piece, 10 % stay as they are. A draw is a
+Of the chosen places 80 % become [MASK], 10 % a random token, 10 % stay as they are. A draw is a
 hash of seed, row and place, not the next number of a stream: row 1,000,000 is masked the same way
 whenever, wherever and beside whatever other rows it is read. Taught in lesson
 ``08_bert_sentence_vectors``.
@@ -52,11 +52,9 @@ def uniforms(seed: int, purpose: int, rows: Tensor, n: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Masked:
-    """Rows to read and what was hidden in them.
-
-    ``ids`` (rows, length) as the model sees them; ``positions`` and ``labels`` (rows, n): where the
-    chosen places are and what stood there; ``weights`` (rows, n): 1, or 0 where a row had fewer
-    than n pieces to hide.
+    """Rows to read: ``ids`` (rows, length) as the model sees them; ``positions`` and ``labels``
+    (rows, n), the chosen places and what stood there; ``weights`` (rows, n), 0 where a row had
+    fewer than n tokens to hide, else 1.
     """
 
     ids: Tensor
@@ -67,11 +65,9 @@ class Masked:
 
 def mask_rows(ids: Tensor, rows: Tensor, *, n: int, seed: int, vocabulary: int,
               goes_on: Tensor | None = None) -> Masked:
-    """Choose ``n`` places in each row and hide them.
-
-    Parameters: ids (rows, length) int64, special pieces are never chosen; rows (rows,) int64, the
-    number of each row in the run, which decides its draws; vocabulary, its size; goes_on
-    (vocabulary,) bool: given, pieces of one word are chosen together or not at all.
+    """Choose ``n`` places in each row of ids and hide them; ``rows`` (rows,) int64, the number of
+    each in the run, decides its draws. Special tokens are never chosen; with ``goes_on``
+    (vocabulary,) bool the tokens of a word are chosen together or not at all.
     """
     draws = _hashes(seed, 0, rows, ids.shape[1])
     special = ids < len(SPECIAL)
@@ -96,7 +92,7 @@ def mask_rows(ids: Tensor, rows: Tensor, *, n: int, seed: int, vocabulary: int,
 
 
 def _replaced(labels: Tensor, rows: Tensor, *, seed: int, vocabulary: int) -> Tensor:
-    """What stands in place of the chosen pieces: [MASK] 80 %, any piece 10 %, itself 10 %."""
+    """What stands in place of the chosen tokens: [MASK] 80 %, any token 10 %, itself 10 %."""
     fate = uniforms(seed, 1, rows, labels.shape[1])
     draws = uniforms(seed, 2, rows, labels.shape[1])
     other = len(SPECIAL) + (draws * (vocabulary - len(SPECIAL))).long()

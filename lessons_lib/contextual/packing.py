@@ -1,4 +1,4 @@
-"""A text as one long line of piece ids, and the rows of equal length that a model reads from it.
+"""A text as one long line of token ids, and the rows of equal length that a model reads from it.
 
 Every row begins where a sentence begins, [CLS] before it and [SEP] after it, and is full: no place
 is spent on padding. Rows are shuffled anew in each epoch; row number k of a run is the same
@@ -18,8 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core import (DamagedFile, check_float, check_int, checked_texts, load_model, save_model,
-                    shown, track)
+from ..core import (DamagedFile, check_float, check_int, check_kind, checked_texts, load_model,
+                    save_model, track)
 from .masking import uniforms
 from .tokenizer import SPECIAL, WordPiece
 
@@ -31,11 +31,19 @@ TEXTS_AT_ONCE = 256
 
 @dataclass(frozen=True, eq=False)
 class TokenStream:
-    """A numbered text: ``ids`` (n,) uint16, each document ended by [SEP]; ``starts`` (n,) bool,
-    where a sentence begins; what it was made from.
+    """A text as token ids.
 
-    The pieces from ``held_out`` on are for measuring only; it is the beginning of a document.
-    ``data`` says which text this is.
+    Parameters
+    ----------
+    tokenizer : WordPiece
+    ids : (n,) uint16
+        Each document ends with [SEP].
+    starts : (n,) bool
+        Where a sentence begins.
+    held_out : int
+        The tokens from here on, where a document begins, are for measuring only.
+    data : dict, optional
+        Which text this is.
     """
 
     tokenizer: WordPiece
@@ -48,12 +56,20 @@ class TokenStream:
         return len(self.ids)
 
     def counts(self) -> np.ndarray:
-        """How often each piece occurs (vocabulary,) int64, held-out text left out."""
+        """How often each token occurs, held-out text left out.
+
+        Returns
+        -------
+        (vocabulary,) int64
+        """
         return np.bincount(self.ids[: self.held_out], minlength=len(self.tokenizer))
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write a folder: two bytes a piece and one bit for the beginnings of sentences, the
-        tokenizer with them.
+        """Write a folder, two bytes a token and one bit for the beginnings of sentences.
+
+        Parameters
+        ----------
+        path : str or path
         """
         save_model(path, "TokenStream", settings={"held_out": self.held_out, "n": len(self)},
                    arrays={"ids": self.ids, "starts": np.packbits(self.starts)},
@@ -61,7 +77,20 @@ class TokenStream:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
-        """Read what `save` wrote. Raises FileNotFoundError, DamagedFile."""
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        TokenStream
+
+        Raises
+        ------
+        FileNotFoundError, DamagedFile
+        """
         settings, arrays, extra = load_model(path, "TokenStream")
         try:
             stream = cls(WordPiece(extra["pieces"]), arrays["ids"],
@@ -72,7 +101,7 @@ class TokenStream:
                               ) from error
         sound = stream.ids.dtype == np.uint16 and len(stream.ids) == settings["n"]
         if not sound or int(stream.ids.max()) >= len(stream.tokenizer):
-            raise DamagedFile(f"{path} does not hold ids of its {len(stream.tokenizer)} pieces. "
+            raise DamagedFile(f"{path} does not hold ids of its {len(stream.tokenizer)} tokens. "
                               "Make it again")
         return stream
 
@@ -105,9 +134,7 @@ def prepare_tokens(texts: Iterable[str], tokenizer: WordPiece, *, max_tokens: in
         Also too little text for both parts.
     """
     check_float("held_out", held_out, low=0.0, high=0.5, open_low=True)
-    if not isinstance(tokenizer, WordPiece):
-        raise TypeError(f"tokenizer={shown(tokenizer)} is {type(tokenizer).__name__}; expected a "
-                        "WordPiece. Make it: WordPiece.train(texts)")
+    check_kind("tokenizer", tokenizer, WordPiece, "a WordPiece. Make it: WordPiece.train(texts)")
     if max_tokens is not None:
         check_int("max_tokens", max_tokens)
     ids, starts, ends, n = [], [], [], 0
@@ -121,7 +148,7 @@ def prepare_tokens(texts: Iterable[str], tokenizer: WordPiece, *, max_tokens: in
             break
     cut = [end for end in ends if end <= n * (1 - held_out)]
     if not cut:
-        raise ValueError(f"texts hold {n:,} pieces in {len(ends)} documents; expected at least one "
+        raise ValueError(f"texts hold {n:,} tokens in {len(ends)} documents; expected at least one "
                          "document to learn from and one to measure on")
     return TokenStream(tokenizer, np.concatenate(ids), np.concatenate(starts), cut[-1],
                        dict(data or {}))
@@ -147,7 +174,7 @@ def _numbered(texts: Iterable[str],
 
 
 def row_starts(starts: np.ndarray, length: int) -> np.ndarray:
-    """Where rows of ``length`` pieces begin (int64): at a sentence, as late as no piece is left
+    """Where rows of ``length`` tokens begin (int64): at a sentence, as late as no token is left
     out; within one that is longer than a row.
 
     A row that is cut within a sentence is followed by one that begins with this sentence: its first
@@ -156,7 +183,7 @@ def row_starts(starts: np.ndarray, length: int) -> np.ndarray:
     n = len(starts)
     begins = np.flatnonzero(starts)
     if len(begins) == 0 or n < length:
-        raise ValueError(f"the text has {n:,} pieces; a row needs {length}. Give more text, or "
+        raise ValueError(f"the text has {n:,} tokens; a row needs {length}. Give more text, or "
                          "shorter rows")
     sentences, result, at = begins.tolist(), [], int(begins[0])
     while at + length <= n:
@@ -169,11 +196,8 @@ def row_starts(starts: np.ndarray, length: int) -> np.ndarray:
 
 class Rows:
     """The rows of a part of a stream: ``rows(numbers)`` gives ids and segments of any row numbers
-    of an endless run of epochs.
-
-    Parameters: stream; length, of a row, special pieces included; seed, decides order and draws;
-    held_out, rows of the part for measuring; next_sentence, two segments a row, of which the second
-    follows the first in the text or (every other time) does not; device, where tensors lie.
+    of an endless run of epochs. With ``next_sentence`` a row has two segments, of which the second
+    follows the first in the text or (every other time) does not.
     """
 
     def __init__(self, stream: TokenStream, length: int, *, seed: int, held_out: bool = False,
@@ -207,8 +231,8 @@ class Rows:
         return result
 
     def __call__(self, numbers: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-        """Ids (rows, length), segments (rows, length) and whether the second segment is a stranger
-        (rows,), all int64; numbers (rows,) int64.
+        """Ids (rows, length), segments (rows, length) and whether the second segment does not
+        follow (rows,), all int64; numbers (rows,) int64.
         """
         device, inner = self._ids.device, self.length - 2
         begin = torch.from_numpy(self.beginnings(numbers)).to(device)
@@ -221,17 +245,17 @@ class Rows:
         return ids, torch.zeros_like(ids), nothing
 
     def _pairs(self, begin: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Rows [CLS] first [SEP] second [SEP], cut at the beginning of a sentence that is nearest
-        to the middle.
+        """Rows [CLS] first [SEP] second [SEP], cut where a sentence begins that is nearest to the
+        middle.
         """
         device, inner = begin.device, self.length - 3
         places = torch.arange(1, inner, device=device)
         far = (places - inner // 2).abs() + self.length * ~self._starts[begin[:, None] + places]
-        first = 1 + far.argmin(dim=1)             # pieces in the first segment
+        first = 1 + far.argmin(dim=1)             # tokens in the first segment
         draws = uniforms(self.seed, 3, numbers, 2)
-        stranger = draws[:, 0] < 0.5
+        unrelated = draws[:, 0] < 0.5
         elsewhere = torch.from_numpy(self.begins).to(device)[(draws[:, 1] * len(self)).long()]
-        second = torch.where(stranger, elsewhere, begin + first)
+        second = torch.where(unrelated, elsewhere, begin + first)
         place = torch.arange(self.length, device=device)[None]
         in_second = place > first[:, None] + 1
         at = torch.where(in_second, second[:, None] + place - first[:, None] - 2,
@@ -239,4 +263,4 @@ class Rows:
         ids = self._ids[at.clamp(0, len(self._ids) - 1)].long()
         ids = torch.where((place == first[:, None] + 1) | (place == self.length - 1), SEP, ids)
         ids[:, 0] = CLS
-        return ids, in_second.long(), stranger.long()
+        return ids, in_second.long(), unrelated.long()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..core import check_choice, check_int, shown
+from ..core import check_choice, check_int, check_kind
 from ..kernels import pool
 
 __all__ = ["POOLINGS", "Pooling"]
@@ -72,9 +72,7 @@ class Pooling:
                 raise ValueError(f"layer={self.layer} is not possible with pooling={self.name!r}, "
                                  "whose layers are fixed; choose "
                                  f"{' or '.join(map(repr, OF_A_LAYER))}")
-        if not isinstance(self.special_tokens, bool):
-            raise TypeError(f"special_tokens={shown(self.special_tokens)} is "
-                            f"{type(self.special_tokens).__name__}; expected True or False")
+        check_kind("special_tokens", self.special_tokens, bool, "True or False")
         if self.name in ("cls", "pooler") and not self.special_tokens:
             raise ValueError(f"pooling={self.name!r} reads [CLS], which special_tokens=False "
                              "leaves out; choose another pooling")
@@ -118,7 +116,7 @@ class Pooling:
 
         Parameters: states, number -> (texts, length, dim), of which those that `states` names are
         read, all of them; mask (texts, length), True for a token that counts; pooler, what the
-        model makes of (texts, dim) at position 0; normalize, scale to length 1.
+        model makes of (texts, dim) at position 0; normalize, scale to norm 1.
         """
         read = [states[number].float() for number in sorted(states)]
         if self.name in ("cls", "pooler"):

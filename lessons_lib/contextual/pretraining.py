@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..core import (DamagedFile, asked_to_stop, atomic_open, available_cores, check_choice,
-                    check_float, fingerprint, load_model, read_json, save_model, shown,
-                    torch_device, warn_data)
+from ..core import (asked_to_stop, atomic_open, available_cores, check_choice, check_float,
+                    check_kind, fingerprint, save_model, torch_device)
+from ..core.gradient_run import newest_state
 from .lesson_bert import LessonBertForPretraining
 from .packing import TokenStream
 from .ranks import joined
@@ -97,27 +97,23 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
     torch.OutOfMemoryError
         With what to do.
     """
-    if not isinstance(stream, TokenStream):
-        raise TypeError(f"stream={shown(stream)} is {type(stream).__name__}; expected a "
-                        "TokenStream. Make it: prepare_tokens(texts, tokenizer)")
+    check_kind("stream", stream, TokenStream,
+               "a TokenStream. Make it: prepare_tokens(texts, tokenizer)")
     if isinstance(recipe, str):
         recipe = RECIPES[check_choice("recipe", recipe, RECIPES)]
-    if not isinstance(recipe, Recipe):
-        raise TypeError(f"recipe={shown(recipe)} is {type(recipe).__name__}; expected a Recipe, or "
-                        f"the name of one: {', '.join(RECIPES)}")
+    check_kind("recipe", recipe, Recipe, f"a Recipe, or the name of one: {', '.join(RECIPES)}")
     folder = Path(out)
     check_start(folder, resume=resume, device=device, checkpoint_minutes=checkpoint_minutes,
                 stop_after_minutes=stop_after_minutes)
     limit = float("inf") if stop_after_minutes is None else 60 * stop_after_minutes
-    checkpoints = _checkpoints(folder)
     with joined(device) as ranks:
         if recipe.batch % ranks.size:
             raise ValueError(f"batch={recipe.batch} rows cannot be shared evenly by {ranks.size} "
                              "processes; expected a multiple")
         text = fingerprint(np.array([stream.held_out, len(stream.tokenizer)]), stream.ids)
         run = _Run(Training(recipe, stream, ranks), folder, text, 60 * checkpoint_minutes)
-        if checkpoints:
-            run.go_on(checkpoints)
+        if resume:
+            run.go_on()
         with asked_to_stop() as asked:
             run.work(asked.is_set, limit, progress)
         card = run.close(stream.data)
@@ -129,19 +125,14 @@ def pretrain(stream: TokenStream, out: str | os.PathLike, *, recipe: Recipe | st
 def check_start(folder: Path, *, resume: bool = False, device: str = "auto",
                 checkpoint_minutes: float = 5.0, stop_after_minutes: float | None = None) -> None:
     """Look at all that can be wrong before a text is numbered and hours are spent; raises as
-    `pretrain` does.
-
-    A folder that holds a model without its checkpoints is somebody's model, not a run, and is never
-    written over.
+    `pretrain` does. A model without its checkpoints is somebody's and is never written over.
     """
-    if not isinstance(resume, bool):
-        raise TypeError(f"resume={shown(resume)} is {type(resume).__name__}; expected True or "
-                        "False")
+    check_kind("resume", resume, bool, "True or False")
     torch_device(device)
     check_float("checkpoint_minutes", checkpoint_minutes, low=0.0)
     if stop_after_minutes is not None:
         check_float("stop_after_minutes", stop_after_minutes, low=0.0)
-    there = bool(_checkpoints(folder))
+    there = any((folder / name / "model.json").exists() for name in CHECKPOINTS)
     if there and not resume:
         raise ValueError(f"{folder} holds a run already; go on with resume=True (--resume), or "
                          "begin anew in another folder")
@@ -158,22 +149,6 @@ def check_start(folder: Path, *, resume: bool = False, device: str = "auto",
     (folder / "checkpoint-can-be-written").unlink(missing_ok=True)
 
 
-def _checkpoints(folder: Path) -> list[Path]:
-    """Checkpoints in a folder: those whose card cannot be read first, for they may be the newest,
-    then by falling step, as their cards say.
-    """
-    found = []
-    for name in CHECKPOINTS:
-        try:
-            card = read_json(folder / name / "model.json")
-            found.append((float(card["extra"]["record"]["step"]), folder / name))
-        except FileNotFoundError:                 # not begun, or killed before it was whole
-            continue
-        except (OSError, ValueError, KeyError, TypeError):
-            found.append((float("inf"), folder / name))
-    return [path for _, path in sorted(found, reverse=True)]
-
-
 class _Run:
     """A training with its folder: checkpoints while it works, results when it stops."""
 
@@ -181,24 +156,13 @@ class _Run:
         self.training, self.folder, self.text, self.pause = training, folder, text, pause
         self.last_save, self.saves = time.monotonic(), 0
 
-    def go_on(self, paths: list[Path]) -> None:
+    def go_on(self) -> None:
         """Stand where the newest sound checkpoint stands."""
-        damaged = []
-        for path in paths:
-            try:
-                settings, arrays, extra = load_model(path, "Pretraining")
-            except (DamagedFile, FileNotFoundError) as error:
-                damaged.append(str(error))
-                continue
-            if damaged:
-                warn_data(f"{damaged[0]}. The checkpoint before it is used: {path.name}, step "
-                          f"{extra['record']['step']:,}")
-            self._check_same(settings, extra)
-            self.training.restore(arrays, extra["record"])
-            self.saves = 1 + CHECKPOINTS.index(path.name)  # the next one replaces the other
-            return
-        raise DamagedFile(f"{self.folder} holds no sound checkpoint; begin anew in another folder. "
-                          f"{' '.join(damaged)}")
+        folder, (settings, arrays, extra) = newest_state(
+            [self.folder / name for name in CHECKPOINTS], "Pretraining")
+        self._check_same(settings, extra)
+        self.training.restore(arrays, extra["record"])
+        self.saves = 1 + CHECKPOINTS.index(folder.name)        # the next one replaces the other
 
     def _check_same(self, settings: dict[str, Any], extra: dict[str, Any]) -> None:
         ours = asdict(self.training.recipe)
@@ -208,12 +172,12 @@ class _Run:
             raise ValueError(f"the run in {self.folder} has another recipe: {', '.join(wrong)}. "
                              "Use its own, or begin anew in another folder")
         if extra["text"] != self.text:
-            raise ValueError(f"the run in {self.folder} reads another text, or has other pieces; "
+            raise ValueError(f"the run in {self.folder} reads another text, or has other tokens; "
                              "give it its own, or begin anew in another folder")
 
     def work(self, asked: Callable[[], bool], limit: float, progress: bool) -> None:
-        """Do the steps that are left, or those before one is asked to stop or ``limit`` seconds are
-        over, but one at least.
+        """Do the steps that are left, one at least, until asked to stop or ``limit`` seconds are
+        over.
         """
         training, began = self.training, time.monotonic()
         first, before, ranks = training.record.step, training.record.seconds, training.ranks
@@ -254,8 +218,8 @@ class _Run:
         if training.ranks.rank == 0:
             if training.frames:
                 film = {"frames": np.stack(training.frames).astype(np.float16),
-                        "pieces": training.pieces.astype(np.int32),
-                        "counts": training.counts[training.pieces], "all_counts": training.counts}
+                        "pieces": training.sampled.astype(np.int32),
+                        "counts": training.counts[training.sampled], "all_counts": training.counts}
             save_bert(self.folder, training.model, training.tokenizer, card=card, film=film)
         return card
 

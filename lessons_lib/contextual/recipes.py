@@ -147,8 +147,6 @@ RECIPES = {
 
 
 def moments(steps: int, n: int = 24) -> list[int]:
-    """Numbers of steps done, 0 first and ``steps`` last, ever further apart: when the word table is
-    looked at.
-    """
+    """When the word table is looked at, in steps done: 0, ever further apart, ``steps`` last."""
     later = np.geomspace(max(1, steps // 2000), steps, n - 1).round().astype(int) if steps else []
     return sorted({0, *map(int, later)})

@@ -16,10 +16,10 @@ import numpy as np
 import torch
 
 from ..core import DamagedFile, TrainingDiverged, atomic_open, existing_path, sha256, write_json
-from .bert_files import check_sizes, plain_names, read_config
 from .lesson_bert import BertSize, LessonBertForPretraining
+from .model_files import (CARD, WEIGHTS, announce, check_names, check_sizes, check_sums,
+                          plain_names, read_config, read_weights)
 from .tokenizer import WordPiece
-from .weights_file import CARD, WEIGHTS, announce, check_names, check_sums, read_weights
 
 __all__ = ["load_bert", "save_bert"]
 
@@ -105,7 +105,7 @@ def load_bert(folder: str | os.PathLike) -> tuple[LessonBertForPretraining, Word
     check_names(path / WEIGHTS, {k: tuple(v.shape) for k, v in model.state_dict().items()},
                 {k: tuple(v.shape) for k, v in weights.items()})
     if len(tokenizer) != model.bert.size.vocabulary:
-        raise DamagedFile(f"{path}: vocab.txt has {len(tokenizer)} pieces, config.json says "
+        raise DamagedFile(f"{path}: vocab.txt has {len(tokenizer)} tokens, config.json says "
                           f"vocab_size={model.bert.size.vocabulary}")
     check_sums(path)
     model.load_state_dict({name: value.float() for name, value in weights.items()})

@@ -16,13 +16,13 @@ from ..core import check_array, check_int, generator
 
 __all__ = ["SAMPLE", "sampled_pieces", "table_frame", "table_statistics"]
 
-SAMPLE = 2000                   # pieces in each frame of the film
-LEAST = 5                       # occurrences below which a piece says nothing about frequency
+SAMPLE = 2000                   # tokens in each frame of the film
+LEAST = 5                       # occurrences below which a token says nothing about frequency
 SHARES = 5
 
 
 def sampled_pieces(counts: np.ndarray, n: int = SAMPLE, *, seed: int = 0) -> np.ndarray:
-    """Ids of at most ``n`` pieces that occur at least five times, spread evenly over frequency
+    """Ids of at most ``n`` tokens that occur at least five times, spread evenly over frequency
     ranks; in order of falling frequency.
     """
     known = np.flatnonzero(counts >= LEAST)
@@ -40,7 +40,7 @@ def table_statistics(table: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
     ----------
     table : (vocabulary, dim) real
     counts : (vocabulary,) int
-        Pieces with less than five occurrences are left out.
+        Tokens with less than five occurrences are left out.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def table_statistics(table: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
                          "one count per row")
     known = counts >= LEAST
     if known.sum() < 2:
-        raise ValueError(f"counts has {int(known.sum())} pieces with at least {LEAST} occurrences; "
+        raise ValueError(f"counts has {int(known.sum())} tokens with at least {LEAST} occurrences; "
                          "expected >= 2")
     rows = np.asarray(table[known], np.float64)
     norms = np.linalg.norm(rows, axis=1)
@@ -74,18 +74,16 @@ def table_statistics(table: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
             "mean_norm": float(norms.mean())}
 
 
-def table_frame(table: np.ndarray, counts: np.ndarray, pieces: np.ndarray) -> np.ndarray:
-    """One frame of the film (pieces, 3) float32: coordinates along the first two right singular
-    vectors, uncentred as in Gao et al., and length.
-
-    The first axis points to where most words are, the second to frequent words. Parameters: table
-    (vocabulary, dim); counts; pieces, ids.
+def table_frame(table: np.ndarray, counts: np.ndarray, sampled: np.ndarray) -> np.ndarray:
+    """One frame of the film (tokens, 3) float32: coordinates along the first two right singular
+    vectors, uncentred as in Gao et al., and norm. The first axis points to where most words are,
+    the second to frequent words.
     """
     rows = np.asarray(table[counts >= LEAST], np.float64)
     axes = np.linalg.eigh(rows.T @ rows)[1][:, :-3:-1]
-    chosen = np.asarray(table[pieces], np.float64)
+    chosen = np.asarray(table[sampled], np.float64)
     flat = chosen @ axes
-    logs = np.log(counts[pieces])
+    logs = np.log(counts[sampled])
     signs = np.array([flat[:, 0].sum(), flat[:, 1] @ (logs - logs.mean())])
     return np.column_stack([flat * np.where(signs < 0, -1.0, 1.0),
                             np.linalg.norm(chosen, axis=1)]).astype(np.float32)

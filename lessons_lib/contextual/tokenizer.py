@@ -1,8 +1,8 @@
 """WordPiece: a vocabulary of whole words and parts of words, learned from a text, so that no word
 is unknown.
 
-A word that is not in the vocabulary is cut into pieces, the longest that fits first; pieces that go
-on a word begin with ``##``. It is trained by the package ``tokenizers`` and saved so that
+A word that is not in the vocabulary is cut into subwords, the longest that fits first; those that
+go on a word begin with ``##``. It is trained by the package ``tokenizers`` and saved so that
 ``transformers.BertTokenizerFast`` reads it. Taught in lesson ``08_bert_sentence_vectors``.
 """
 
@@ -24,16 +24,20 @@ __all__ = ["SPECIAL", "WordPiece"]
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")         # ids 0 to 4
 MOST = 32_768                   # ids fit into 16 bits with sign
-ALPHABET = 300                  # letters with pieces of their own; rarer ones make a word [UNK]
+ALPHABET = 300                  # letters with tokens of their own; rarer ones make a word [UNK]
 LONGEST_WORD = 100              # letters; longer ones are [UNK], as in BERT
 
 
 class WordPiece:
-    """A lower-cased WordPiece tokenizer; ``WordPiece.train(texts)`` learns one,
-    ``WordPiece.load(folder)`` reads one.
+    """A lower-cased WordPiece tokenizer; `train` learns one, `load` reads one.
 
-    ``pieces`` are the strings by id; ``engine`` is the ``tokenizers.Tokenizer``. Text that is spelt
-    like a special piece ("[SEP]") is read as text.
+    Text that is spelt like a special token ("[SEP]") is read as text. ``engine`` is the
+    ``tokenizers.Tokenizer``.
+
+    Parameters
+    ----------
+    pieces : iterable of str
+        The tokens by id; the first five are ``SPECIAL``.
     """
 
     def __init__(self, pieces: Iterable[str]) -> None:
@@ -42,25 +46,38 @@ class WordPiece:
             raise DamagedFile(f"vocab.txt begins with {self.pieces[:5]}; expected "
                               f"{', '.join(SPECIAL)}")
         check_int("pieces", len(self.pieces), low=len(SPECIAL) + 1, high=MOST)
-        twice = next((piece for piece, n in Counter(self.pieces).items() if n > 1), None)
+        twice = next((token for token, n in Counter(self.pieces).items() if n > 1), None)
         if twice is not None:
-            raise DamagedFile(f"vocab.txt has {twice!r} twice; expected every piece once")
-        self.engine = _engine({piece: i for i, piece in enumerate(self.pieces)})
+            raise DamagedFile(f"vocab.txt has {twice!r} twice; expected every token once")
+        self.engine = _engine({token: i for i, token in enumerate(self.pieces)})
 
     def __len__(self) -> int:
         return len(self.pieces)
 
     @property
     def goes_on(self) -> np.ndarray:
-        """For each id, whether the piece goes on a word (bool)."""
-        return np.array([piece.startswith("##") for piece in self.pieces])
+        """For each id, whether the token goes on a word (bool)."""
+        return np.array([token.startswith("##") for token in self.pieces])
 
     @classmethod
     def train(cls, texts: Iterable[str], *, size: int = 8192, min_count: int = 2) -> Self:
-        """Learn a vocabulary of at most ``size`` pieces, special ones included, from pairs that
-        occur at least ``min_count`` times.
+        """Learn a vocabulary.
 
-        Raises TypeError, ValueError.
+        Parameters
+        ----------
+        texts : iterable of str
+        size : int >= 6, default 8192
+            Tokens at most, special ones included.
+        min_count : int >= 1, default 2
+            Least occurrences of a pair that becomes a token.
+
+        Returns
+        -------
+        WordPiece
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         from tokenizers import trainers
 
@@ -86,7 +103,7 @@ class WordPiece:
             first += [letter, *inside]
         if len(first) > size:
             raise ValueError(f"size={size} is too small: {len(kept)} letters of the texts and "
-                             f"{len(SPECIAL)} special pieces need {len(first)}; "
+                             f"{len(SPECIAL)} special tokens need {len(first)}; "
                              f"expected size >= {len(first)}")
         rare = dict.fromkeys(map(ord, letters.keys() - set(kept)), " ")
         trainer = trainers.WordPieceTrainer(
@@ -94,24 +111,39 @@ class WordPiece:
             show_progress=False)
         engine.train_from_iterator((text.translate(rare) for text in plain), trainer)
         learned = engine.get_vocab()
-        return cls(sorted(learned, key=lambda piece: learned[piece]))
+        return cls(sorted(learned, key=learned.__getitem__))
 
     def encode(self, texts: Iterable[str]) -> list[list[int]]:
         """The ids of each text, without [CLS] and [SEP].
 
-        Raises TypeError, ValueError for what is no text.
+        Parameters
+        ----------
+        texts : iterable of str
+
+        Returns
+        -------
+        list of list of int
+
+        Raises
+        ------
+        TypeError, ValueError
+            What is no text.
         """
         return [encoding.ids
                 for batch in checked_batches(texts, name="texts", allow_empty=True, size=4096)
                 for encoding in self.engine.encode_batch_fast(batch, add_special_tokens=False)]
 
     def save(self, folder: str | os.PathLike) -> None:
-        """Write ``tokenizer.json``, ``vocab.txt`` and ``tokenizer_config.json``, the files of a
-        BERT tokenizer.
+        """Write the files of a `BertTokenizerFast`.
+
+        Parameters
+        ----------
+        folder : str or path
+            Gets ``tokenizer.json``, ``vocab.txt`` and ``tokenizer_config.json``.
         """
         target = Path(folder)
         write_text(target / "tokenizer.json", self.engine.to_str(pretty=True) + "\n")
-        write_text(target / "vocab.txt", "".join(f"{piece}\n" for piece in self.pieces))
+        write_text(target / "vocab.txt", "".join(f"{token}\n" for token in self.pieces))
         write_json(target / "tokenizer_config.json",
                    {"do_lower_case": True, "tokenizer_class": "BertTokenizer"})
 
@@ -119,7 +151,19 @@ class WordPiece:
     def load(cls, folder: str | os.PathLike) -> Self:
         """Read ``vocab.txt``.
 
-        Raises FileNotFoundError, DamagedFile (the file is missing or not of this kind).
+        Parameters
+        ----------
+        folder : str or path
+
+        Returns
+        -------
+        WordPiece
+
+        Raises
+        ------
+        FileNotFoundError
+        DamagedFile
+            The file is missing or not of this kind.
         """
         path = existing_path(folder) / "vocab.txt"
         if not path.is_file():

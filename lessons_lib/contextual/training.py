@@ -7,8 +7,7 @@ number. What a run has in common with others, such as going on to the same bits,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,12 +39,12 @@ class Batch:
 
     hidden: Masked
     segments: Tensor
-    strangers: Tensor
+    unrelated: Tensor
 
 
 @dataclass
 class Record(gradient_run.Record):
-    """What was noted on the way: seconds of work, points of the curve, and what was seen at the
+    """What was noted on the way: seconds of work, points of the curve, what was seen at the
     moments.
     """
 
@@ -55,10 +54,7 @@ class Record(gradient_run.Record):
 
 
 class Training(gradient_run.GradientRun):
-    """Model, optimizer and record of one run.
-
-    Parameters: recipe; stream; ranks, this process and its device.
-    """
+    """Model, optimizer and record of one run; ranks are this process and its device."""
 
     unit = " tokens"
 
@@ -71,7 +67,7 @@ class Training(gradient_run.GradientRun):
         self.recipe, self.ranks, self.tokenizer = recipe, ranks, stream.tokenizer
         self.frames: list[np.ndarray] = []
         self.counts = stream.counts()
-        self.pieces = sampled_pieces(self.counts)
+        self.sampled = sampled_pieces(self.counts)
         self._called = torch.compile(self.model) if recipe.compiled else self.model
         options = {"seed": recipe.seed, "next_sentence": recipe.next_sentence,
                    "device": ranks.device}
@@ -81,15 +77,13 @@ class Training(gradient_run.GradientRun):
         if recipe.whole_words:
             self.goes_on = torch.from_numpy(stream.tokenizer.goes_on).to(ranks.device)
 
-    # ------------------------------------------------------------------------------ a step
-
     def batch(self, rows: Rows, numbers: np.ndarray) -> Batch:
         """Rows by their numbers in the run, with places hidden."""
-        ids, segments, strangers = rows(numbers)
+        ids, segments, unrelated = rows(numbers)
         hidden = mask_rows(ids, torch.from_numpy(numbers).to(ids.device), n=self.recipe.hidden,
                            seed=self.recipe.seed, vocabulary=len(self.tokenizer),
                            goes_on=self.goes_on)
-        return Batch(hidden, segments, strangers)
+        return Batch(hidden, segments, unrelated)
 
     def _read(self, batch: Batch) -> tuple[Tensor, Tensor]:
         half = self.recipe.precision == "bfloat16"
@@ -102,14 +96,12 @@ class Training(gradient_run.GradientRun):
         each = F.cross_entropy(scores.float(), batch.hidden.labels.flatten(), reduction="none")
         of_rows = follows.sum() * 0
         if self.recipe.next_sentence:
-            of_rows = F.cross_entropy(follows.float(), batch.strangers, reduction="sum")
+            of_rows = F.cross_entropy(follows.float(), batch.unrelated, reduction="sum")
         return (each * batch.hidden.weights.flatten()).sum(), of_rows
 
     def step(self) -> None:
-        """Read one batch and change the weights once.
-
-        The loss is a mean over all hidden places of all processes. Raises OutOfMemoryError with an
-        ``accumulate`` that fits.
+        """Read one batch and change the weights once. The loss is a mean over all hidden places of
+        all processes. Raises OutOfMemoryError with an ``accumulate`` that fits.
         """
         recipe = self.recipe
         try:
@@ -132,7 +124,9 @@ class Training(gradient_run.GradientRun):
         hidden = torch.stack([b.hidden.weights.sum() for b in batches]).sum()
         places = ranks.total(hidden).clamp(min=1.0)
         loss = torch.zeros((), device=ranks.device)
-        with self._own_chance(number):
+        words = np.random.SeedSequence([recipe.seed, number, ranks.rank])
+        seed = int(words.generate_state(1, np.uint64)[0] >> np.uint64(1))
+        with gradient_run.seeded(seed, self.device) if recipe.dropout else nullcontext():
             for batch in batches:
                 of_places, of_rows = self._losses(batch)
                 part = of_places / places + of_rows / recipe.batch
@@ -140,33 +134,12 @@ class Training(gradient_run.GradientRun):
                 loss = loss + part.detach()
         return loss
 
-    @contextmanager
-    def _own_chance(self, number: int) -> Iterator[None]:
-        """Dropout draws from Torch's generators: inside they begin at this step's number, outside
-        they are as they were.
-        """
-        if not self.recipe.dropout:
-            yield
-            return
-        cuda = self.device.type == "cuda"
-        words = np.random.SeedSequence([self.recipe.seed, number, self.ranks.rank])
-        with torch.random.fork_rng([self.device] if cuda else []):
-            place = (torch.cuda.default_generators[self.device.index or 0] if cuda
-                     else torch.default_generator)
-            place.manual_seed(int(words.generate_state(1, np.uint64)[0] >> np.uint64(1)))
-            yield
-
-    # ------------------------------------------------------------------------------ what is noted
-
     def due(self) -> bool:
         """Whether something is to be noted after the steps done so far."""
         return self.record.step % self.every == 0 or self.record.step in moments(self.steps)
 
     def note(self) -> None:
-        """Add a point to the curve, and look at word table and held-out rows if it is the moment.
-
-        Raises TrainingDiverged.
-        """
+        """Add a point to the curve, and look at word table and held-out rows at the moments."""
         record, tokens = self.record, self.record.step * self.recipe.tokens_per_step
         if record.steps_in_loss:
             self.check()
@@ -177,7 +150,7 @@ class Training(gradient_run.GradientRun):
             table = self.model.bert.embeddings.word_embeddings.weight.detach().cpu().numpy()
             record.seen.append({"step": record.step, "tokens": tokens} | self.measure()
                                | table_statistics(table, self.counts))
-            self.frames.append(table_frame(table, self.counts, self.pieces))
+            self.frames.append(table_frame(table, self.counts, self.sampled))
 
     def check(self) -> None:
         """Raise TrainingDiverged if weights are not finite any more, or the loss is far above that
@@ -195,7 +168,7 @@ class Training(gradient_run.GradientRun):
 
     @torch.no_grad()
     def measure(self) -> dict[str, float]:
-        """Loss and share of hidden pieces found in at most 512 held-out rows, whose masks never
+        """Loss and share of hidden tokens found in at most 512 held-out rows, whose masks never
         change; of whole epochs the first rows.
         """
         numbers = np.arange(min(HELD_OUT_ROWS, len(self.held_out)), dtype=np.int64)
@@ -207,7 +180,7 @@ class Training(gradient_run.GradientRun):
             weights, labels = batch.hidden.weights.flatten(), batch.hidden.labels.flatten()
             losses = F.cross_entropy(scores.float(), labels, reduction="none")
             right = (scores.argmax(1) == labels) * weights
-            followed = (follows.argmax(1) == batch.strangers).sum()
+            followed = (follows.argmax(1) == batch.unrelated).sum()
             sums += torch.stack([(losses * weights).sum(), right.sum(), weights.sum(),
                                  followed]).double().cpu()
         self.model.train()
@@ -216,8 +189,6 @@ class Training(gradient_run.GradientRun):
         if self.recipe.next_sentence:
             result["next_sentence_accuracy"] = float(sums[3] / len(numbers))
         return result
-
-    # ------------------------------------------------------------------------------ going on
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Weights, moments of the optimizer and frames of the film, by name."""

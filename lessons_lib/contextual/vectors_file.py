@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import (DamagedFile, DataWarning, Encoder, check_int, checked_batches, read_json, shown,
-                    track, warn_data, write_json)
+from ..core import (DamagedFile, DataWarning, Encoder, check_int, check_kind, checked_batches,
+                    read_json, shown, track, warn_data, write_json)
 from ..core.locks import locked
 
 __all__ = ["encode_to"]
@@ -63,9 +63,7 @@ def encode_to(encoder: Encoder, path: str | os.PathLike, texts: Iterable[str], *
     DamagedFile
     """
     check_int("batch_size", batch_size)
-    if not isinstance(encoder, Encoder):
-        raise TypeError(f"encoder={shown(encoder)} is {type(encoder).__name__}; expected an "
-                        "encoder, with name, dim and encode")
+    check_kind("encoder", encoder, Encoder, "an encoder, with name, dim and encode")
     target = Path(path)
     if target.suffix != ".npy":
         raise ValueError(f"path={str(path)!r} ends in {target.suffix!r}; expected a file that ends "
@@ -113,9 +111,7 @@ class _Rows:
             self._cut()
 
     def _known(self) -> list[list[Any]]:
-        """Number and checksum of the texts of each part that is there.
-
-        Raises ValueError for those of another encoder.
+        """Number and checksum of the texts of each part. Raises ValueError for another encoder's.
         """
         if not self.card_file.exists():
             if self.finished:
@@ -144,9 +140,9 @@ class _Rows:
     def _check_size(self, path: Path) -> None:
         """Raise DamagedFile for a file without the bytes of the rows that the card knows."""
         n = sum(n for n, _ in self.known)
-        found, expected = path.stat().st_size, len(self._header(n)) + self._row * n
-        if found != expected:
-            raise DamagedFile(f"{path} was cut or changed: {found:,} bytes found, {expected:,} "
+        size, expected = path.stat().st_size, len(self._header(n)) + self._row * n
+        if size != expected:
+            raise DamagedFile(f"{path} was cut or changed: {size:,} bytes found, {expected:,} "
                               f"expected. Remove it and {self.card_file.name}, and begin anew")
 
     @property
@@ -173,9 +169,8 @@ class _Rows:
         return file.getvalue()
 
     def add(self, batch: list[str], encoder: Encoder, batch_size: int) -> None:
-        """Encode some texts, unless their vectors are there.
-
-        Raises ValueError where those of other texts are.
+        """Encode some texts, unless their vectors are there. Raises ValueError for other texts'
+        vectors.
         """
         mark = [len(batch), _checksum(batch)]
         if self.at < len(self.known):
@@ -242,8 +237,7 @@ def _checksum(texts: list[str]) -> str:
 
 @contextmanager
 def _one_warning() -> Iterator[Any]:
-    """Let the first DataWarning of all parts through at the end, with the number of the text its
-    part began with.
+    """Let only the first DataWarning of all parts through, with the text that its part began with.
     """
     began, heard = [0], []
 

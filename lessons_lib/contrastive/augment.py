@@ -5,10 +5,9 @@ Two changed texts, or one beside the original, make a positive pair; lesson ``14
 what is lost against dropout, which changes no word. Every function takes a text and a generator and
 returns a text; none keeps anything.
 
-What a word is. White space parts words; a character of Chinese or Japanese is a word by itself, as
-these scripts put no space between words. Words are joined by one space, but by none where both
-neighbours are such characters. For other words pass ``words=``, such as ``jieba.lcut``. A text that
-is not changed comes back as it was, spaces included.
+White space parts words; a character of Chinese or Japanese is a word by itself. Words are joined by
+one space, but by none where both neighbours are such characters. For other words pass ``words=``,
+such as ``jieba.lcut``. A text that is not changed comes back as it was, spaces included.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..core import check_float, check_int, shown
+from ..core import check_float, check_int, check_kind, shown
 from ..text.stop_words import ENGLISH
 from ..vectors import WordVectors
 
@@ -42,6 +41,16 @@ DRAWS = 10                                        # after which an insertion giv
 def words_of(text: str) -> list[str]:
     """The words of a text by the rule of this module.
 
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
     >>> words_of("我爱 New York。")
     ['我', '爱', 'New', 'York', '。']
     """
@@ -51,6 +60,16 @@ def words_of(text: str) -> list[str]:
 def joined(words: Sequence[str]) -> str:
     """Words as a text again.
 
+    Parameters
+    ----------
+    words : sequence of str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> joined(["我", "爱", "New", "York", "。"])
     '我爱 New York 。'
     """
@@ -61,14 +80,26 @@ def joined(words: Sequence[str]) -> str:
     return "".join(parts)
 
 
-# ----------------------------------------------------------------------------- without other words
-
-
 def delete_words(text: str, share: float = 0.1, *, rng: np.random.Generator,
                  words: Words = words_of) -> str:
-    """Leave each word out with probability ``share``; where nothing would be left, one word of
-    chance stays. A single word is never left out.
-    [wei2019eda]
+    """Leave each word out with equal probability. [wei2019eda]
+
+    Parameters
+    ----------
+    text : str
+    share : float in [0, 1], default 0.1
+        The probability. Where nothing would be left, a random word stays.
+    rng : numpy.random.Generator
+    words : callable, optional
+        Cuts a text into words; None: `words_of`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TypeError, ValueError
     """
     check_float("share", share, low=0.0, high=1.0)
     old = _cut(text, words)
@@ -79,7 +110,17 @@ def delete_words(text: str, share: float = 0.1, *, rng: np.random.Generator,
 
 
 def delete_one_word(text: str, *, rng: np.random.Generator, words: Words = words_of) -> str:
-    """Leave one word out, each with equal probability; a single word stays. [gao2021simcse]"""
+    """Leave one word out, each with equal probability; a single word stays. [gao2021simcse]
+
+    Parameters
+    ----------
+    text, rng, words
+        As in `delete_words`.
+
+    Returns
+    -------
+    str
+    """
     old = _cut(text, words)
     if len(old) < 2:
         return text
@@ -89,8 +130,18 @@ def delete_one_word(text: str, *, rng: np.random.Generator, words: Words = words
 
 def crop(text: str, share: float = 0.1, *, rng: np.random.Generator,
          words: Words = words_of) -> str:
-    """Keep a stretch of neighbouring words, ``1 - share`` of them (rounded, at least one), that
-    begins anywhere. [gao2021simcse]
+    """Keep a stretch of neighbouring words that begins anywhere. [gao2021simcse]
+
+    Parameters
+    ----------
+    text, rng, words
+        As in `delete_words`.
+    share : float in [0, 1], default 0.1
+        Of the words that go; the rest is rounded, and one word at least stays.
+
+    Returns
+    -------
+    str
     """
     check_float("share", share, low=0.0, high=1.0)
     old = _cut(text, words)
@@ -101,11 +152,21 @@ def crop(text: str, share: float = 0.1, *, rng: np.random.Generator,
 
 def swap_words(text: str, share: float = 0.1, *, rng: np.random.Generator,
                words: Words = words_of) -> str:
-    """Let two words change places, ``max(1, int(share · words))`` times; the words stay the same.
-    ``share`` 0: nothing.
+    """Let two words change places.
 
     EDA draws the second place at most four times and may give up; here the two places always
     differ. [wei2019eda]
+
+    Parameters
+    ----------
+    text, rng, words
+        As in `delete_words`.
+    share : float in [0, 1], default 0.1
+        It is done ``max(1, int(share · words))`` times; 0: never.
+
+    Returns
+    -------
+    str
     """
     old = _cut(text, words)
     new = list(old)
@@ -115,16 +176,24 @@ def swap_words(text: str, share: float = 0.1, *, rng: np.random.Generator,
     return _new(text, old, new)
 
 
-# ------------------------------------------------------------------------------ with other words
-
-
 def insert_words(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.random.Generator,
                  words: Words = words_of) -> str:
-    """Put the first synonym of some word anywhere before the last word, ``max(1, int(share ·
-    words))`` times.
+    """Put the first synonym of some word anywhere before the last word. [wei2019eda]
 
-    Parameters: text; synonyms, see `replace_synonyms`; share, 0: nothing. After ten words without a
-    synonym an insertion is given up. [wei2019eda]
+    After ten words without a synonym an insertion is given up.
+
+    Parameters
+    ----------
+    text, rng, words
+        As in `delete_words`.
+    synonyms : mapping
+        As in `replace_synonyms`.
+    share : float in [0, 1], default 0.1
+        It is done ``max(1, int(share · words))`` times; 0: never.
+
+    Returns
+    -------
+    str
     """
     _check_synonyms(synonyms)
     old = _cut(text, words)
@@ -140,13 +209,24 @@ def insert_words(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.r
 
 def replace_synonyms(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: np.random.Generator,
                      words: Words = words_of, keep: Collection[str] = ENGLISH) -> str:
-    """Replace ``max(1, int(share · words))`` different words, everywhere in the text, each by one
-    of its synonyms.
+    """Replace some words, everywhere in the text, each by one of its synonyms. [wei2019eda]
 
-    Parameters: text; synonyms, lower-case word -> words that can stand for it; punctuation around a
-    word stays, and so does a capital it begins with; share, 0: nothing; words; keep, lower-case
-    words that are never replaced. A text without a replaceable word comes back as it was.
-    [wei2019eda]
+    Punctuation around a word stays, and so does a capital it begins with.
+
+    Parameters
+    ----------
+    text, rng, words
+        As in `delete_words`.
+    synonyms : mapping of str to sequence of str
+        Lower-case word to words that can stand for it.
+    share : float in [0, 1], default 0.1
+        ``max(1, int(share · words))`` different words are replaced; 0: none.
+    keep : collection of str, default the English stop words
+        Lower-case words that are never replaced.
+
+    Returns
+    -------
+    str
     """
     _check_synonyms(synonyms)
     old = _cut(text, words)
@@ -160,12 +240,27 @@ def replace_synonyms(text: str, synonyms: Synonyms, share: float = 0.1, *, rng: 
 
 def neighbour_synonyms(vectors: WordVectors, texts: Iterable[str], *, n: int = 3,
                        closest: float = 0.6) -> dict[str, list[str]]:
-    """A table for `replace_synonyms` without a dictionary: the nearest words of a word in a table
-    of word vectors.
+    """A table for `replace_synonyms` without a dictionary: nearest neighbours of word vectors.
 
-    Parameters: vectors; texts, whose words are looked up; n, neighbours of a word at most; closest,
-    the least cosine. Neighbours stand in the same places, which antonyms do too: "buy" comes with
-    "sell". Raises TypeError, ValueError.
+    Neighbours stand in the same places, which antonyms do too: "buy" comes with "sell".
+
+    Parameters
+    ----------
+    vectors : WordVectors
+    texts : iterable of str
+        Their words are looked up.
+    n : int >= 1, default 3
+        Neighbours of a word at most.
+    closest : float in [-1, 1], default 0.6
+        The least cosine.
+
+    Returns
+    -------
+    dict of str to list of str
+
+    Raises
+    ------
+    TypeError, ValueError
     """
     check_int("n", n)
     check_float("closest", closest, low=-1.0, high=1.0)
@@ -178,12 +273,26 @@ def neighbour_synonyms(vectors: WordVectors, texts: Iterable[str], *, n: int = 3
 
 def eda(text: str, synonyms: Synonyms, *, share: float = 0.1, n: int = 9, rng: np.random.Generator,
         words: Words = words_of) -> list[str]:
-    """EDA's driver: n changed texts by its four operations in turn, in an order of chance, and the
-    original as the last.
+    """EDA's driver: texts changed by its four operations in turn, in random order. [wei2019eda]
 
-    Parameters: text; synonyms; share, the strength α of all four, 0: copies only; n; words. Of each
-    operation ``int(n / 4) + 1`` candidates are made. The authors' program lower-cases first and
-    drops all but letters; here the text stays as it is. [wei2019eda]
+    Of each operation ``int(n / 4) + 1`` candidates are made. The authors' program lower-cases first
+    and drops all but letters; here the text stays as it is.
+
+    Parameters
+    ----------
+    text, rng, words
+        As in `delete_words`.
+    synonyms : mapping
+        As in `replace_synonyms`.
+    share : float in [0, 1], default 0.1
+        The strength α of all four; 0: copies only.
+    n : int >= 1, default 9
+        Changed texts.
+
+    Returns
+    -------
+    list of str
+        n + 1 texts, the original as the last.
     """
     check_int("n", n)
     made = []
@@ -195,13 +304,21 @@ def eda(text: str, synonyms: Synonyms, *, share: float = 0.1, n: int = 9, rng: n
     return [*(made[i] for i in rng.permutation(len(made))[:n]), text]
 
 
-# ------------------------------------------------------------------------------ changes as objects
-
-
 def compose(*changes: Change) -> Change:
-    """One change after the other as one: each takes ``(text, rng)``.
+    """One change after the other as one.
 
-    Raises TypeError for what cannot be called.
+    Parameters
+    ----------
+    *changes : callable
+        Each takes ``(text, rng)``.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    TypeError
     """
     for i, change in enumerate(changes):
         _check_callable(f"changes[{i}]", change)
@@ -215,12 +332,25 @@ def compose(*changes: Change) -> Change:
 
 
 def back_translation(translate: Callable[[str], str], back: Callable[[str], str]) -> Change:
-    """A change that says the same in other words: into another language and back, by two functions
-    of yours.
+    """A change that says the same in other words: into another language and back.
 
-    Parameters: translate, back, text -> text, such as those of two translation models. Nothing of
-    the kind comes with the course. Raises TypeError for what cannot be called, and, when a text is
-    changed, for an answer that is no str. [sennrich2016improving]
+    Parameters
+    ----------
+    translate, back : callable
+        text -> text, such as those of two translation models; none comes with the course.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    TypeError
+        What cannot be called, and, when a text is changed, an answer that is no str.
+
+    Notes
+    -----
+    [sennrich2016improving]
     """
     _check_callable("translate", translate)
     _check_callable("back", back)
@@ -236,13 +366,8 @@ def back_translation(translate: Callable[[str], str], back: Callable[[str], str]
     return translated
 
 
-# ------------------------------------------------------------------------------ parts
-
-
 def _cut(text: str, words: Words) -> list[str]:
-    if not isinstance(text, str):
-        raise TypeError(f"text={shown(text)} is {type(text).__name__}; expected str")
-    return [word for word in words(text) if word.strip()]
+    return [word for word in words(check_kind("text", text, str, "str")) if word.strip()]
 
 
 def _new(text: str, old: list[str], new: Sequence[str]) -> str:
@@ -267,10 +392,8 @@ def _dressed(word: str, like: str) -> str:
 
 
 def _check_synonyms(synonyms: Synonyms) -> None:
-    if not isinstance(synonyms, Mapping):
-        raise TypeError(f"synonyms={shown(synonyms)} is {type(synonyms).__name__}; expected a "
-                        "mapping from a word to a list of words. Make one: "
-                        "augment.neighbour_synonyms(vectors, texts)")
+    check_kind("synonyms", synonyms, Mapping, "a mapping from a word to a list of words. Make one: "
+               "augment.neighbour_synonyms(vectors, texts)")
 
 
 def _check_callable(name: str, value: object) -> None:

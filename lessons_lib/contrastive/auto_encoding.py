@@ -1,7 +1,7 @@
 """Auto-encoding: a sentence has to pass through one vector, and a weak decoder has to rebuild from
 it what was hidden.
 
-The encoder reads the text with few pieces hidden, the decoder with many: it is one block, so what
+The encoder reads the text with few tokens hidden, the decoder with many: it is one block, so what
 it cannot see nearby it has to find in the vector. No other text is needed, no pairs, no negatives.
 A smaller relative of RetroMAE. Taught in ``16_outlook``. [xiao2022retromae]
 """
@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..contextual.batching import Numbered, padded
+from ..contextual.numbering import Numbered, padded
 from ..contextual.guessing import load_guesser
-from ..contextual.lesson_bert import LessonBert, PredictionHead, start_weights
+from ..contextual.lesson_bert import LessonBert, PredictionHead, initialise
 from ..contextual.masking import MASK, uniforms
 from ..contextual.ranks import Ranks
 from ..contextual.readers import Group
@@ -27,8 +27,7 @@ from ..contextual.tokenizer import SPECIAL
 from ..core import check_float, check_int, shown
 from ..core.gradient_run import weights_of
 from ..core.parameters import Choice, Float
-from .batches import Column, Order, in_parts
-from .examples import Examples, sentences
+from .examples import Column, Examples, Order, in_parts, sentences
 from .history import Watch
 from .reading import Reading, derived_seed
 from .trainer import Trainer
@@ -43,11 +42,8 @@ AT_ONCE = 256                 # texts, when asked how well it rebuilds
 
 
 def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tensor:
-    """Which pieces of each text are hidden: (rows, length) bool, the share of its pieces without
-    the special ones, at least one where there is one.
-
-    Parameters: ids (rows, length) int64; seen, False in padding; share in [0, 1], 0: none; seed,
-    decides the places.
+    """Which tokens of each text are hidden: (rows, length) bool, the share of its tokens without
+    the special ones, at least one where there is one; ``seen`` is False in padding.
     """
     inner = seen & (ids >= len(SPECIAL))
     counts = inner.sum(dim=1, keepdim=True)
@@ -59,11 +55,9 @@ def hidden_places(ids: Tensor, seen: Tensor, *, share: float, seed: int) -> Tens
 
 
 def rebuild_loss(scores: Tensor, pieces: Tensor, text: Tensor, n: int) -> Tensor:
-    """How badly hidden pieces are guessed: for each of n texts the mean of -log
-    softmax(scores)[piece] over its hidden places, 0 where it has none.
-
-    Parameters: scores (k, vocabulary) of k hidden places; pieces (k,) int64, what stood there; text
-    (k,) int64, whose place it is. Returns (n,).
+    """How badly hidden tokens are guessed: for each of n texts the mean of -log
+    softmax(scores)[token] over its hidden places, 0 where it has none. Of k places: scores (k,
+    vocabulary), what stood there, and whose they are, (k,) int64.
     """
     each = F.cross_entropy(scores.float(), pieces, reduction="none")
     counts = torch.bincount(text, minlength=n).clamp(min=1)
@@ -108,21 +102,20 @@ class AutoEncoding(Trainer):
     def _examples(self, data: Any) -> Examples:
         return sentences(data)
 
-    def _objective(self, reading: Reading, examples: Examples) -> RebuildObjective:
-        size, seed = reading.model.size, derived_seed(START, self.seed)
+    def _objective(self, learner: Reading, examples: Examples) -> RebuildObjective:
+        size, seed = learner.model.size, derived_seed(START, self.seed)
         if self.head == "pretrained":
             head = load_guesser("lesson-bert").model.cls["predictions"]
         else:
             with torch.device("meta"):
                 head = PredictionHead(size)
-            start_weights(head, seed)
-        return RebuildObjective(Column(examples.columns[0], reading.number),
-                                deepcopy(reading.model.encoder["layer"][-1]), head.train(),
+            initialise(head, seed)
+        return RebuildObjective(Column(examples.columns[0], learner.number),
+                                deepcopy(learner.model.encoder["layer"][-1]), head.train(),
                                 hides=(self.encoder_hides, self.decoder_hides),
                                 own_weight=self.own_weight)
 
-    def _training(self, examples: Examples, order: Order, watch: Watch,
-                  ranks: Ranks) -> Training:
+    def _training(self, examples: Examples, order: Order, watch: Watch, ranks: Ranks) -> Training:
         return super()._training(examples, order, watch, ranks, RebuildTraining)
 
     @torch.inference_mode()
@@ -148,24 +141,20 @@ class AutoEncoding(Trainer):
         self._check_fitted("encoder_")
         check_int("shift", shift, low=0)
         examples = self._examples(texts)
-        reading = Reading(self.encoder_, dropout=0.0, max_length=self.max_length)
-        objective, arrays = self._objective(reading, examples), self._state[0]
+        learner = Reading(self.encoder_, dropout=0.0, max_length=self.max_length)
+        objective, arrays = self._objective(learner, examples), self._state[0]
         weights = weights_of(arrays, "kept.objective.") or weights_of(arrays, "model.objective.")
         objective.load_state_dict(weights)
-        objective, numbered = objective.to(reading.device).eval(), objective.columns[0].numbered
+        objective, numbered = objective.to(learner.device).eval(), objective.columns[0].numbered
         parts = [np.arange(i, min(len(examples), i + AT_ONCE))
                  for i in range(0, len(examples), AT_ONCE)]
-        losses = [objective.losses(reading, numbered, rows, seed=derived_seed(self.seed, i),
+        losses = [objective.losses(learner, numbered, rows, seed=derived_seed(self.seed, i),
                                    shift=shift)[1] for i, rows in enumerate(parts)]
         return torch.cat(losses).float().cpu().numpy()
 
 
 class RebuildObjective(Objective):
-    """A decoder and its head, and what both are asked.
-
-    Parameters: column, the texts; decoder, a `Block`; head, scores of the vocabulary; hides, shares
-    hidden from encoder and decoder; own_weight.
-    """
+    """A decoder (a `Block`), its head, and the shares that are hidden from encoder and decoder."""
 
     def __init__(self, column: Column, decoder: nn.Module, head: PredictionHead, *,
                  hides: tuple[float, float], own_weight: float) -> None:
@@ -173,46 +162,44 @@ class RebuildObjective(Objective):
         self.columns, self.views, self.hides, self.own_weight = [column], [0], hides, own_weight
         self.decoder, self.head = decoder, head
 
-    def losses(self, reading: Reading, numbered: Numbered, rows: np.ndarray, *, seed: int,
+    def losses(self, learner: Reading, numbered: Numbered, rows: np.ndarray, *, seed: int,
                shift: int = 0) -> tuple[Tensor, Tensor]:
-        """What encoder and decoder guess badly in each text, (rows,) each.
-
-        Parameters: seed, decides what is hidden, and the dropout; shift, how many rows further on
-        the vector is from that the decoder gets.
+        """What encoder and decoder guess badly in each text, (rows,) each. The seed decides what is
+        hidden; the decoder gets the vector of the text ``shift`` rows further on.
         """
         # texts of one length side by side need no padding
         order = np.argsort(-numbered.lengths[rows], kind="stable")
-        ids, seen = padded(numbered, rows[order], reading.device)
+        ids, seen = padded(numbered, rows[order], learner.device)
         hidden = [hidden_places(ids, seen, share=share, seed=derived_seed(seed, word))
                   for share, word in zip(self.hides, (ENCODER, DECODER), strict=True)]
         back = torch.from_numpy(np.argsort(order, kind="stable"))
-        groups, vectors = self._read(reading, torch.where(hidden[0], MASK, ids), seen, seed=seed)
+        groups, vectors = self._read(learner, torch.where(hidden[0], MASK, ids), seen, seed=seed)
         if shift:
             vectors = vectors[back].roll(-shift, dims=0)[torch.from_numpy(order)]
         of_encoder, of_decoder = [], []
-        with reading._chance(derived_seed(seed, START)):
+        with learner._chance(derived_seed(seed, START)):
             for group in groups:
                 true, at = ids[group.rows, : group.ids.shape[1]], torch.from_numpy(group.rows)
                 own, rest = (places[group.rows, : group.ids.shape[1]] for places in hidden)
                 if self.own_weight:
-                    of_encoder.append(_picked(group.states[reading.reader.blocks], true, own, at))
-                decoded = self.decode(reading.model, vectors[group.rows], true, group.mask, rest)
+                    of_encoder.append(_picked(group.states[learner.reader.blocks], true, own, at))
+                decoded = self.decode(learner.model, vectors[group.rows], true, group.mask, rest)
                 of_decoder.append(_picked(decoded, true, rest, at))
-        table, n = reading.model.embeddings.word_embeddings.weight, len(ids)
+        table, n = learner.model.embeddings.word_embeddings.weight, len(ids)
         own_loss = self._guess(of_encoder, table, n) if of_encoder else vectors.new_zeros(n)
         return own_loss[back], self._guess(of_decoder, table, n)[back]
 
-    def _read(self, reading: Reading, ids: Tensor, seen: Tensor, *,
+    def _read(self, learner: Reading, ids: Tensor, seen: Tensor, *,
               seed: int) -> tuple[list[Group], Tensor]:
-        """Texts, sorted by length, as the encoder sees them: groups of equal length, and the
-        vectors of all.
+        """Texts, sorted by length, as the encoder sees them: groups of equal length, and all
+        vectors.
         """
-        wanted = {*reading.pooling.states(reading.reader.blocks), reading.reader.blocks}
+        wanted = {*learner.pooling.states(learner.reader.blocks), learner.reader.blocks}
         lengths = seen.sum(dim=1).tolist()
         numbered = Numbered.of([row[:n] for row, n in zip(ids.tolist(), lengths, strict=True)])
-        with reading._chance(seed):
-            groups = list(reading.reader.read(numbered, np.arange(len(numbered)), wanted))
-        return groups, torch.cat([reading._pooled(group) for group in groups])
+        with learner._chance(seed):
+            groups = list(learner.reader.read(numbered, np.arange(len(numbered)), wanted))
+        return groups, torch.cat([learner._pooled(group) for group in groups])
 
     def decode(self, model: LessonBert, vectors: Tensor, ids: Tensor, seen: Tensor,
                hidden: Tensor) -> Tensor:
@@ -227,31 +214,28 @@ class RebuildObjective(Objective):
                             seen[:, None, None, :])
 
     def _guess(self, picked: list[tuple[Tensor, Tensor, Tensor]], table: Tensor, n: int) -> Tensor:
-        """Loss of each of n texts; the places that are not hidden need no product with the word
-        table.
+        """Loss of each of n texts; places that are not hidden need no product with the word table.
         """
-        states, pieces, text = (torch.cat(parts) for parts in zip(*picked, strict=True))
-        return rebuild_loss(self.head(states, table), pieces, text, n)
+        states, hidden, text = (torch.cat(parts) for parts in zip(*picked, strict=True))
+        return rebuild_loss(self.head(states, table), hidden, text, n)
 
 
 def _picked(states: Tensor, ids: Tensor, hidden: Tensor,
             text: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Hidden places of some texts: their states (k, dim), pieces (k,), and whose they are (k,)."""
+    """Hidden places of some texts: their states (k, dim), tokens (k,), and whose they are (k,)."""
     return states[hidden], ids[hidden], text.to(ids.device)[hidden.nonzero()[:, 0]]
 
 
 class RebuildTraining(Training):
-    """A run whose loss needs what was hidden from each text, and no other text, so that every part
-    of a batch is on its own.
-    """
+    """A run whose loss needs no other text of the batch, so that every part is on its own."""
 
     def _backward(self, examples: np.ndarray, number: int) -> Tensor:
         n, objective, size = len(examples), self.objective, self.ranks.size
         parts = in_parts(n, chunk=self.plan.chunk, processes=size)
-        total = torch.zeros((), device=self.reading.device)
+        total = torch.zeros((), device=self.learner.device)
         (numbered, rows), = (column.read(examples, number) for column in objective.columns)
         for i in list(range(len(parts)))[self.ranks.share(len(parts))]:
-            own, rebuilt = objective.losses(self.reading, numbered, rows[parts[i]],
+            own, rebuilt = objective.losses(self.learner, numbered, rows[parts[i]],
                                             seed=derived_seed(DROPOUT, self.plan.seed, number, i))
             loss = (objective.own_weight * own + rebuilt).sum() / n
             loss.backward()

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.parameters import Float, Int
-from .batches import Column
-from .examples import Examples, graded_pairs
+from .examples import Column, Examples, graded_pairs
 from .losses import cosent_loss
 from .reading import Reading
 from .sbert import LabelledObjective
@@ -40,8 +39,8 @@ class CoSent(Trainer):
     def _examples(self, data: Any) -> Examples:
         return graded_pairs(data, loss="CoSENT", unit=False)
 
-    def _objective(self, reading: Reading, examples: Examples) -> Objective:
-        columns = [Column(texts, reading.number) for texts in examples.columns]
+    def _objective(self, learner: Reading, examples: Examples) -> Objective:
+        columns = [Column(texts, learner.number) for texts in examples.columns]
         return LabelledObjective(columns, examples.labels,
                                  lambda vectors, y: cosent_loss(*vectors, y, scale=self.scale),
                                  ordered=True)

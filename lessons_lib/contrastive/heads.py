@@ -22,11 +22,8 @@ HEAD = 4                                 # the seed's number of the random weigh
 
 
 class Classifier(nn.Module):
-    """Scores of classes from features of a pair: o = W [u; v; |u - v|] + b.
-
-    Parameters: dim of a vector; features, see `losses.FEATURES`; classes; seed, decides the start
-    weights, uniform within ± 1 / sqrt(columns of W).
-    [reimers2019sentence]
+    """Scores of classes from features of a pair: o = W [u; v; |u - v|] + b, weights at first
+    uniform within ± 1 / sqrt(columns of W). [reimers2019sentence]
     """
 
     def __init__(self, dim: int, *, features: Sequence[str] = ("u", "v", "|u-v|"), classes: int = 3,
@@ -46,10 +43,7 @@ class Classifier(nn.Module):
 
 
 class MlpHead(nn.Module):
-    """tanh(W x + b) from dim to dim: BERT's pooler, with a random initialisation of its own.
-
-    Parameters: dim; seed. [gao2021simcse]
-    """
+    """tanh(W x + b) from dim to dim, as BERT's pooler, with random W. [gao2021simcse]"""
 
     def __init__(self, dim: int, *, seed: int = 0) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..core import Encoder, generator, shown
+from ..core import Encoder, check_kind, generator
 from ..datasets import SentencePairs
 from ..isotropy import singular_spectrum
 from ..kernels import alignment, ranks, uniformity
@@ -30,16 +30,29 @@ NUMBERS = ("loss", "dev", "alignment", "uniformity", "rate")
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What was noted, line 0 before the first step.
+    """What was noted, line 0 before the first step; NaN where nothing was measured.
 
-    ``step`` (m,) int64, steps done; ``loss`` (m,), mean of the steps since the line before (NaN in
-    line 0); ``dev`` (m,), Spearman's correlation on the dev pairs; ``alignment`` (m,) of dev pairs
-    graded above 4/5 and ``uniformity`` (m,) of dev sentences, as `evaluation` has them;
-    ``spectrum`` (m, k), singular values of the unit vectors of a fixed sample of dev sentences,
-    divided by the largest; ``rate`` (m,), the learning rate; ``idle`` (m,) int64, steps so far
-    whose batch had nothing to order, so that the loss was 0. NaN where nothing was measured:
-    without dev pairs all of the space is. ``best``, the line whose weights were kept; ``kept`` says
-    by what: "dev" or "last".
+    Parameters
+    ----------
+    step : (m,) int64
+        Steps done.
+    loss : (m,) float64
+        Mean of the steps since the line before, NaN in line 0.
+    dev : (m,) float64
+        Spearman's correlation on the dev pairs.
+    alignment, uniformity : (m,) float64
+        Of dev pairs graded above 4/5, and of dev sentences, as `evaluation` has them.
+    rate : (m,) float64
+        The learning rate.
+    idle : (m,) int64
+        Steps so far whose batch had nothing to order, so that the loss was 0.
+    spectrum : (m, k) float64
+        Singular values of the unit vectors of a fixed sample of dev sentences, divided by the
+        largest.
+    best : int
+        The line whose weights were kept.
+    kept : {"last", "dev"}
+        By what.
     """
 
     step: np.ndarray
@@ -58,7 +71,18 @@ class History:
 
     @classmethod
     def of(cls, lines: Sequence[dict[str, Any]], *, best: int, kept: str) -> History:
-        """The history of noted lines."""
+        """The history of noted lines.
+
+        Parameters
+        ----------
+        lines : sequence of dict
+        best : int
+        kept : {"last", "dev"}
+
+        Returns
+        -------
+        History
+        """
         columns = {name: np.array([line[name] for line in lines], dtype=np.float64)
                    for name in NUMBERS}
         whole = {name: np.array([line[name] for line in lines], dtype=np.int64)
@@ -78,10 +102,7 @@ def spearman(x: np.ndarray, y: np.ndarray) -> float:
 
 
 class Watch:
-    """Looks at the space of an encoder through graded pairs.
-
-    Parameters: dev, pairs, None: nothing is measured; seed, draws the sample.
-    """
+    """Looks at the space of an encoder through graded pairs; None: nothing is measured."""
 
     def __init__(self, dev: SentencePairs | None, *, seed: int = 0) -> None:
         self.dev = dev
@@ -98,15 +119,11 @@ class Watch:
 
     @classmethod
     def of(cls, dev: Any, *, seed: int) -> Watch:
-        """The same after a look at ``dev``.
-
-        Raises TypeError, ValueError (fewer than 2 pairs, all grades equal).
-        """
+        """The same after a look at ``dev``. Raises TypeError, ValueError."""
         if dev is None:
             return cls(None)
-        if not isinstance(dev, SentencePairs):
-            raise TypeError(f"dev={shown(dev)} is {type(dev).__name__}; expected SentencePairs, as "
-                            "ll.datasets.load('stsb', split='dev') gives them")
+        check_kind("dev", dev, SentencePairs,
+                   "SentencePairs, as ll.datasets.load('stsb', split='dev') gives them")
         if len(dev) < 2 or dev.score.min() == dev.score.max():
             grades = len(np.unique(dev.score))
             raise ValueError(f"dev holds {len(dev)} pairs with {grades} distinct "
@@ -114,8 +131,7 @@ class Watch:
         return cls(dev, seed=seed)
 
     def __call__(self, encoder: Encoder) -> dict[str, Any]:
-        """dev, alignment, uniformity and spectrum of an encoder; NaN where there is nothing to
-        measure with.
+        """dev, alignment, uniformity and spectrum of an encoder; NaN where nothing measures them.
         """
         if self.dev is None:
             return {"dev": math.nan, "alignment": math.nan, "uniformity": math.nan, "spectrum": []}

@@ -298,7 +298,7 @@ def _exact(x: Tensor) -> Tensor:
 
 
 def _unit(x: Tensor) -> Tensor:
-    """Rows of length 1; zeros stay zeros."""
+    """Rows of norm 1; zeros stay zeros."""
     return F.normalize(_exact(x), dim=1, eps=CLOSEST)
 
 

@@ -2,7 +2,7 @@
 cut shorter.
 
 The contrastive loss is taken at several sizes at once, each time over the first numbers alone,
-scaled to length 1 again. One training serves all sizes; an index can be cut after it was made.
+scaled to norm 1 again. One training serves all sizes; an index can be cut after it was made.
 Taught in ``16_outlook``. [kusupati2022matryoshka]
 """
 
@@ -17,10 +17,10 @@ from torch import Tensor
 
 from ..core import Estimator, check_array, check_float, check_int, shown
 from ..core.parameters import Flag, Float, Given, Int
-from .batches import Column
-from .examples import Examples, graded_pairs, sentences
+from .examples import Column, Examples, graded_pairs, sentences
 from .losses import cosent_loss, in_batch_loss
 from .reading import Reading
+from .sbert import LabelledObjective
 from .trainer import Trainer
 from .training import Objective
 
@@ -31,7 +31,7 @@ def nested_loss(u: Tensor, v: Tensor, sizes: Sequence[int], *, temperature: floa
                 weights: Sequence[float] | None = None, label: Any = None) -> Tensor:
     """A loss over beginnings of the vectors: InfoNCE, or with grades CoSENT.
 
-        L = Σ_m c_m L( u_1:m, v_1:m ),    both at length 1 after the cut
+        L = Σ_m c_m L( u_1:m, v_1:m ),    both at norm 1 after the cut
 
     Parameters: u, v (n, dim), row i of v the partner of row i of u; sizes m, whole numbers in 1 to
     dim, each once; temperature τ; weights c_m, one for each size, None: 1; label, (n,) grades of
@@ -51,18 +51,15 @@ def nested_loss(u: Tensor, v: Tensor, sizes: Sequence[int], *, temperature: floa
 
 
 def checked_sizes(sizes: Any, dim: int | None) -> list[int]:
-    """Sizes as a list.
-
-    Raises TypeError, ValueError (none, one of them twice, larger than ``dim``).
-    """
+    """Sizes as a list. Raises TypeError, ValueError."""
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise TypeError(f"sizes={shown(sizes)} is {type(sizes).__name__}; expected whole numbers, "
                         "such as [256, 128, 64]")
-    found = [check_int(f"sizes[{i}]", m, low=1, high=dim) for i, m in enumerate(sizes)]
-    if not found or len(set(found)) < len(found):
-        raise ValueError(f"sizes={found} holds {len(found)} sizes, {len(set(found))} of them "
+    result = [check_int(f"sizes[{i}]", m, low=1, high=dim) for i, m in enumerate(sizes)]
+    if not result or len(set(result)) < len(result):
+        raise ValueError(f"sizes={result} holds {len(result)} sizes, {len(set(result))} of them "
                          "different; expected >= 1, each once")
-    return found
+    return result
 
 
 class Matryoshka(Trainer):
@@ -90,30 +87,12 @@ class Matryoshka(Trainer):
             return graded_pairs(data, loss="supervised Matryoshka", unit=False)
         return sentences(data)
 
-    def _objective(self, reading: Reading, examples: Examples) -> Objective:
-        columns = [Column(texts, reading.number) for texts in examples.columns]
-        sizes = checked_sizes(self.sizes, reading.dim)
-        return NestedObjective(columns if self.supervised else columns * 2, sizes=sizes,
-                               temperature=self.temperature, labels=examples.labels)
-
-
-class NestedObjective(Objective):
-    """`nested_loss` of two columns.
-
-    Parameters: columns, two; sizes; temperature; labels, a grade for each example, None: there are
-    none.
-    """
-
-    def __init__(self, columns: list[Column], *, sizes: Sequence[int], temperature: float,
-                 labels: np.ndarray | None = None) -> None:
-        super().__init__()
-        self.columns, self.views, self.sizes = columns, [0, 1], list(sizes)
-        self.temperature, self.labels = temperature, labels
-
-    def forward(self, vectors: Sequence[Tensor], examples: np.ndarray) -> Tensor:
-        """The loss of a batch."""
-        label = None if self.labels is None else torch.from_numpy(self.labels[examples])
-        return nested_loss(*vectors, self.sizes, temperature=self.temperature, label=label)
+    def _objective(self, learner: Reading, examples: Examples) -> Objective:
+        columns = [Column(texts, learner.number) for texts in examples.columns]
+        sizes = checked_sizes(self.sizes, learner.dim)
+        return LabelledObjective(
+            columns if self.supervised else columns * 2, examples.labels,
+            lambda vectors, y: nested_loss(*vectors, sizes, temperature=self.temperature, label=y))
 
 
 class Truncation(Estimator):

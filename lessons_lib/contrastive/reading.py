@@ -9,20 +9,22 @@ and lets a stopped run go on bit by bit. Used by the trainers; taught in ``14_si
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from ..contextual import ContextualEncoder, Pooling
-from ..contextual.batching import Numbered
+from ..contextual.numbering import Numbered
 from ..contextual.lesson_bert import SelfAttention
 from ..contextual.readers import Group, Reader
-from ..core import check_choice, check_float, check_int, check_seed, shown
+from ..core import check_choice, check_float, check_int, check_kind, check_seed
+from ..core.gradient_run import seeded
 
-__all__ = ["PRECISIONS", "Reading", "derived_seed"]
+__all__ = ["PRECISIONS", "Reading", "an_encoder", "derived_seed"]
 
 PRECISIONS = ("float32", "bfloat16")
 
@@ -33,24 +35,23 @@ def derived_seed(*numbers: int) -> int:
     return int(state[0] >> np.uint64(1))
 
 
+def an_encoder(name: str, value: Any) -> ContextualEncoder:
+    """The encoder. Raises TypeError for what is none."""
+    return check_kind(name, value, ContextualEncoder, "a ContextualEncoder. Make one: "
+                      "ll.contextual.load_encoder('lesson-bert')")
+
+
 class Reading(nn.Module):
     """A trainable copy of the model of a `ContextualEncoder`, which is never changed itself.
-
-    Parameters: encoder; pooling, None: the encoder's; dropout, the share of units that is left out
-    everywhere in the model, None: the shares that the model has; max_length, pieces of the longest
-    text, special ones included, None: as the encoder; precision, what is calculated in, "float32"
-    or "bfloat16" (weights stay float32, by `torch.autocast`). Raises TypeError, ValueError.
+    Pooling, longest text and shares of dropout are the encoder's where they are None; precision is
+    what is calculated in (weights stay float32, by `torch.autocast`). Raises TypeError, ValueError.
     """
 
     def __init__(self, encoder: ContextualEncoder, *, pooling: Pooling | str | None = None,
                  dropout: float | None = None, max_length: int | None = None,
                  precision: str = "float32") -> None:
         super().__init__()
-        if not isinstance(encoder, ContextualEncoder):
-            raise TypeError(f"encoder={shown(encoder)} is {type(encoder).__name__}; expected a "
-                            "ContextualEncoder. Make one: "
-                            "ll.contextual.load_encoder('lesson-bert')")
-        encoder.check()
+        an_encoder("encoder", encoder).check()
         self.precision = check_choice("precision", precision, PRECISIONS)
         if pooling is None:
             pooling = encoder._pooling()
@@ -78,19 +79,14 @@ class Reading(nn.Module):
         return self.reader.device
 
     def number(self, texts: Iterable[str]) -> Numbered:
-        """Texts as piece ids, to be read by their row numbers; one that is longer than the limit is
-        cut with one DataWarning for all, or refused if the encoder says so. Raises TypeError,
-        ValueError.
-        """
+        """Texts as token ids, to be read by their row numbers. Raises TypeError, ValueError."""
         return self._encoder.tokenizer.number(texts, longest=self.longest,
                                               refuse=self._encoder.truncation == "error")
 
     def forward(self, numbered: Numbered, rows: np.ndarray, *, seed: int | None = None) -> Tensor:
-        """Vectors (len(rows), dim) float32 of some texts, with gradients where they are wanted.
-
-        Parameters: numbered; rows, numbers of texts, repeats allowed; seed, decides the masks of
-        dropout: the same rows and seed, the same vectors; None: nothing is left out. A text without
-        a piece is a zero vector.
+        """Vectors (len(rows), dim) float32 of texts, with gradients. The same rows and seed give
+        the same masks of dropout; None: nothing is left out. A text without a token is a zero
+        vector.
         """
         rows = np.asarray(rows, dtype=np.int64)
         lengths = numbered.lengths[rows]
@@ -119,19 +115,11 @@ class Reading(nn.Module):
 
     @contextmanager
     def _chance(self, seed: int | None) -> Iterator[None]:
-        """Dropout by the seed, or none at all; Torch's own generators are afterwards as they were.
-        """
+        """Dropout by the seed, or none at all; Torch's own generators are then as they were."""
         trains = self.model.training
         self.model.train(seed is not None)
         try:
-            if seed is None:
-                yield
-                return
-            device = self.device
-            with torch.random.fork_rng([device] if device.type == "cuda" else []):
-                place = (torch.cuda.default_generators[device.index or 0]
-                         if device.type == "cuda" else torch.default_generator)
-                place.manual_seed(check_seed(seed))
+            with nullcontext() if seed is None else seeded(check_seed(seed), self.device):
                 yield
         finally:
             self.model.train(trains)

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from ..core.learned import Learned
 from ..core.parameters import Choice, Float, Given, Int
-from .batches import Column
-from .examples import Examples, graded_pairs, labelled_pairs, triplets
+from .examples import Column, Examples, graded_pairs, labelled_pairs, triplets
 from .heads import HEAD, Classifier
 from .losses import checked_features, cosine_regression, triplet_loss
 from .reading import Reading, derived_seed
@@ -60,8 +59,8 @@ class SBert(Trainer):
             return labelled_pairs(data, loss=loss)
         return graded_pairs(data, loss=loss, unit=True)
 
-    def _objective(self, reading: Reading, examples: Examples) -> Objective:
-        columns = [Column(texts, reading.number) for texts in examples.columns]
+    def _objective(self, learner: Reading, examples: Examples) -> Objective:
+        columns = [Column(texts, learner.number) for texts in examples.columns]
         if self.objective == "triplet":
             return LabelledObjective(columns, None,
                                      lambda vectors, _: triplet_loss(*vectors, margin=self.margin))
@@ -69,7 +68,7 @@ class SBert(Trainer):
             return LabelledObjective(columns, examples.labels,
                                      lambda vectors, y: cosine_regression(*vectors, y))
         self.classes_ = examples.classes
-        head = Classifier(reading.dim, features=self.features, classes=len(examples.classes),
+        head = Classifier(learner.dim, features=self.features, classes=len(examples.classes),
                           seed=derived_seed(HEAD, self.seed))
         return LabelledObjective(columns, examples.labels,
                                  lambda vectors, y: head.loss(*vectors, y), head=head)
@@ -91,11 +90,8 @@ class SBert(Trainer):
 
 
 class LabelledObjective(Objective):
-    """A loss of vectors and labels.
-
-    Parameters: columns; labels, one per example, None: there is none; loss(vectors, labels of the
-    batch); head, what learns along; ordered, whether only the order of labels counts, so that a
-    batch of equal ones is idle.
+    """A loss of vectors and labels, one per example or None; a head learns along. With ``ordered``
+    only the order of labels counts, so that a batch of equal ones is idle.
     """
 
     def __init__(self, columns: list[Column], labels: np.ndarray | None,

@@ -17,8 +17,7 @@ from torch import Tensor, nn
 
 from ..core import check_float, shown, warn_data
 from ..core.parameters import Choice, Flag, Float, Given
-from .batches import AugmentedColumn, Column, Order, share_of_equals
-from .examples import Examples, sentences, triplets
+from .examples import AugmentedColumn, Column, Examples, Order, sentences, share_of_equals, triplets
 from .heads import HEAD, MlpHead
 from .losses import in_batch_loss
 from .reading import Reading, derived_seed
@@ -65,7 +64,7 @@ class SimCse(Trainer):
     supervised = Flag(False, "learn from triplets")
     hard_weight = Given(0.0, "log α of the own hard negative", kind="float or -inf",
                         check=log_weight)
-    views = Choice(*VIEWS, doc="how the two readings of a text differ: other dropout masks; equal "
+    views = Choice(*VIEWS, doc="how the two views of a text differ: other dropout masks; equal "
                    "masks, so both are equal; or nothing is left out")
     augment = Given(None, "``augment(text, rng) -> text``, such as those in `augment`, makes the "
                           "text of the second view anew for each step; masks are still as "
@@ -104,13 +103,13 @@ class SimCse(Trainer):
                       "negative of what is its own positive. mask_equal=True masks them; or drop "
                       "repeats: list(dict.fromkeys(texts))", stacklevel=4)
 
-    def _objective(self, reading: Reading, examples: Examples) -> Objective:
-        columns: list[Any] = [Column(texts, reading.number) for texts in examples.columns]
+    def _objective(self, learner: Reading, examples: Examples) -> Objective:
+        columns: list[Any] = [Column(texts, learner.number) for texts in examples.columns]
         sides = examples.columns
         if not self.supervised:                   # the second view is of the same text
             second = columns[0]
             if self.augment is not None:
-                second = AugmentedColumn(sides[0], reading.number, self.augment, seed=self.seed)
+                second = AugmentedColumn(sides[0], learner.number, self.augment, seed=self.seed)
             columns, sides = [*columns, second], sides * 2
         groups = None
         if self.mask_equal:                       # a number for every text, equal for equal texts
@@ -119,12 +118,10 @@ class SimCse(Trainer):
                                dtype=np.int64) for side in sides]
         head = None
         if self.head == "mlp":
-            head = MlpHead(reading.dim, seed=derived_seed(HEAD, self.seed))
+            head = MlpHead(learner.dim, seed=derived_seed(HEAD, self.seed))
         return InBatchObjective(columns, (0, 1, 2) if self.supervised else VIEWS[self.views],
                                 temperature=self.temperature, hard_weight=self.hard_weight,
                                 head=head, groups=groups)
-
-    # ------------------------------------------------------------------------- the head that stays
 
     @property
     def _keeps_head(self) -> bool:
@@ -139,18 +136,15 @@ class SimCse(Trainer):
     def _finish(self, training: Training) -> None:
         if not self._keeps_head:
             return
-        pooler, head = training.reading.model.pooler, training.objective.head
+        pooler, head = training.learner.model.pooler, training.objective.head
         dense = pooler["dense"] if isinstance(pooler, nn.ModuleDict) else pooler.dense
         dense.weight.copy_(head.weight)
         dense.bias.copy_(head.bias)
 
 
 class InBatchObjective(Objective):
-    """`in_batch_loss` of two columns, or of three with hard negatives, behind a head.
-
-    Parameters: columns; views, see `Objective`; temperature; hard_weight; head, None: there is
-    none; groups, a number for each text by column, (n,) each, equal for equal texts, which then are
-    no negatives; None: all are.
+    """`in_batch_loss` of two columns, or of three with hard negatives, behind a head. ``groups``
+    hold a number for each text by column, equal for equal texts, which then are no negatives.
     """
 
     def __init__(self, columns: list[Any], views: Sequence[int | None], *, temperature: float,

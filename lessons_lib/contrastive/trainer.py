@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -19,34 +20,25 @@ import torch
 from ..contextual import ContextualEncoder, Pooling
 from ..contextual.folders import encoder_in
 from ..contextual.ranks import Ranks, joined
-from ..contextual.saved_encoder import save_encoder
-from ..core import DamagedFile, existing_path, shown, torch_device
-from ..core.gradient_run import GradientEstimator, weights_of
+from ..contextual.folders import save_encoder
+from ..core import DamagedFile, existing_path, read_json, save_model, shown, torch_device
+from ..core.gradient_run import GradientEstimator, newest_state, weights_of
 from ..core.learned import Learned
 from ..core.parameters import Choice, Float, Given, Int
 from ..datasets import SentencePairs
-from .batches import Order
-from .examples import Examples
-from .files import check_folder, newest_run, save_run
+from .examples import Examples, Order
 from .history import History, Watch
-from .reading import PRECISIONS, Reading
+from .reading import PRECISIONS, Reading, an_encoder
 from .training import Objective, Plan, Training
 
-__all__ = ["Trainer"]
+__all__ = ["Trainer", "holds_run"]
 
+RUNS = ("run-a", "run-b")       # written in turn: when the last is damaged, one is still there
 NOTES = 8                       # with dev pairs, unless evaluate_every says otherwise
 LINES = 20                      # without them, when a note costs nothing
 NO_SETTINGS = ("encoder", "augment")              # of a trainer that are no JSON
 OF_ENCODER = ("name", "pooling", "layer", "special_tokens", "max_length", "truncation", "normalize",
               "batch_invariant")
-
-
-def an_encoder(name: str, value: Any) -> ContextualEncoder:
-    """The encoder. Raises TypeError for what is none."""
-    if not isinstance(value, ContextualEncoder):
-        raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected a "
-                        "ContextualEncoder. Make one: ll.contextual.load_encoder('lesson-bert')")
-    return value
 
 
 class Trainer(GradientEstimator):
@@ -88,7 +80,7 @@ class Trainer(GradientEstimator):
         """The examples in ``data``, looked at. Raises TypeError, ValueError."""
         raise NotImplementedError
 
-    def _objective(self, reading: Reading, examples: Examples) -> Objective:
+    def _objective(self, learner: Reading, examples: Examples) -> Objective:
         """What is asked of their vectors."""
         raise NotImplementedError
 
@@ -201,15 +193,15 @@ class Trainer(GradientEstimator):
 
     def _training(self, examples: Examples, order: Order, watch: Watch, ranks: Ranks,
                   kind: type[Training] = Training) -> Training:
-        reading = Reading(self.encoder, pooling=self.pooling, dropout=self.dropout,
+        learner = Reading(self.encoder, pooling=self.pooling, dropout=self.dropout,
                           max_length=self.max_length, precision=self.precision)
-        objective = self._objective(reading, examples)
+        objective = self._objective(learner, examples)
         steps = self.steps or max(1, math.ceil(round(self.epochs * order.per_epoch, 6)))
         lines = LINES if watch.dev is None else NOTES
         plan = Plan(steps, self.learning_rate, self.warmup, self.weight_decay, self.clip,
                     self.chunk, self.evaluate_every or max(1, steps // lines), self.patience,
                     self.seed)
-        return kind(reading.to(ranks.device), objective.to(ranks.device), order, plan, watch=watch,
+        return kind(learner.to(ranks.device), objective.to(ranks.device), order, plan, watch=watch,
                     ranks=ranks, encoder=lambda training: self._encoder_of(training, copy=False))
 
     def _encoder_of(self, training: Training, *, copy: bool = True) -> ContextualEncoder:
@@ -218,7 +210,7 @@ class Trainer(GradientEstimator):
         settings = {"name": self.name, "card": None}
         if self._pooling_after:
             settings["pooling"] = self._pooling_after
-        return training.reading.encoder(copy=copy).set_params(**settings)
+        return training.learner.encoder(copy=copy).set_params(**settings)
 
     def _hand_over(self, training: Training) -> None:
         with torch.no_grad():
@@ -301,19 +293,25 @@ class Trainer(GradientEstimator):
         """
         self._check_fitted("encoder_")
         folder, settings = Path(path), self._same_settings()
-        check_folder(folder)
+        there = [name for name in ("model.safetensors", "config.json") if (folder / name).exists()]
+        if there and not holds_run(folder):
+            raise FileExistsError(f"{folder} holds a model already ({there[0]}), which would be "
+                                  "written over; choose another folder")
         arrays, noted = self._state
         if self._finished:                        # what is left to do with it needs no optimizer
             arrays = {n: array for n, array in arrays.items() if n.startswith("model.objective.")}
         save_encoder(folder, self.encoder_, card=self._card())
         plain = {name: str(value) if isinstance(value, float) and math.isinf(value) else value
                  for name, value in settings.items() if name not in NO_SETTINGS}
-        save_run(folder, type(self).__name__, settings=plain, arrays=arrays, extra={
-            "record": noted, "text": self._text, "finished": self._finished,
-            "kept": self.history_.kept, "augmented": self._augmented,
+        older, newer = sorted(RUNS, key=lambda name: _number(folder / name))
+        save_model(folder / older, type(self).__name__, settings=plain, arrays=arrays, extra={
+            "number": _number(folder / newer) + 1, "record": noted, "text": self._text,
+            "finished": self._finished, "kept": self.history_.kept, "augmented": self._augmented,
             "classes": list(vars(self).get("classes_", ())),
             "encoder": {name: getattr(self.encoder, name) for name in OF_ENCODER},
             "trained": {name: getattr(self.encoder_, name) for name in OF_ENCODER}})
+        if self._finished:
+            shutil.rmtree(folder / newer, ignore_errors=True)
 
     def _card(self) -> dict[str, Any]:
         history = self.history_
@@ -351,7 +349,11 @@ class Trainer(GradientEstimator):
             The newest state is damaged, and the one before it is used.
         """
         folder = existing_path(path)
-        settings, arrays, extra = newest_run(folder, cls.__name__)
+        if not holds_run(folder):
+            raise DamagedFile(f"{folder} is not a saved {cls.__name__}: neither {RUNS[0]} nor "
+                              f"{RUNS[1]} holds a run. An encoder alone is read by "
+                              "ll.contextual.load_encoder")
+        _, (settings, arrays, extra) = newest_state([folder / name for name in RUNS], cls.__name__)
         try:
             encoder = encoder_in(folder, precision="float32").set_params(card=None,
                                                                          **extra["encoder"])
@@ -379,8 +381,21 @@ class Trainer(GradientEstimator):
         self.history_ = History.of(lines, best=record["line"], kept=extra["kept"])
         self.n_steps_, trained = record["step"], self.encoder
         if not self._finished:
-            reading = Reading(self.encoder)
+            learner = Reading(self.encoder)
             prefix = "kept.reading." if extra["kept"] == "dev" else "model.reading."
-            reading.load_state_dict(weights_of(arrays, prefix))
-            trained = reading.encoder()
+            learner.load_state_dict(weights_of(arrays, prefix))
+            trained = learner.encoder()
         self.encoder_ = ContextualEncoder(**trained.get_params() | extra["trained"]).check()
+
+
+def holds_run(folder: str | os.PathLike) -> bool:
+    """Whether a folder holds a trainer, of whatever kind."""
+    return any((Path(folder) / name / "model.json").is_file() for name in RUNS)
+
+
+def _number(folder: Path) -> int:
+    """The number of a state, counted from 1; 0 where there is none that can be read."""
+    try:
+        return int(read_json(folder / "model.json")["extra"]["number"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0

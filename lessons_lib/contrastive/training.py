@@ -17,15 +17,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..contextual.ranks import Ranks
+from ..contextual.ranks import Ranks, gather, together
 from ..core import gradient_run
-from .batches import AugmentedColumn, Column, Order, in_parts
-from .caching import cached_backward, direct_backward
-from .gathering import gather, together
+from .examples import AugmentedColumn, Column, Order, in_parts
 from .history import History, Watch
 from .reading import Reading, derived_seed
 
-__all__ = ["Objective", "Plan", "Record", "Training"]
+__all__ = ["Objective", "Plan", "Record", "Training", "cached_backward", "direct_backward"]
+
+Chunk = Callable[[], Tensor]       # reads some texts, with the same dropout every time: (n, dim)
+Loss = Callable[[Tensor], Tensor]  # of all vectors, chunk after chunk, to a number
 
 DROPOUT = 3                         # the seed's number of dropout masks; `batches` has the others
 EPS = 1e-8                          # of Adam
@@ -33,18 +34,16 @@ FAR = 1e4                           # times the loss of the first batch, or of g
 
 
 class Objective(nn.Module):
-    """What is asked of the vectors of a batch.
-
-    Attributes: columns, the texts of the examples, a `Column` each; views, for each column the
-    number that its dropout masks are drawn with (equal numbers, equal masks), None for no dropout.
-    Its parameters are those of a head that stands on the encoder while it learns.
+    """What is asked of the vectors of a batch. For each of its columns ``views`` has the number
+    that dropout masks are drawn with (equal numbers, equal masks; None: no dropout). Its parameters
+    are those of a head that stands on the encoder while it learns.
     """
 
     columns: list[Column | AugmentedColumn]
     views: list[int | None]
 
     def forward(self, vectors: Sequence[Tensor], examples: np.ndarray) -> Tensor:
-        """The loss of the vectors of a batch, (n, dim) for each column, whose examples have these
+        """The loss of the vectors of a batch, (n, dim) for each column, of examples by their
         numbers.
         """
         raise NotImplementedError
@@ -56,11 +55,9 @@ class Objective(nn.Module):
 
 @dataclass(frozen=True)
 class Plan:
-    """How long and how fast: ``steps`` in all; ``learning_rate``, reached after the share
-    ``warmup`` of them, then falling to 0 in a straight line; ``weight_decay`` of matrices;
-    ``clip``, longest gradient; ``chunk``, rows read at a time (None: all of a process's);
-    ``evaluate_every`` so many steps; ``patience``, notes without a better dev score before it stops
-    (None: never); ``seed``.
+    """How long and how fast. The rate rises to ``learning_rate`` in the share ``warmup`` of the
+    steps, then falls to 0 in a straight line; ``chunk`` rows are read at a time (None: all of a
+    process's); after ``patience`` notes without a better dev score it stops (None: never).
     """
 
     steps: int
@@ -92,32 +89,24 @@ class Record(gradient_run.Record):
 
 
 class Training(gradient_run.GradientRun):
-    """Model, optimizer and record of one run.
-
-    Parameters: reading, on its device; objective, there too; order; plan; watch, what looks at the
-    space; ranks, this process and how many there are; encoder, makes of this training an encoder to
-    be measured.
+    """Model, optimizer and record of one run; ``watch`` looks at the space, ``encoder`` makes of
+    this training an encoder to be measured.
     """
 
     unit = " examples"
 
-    def __init__(self, reading: Reading, objective: Objective, order: Order, plan: Plan, *,
+    def __init__(self, learner: Reading, objective: Objective, order: Order, plan: Plan, *,
                  watch: Watch, ranks: Ranks, encoder: Callable[[Training], Any]) -> None:
-        super().__init__(nn.ModuleDict({"reading": reading, "objective": objective}), Record(),
+        super().__init__(nn.ModuleDict({"reading": learner, "objective": objective}), Record(),
                          steps=plan.steps, every=plan.evaluate_every,
                          items=min(order.batch_size, order.n), learning_rate=plan.learning_rate,
                          weight_decay=plan.weight_decay, clip=plan.clip, eps=EPS,
-                         device=reading.device)
-        self.reading, self.objective, self.order, self.plan = reading, objective, order, plan
+                         device=learner.device)
+        self.learner, self.objective, self.order, self.plan = learner, objective, order, plan
         self.watch, self.ranks, self._encoder = watch, ranks, encoder
 
-    # -------------------------------------------------------------------------- a step
-
     def step(self) -> None:
-        """Read one batch and change the weights once.
-
-        Raises OutOfMemoryError with a ``chunk`` that fits.
-        """
+        """Read one batch and change the weights once. Raises OutOfMemoryError with advice."""
         number, examples = self.record.step, self.order.batch(self.record.step)
         try:
             loss = self._backward(examples, number)
@@ -143,7 +132,7 @@ class Training(gradient_run.GradientRun):
             seed = None
             if view is not None:
                 seed = derived_seed(DROPOUT, self.plan.seed, number, part, view)
-            return lambda: self.reading(numbered, rows[parts[part]], seed=seed)
+            return lambda: self.learner(numbered, rows[parts[part]], seed=seed)
 
         def loss(vectors: Tensor) -> Tensor:
             whole = self._gathered(vectors, [parts[i] for i in mine], parts)
@@ -174,10 +163,7 @@ class Training(gradient_run.GradientRun):
 
     def work(self, stop: Callable[[], bool], *, label: str, show: bool,
              on_note: Callable[[], object] = lambda: None) -> None:
-        """As `GradientRun.work`, until ``stop`` says so in any process.
-
-        Raises TrainingDiverged, ConnectionError where another process has gone.
-        """
+        """As `GradientRun.work`, until ``stop`` says so in any process. Raises ConnectionError."""
         ranks, first = self.ranks, self.ranks.rank == 0
 
         def anywhere() -> bool:
@@ -188,8 +174,6 @@ class Training(gradient_run.GradientRun):
             super().work(anywhere, label=label, show=show and first,
                          on_note=on_note if first else lambda: None)
 
-    # -------------------------------------------------------------------------- what is noted
-
     def note(self) -> None:
         """Add a line to the history, keep the weights if they are the best, and see whether it is
         time to stop. Raises TrainingDiverged.
@@ -198,7 +182,7 @@ class Training(gradient_run.GradientRun):
         limit = FAR * (abs(record.first or 0.0) + math.log(max(2, self.order.n)))
         if step and not (mean < limit and self.finite()):              # False for NaN
             losses = [line["loss"] for line in record.lines if not math.isnan(line["loss"])]
-            plain = "" if self.reading.precision == "float32" else ", or precision='float32'"
+            plain = "" if self.learner.precision == "float32" else ", or precision='float32'"
             self.diverged(
                 f"training diverged before step {step:,}: the mean loss is {mean:.4g}, or weights "
                 f"are not finite; last sound loss: {f'{losses[-1]:.4g}' if losses else 'none'}. "
@@ -221,3 +205,26 @@ class Training(gradient_run.GradientRun):
     def best(self) -> dict[str, Tensor]:
         """The weights to use: those with the best dev score, or without dev pairs the last ones."""
         return self.kept if self.watch.dev is not None and self.kept else self.model.state_dict()
+
+
+def direct_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
+    """Read everything, add the gradient of the loss to the weights', return the loss as a number.
+    """
+    value = loss(torch.cat([part() for part in parts]))
+    value.backward()
+    return value.detach()
+
+
+def cached_backward(parts: Sequence[Chunk], loss: Loss) -> Tensor:
+    """The same as `direct_backward` in the memory of one part, at twice the work. Each part
+    gives the same vectors each time; the loss is called once, and what it holds itself, such as a
+    head, gets its gradient as usual.
+    """
+    # with a graph that is dropped at once: without one, other kernels would draw other masks
+    read = [part().detach() for part in parts]
+    vectors = torch.cat(read).requires_grad_(True)
+    value = loss(vectors)
+    value.backward()
+    for part, gradient in zip(parts, vectors.grad.split([len(x) for x in read]), strict=True):
+        part().backward(gradient)                 # the graph of this part lives on this line only
+    return value.detach()

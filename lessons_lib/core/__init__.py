@@ -3,8 +3,8 @@
 Every other room stands on this one, and this one imports none of them.
 """
 
-from .checks import (check_array, check_choice, check_float, check_int, check_seed, nearest_name,
-                     shown, unknown_keyword, warn_data)
+from .checks import (check_array, check_choice, check_float, check_int, check_kind, check_seed,
+                     nearest_name, shown, unknown_keyword, warn_data)
 from .devices import DeviceReport, available_cores, device_report, torch_device
 from .documents import checked_batches, checked_texts, checked_token_lists
 from .errors import (BackendUnavailable, DamagedFile, DataMissing, DataWarning, DownloadFailed,
@@ -23,9 +23,9 @@ __all__ = [
     "DeviceReport", "DownloadFailed", "Encoder", "Estimator", "NotFittedError", "ProgramFailed",
     "TrainingDiverged", "UnknownWord", "asked_to_stop", "atomic_folder", "atomic_open",
     "available_cores", "cache_folder", "check_array", "check_choice", "check_float", "check_int",
-    "check_seed", "checked_batches", "checked_texts", "checked_token_lists", "children",
-    "device_report", "existing_path", "external_data_folder", "fingerprint", "generator",
-    "load_files", "load_model", "nearest_name", "output_folder", "read_json", "save_files",
-    "save_model", "sha256", "shown", "torch_device", "track", "unknown_keyword", "warn_data",
-    "write_json", "write_text"
+    "check_kind", "check_seed", "checked_batches", "checked_texts", "checked_token_lists",
+    "children", "device_report", "existing_path", "external_data_folder", "fingerprint",
+    "generator", "load_files", "load_model", "nearest_name", "output_folder", "read_json",
+    "save_files", "save_model", "sha256", "shown", "torch_device", "track", "unknown_keyword",
+    "warn_data", "write_json", "write_text"
 ]

@@ -19,8 +19,8 @@ import numpy as np
 
 from .errors import DataWarning
 
-__all__ = ["check_array", "check_choice", "check_float", "check_int", "check_seed", "nearest_name",
-           "shown", "unknown_keyword", "warn_data"]
+__all__ = ["check_array", "check_choice", "check_float", "check_int", "check_kind", "check_seed",
+           "nearest_name", "shown", "unknown_keyword", "warn_data"]
 
 
 def shown(value: object, limit: int = 60) -> str:
@@ -164,6 +164,32 @@ def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:
     guess = f" Did you mean {near!r}?" if near else ""
     raise ValueError(f"{name}={shown(value)} is unknown.{guess} Allowed: "
                      f"{', '.join(map(repr, names))}")
+
+
+def check_kind(name: str, value: Any, kind: type | tuple[type, ...], expected: str) -> Any:
+    """The value, if it is of a kind.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    value : object
+    kind : type or tuple of type
+    expected : str
+        The kind in words, and what gets one.
+
+    Returns
+    -------
+    object
+        The value.
+
+    Raises
+    ------
+    TypeError
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected {expected}")
+    return value
 
 
 def unknown_keyword(owner: str, given: str, allowed: Iterable[str]) -> TypeError:

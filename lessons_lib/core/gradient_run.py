@@ -9,23 +9,27 @@ the same bits as one that was not. Used by the flow (lesson ``11_bert_flow``), b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from .checks import shown
-from .errors import TrainingDiverged
+from .checks import shown, warn_data
+from .errors import DamagedFile, TrainingDiverged
 from .estimator import Estimator
+from .files import read_json
 from .interruption import asked_to_stop
 from .parameters import Choice, Flag, Float, Int, Seed
 from .progress import track
+from .store import CARD, load_model
 
-__all__ = ["GradientEstimator", "GradientRun", "Record", "on_threads", "weights_of"]
+__all__ = ["GradientEstimator", "GradientRun", "Record", "newest_state", "on_threads", "seeded",
+           "weights_of"]
 
 MOMENTS = ("step", "exp_avg", "exp_avg_sq")       # what AdamW keeps of a parameter
 
@@ -221,6 +225,45 @@ def _with_nan(value: Any) -> Any:
     if isinstance(value, list):
         return [_with_nan(item) for item in value]
     return math.nan if value is None else value
+
+
+def newest_state(folders: Sequence[Path], kind: str) -> tuple[Path, tuple[Any, Any, Any]]:
+    """The newest sound one of the states of a run, which are saved into folders in turn.
+
+    One that is damaged is left aside, with a DataWarning where it may be newer. Returns its folder,
+    and what `load_model` gives. Raises DamagedFile where none is sound.
+    """
+    def number(folder: Path) -> float:
+        try:
+            extra = read_json(folder / CARD)["extra"]
+            return float(extra.get("number", extra["record"]["step"]))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return math.inf                        # it may be the newest
+
+    damaged: list[str] = []
+    there = [folder for folder in folders if (folder / CARD).is_file()]
+    for folder in sorted(there, key=number, reverse=True):
+        try:
+            state = load_model(folder, kind)
+        except (DamagedFile, FileNotFoundError) as error:
+            damaged.append(str(error))
+            continue
+        if damaged:
+            warn_data(f"{damaged[0]}. The state before it is used: {folder.name}, step "
+                      f"{state[2]['record']['step']:,}", stacklevel=4)
+        return folder, state
+    raise DamagedFile(f"{folders[0].parent} holds no sound run; begin anew in another folder. "
+                      f"{' '.join(damaged)}")
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Let PyTorch draw from ``seed`` on, inside; outside its generators are as they were."""
+    cuda = device.type == "cuda"
+    with torch.random.fork_rng([device] if cuda else []):
+        own = torch.cuda.default_generators[device.index or 0] if cuda else torch.default_generator
+        own.manual_seed(seed)
+        yield
 
 
 @contextmanager

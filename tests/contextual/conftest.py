@@ -1,4 +1,4 @@
-"""A text of two worlds, its pieces, and a recipe that is done in a second."""
+"""A text of two worlds, its tokens, and a recipe that is done in a second."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from lessons_lib.contextual import TokenStream, WordPiece, prepare_tokens
+from lessons_lib.contextual import (BertSize, LessonBertForPretraining, TokenStream, WordPiece,
+                                    load_encoder, prepare_tokens, save_bert)
 from lessons_lib.contextual.recipes import RECIPES
 
 WORDS = ("sea", "field", "ships", "sail", "cows", "graze", "unbelievable", "walking", "talker",
@@ -41,21 +42,33 @@ def stream(texts, pieces) -> TokenStream:
     return prepare_tokens(texts, pieces, held_out=0.2, data={"source": "two worlds"})
 
 
-@pytest.fixture
+@pytest.fixture(scope="package")
 def recipe():
     return replace(RECIPES["smoke"], dim=16, feed_forward=32, batch=4, tokens=4 * 32 * 12)
 
 
 @pytest.fixture(scope="package")
-def bert_folder(pieces, tmp_path_factory):
-    """A LessonBert with start weights in a folder, as `lessons pretrain` writes one."""
-    from lessons_lib.contextual import BertSize, LessonBertForPretraining, save_bert
+def small_bert(pieces):
+    """A BERT at random, whose sizes can be others."""
+    def make(seed=1, **sizes):
+        sizes = {"dim": 24, "layers": 3, "heads": 2, "feed_forward": 40, "positions": 64} | sizes
+        return LessonBertForPretraining(BertSize(len(pieces), **sizes), seed=seed)
 
+    return make
+
+
+@pytest.fixture(scope="package")
+def bert_folder(pieces, small_bert, tmp_path_factory):
+    """A BERT at random in a folder, as `lessons pretrain` writes one."""
     folder = tmp_path_factory.mktemp("bert")
-    size = BertSize(len(pieces), dim=24, layers=3, heads=2, feed_forward=40, positions=64)
-    save_bert(folder, LessonBertForPretraining(size, seed=1), pieces, card={"name": "tiny"},
+    save_bert(folder, small_bert(), pieces, card={"name": "tiny"},
               film={"all_counts": np.arange(len(pieces), dtype=np.int32)})
     return folder
+
+
+@pytest.fixture
+def encoder(bert_folder):
+    return load_encoder(bert_folder, device="cpu")
 
 
 @pytest.fixture(scope="package")

@@ -1,17 +1,13 @@
-"""LessonBert is transformers' BERT: same names, same numbers; and its folder is read by both or
-refused.
-"""
+"""LessonBert is transformers' BERT: same names, same numbers; and what its heads guess is hidden."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 import torch
 
-from lessons_lib.contextual import BertSize, LessonBert, LessonBertForPretraining
+from lessons_lib.contextual import BertSize, LessonBert, WordGuesser, load_guesser
 from lessons_lib.contextual.saved_bert import load_bert, save_bert
-from lessons_lib.core import DamagedFile
+from lessons_lib.core import DataMissing
 
 SIZE = BertSize(90, dim=24, layers=3, heads=2, feed_forward=40, positions=20)
 
@@ -25,16 +21,20 @@ def rows():
     return ids, mask, segments
 
 
-def _theirs(kind: str):
-    import transformers
+@pytest.fixture
+def guesser(small_bert, pieces) -> WordGuesser:
+    return WordGuesser(small_bert(dim=16, layers=2, feed_forward=32, positions=12), pieces)
 
-    return getattr(transformers, kind)(transformers.BertConfig(**SIZE.to_config())).eval()
 
+@pytest.mark.parametrize("back", [False, True])
+def test_every_layer_equals_that_of_transformers(rows, back):
+    from transformers import BertConfig, BertModel
 
-def test_every_layer_equals_that_of_transformers(rows):
     ids, mask, segments = rows
-    ours, theirs = LessonBert(SIZE, seed=3).eval(), _theirs("BertModel")
-    theirs.load_state_dict(ours.state_dict())  # strict: every name and shape is the same
+    assert BertSize.from_config(SIZE.to_config()) == SIZE
+    ours, theirs = LessonBert(SIZE, seed=3).eval(), BertModel(BertConfig(**SIZE.to_config())).eval()
+    first, second = (theirs, ours) if back else (ours, theirs)
+    second.load_state_dict(first.state_dict())      # strict: every name and shape is the same
     with torch.no_grad():
         expected = theirs(ids, attention_mask=mask, token_type_ids=segments,
                           output_hidden_states=True)
@@ -45,21 +45,11 @@ def test_every_layer_equals_that_of_transformers(rows):
         assert (ours.pool(states[-1]) - expected.pooler_output).abs().max() <= 1e-5
 
 
-def test_weights_of_transformers_come_back(rows):
-    ids, mask, _ = rows
-    theirs, ours = _theirs("BertModel"), LessonBert(SIZE).eval()
-    ours.load_state_dict(theirs.state_dict())
-    with torch.no_grad():
-        assert (ours(ids, mask=mask) -
-                theirs(ids, attention_mask=mask).last_hidden_state).abs().max() <= 1e-5
-
-
-def test_heads_equal_those_of_transformers(rows, pieces, tmp_path):
+def test_heads_equal_those_of_transformers(rows, small_bert, pieces, tmp_path):
     from transformers import BertForPreTraining
 
-    size = BertSize(len(pieces), dim=24, layers=2, heads=2, feed_forward=40, positions=20)
     ids = rows[0] % len(pieces)
-    save_bert(tmp_path, LessonBertForPretraining(size, seed=5), pieces, card={})
+    save_bert(tmp_path, small_bert(seed=5, positions=20), pieces, card={})
     ours, tokenizer = load_bert(tmp_path)
     theirs = BertForPreTraining.from_pretrained(tmp_path, dtype=torch.float32).eval()
     positions = torch.tensor([[2, 5], [1, 3], [0, 16]])
@@ -82,41 +72,46 @@ def test_a_masked_place_changes_nothing(rows):
 
 def test_making_a_model_leaves_global_chance_alone():
     before = torch.get_rng_state()
-    first, second = LessonBert(SIZE, seed=3), LessonBert(SIZE, seed=3)
+    first, second = (LessonBert(SIZE, seed=3).state_dict() for _ in range(2))
     assert torch.equal(before, torch.get_rng_state())
-    assert all(
-        torch.equal(a, b) for a, b in zip(first.state_dict().values(),
-                                          second.state_dict().values(), strict=True))
-    assert not torch.equal(first.pooler["dense"].weight,
-                           LessonBert(SIZE, seed=4).pooler["dense"].weight)
+    assert all(torch.equal(weight, second[name]) for name, weight in first.items())
+    other = LessonBert(SIZE, seed=4).state_dict()
+    assert not torch.equal(first["pooler.dense.weight"], other["pooler.dense.weight"])
 
 
-def test_the_config_comes_back():
-    assert BertSize.from_config(SIZE.to_config()) == SIZE
+def test_the_probabilities_of_all_tokens_sum_to_one_and_fall(guesser, pieces):
+    (found,) = guesser.guess("ships [MASK] sea", k=len(pieces))
+    shares = [p for _, p in found]
+    assert sum(shares) == pytest.approx(1) and shares == sorted(shares, reverse=True)
+    assert sorted(piece for piece, _ in found) == sorted(pieces.pieces)
 
 
-@pytest.fixture
-def folder(pieces, tmp_path):
-    save_bert(
-        tmp_path,
-        LessonBertForPretraining(BertSize(len(pieces), dim=8, layers=1, heads=2, feed_forward=8)),
-        pieces, card={})
-    return tmp_path
+def test_every_hidden_place_has_a_list_of_its_own(guesser):
+    assert [len(found) for found in guesser.guess("[MASK] sail [MASK]", k=3)] == [3, 3]
+    ids = guesser.number("[MASK] sail [MASK]")[0].tolist()
+    assert ids[:2] == [2, 4] and ids[-2:] == [4, 3]
 
 
-@pytest.mark.parametrize("change, said", [({"num_hidden_layers": 2}, "num_hidden_layers=2; the "
-                                           "weights"), ({"hidden_act": "relu"}, "hidden_act"),
-                                          ({"hidden_size": 16}, "hidden_size=16; the "
-                                           "weights"), ({"num_attention_heads": 3}, "heads=3")])
-def test_E19_a_config_that_does_not_fit_the_weights_is_refused(folder, change, said):
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | change))
-    with pytest.raises(ValueError, match=said):
-        load_bert(folder)
+def test_a_model_with_a_strong_bias_guesses_that_token(guesser, pieces):
+    with torch.no_grad():
+        guesser.model.cls["predictions"].bias[pieces.pieces.index("sea")] = 30.0
+    [[(best, p)]] = guesser.guess("ships [MASK]", k=1)
+    assert (best, round(p, 3)) == ("sea", 1.0)
 
 
-def test_E18_cut_weights_are_refused(folder):
-    whole = (folder / "model.safetensors").read_bytes()
-    (folder / "model.safetensors").write_bytes(whole[:-10])
-    with pytest.raises(DamagedFile, match="cut or changed"):
-        load_bert(folder)
+def test_a_folder_gives_the_weights_in_it_and_the_control_random_ones(guesser, pieces, tmp_path,
+                                                                      monkeypatch):
+    save_bert(tmp_path, guesser.model, pieces, card={})
+    best, expected = (g.guess("ships [MASK]")[0] for g in (load_guesser(tmp_path), guesser))
+    assert [piece for piece, _ in best] == [piece for piece, _ in expected]
+    monkeypatch.setattr("lessons_lib.contextual.guessing.lesson_bert_folder", lambda: tmp_path)
+    made = [*(load_guesser("lesson-bert-random", seed=seed) for seed in (1, 1, 2)), guesser]
+    tables = [found.model.bert.embeddings.word_embeddings.weight for found in made]
+    assert torch.equal(tables[0], tables[1]) and not torch.equal(tables[0], tables[2])
+    assert torch.equal(tables[0], tables[3])
+
+
+def test_without_the_course_model_the_command_that_gets_it_is_named(monkeypatch):
+    monkeypatch.setattr("lessons_lib.contextual.loading.find", lambda file: None)
+    with pytest.raises(DataMissing, match="lessons data get lesson-bert"):
+        load_guesser()

@@ -1,16 +1,11 @@
-"""Rows: full, begun where sentences begin, nothing left out, the same by number whenever asked for.
-"""
+"""Rows: full, begun where sentences begin, nothing left out, the same whenever asked for."""
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
-import pytest
 
 from lessons_lib.contextual import TokenStream, prepare_tokens
 from lessons_lib.contextual.packing import CLS, SEP, Rows, row_starts
-from lessons_lib.core import DamagedFile
 
 
 def test_a_stream_is_the_texts_with_a_mark_after_each(stream, texts, pieces):
@@ -29,22 +24,10 @@ def test_a_stream_comes_back_from_its_folder(stream, tmp_path):
                                                                     stream.tokenizer.pieces)
 
 
-def test_P_a_damaged_stream_is_refused(stream, tmp_path):
-    stream.save(tmp_path / "tokens")
-    card = tmp_path / "tokens" / "model.json"
-    card.write_text(
-        json.dumps(json.loads(card.read_text()) | {"settings": {"held_out": 1, "n": 3}}))
-    with pytest.raises(DamagedFile, match="changed or damaged"):
-        TokenStream.load(tmp_path / "tokens")
-
-
-def test_empty_lines_and_documents_do_no_harm(pieces):
+def test_empty_lines_do_no_harm_and_max_tokens_stops_after_a_document(pieces, texts):
     stream = prepare_tokens(["sea sail\n\n \nships", "", "cows graze", "field"], pieces,
                             held_out=0.3)
     assert stream.starts.sum() == 4 and (stream.ids == SEP).sum() == 4
-
-
-def test_max_tokens_stops_after_a_document(pieces, texts):
     many = prepare_tokens(texts * 20, pieces, held_out=0.2, max_tokens=1000)
     assert len(many) < len(prepare_tokens(texts * 20, pieces, held_out=0.2)) and many.ids[-1] == SEP
 
@@ -60,9 +43,6 @@ def test_rows_leave_nothing_out_and_begin_at_sentences(stream):
     assert 0 < len(within) < len(begins)
     for begin in within:  # only in a sentence longer than a row
         assert not stream.starts[begin - length + 1 : begin + 1].any()
-
-
-def test_a_sentence_longer_than_rows_is_read_in_full():
     starts = np.zeros(100, bool)
     starts[[0, 90]] = True
     assert row_starts(starts, 20).tolist() == [0, 20, 40, 60, 80]
@@ -77,25 +57,20 @@ def test_every_epoch_reads_every_row_in_another_order(stream):
     assert first.tolist() != second.tolist()
     later = Rows(stream, 32, seed=5).beginnings(np.array([5 * n]))[0]
     assert rows.beginnings(np.array([n + 3, 2, 5 * n])).tolist() == [second[3], first[2], later]
-
-
-def test_a_row_is_text_between_marks(stream):
-    rows = Rows(stream, 32, seed=5)
-    ids, segments, _ = rows(np.array([4]))
-    begin = rows.beginnings(np.array([4]))[0]
-    assert ids[0].tolist() == [CLS, *stream.ids[begin : begin + 30].tolist(), SEP]
+    ids, segments, _ = rows(np.array([4]))          # a row is text between marks
+    assert ids[0].tolist() == [CLS, *stream.ids[first[4] : first[4] + 30].tolist(), SEP]
     assert not segments.any()
 
 
-def test_two_segments_are_text_that_goes_on_or_a_stranger(stream):
+def test_two_segments_are_text_that_goes_on_or_does_not(stream):
     rows = Rows(stream, 32, seed=5, next_sentence=True)
     numbers = np.arange(100, dtype=np.int64)
-    ids, segments, strangers = rows(numbers)
+    ids, segments, unrelated = rows(numbers)
     begins, text = rows.beginnings(numbers), stream.ids.tolist()
-    assert 0.3 < strangers.float().mean() < 0.7
-    for row, parts, stranger, begin in zip(ids.tolist(), segments, strangers, begins, strict=True):
+    assert 0.3 < unrelated.float().mean() < 0.7
+    for row, parts, random, begin in zip(ids.tolist(), segments, unrelated, begins, strict=True):
         first = int((parts == 0).sum()) - 2
         assert row[0] == CLS and row[first + 1] == SEP and row[-1] == SEP and 0 < first < 29
         assert row[1 : first + 1] == text[begin : begin + first]
-        if not stranger:
+        if not random:
             assert row[first + 2 : -1] == text[begin + first : begin + 29]

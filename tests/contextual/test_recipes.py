@@ -1,9 +1,6 @@
-"""Recipes: rates by what was read, moments ever further apart, weights that fit into the project.
-"""
+"""Recipes: rates by what was read, moments ever further apart, weights that fit into the project."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pytest
 
@@ -30,16 +27,3 @@ def test_moments_begin_at_0_and_end_at_the_end(steps):
 def test_weights_as_float16_stay_below_25_megabytes(scale):
     model = LessonBertForPretraining(RECIPES[scale].size(8192))
     assert 2 * sum(p.numel() for p in model.parameters()) <= 25e6
-
-
-@pytest.mark.parametrize("wrong",
-                         [{"batch": 0}, {"accumulate": 33}, {"learning_rate": 0.0},
-                          {"precision": "half"}, {"masked": 0.9}, {"row": 3}, {"seed": -1}])
-def test_a_wrong_setting_is_named(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        replace(Recipe(), **wrong)
-
-
-def test_a_wrong_kind_is_named():
-    with pytest.raises(TypeError, match="whole_words"):
-        Recipe(whole_words=1)

@@ -1,9 +1,8 @@
-"""Vectors in a file: a run that was stopped goes on, nothing is encoded twice, and other texts are
-noticed.
-"""
+"""Vectors in a file: a run that was stopped goes on, and other texts are noticed."""
 
 from __future__ import annotations
 
+import errno
 import json
 
 import numpy as np
@@ -30,9 +29,8 @@ class Lengths:
         if self.stop_at in texts:
             raise KeyboardInterrupt
         self.seen += texts
-        return (np.array([[len(text), hash(text) % 1000, i]
-                          for i, text in enumerate(texts)], np.float32).reshape(-1, 3) *
-                self.factor)
+        return (np.array([[len(text), hash(text) % 1000, i] for i, text in enumerate(texts)],
+                         np.float32).reshape(-1, 3) * self.factor)
 
 
 @pytest.fixture(autouse=True)
@@ -43,15 +41,11 @@ def small_parts(monkeypatch):
 @pytest.mark.parametrize("n", [0, 1, 10, 25])
 def test_the_file_holds_what_encode_gives(tmp_path, n):
     found = encode_to(Lengths(), tmp_path / "v.npy", iter(TEXTS[:n]))
-    expected = np.concatenate([
-        np.zeros((0, 3), np.float32),
-        *(Lengths().encode(TEXTS[:n][i:i + 10]) for i in range(0, n, 10))
-    ])
+    expected = np.concatenate([np.zeros((0, 3), np.float32),
+                               *(Lengths().encode(TEXTS[:n][i:i + 10]) for i in range(0, n, 10))])
     assert np.array_equal(found, expected) and np.array_equal(np.load(tmp_path / "v.npy"), expected)
-    assert sorted(
-        path.name for path in tmp_path.iterdir() if not path.name.startswith(".lock-")) == [
-            "v.npy", "v.npy.json"
-        ]
+    assert sorted(path.name for path in tmp_path.iterdir()
+                  if not path.name.startswith(".lock-")) == ["v.npy", "v.npy.json"]
 
 
 def test_what_was_stopped_goes_on(tmp_path):
@@ -60,18 +54,12 @@ def test_what_was_stopped_goes_on(tmp_path):
         encode_to(first, tmp_path / "v.npy", TEXTS)
     assert not (tmp_path / "v.npy").exists()
     (tmp_path / "v.npy.part").open("ab").write(b"half a row")
-    second = Lengths()
+    second, again = Lengths(), Lengths()
     found = encode_to(second, tmp_path / "v.npy", TEXTS)
     assert second.seen[1:] == TEXTS[10:]
     assert np.array_equal(found, encode_to(Lengths(), tmp_path / "w.npy", TEXTS))
-
-
-def test_a_finished_file_is_returned_as_it_is(tmp_path):
-    found = encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
-    again = Lengths()
-    # the probe
     assert np.array_equal(encode_to(again, tmp_path / "v.npy", TEXTS), found)
-    assert len(again.seen) == 1
+    assert len(again.seen) == 1                   # the probe: a finished file is returned as it is
 
 
 @pytest.mark.parametrize("texts", [TEXTS[:20], [*TEXTS, "more"], ["other", *TEXTS[1:]], TEXTS[:24]])
@@ -87,31 +75,26 @@ def test_other_texts_are_noticed(tmp_path, texts, stopped):
         encode_to(Lengths(), tmp_path / "v.npy", texts)
 
 
-def test_another_encoder_is_noticed(tmp_path):
-    encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
-    with pytest.raises(ValueError, match="another encoder"):
-        encode_to(Lengths(factor=2.0), tmp_path / "v.npy", TEXTS)
-
-
 def test_files_that_cannot_be_gone_on_with(tmp_path):
-    with pytest.raises(ValueError, match=r"expected a file that ends in '.npy'"):
-        encode_to(Lengths(), tmp_path / "v.txt", TEXTS)
+    def refused(error, words, name, texts=TEXTS, encoder=None):
+        with pytest.raises(error, match=words):
+            encode_to(encoder or Lengths(), tmp_path / name, texts)
+
+    refused(ValueError, r"expected a file that ends in '.npy'", "v.txt")
+    refused(TypeError, r"texts\[15\] is nan", "u.npy", [*TEXTS[:15], float("nan")])          # T05
+    refused(TypeError, "encoder=5 is int", "u.npy", encoder=5)
     (tmp_path / "v.npy").write_bytes(b"something else")
-    with pytest.raises(FileExistsError, match="whose vectors"):
-        encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
+    refused(FileExistsError, "whose vectors", "v.npy")
     with pytest.raises(KeyboardInterrupt):
         encode_to(Lengths(stop_at=TEXTS[20]), tmp_path / "w.npy", TEXTS)
+    refused(ValueError, "another encoder", "w.npy", encoder=Lengths(factor=2.0))
     (tmp_path / "w.npy.part").write_bytes(b"cut")
-    with pytest.raises(DamagedFile, match="was cut: 3 bytes"):
-        encode_to(Lengths(), tmp_path / "w.npy", TEXTS)
+    refused(DamagedFile, "was cut: 3 bytes", "w.npy")
     (tmp_path / "w.npy.json").write_text(json.dumps({"format": 1, "parts": 5}))
-    with pytest.raises(DamagedFile, match="no card"):
-        encode_to(Lengths(), tmp_path / "w.npy", TEXTS)
-
-
-def test_T05_a_bad_text_has_its_own_number(tmp_path):
-    with pytest.raises(TypeError, match=r"texts\[15\] is nan"):
-        encode_to(Lengths(), tmp_path / "v.npy", [*TEXTS[:15], float("nan")])
+    refused(DamagedFile, "no card", "w.npy")
+    encode_to(Lengths(), tmp_path / "x.npy", TEXTS)
+    (tmp_path / "x.npy").write_bytes((tmp_path / "x.npy").read_bytes()[:-5])                # F01
+    refused(DamagedFile, "was cut or changed: 423 bytes found, 428 expected", "x.npy")
 
 
 def test_one_warning_for_all_parts(tmp_path, bert_folder):
@@ -121,25 +104,14 @@ def test_one_warning_for_all_parts(tmp_path, bert_folder):
     assert len(heard) == 1 and np.load(tmp_path / "v.npy").shape == (22, 24)
 
 
-def test_F01_a_finished_file_that_was_cut_is_noticed(tmp_path):
-    encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
-    (tmp_path / "v.npy").write_bytes((tmp_path / "v.npy").read_bytes()[:-5])
-    with pytest.raises(DamagedFile, match=r"was cut or changed: 423 bytes found, 428 expected"):
-        encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
-
-
 def test_F16_a_disk_that_is_full_is_named_and_the_run_goes_on(tmp_path, monkeypatch):
-    import errno
-
     def full(handle):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr(vectors_file.os, "fsync", full)
-        with pytest.raises(
-                OSError,
-                match=r"cannot write .*v\.npy: No space left on device; [\d,]+ bytes are free"
-        ) as caught:
+        with pytest.raises(OSError, match=r"cannot write .*v\.npy: No space left on device; "
+                                          r"[\d,]+ bytes are free") as caught:
             encode_to(Lengths(), tmp_path / "v.npy", TEXTS)
     assert caught.value.errno == errno.ENOSPC
     assert np.array_equal(encode_to(Lengths(), tmp_path / "v.npy", TEXTS),
@@ -159,8 +131,3 @@ def test_a_second_process_does_not_write_between(tmp_path, monkeypatch):
 
     with pytest.raises(DownloadFailed, match=r"v\.npy is being written by process \d+"):
         encode_to(Nested(), tmp_path / "v.npy", TEXTS)
-
-
-def test_what_is_no_encoder_is_refused(tmp_path):
-    with pytest.raises(TypeError, match="encoder=None is NoneType"):
-        encode_to(None, tmp_path / "v.npy", TEXTS)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from lessons_lib.contextual import BertSize, ContextualEncoder, LessonBert, WordPiece
-from lessons_lib.contextual.pieces import load_pieces
+from lessons_lib.contextual.numbering import load_subwords
 from lessons_lib.contextual.readers import BertReader
 from lessons_lib.datasets import SentencePairs
 
@@ -28,10 +28,8 @@ def one_thread():
 def texts() -> list[str]:
     """Forty different sentences of three to nine words, twenty of each world."""
     rng = np.random.default_rng(0)
-    return list(
-        dict.fromkeys(" ".join(rng.choice(world, size=rng.integers(3, 10)))
-                      for _ in range(20)
-                      for world in (SEA, FIELD)))
+    return list(dict.fromkeys(" ".join(rng.choice(world, size=rng.integers(3, 10)))
+                              for _ in range(20) for world in (SEA, FIELD)))
 
 
 @pytest.fixture(scope="package")
@@ -39,10 +37,8 @@ def pairs(texts) -> SentencePairs:
     """Sixty pairs, graded 0 to 5 by the words they share."""
     rng, rows = np.random.default_rng(1), len(texts)
     first, second = ([texts[i] for i in rng.integers(0, rows, 60)] for _ in range(2))
-    shared = [
-        len(set(a.split()) & set(b.split())) / len(set(a.split()) | set(b.split()))
-        for a, b in zip(first, second, strict=True)
-    ]
+    shared = [len(set(a.split()) & set(b.split())) / len(set(a.split()) | set(b.split()))
+              for a, b in zip(first, second, strict=True)]
     return SentencePairs(first, second, np.round(5 * np.array(shared), 1), name="two worlds")
 
 
@@ -56,6 +52,6 @@ def pieces_folder(texts, tmp_path_factory):
 @pytest.fixture(scope="package")
 def encoder(pieces_folder) -> ContextualEncoder:
     """Two blocks of sixteen numbers; nobody may change it."""
-    pieces = load_pieces(pieces_folder)
+    pieces = load_subwords(pieces_folder)
     size = BertSize(len(pieces), dim=16, layers=2, heads=2, feed_forward=32, positions=48)
     return ContextualEncoder(BertReader(LessonBert(size, seed=1).eval()), pieces, name="tiny")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,13 +13,15 @@ import torch
 from lessons_lib.contrastive import AutoEncoding, CoSent, Matryoshka, SBert, SimCse, Truncation
 from lessons_lib.contrastive.augment import (back_translation, compose, delete_words, eda,
                                              insert_words, swap_words)
-from lessons_lib.contrastive.batches import Order
+from lessons_lib.contrastive.examples import Order
 from lessons_lib.contrastive.heads import Classifier, MlpHead
 from lessons_lib.contrastive.losses import (cosent_loss, cosine_regression, in_batch_loss,
                                             pair_features, softmax_loss, triplet_loss)
 from lessons_lib.contrastive.matryoshka import nested_loss
 from lessons_lib.contrastive.reading import Reading
+from lessons_lib.contrastive.recipes import recipe
 from lessons_lib.core import generator
+from lessons_lib.datasets import Triplets
 
 X, Y, NAN = torch.ones(3, 2), torch.ones(2, 2), math.nan
 RNG = generator(0)
@@ -127,11 +130,38 @@ def test_settings_are_checked_before_anything_is_read(encoder, kind, settings, e
     check(use, error, words)
 
 
-def test_data_that_do_not_fit_the_trainer_are_named(encoder, texts, pairs):
-    for call, error, words in [
-        (lambda: CoSent(encoder).fit((texts[:4], texts[4:8], np.ones(4))), V, ["1 distinct label"]),
-        (lambda: CoSent(encoder).fit((texts[:4], texts[4:8])), V, ["CoSENT needs 3"]),      # E07
-        (lambda: SimCse(encoder).fit(texts, texts), T, ["dev="]),
-        (lambda: SimCse(encoder).fit(texts, replace(pairs, score=np.ones(len(pairs)))), V,
-         ["1 distinct grade;"])]:
-        check(call, error, words)
+def data_of(texts, pairs):
+    """What trainers are given wrongly, and the words of their errors."""
+    first, second, four = texts[:4], texts[4:8], texts[:4]
+    sbert = [(SBert, {"objective": kind}, data, words) for kind, data, words in (
+        ("cosine", (first, second, [0.0, 5.0, 1.0, 2.0]), ["between 0 and 5", "needs 0 to 1"]),
+        ("cosine", (first, second, [0.1, NAN, 0.2, 0.3]), ["grades[1] is nan"]),
+        ("cosine", (first, second, [0.5] * 4), ["1 distinct label, 0.5"]),
+        ("cosine", (first, second, [0.1, 0.2]), ["4 pairs and 2 labels"]),
+        ("cosine", (first, second[:3], [0.1, 0.2, 0.3, 0.4]), ["4, 3 texts"]),
+        ("cosine", (first, second, ["a"] * 4), ["grades has dtype"]),
+        ("softmax", (first, second, ["x"] * 4), ["1 distinct label, 'x'"]),
+        ("softmax", (first, second, ["x", None, "y", "x"]), ["labels[1]=None"]),
+        ("softmax", (first, second, ["x", 1, "y", "x"]), ["mixes str and int"]),
+        ("softmax", (first, second), ["2 columns;", "needs 3"]), ("softmax", pairs, ["labels"]),
+        ("triplet", pairs, ["needs 3 columns"]),
+        ("triplet", (first, second), ["has 2 columns;", "triplet", "needs 3"]),
+        ("triplet", Triplets([], [], []), ["0 documents"]))]
+    simcse = [(SimCse, {"supervised": supervised}, data, words) for supervised, data, words in (
+        (False, texts[:1], ["1 example;"]), (False, "one text", ["one str"]),
+        (False, [], ["0 documents"]), (False, ["a", None], ["data[1]"]),
+        (False, pairs, ["SentencePairs"]), (True, texts, ["columns"]),
+        (True, (four, four), ["2 columns; supervised SimCSE needs 3"]),
+        (True, (four, four, texts[:3]), ["4, 4, 3 texts"]),
+        (True, pairs, ["SentencePairs, 2 columns and grades; supervised SimCSE needs 3 columns"]))]
+    return [*sbert, *simcse, (CoSent, {}, (first, second, np.ones(4)), ["1 distinct label"]),
+            (CoSent, {}, (first, second), ["CoSENT needs 3"])]
+
+
+def test_E01_E03_E05_E06_E07_data_that_do_not_fit_the_trainer_are_named(encoder, texts, pairs):
+    for kind, settings, data, words in data_of(texts, pairs):
+        check(partial(kind(encoder, **settings).fit, data), (V, T), words)
+    equal = replace(pairs, score=np.ones(len(pairs)))
+    check(lambda: SimCse(encoder).fit(texts, texts), T, ["dev="])
+    check(lambda: SimCse(encoder).fit(texts, equal), V, ["1 distinct grade;"])
+    check(lambda: recipe("simcse", "labtop"), V, ["Did you mean 'laptop'"])

@@ -12,8 +12,7 @@ import pytest
 import torch
 from torch import multiprocessing
 
-from lessons_lib.contextual.ranks import Ranks, joined
-from lessons_lib.contrastive.gathering import gather, together
+from lessons_lib.contextual.ranks import Ranks, gather, joined, together
 from lessons_lib.contrastive.losses import in_batch_loss
 
 ROWS, DIM = 7, 3                                  # not divisible: one process has a row more
@@ -21,9 +20,8 @@ ROWS, DIM = 7, 3                                  # not divisible: one process h
 
 def batch():
     chance = torch.Generator().manual_seed(0)
-    return [
-        torch.randn(shape, generator=chance) for shape in ((ROWS, DIM), (ROWS, DIM), (DIM, DIM))
-    ]
+    return [torch.randn(shape, generator=chance) for shape in ((ROWS, DIM), (ROWS, DIM),
+                                                               (DIM, DIM))]
 
 
 def loss_of(x, y, weight, ranks):
@@ -33,10 +31,8 @@ def loss_of(x, y, weight, ranks):
 
 
 def work(rank, port, answers):
-    os.environ |= {
-        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "RANK": str(rank),
-        "LOCAL_RANK": str(rank)
-    }
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2",
+                   "RANK": str(rank), "LOCAL_RANK": str(rank)}
     torch.set_num_threads(1)
     x, y, weight = batch()
     with joined("cpu") as ranks:
@@ -73,9 +69,8 @@ def answers():
         port = free.getsockname()[1]
     spawn = multiprocessing.get_context("spawn")
     queue = spawn.Queue()
-    processes = [
-        spawn.Process(target=work, args=(rank, port, queue), daemon=True) for rank in range(2)
-    ]
+    processes = [spawn.Process(target=work, args=(rank, port, queue), daemon=True)
+                 for rank in range(2)]
     for process in processes:
         process.start()
     found = [queue.get(timeout=120) for _ in range(7)]

@@ -1,6 +1,4 @@
-"""The losses are what their formulas say: values by hand, identities, bounds, and gradients by
-finite differences.
-"""
+"""The losses are what their formulas say: values by hand, identities, bounds, and gradients."""
 
 from __future__ import annotations
 
@@ -33,12 +31,8 @@ def wanting(*tables):
     return [x.clone().requires_grad_(True) for x in tables]
 
 
-# --------------------------------------------------------------------------- softmax over features
-
-
 @pytest.mark.parametrize("features", [("u", "v", "|u-v|"), ("u", "v"), ("|u-v|",), ("u*v",),
-                                      ("|u-v|", "u*v"),
-                                      tuple(FEATURES)])
+                                      ("|u-v|", "u*v"), tuple(FEATURES)])
 def test_59_with_weights_of_zero_every_class_is_as_likely(features):
     u, v = table(5, 4), table(5, 4, seed=1)
     weight = torch.zeros(3, 4 * len(features), dtype=torch.float64)
@@ -69,9 +63,6 @@ def test_the_gradient_of_the_softmax_loss_is_probability_minus_one_hot():
     assert torch.allclose(weight.grad, slope.T @ pair_features(u, v), atol=1e-6)
 
 
-# ------------------------------------------------------------------------- regression and triplets
-
-
 def test_cosine_regression_of_known_cosines():
     u, v = at_cosines([1.0, 0.0, -0.5])
     assert cosine_regression(3 * u, v / 7, [1.0, 0.5, 0.0]).item() == pytest.approx(
@@ -93,10 +84,7 @@ def test_60_in_the_flat_part_the_gradient_is_zero_and_outside_it_is_not():
                       torch.tensor([[0.0, 3.0], [0.0, 1.0]]))
     triplet_loss(a, p, n).backward()
     assert not any(x.grad[0].any() for x in (a, p, n)) and all(x.grad[1].any() for x in (a, p, n))
-
-
-def test_collapsed_triplets_pay_the_margin_and_their_gradient_is_a_number():
-    a, p, n = wanting(*[torch.ones(3, 4)] * 3)
+    a, p, n = wanting(*[torch.ones(3, 4)] * 3)       # collapsed triplets pay the margin
     value = triplet_loss(a, p, n)
     value.backward()
     assert value.item() == 1 and not any(x.grad.any() for x in (a, p, n))
@@ -110,27 +98,20 @@ def test_the_cosine_distance_ignores_lengths():
     assert one.item() == pytest.approx(F.relu(cosine(a, n) - cosine(a, p) + 1).mean().item())
 
 
-# ------------------------------------------------------------------------------ order
-
-
 @pytest.mark.parametrize(("cosines", "expected"), [([0.8, 0.6], 0.018150), ([0.6, 0.8], 4.018150),
                                                    ([0.7, 0.7], math.log(2))])
 def test_61_cosent_of_two_pairs(cosines, expected):
     assert cosent_loss(*at_cosines(cosines), [1, 0]).item() == pytest.approx(expected, abs=1e-6)
 
 
-def test_61_without_an_ordered_pair_nothing_is_lost_and_nothing_learnt():
+def test_61_only_the_order_of_labels_counts_and_without_any_nothing_is_learnt():
     u, v = wanting(table(4, 3), table(4, 3, seed=1))
     value = cosent_loss(u, v, [2, 2, 2, 2])
     value.backward()
     assert value.item() == 0 and not u.grad.any() and not v.grad.any()
-
-
-def test_61_only_the_order_of_labels_counts():
     u, v, label = table(7, 3), table(7, 3, seed=1), torch.tensor([0.0, 3, 1, 1, 2, 5, 4])
-    assert cosent_loss(u, v, label).item() == pytest.approx(
-        cosent_loss(u, v,
-                    label.exp() - 9).item())
+    other = cosent_loss(u, v, label.exp() - 9)
+    assert cosent_loss(u, v, label).item() == pytest.approx(other.item())
 
 
 @given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 3)), min_size=2, max_size=12),
@@ -138,16 +119,10 @@ def test_61_only_the_order_of_labels_counts():
 def test_62_cosent_is_the_double_loop_and_bounds_the_worst_violation(pairs, scale):
     cosines, labels = zip(*pairs, strict=True)
     value = cosent_loss(*at_cosines(cosines), labels, scale=scale).item()
-    against = [
-        scale * (cosines[j] - cosines[i])
-        for i, j in product(range(len(pairs)), repeat=2)
-        if labels[i] > labels[j]
-    ]
+    against = [scale * (cosines[j] - cosines[i]) for i, j in product(range(len(pairs)), repeat=2)
+               if labels[i] > labels[j]]
     assert value == pytest.approx(math.log1p(sum(map(math.exp, against))), rel=1e-6, abs=1e-6)
     assert value >= max(against, default=0) - 1e-6
-
-
-# ------------------------------------------------------------------------------ contrast
 
 
 @pytest.mark.parametrize("n", [2, 5, 8])
@@ -169,79 +144,39 @@ def test_64_right_angles_and_the_simplex_which_is_the_best(temperature):
                              temperature=temperature) > best
 
 
-def test_65_the_gradient_is_that_of_a_softmax_over_cosines():
-    u, v, w = wanting(table(5, 4), table(5, 4, seed=1), table(5, 4, seed=2))
-    in_batch_loss(u, v, w, temperature=0.3, hard_weight=0.4).backward()
-    found = [x.grad.clone() for x in (u, v, w)]
-    for x in (u, v, w):
-        x.grad = None
-    unit = [x / x.norm(dim=1, keepdim=True) for x in (u, v, w)]
-    logits = torch.cat([unit[0] @ unit[1].T / 0.3, unit[0] @ unit[2].T / 0.3 + 0.4 * torch.eye(5)],
-                       dim=1)
-    F.cross_entropy(logits, torch.arange(5)).backward()
-    assert all(torch.allclose(g, x.grad, atol=1e-10) for g, x in zip(found, (u, v, w), strict=True))
+def in_batch_by_hand(u, v, w=None, *, temperature=0.05, hard_weight=0.0, positive=None, groups=None):
+    """The formula, query by query."""
+    keys, losses = v if w is None else torch.cat([v, w]), []
+    for i, own in enumerate(range(len(u)) if positive is None else positive):
+        logits, weights = F.cosine_similarity(u[i : i + 1], keys) / temperature, torch.zeros(len(keys))
+        weights[own + len(v) :][:1] = hard_weight
+        kept = [j for j in range(len(keys))
+                if j == own or groups is None or groups[0][i] != groups[1][j]]
+        losses.append((logits + weights)[kept].logsumexp(0) - logits[own])
+    return torch.stack(losses).mean()
 
 
-def test_69_the_weight_of_the_own_hard_negative():
-    u, v, w = table(4, 3), table(4, 3, seed=1), table(4, 3, seed=2)
-    plain = in_batch_loss(u, v, w, temperature=0.5)
-    assert in_batch_loss(u, v, w, temperature=0.5, hard_weight=0.0) == plain < in_batch_loss(
-        u, v, w, temperature=0.5, hard_weight=1.0)
-    unit_u, unit_k = F.normalize(u), F.normalize(torch.cat([v, w]))
-    logits = (unit_u @ unit_k.T / 0.5).masked_fill(
-        F.one_hot(torch.arange(4) + 4, 8).bool(), -torch.inf)
-    dropped = in_batch_loss(u, v, w, temperature=0.5, hard_weight=-math.inf)
-    assert dropped.item() == pytest.approx(
-        F.cross_entropy(logits, torch.arange(4)).item(), rel=1e-6)
+EQUAL = ([7, 8, 7, 9], [7, 8, 7, 9, 5, 9, 5, 8])     # E04: w[1] is the text of u[3], w[3] of u[1]
 
 
-def test_71_a_scale_of_20_is_a_temperature_of_one_twentieth():
-    u, v = F.normalize(table(6, 4)), F.normalize(table(6, 4, seed=1))
-    assert in_batch_loss(u, v).item() == pytest.approx(
-        F.cross_entropy(20 * u @ v.T, torch.arange(6)).item(), rel=1e-6)
-
-
-def test_partners_can_be_named_and_others_are_negatives():
-    u, v, w = table(2, 4), table(6, 4, seed=1), table(6, 4, seed=2)
-    found = in_batch_loss(u, v, w, positive=[3, 1], hard_weight=0.5)
-    order = [3, 1, 0, 2, 4, 5]
-    keys = F.normalize(torch.cat([v[order], w[order]]))
-    weights = torch.zeros(2, 12, dtype=torch.float64)
-    weights[0, 6] = weights[1, 7] = 0.5
-    assert found.item() == pytest.approx(
-        F.cross_entropy(F.normalize(u) @ keys.T / 0.05 + weights, torch.arange(2)).item(), rel=1e-6)
-
-
-def test_E04_equal_texts_are_no_negatives_when_their_numbers_are_given():
-    u, v, w = table(4, 3), table(4, 3, seed=1), table(4, 3, seed=2)
-    # rows 0 and 2 are one text; w[1] is the text of u[3], w[3] that of u[1]
-    query, key = [7, 8, 7, 9], [7, 8, 7, 9, 5, 9, 5, 8]
-    logits = F.normalize(u) @ F.normalize(torch.cat([v, w])).T / 0.05
-    logits[[0, 2, 3, 1], [2, 0, 5, 7]] = -torch.inf
-    found = in_batch_loss(u, v, w, groups=(query, key))
-    assert found.item() == pytest.approx(F.cross_entropy(logits, torch.arange(4)).item(), rel=1e-6)
-    assert found < in_batch_loss(u, v, w)
-
-
-@pytest.mark.parametrize("weight", [0.0, 0.7, -math.inf])
-def test_E04_masking_goes_together_with_the_weight_of_the_own_hard_negative(weight):
-    u, v, w = wanting(table(3, 4), table(3, 4, seed=1), table(3, 4, seed=2))
-    masked = in_batch_loss(u, v, w, hard_weight=weight, temperature=0.4,
-                           groups=([0, 1, 0], [0, 1, 0, 6, 7, 8]))
-    masked.backward()
-    logits = F.normalize(u) @ F.normalize(torch.cat([v, w])).T / 0.4
-    logits[torch.arange(3), torch.arange(3, 6)] += weight
-    logits[[0, 2], [2, 0]] = -torch.inf
-    assert masked.item() == pytest.approx(F.cross_entropy(logits, torch.arange(3)).item(), rel=1e-6)
-    assert all(x.grad.isfinite().all() and x.grad.any() for x in (u, v, w))
-
-
-def test_numbers_without_repeats_change_nothing():
-    u, v = table(4, 3), table(4, 3, seed=1)
-    assert in_batch_loss(u, v, groups=([0, 1, 2, 3], [0, 1, 2, 3])) == in_batch_loss(u, v)
-
-
-# ------------------------------------------------------------------------------ gradients and types
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("options", [
+    {}, {"temperature": 0.3}, {"hard_weight": 0.4}, {"hard_weight": -math.inf}, {"positive": [3, 1]},
+    {"positive": [3, 1], "hard_weight": 0.5}, {"groups": EQUAL},
+    {"groups": EQUAL, "hard_weight": 0.7}, {"groups": EQUAL, "hard_weight": -math.inf},
+    {"groups": ([0, 1, 2, 3], list(range(8)))}])
+def test_65_69_71_E04_in_batch_loss_and_its_gradient_are_the_formula_whatever_is_asked(hard, options):
+    if "hard_weight" in options and not hard:
+        pytest.skip("a weight of what is not there is refused")
+    n = len(options.get("positive", range(4)))
+    if "groups" in options and not hard:
+        options = {"groups": (options["groups"][0], options["groups"][1][:4])}
+    tables = wanting(table(n, 5), table(4, 5, seed=1), table(4, 5, seed=2))[: 2 + hard]
+    found, wanted = in_batch_loss(*tables, **options), in_batch_by_hand(*tables, **options)
+    assert found.item() == pytest.approx(wanted.item(), rel=1e-6)
+    for mine, other in zip(torch.autograd.grad(found, tables), torch.autograd.grad(wanted, tables),
+                           strict=True):
+        assert torch.allclose(mine, other, atol=1e-8) and other.any()
 
 
 @pytest.mark.parametrize("loss", [

@@ -1,6 +1,4 @@
-"""A reading gives what the encoder gives, gradients that are those of transformers, and masks that
-one number decides.
-"""
+"""A `Reading` gives what the encoder gives, gradients of transformers, masks of one number."""
 
 from __future__ import annotations
 
@@ -21,13 +19,9 @@ def other(encoder):
     """The same weights in the model of transformers, dropout .3."""
     from transformers import BertConfig, BertModel
 
-    model = BertModel(
-        BertConfig(
-            **{
-                k: v
-                for k, v in encoder.reader.model.size.to_config().items()
-                if k != "architectures"
-            }, attn_implementation="eager"), add_pooling_layer=True)
+    model = BertModel(BertConfig(**{k: v for k, v in encoder.reader.model.size.to_config().items()
+                                    if k != "architectures"}, attn_implementation="eager"),
+                      add_pooling_layer=True)
     model.load_state_dict(encoder.reader.model.state_dict())
     for part in model.modules():
         if isinstance(part, torch.nn.Dropout):
@@ -40,11 +34,8 @@ def rows_of(texts, repeats=1):
     return np.tile(np.arange(len(texts)), repeats)
 
 
-def read(reading, texts, **options):
-    return reading(reading.number(texts), rows_of(texts), **options)
-
-
-# ------------------------------------------------------------------------------ without dropout
+def read(learner, texts, **options):
+    return learner(learner.number(texts), rows_of(texts), **options)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
@@ -59,81 +50,65 @@ def test_without_dropout_vectors_are_those_of_the_encoder(request, texts, kind, 
 def test_gradients_are_those_of_transformers(encoder, other, texts, pooling):
     found = []
     for one in (encoder, other):
-        reading = Reading(one, pooling=pooling)
-        weights = torch.linspace(-1, 1, reading.dim)
-        (read(reading, texts) @ weights).square().sum().backward()
-        found.append(
-            {name: p.grad for name, p in reading.model.named_parameters() if p.grad is not None})
+        learner = Reading(one, pooling=pooling)
+        weights = torch.linspace(-1, 1, learner.dim)
+        (read(learner, texts) @ weights).square().sum().backward()
+        found.append({name: p.grad for name, p in learner.model.named_parameters()
+                      if p.grad is not None})
     scale = max(g.abs().max() for g in found[1].values())
     assert found[0].keys() == found[1].keys() and scale > 0.1
     assert max((g - found[1][name]).abs().max() for name, g in found[0].items()) <= 2e-6 * scale
 
 
 def test_gradients_are_finite_differences(encoder, texts):
-    reading = Reading(encoder, dropout=0.3)
-    reading.model.double()
-    table = reading.model.embeddings.word_embeddings.weight
-    weights = torch.linspace(-1, 1, reading.dim)
+    learner = Reading(encoder, dropout=0.3)
+    learner.model.double()
+    table = learner.model.embeddings.word_embeddings.weight
+    weights = torch.linspace(-1, 1, learner.dim)
 
     def loss():
-        return (read(reading, texts[:6], seed=5).double() @ weights.double()).square().sum()
+        return (read(learner, texts[:6], seed=5).double() @ weights.double()).square().sum()
 
     loss().backward()
     piece, step = int(table.grad.abs().sum(1).argmax()), 1e-3
     direction = torch.zeros_like(table)
     direction[piece] = table.grad[piece] / table.grad[piece].norm()
     with torch.no_grad():
-        ends = [
-            loss() for table.data in (table.data + step * direction, table.data - step * direction)
-        ]
+        ends = [loss() for table.data in (table.data + step * direction,
+                                          table.data - step * direction)]
     assert ((ends[0] - ends[1]) / (2 * step)).item() == pytest.approx(
         (table.grad * direction).sum().item(), rel=1e-3)
 
 
-def test_rows_may_repeat_and_come_in_any_order(encoder, texts):
-    reading = Reading(encoder)
-    numbered, rows = reading.number(texts), np.array([7, 3, 3, 0, 11, 7])
-    assert torch.allclose(reading(numbered, rows),
-                          reading(numbered, rows_of(texts))[rows], atol=1e-6)
-
-
-@pytest.mark.parametrize("pooling",
-                         [Pooling("last", special_tokens=False),
-                          Pooling("mean", layer=1)])
+@pytest.mark.parametrize("pooling", [Pooling("last", special_tokens=False),
+                                     Pooling("mean", layer=1)])
 def test_a_pooling_with_settings_is_read_and_handed_on(encoder, texts, pooling):
-    reading = Reading(encoder, pooling=pooling)
+    learner = Reading(encoder, pooling=pooling)
     expected = encoder.encode_each(texts, [pooling])[0]
-    assert np.abs(read(reading, texts).detach().numpy() - expected).max() <= 1e-6
-    assert np.abs(reading.encoder().encode(texts) - expected).max() <= 1e-6
+    assert np.abs(read(learner, texts).detach().numpy() - expected).max() <= 1e-6
+    assert np.abs(learner.encoder().encode(texts) - expected).max() <= 1e-6
 
 
-def test_a_text_without_a_piece_is_a_zero_vector_without_gradient(encoder):
-    reading = Reading(encoder)
-    numbered = reading.number(["sea", "ships"])
-    some = type(numbered)(numbered.ids, numbered.places,
-                          np.array(
-                              [0, numbered.offsets[1], numbered.offsets[1], numbered.offsets[2]]))
-    found = reading(some, np.array([0, 1, 2, 1]))
+def test_rows_may_repeat_and_a_text_without_a_token_is_a_zero_vector(encoder, texts):
+    learner = Reading(encoder)
+    numbered, rows = learner.number(texts), np.array([7, 3, 3, 0, 11, 7])
+    whole = learner(numbered, rows_of(texts))
+    assert torch.allclose(learner(numbered, rows), whole[rows], atol=1e-6)
+    numbered = learner.number(["sea", "ships"])
+    some = type(numbered)(numbered.ids, numbered.places, numbered.offsets[[0, 1, 1, 2]])
+    found = learner(some, np.array([0, 1, 2, 1]))
     assert not found[[1, 3]].any() and found[[0, 2]].abs().min() > 0
-    (found[1].sum() + reading(some, np.array([1])).sum()).backward()
-    assert not any(p.grad is not None and p.grad.any() for p in reading.parameters())
-
-
-# ------------------------------------------------------------------------------ dropout
+    (found[1].sum() + learner(some, np.array([1])).sum()).backward()
+    assert not any(p.grad is not None and p.grad.any() for p in learner.parameters())
 
 
 @pytest.mark.parametrize("kind", ["encoder", "other"])
 def test_the_same_seed_gives_the_same_bits_and_another_gives_another_mask(request, texts, kind):
-    reading = Reading(request.getfixturevalue(kind), dropout=0.2)
-    a, b, c = (read(reading, texts, seed=seed) for seed in (3, 3, 4))
+    learner = Reading(request.getfixturevalue(kind), dropout=0.2)
+    a, b, c = (read(learner, texts, seed=seed) for seed in (3, 3, 4))
     assert torch.equal(a, b) and (a - c).abs().max() > 1e-2
-
-
-def test_every_row_has_masks_of_its_own(encoder, texts):
-    reading = Reading(encoder, dropout=0.2)
-    numbered = reading.number(texts)
-    found = reading(numbered, rows_of(texts, 2), seed=0)
-    assert ((found[: len(texts)] - found[len(texts) :]).norm(dim=1) > 1e-2).all()
+    twice = learner(learner.number(texts), rows_of(texts, 2), seed=0)     # each row has its own
+    assert ((twice[: len(texts)] - twice[len(texts) :]).norm(dim=1) > 1e-2).all()
 
 
 @pytest.mark.parametrize("kind", ["encoder", "other"])
@@ -151,56 +126,45 @@ def test_the_share_of_the_model_is_kept_unless_another_is_given(other, texts):
 
 
 def test_units_are_left_out_with_the_share_that_was_asked_for(encoder):
-    reading, shares = Reading(encoder, pooling="static-last", dropout=0.25), []
-    reading.model.embeddings.LayerNorm.register_forward_hook(
-        lambda part, given, out: torch.ones_like(out))
-    reading.model.embeddings.dropout.register_forward_hook(lambda part, given, out: shares.append(
-        (out == 0).float().mean()))
-    read(reading, ["sea ships sail " * 9] * 40, seed=0)
+    learner, shares = Reading(encoder, pooling="static-last", dropout=0.25), []
+    embeddings = learner.model.embeddings
+    embeddings.LayerNorm.register_forward_hook(lambda part, given, out: torch.ones_like(out))
+    embeddings.dropout.register_forward_hook(
+        lambda part, given, out: shares.append((out == 0).float().mean()))
+    read(learner, ["sea ships sail " * 9] * 40, seed=0)
     assert float(shares[0]) == pytest.approx(0.25, abs=0.015)
 
 
-def test_reading_touches_no_random_state_of_torch(encoder, texts):
-    reading, before = Reading(encoder, dropout=0.2), torch.get_rng_state()
-    read(reading, texts, seed=9)
+def test_torch_s_random_state_is_left_alone_and_seeds_of_different_numbers_differ(encoder, texts):
+    learner, before = Reading(encoder, dropout=0.2), torch.get_rng_state()
+    read(learner, texts, seed=9)
     assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_seeds_of_different_numbers_differ_and_are_repeated():
     assert len({derived_seed(*numbers) for numbers in ((0,), (0, 0), (0, 1), (1, 0), (1, 1))}) == 5
     assert derived_seed(4, 7) == derived_seed(4, 7) >= 0
 
 
-# ------------------------------------------------------------------------------ what it is made of
-
-
 def test_the_encoder_is_never_changed(encoder, texts):
-    before, reading = encoder.encode(texts), Reading(encoder, dropout=0.5)
-    optimizer = torch.optim.SGD(reading.parameters(), lr=1.0)
-    read(reading, texts, seed=0).square().sum().backward()
+    before, learner = encoder.encode(texts), Reading(encoder, dropout=0.5)
+    optimizer = torch.optim.SGD(learner.parameters(), lr=1.0)
+    read(learner, texts, seed=0).square().sum().backward()
     optimizer.step()
     assert np.array_equal(encoder.encode(texts), before)
     assert encoder.reader.model.size.dropout == 0.0
-    assert np.abs(reading.encoder().encode(texts) - before).max() > 1e-2
+    assert np.abs(learner.encoder().encode(texts) - before).max() > 1e-2
+    frozen = learner.encoder()                    # whose copy learns all the same
+    assert not any(p.requires_grad for p in frozen.reader.model.parameters())
+    read(Reading(frozen), texts).sum().backward()
 
 
 def test_the_encoder_with_the_weights_of_now_is_a_copy_unless_it_shall_go_along(encoder, texts):
-    reading = Reading(encoder, pooling="cls", dropout=0.5)
-    copy, along = reading.encoder(), reading.encoder(copy=False)
+    learner = Reading(encoder, pooling="cls", dropout=0.5)
+    copy, along = learner.encoder(), learner.encoder(copy=False)
     assert np.array_equal(copy.encode(texts), along.encode(texts)) and copy.pooling == "cls"
     with torch.no_grad():
-        reading.model.embeddings.LayerNorm.bias += 1.0
+        learner.model.embeddings.LayerNorm.bias += 1.0
     assert np.abs(copy.encode(texts) - along.encode(texts)).max() > 1e-2
-    assert reading.model.training
+    assert learner.model.training
     assert not any(p.requires_grad for p in copy.reader.model.parameters())
-
-
-def test_a_frozen_model_learns_all_the_same(encoder, texts):
-    encoder.reader.model.requires_grad_(False)
-    try:
-        read(Reading(encoder), texts).sum().backward()
-    finally:
-        encoder.reader.model.requires_grad_(True)
 
 
 def test_bfloat16_is_near_and_gradients_stay_float32(encoder, texts):
@@ -217,11 +181,8 @@ def test_E09_a_text_that_is_too_long_is_cut_with_one_warning_or_refused(encoder)
     with pytest.warns(DataWarning, match=r"1 of 2 texts .* max_length=5 .* texts\[0\]"):
         assert Reading(encoder, max_length=5).number(long).lengths.tolist() == [5, 3]
     strict = ContextualEncoder(**encoder.get_params() | {"truncation": "error"})
-    with pytest.raises(ValueError, match=r"texts\[0\] has 7 pieces"):
+    with pytest.raises(ValueError, match=r"texts\[0\] has 7 tokens"):
         Reading(strict, max_length=5).number(long)
-
-
-# ------------------------------------------------------------------------------ on a GPU
 
 
 @pytest.mark.gpu
@@ -229,8 +190,8 @@ def test_E09_a_text_that_is_too_long_is_cut_with_one_warning_or_refused(encoder)
 def test_a_gpu_gives_the_vectors_and_gradients_of_the_processor_and_repeats_its_masks(
         encoder, texts):
     here, there = Reading(encoder, dropout=0.2), Reading(encoder, dropout=0.2).to("cuda")
-    for reading in (here, there):
-        read(reading, texts).sin().sum().backward()
+    for learner in (here, there):
+        read(learner, texts).sin().sum().backward()
     for (name, p), q in zip(here.model.named_parameters(), there.model.parameters(), strict=True):
         assert p.grad is None or (
             p.grad - q.grad.cpu()).abs().max() <= 1e-3 * max(1.0, float(p.grad.abs().max())), name

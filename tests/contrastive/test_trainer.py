@@ -1,10 +1,9 @@
-"""Trainers: they learn on a copy, keep the best, stop anywhere and go on to the same bits, also
-from a folder.
-"""
+"""Trainers learn on a copy, keep the best, stop anywhere and go on to the same bits."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 
 import numpy as np
@@ -12,8 +11,8 @@ import pytest
 import torch
 
 from lessons_lib.contextual import load_encoder
-from lessons_lib.contextual.pieces import load_pieces
-from lessons_lib.contrastive import CoSent, SBert, SimCse
+from lessons_lib.contextual.numbering import load_subwords
+from lessons_lib.contrastive import AutoEncoding, CoSent, Matryoshka, SBert, SimCse
 from lessons_lib.contrastive.training import Training
 from lessons_lib.core import DamagedFile, DataWarning, Encoder, NotFittedError, TrainingDiverged
 
@@ -25,10 +24,8 @@ def weights(encoder) -> dict[str, torch.Tensor]:
 
 
 def same(first, second) -> bool:
-    return all(
-        torch.equal(a, b)
-        for a, b in zip(weights(first).values(),
-                        weights(second).values(), strict=True))
+    return all(torch.equal(a, b) for a, b in zip(weights(first).values(), weights(second).values(),
+                                                 strict=True))
 
 
 def stop_after(monkeypatch, steps: int) -> None:
@@ -44,27 +41,35 @@ def stop_after(monkeypatch, steps: int) -> None:
     monkeypatch.setattr(Training, "step", step)
 
 
+def interrupted(monkeypatch, steps, trainer, *data) -> None:
+    """A fit that Ctrl-C ends."""
+    with monkeypatch.context() as patch:
+        stop_after(patch, steps)
+        with pytest.raises(KeyboardInterrupt):
+            trainer.fit(*data)
+
+
 def trainers(encoder, texts, pairs):
     """Every objective with its data."""
     third = len(texts) // 3
     triplets = (texts[:third], texts[third : 2 * third], texts[2 * third : 3 * third])
-    return {
-        "simcse": (SimCse(encoder, steps=5, **FAST), texts), "augmented": (SimCse(
-            encoder, steps=5, augment=drop_last_word, **FAST), texts), "supervised": (SimCse(
-                encoder, supervised=True, pooling="cls", steps=5, **FAST), triplets),
-        "softmax": (SBert(encoder, steps=5, **FAST), (pairs.sentence1, pairs.sentence2, [
-            "ab"[i % 2] for i in range(len(pairs))
-        ])), "cosine": (SBert(encoder, objective="cosine", steps=5, **FAST), pairs),
-        "triplet": (SBert(encoder, objective="triplet", steps=5,
-                          **FAST), triplets), "cosent": (CoSent(encoder, steps=5, **FAST), pairs)
-    }
+    labelled = (pairs.sentence1, pairs.sentence2, ["ab"[i % 2] for i in range(len(pairs))])
+    made = {"simcse": (SimCse, {}, texts), "augmented": (SimCse, {"augment": drop_last_word}, texts),
+            "supervised": (SimCse, {"supervised": True, "pooling": "cls"}, triplets),
+            "softmax": (SBert, {}, labelled), "cosine": (SBert, {"objective": "cosine"}, pairs),
+            "triplet": (SBert, {"objective": "triplet"}, triplets), "cosent": (CoSent, {}, pairs),
+            "rebuilding": (AutoEncoding, {"head": "fresh"}, texts),
+            "nested": (Matryoshka, {"sizes": [16, 4]}, texts)}
+    return {name: (method(encoder, steps=5, **options, **FAST), data)
+            for name, (method, options, data) in made.items()}
 
 
 def drop_last_word(text, rng):
     return text.rpartition(" ")[0] if rng.random() < 0.8 else text
 
 
-KINDS = ["simcse", "augmented", "supervised", "softmax", "cosine", "triplet", "cosent"]
+KINDS = ["simcse", "augmented", "supervised", "softmax", "cosine", "triplet", "cosent", "rebuilding",
+         "nested"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -87,10 +92,7 @@ def test_a_run_stopped_by_ctrl_c_and_saved_goes_on_to_the_same_bits(encoder, tex
     trainer.set_params(evaluate_every=2)
     whole = trainer.fit(data, pairs).encoder_
     history = trainer.history_
-    with monkeypatch.context() as patch:
-        stop_after(patch, 3)
-        with pytest.raises(KeyboardInterrupt):
-            trainer.fit(data, pairs)
+    interrupted(monkeypatch, 3, trainer, data, pairs)
     assert trainer.n_steps_ == 3
     trainer.save(tmp_path / "run")
     again = type(trainer).load(tmp_path / "run")
@@ -169,13 +171,9 @@ def test_the_best_dev_score_decides_which_weights_are_kept(encoder, texts, pairs
     found = trainer.history_
     assert found.best == 1 + int(np.argmax(found.dev[1:])) and found.kept == "dev"
     assert np.isfinite(found.dev).all()
-    shorter = CoSent(encoder, steps=8, evaluate_every=1, **FAST | {"learning_rate": 0.05})
     notes = []
-    shorter.fit(pairs, pairs, on_note=lambda t: notes.append(t.encode(pairs.sentence1)))
+    trainer.fit(pairs, pairs, on_note=lambda t: notes.append(t.encode(pairs.sentence1)))
     assert np.array_equal(notes[found.best - 1], trainer.encode(pairs.sentence1))
-
-
-def test_patience_stops_early(encoder, texts, pairs):
     trainer = CoSent(encoder, steps=60, evaluate_every=1, patience=2,
                      **FAST | {"learning_rate": 0.3}).fit(pairs, pairs)
     assert trainer.n_steps_ < 60 and len(trainer.history_) - 1 - trainer.history_.best == 2
@@ -193,9 +191,7 @@ def test_resume_wants_its_own_data_and_settings(encoder, texts, pairs, monkeypat
     trainer = SimCse(encoder, steps=4, **FAST)
     with pytest.raises(NotFittedError):
         trainer.resume(texts)
-    stop_after(monkeypatch, 2)
-    with pytest.raises(KeyboardInterrupt):
-        trainer.fit(texts)
+    interrupted(monkeypatch, 2, trainer, texts)
     with pytest.raises(ValueError, match="other examples"):
         trainer.resume(texts[::-1])
     with pytest.raises(ValueError, match="without dev pairs"):
@@ -211,7 +207,7 @@ def test_E22_a_run_that_diverges_says_so_and_keeps_what_was_sound(encoder, texts
     def step(self):
         plain(self)
         if self.record.step == 3:
-            next(self.reading.parameters()).data.fill_(float("nan"))
+            next(self.learner.parameters()).data.fill_(float("nan"))
 
     monkeypatch.setattr(Training, "step", step)
     with pytest.raises(TrainingDiverged,
@@ -230,12 +226,10 @@ def test_settings_show_in_the_repr_and_in_a_clone(encoder):
 @pytest.fixture
 def roberta(pieces_folder, tmp_path):
     """A model that is read by transformers, with an untrained pooler."""
-    import shutil
-
     from transformers import RobertaConfig, RobertaModel
 
     shutil.copytree(pieces_folder, tmp_path / "roberta")
-    vocabulary = load_pieces(pieces_folder).highest + 1
+    vocabulary = load_subwords(pieces_folder).highest + 1
     config = RobertaConfig(vocab_size=vocabulary, hidden_size=16, num_hidden_layers=2,
                            num_attention_heads=2, intermediate_size=20, max_position_embeddings=50,
                            pad_token_id=0)
@@ -254,11 +248,8 @@ def test_models_of_transformers_are_trained_and_saved_too(roberta, texts, tmp_pa
     assert trainer.encoder_.pooling == ("pooler" if supervised else "cls")
     assert not np.allclose(whole, roberta.encode(texts), atol=1e-3)
     trainer.save(tmp_path / "saved")
-    assert np.allclose(
-        load_encoder(tmp_path / "saved", device="cpu").encode(texts), whole, atol=1e-6)
-    assert np.allclose(SimCse.load(tmp_path / "saved").encode(texts), whole, atol=1e-6)
-    stop_after(monkeypatch, 3)
-    with pytest.raises(KeyboardInterrupt):
-        trainer.fit(data)
+    for again in (load_encoder(tmp_path / "saved", device="cpu"), SimCse.load(tmp_path / "saved")):
+        assert np.allclose(again.encode(texts), whole, atol=1e-6)
+    interrupted(monkeypatch, 3, trainer, data)
     trainer.save(tmp_path / "cut")
     assert np.array_equal(SimCse.load(tmp_path / "cut").resume(data).encode(texts), whole)

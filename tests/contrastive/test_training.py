@@ -1,6 +1,4 @@
-"""A step is the same however it is cut up: in chunks, over processes, in two sittings; and it is
-the step of the formula.
-"""
+"""A step is that of the formula, however it is cut up: in chunks, over processes, in two sittings."""
 
 from __future__ import annotations
 
@@ -13,13 +11,14 @@ import torch
 from torch import nn
 
 from lessons_lib.contextual.ranks import Ranks
-from lessons_lib.contrastive.batches import Column, Order
+from lessons_lib.contrastive.examples import Column, Order
 from lessons_lib.contrastive.heads import MlpHead
 from lessons_lib.contrastive.history import Watch
 from lessons_lib.contrastive.losses import in_batch_loss
 from lessons_lib.contrastive.reading import Reading
 from lessons_lib.contrastive.sbert import LabelledObjective
 from lessons_lib.contrastive.simcse import InBatchObjective
+from lessons_lib.contrastive import training as module
 from lessons_lib.contrastive.training import Plan, Training
 
 CPU = Ranks(0, 1, torch.device("cpu"))
@@ -27,13 +26,13 @@ CPU = Ranks(0, 1, torch.device("cpu"))
 
 def made(encoder, texts, *, chunk=None, ranks=CPU, dropout=0.1, head=True, steps=4, batch_size=12,
          views=(0, 1)) -> Training:
-    reading = Reading(encoder, dropout=dropout)
-    column = Column(texts, reading.number)
+    learner = Reading(encoder, dropout=dropout)
+    column = Column(texts, learner.number)
     objective = InBatchObjective([column, column], views, temperature=0.05,
-                                 head=MlpHead(reading.dim, seed=0) if head else None)
+                                 head=MlpHead(learner.dim, seed=0) if head else None)
     plan = Plan(steps, 1e-3, chunk=chunk, evaluate_every=2)
     order = Order(len(texts), batch_size=batch_size, seed=0)
-    return Training(reading, objective, order, plan, watch=Watch(None), ranks=ranks,
+    return Training(learner, objective, order, plan, watch=Watch(None), ranks=ranks,
                     encoder=lambda _: None)
 
 
@@ -57,23 +56,17 @@ def whole_gradient(training: Training) -> torch.Tensor:
 
 
 def taken(training: Training) -> torch.Tensor:
-    return torch.cat([
-        torch.zeros(p.numel()) if p.grad is None else p.grad.flatten()
-        for p in training.model.parameters()
-    ])
+    return torch.cat([torch.zeros(p.numel()) if p.grad is None else p.grad.flatten()
+                      for p in training.model.parameters()])
 
 
 def test_a_step_is_the_gradient_of_the_formula(encoder, texts):
     training = made(encoder, texts, dropout=0.0, head=False)
     found = gradient(training)
     training.optimizer.zero_grad(set_to_none=True)
-    rows = training.order.batch(0)
-    x = training.reading(training.objective.columns[0].numbered, rows)
+    x = training.learner(training.objective.columns[0].numbered, training.order.batch(0))
     in_batch_loss(x, x, temperature=0.05).backward()
-    wanted = torch.cat([
-        torch.zeros(p.numel()) if p.grad is None else p.grad.flatten()
-        for p in training.model.parameters()
-    ])
+    wanted = taken(training)
     assert found.norm() > 1e-2 and torch.allclose(found, wanted, atol=1e-5)
 
 
@@ -86,8 +79,6 @@ def test_chunks_give_the_gradient_of_the_whole_batch_without_dropout(encoder, te
 
 def test_reading_twice_gives_the_gradient_of_reading_once_with_dropout(encoder, texts, monkeypatch):
     """Gradient caching against the same chunks with their graphs kept."""
-    from lessons_lib.contrastive import training as module
-
     cached = gradient(made(encoder, texts, chunk=5))
     monkeypatch.setattr(module, "cached_backward", module.direct_backward)
     direct = gradient(made(encoder, texts, chunk=5))
@@ -126,8 +117,8 @@ def test_only_matrices_decay_and_gradients_are_clipped(encoder, texts):
     def clip(parameters, longest):
         parameters = list(parameters)
         plain(parameters, longest)
-        seen.append(
-            float(torch.cat([p.grad.flatten() for p in parameters if p.grad is not None]).norm()))
+        grads = [p.grad.flatten() for p in parameters if p.grad is not None]
+        seen.append(float(torch.cat(grads).norm()))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nn.utils, "clip_grad_norm_", clip)
@@ -152,19 +143,13 @@ def test_a_step_depends_on_its_number_and_the_weights_alone(encoder, texts):
     assert first.record.first == third.record.first
 
 
-def test_chance_of_others_is_left_alone(encoder, texts):
-    before = torch.get_rng_state()
-    made(encoder, texts).step()
-    assert torch.equal(before, torch.get_rng_state())
-
-
 def test_E05_a_batch_with_nothing_to_order_is_counted():
     objective = LabelledObjective([], np.array([1.0, 1.0, 2.0]), lambda *_: None, ordered=True)
     assert objective.idle(np.array([0, 1])) and not objective.idle(np.array([0, 2]))
 
 
 def test_E21_memory_that_is_not_there_comes_with_advice(encoder, texts, monkeypatch):
-    training = made(encoder, texts, batch_size=12, chunk=6)
+    training, before = made(encoder, texts, batch_size=12, chunk=6), torch.get_rng_state()
 
     def full(*_):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
@@ -175,15 +160,22 @@ def test_E21_memory_that_is_not_there_comes_with_advice(encoder, texts, monkeypa
                                                          "fit.*chunk=3"):
             training.step()
     training.step()
+    assert torch.equal(before, torch.get_rng_state())       # chance of others is left alone
 
-
-# ------------------------------------------------------------------------------ several processes
 
 STEPS = 3
-CASES = {
-    "two even shares": (2, 6, 12), "a short last part": (2, 5, 12), "more processes than "
-    "parts": (3, 8, 12), "no chunks": (2, None, 12)
-}
+CASES = {"two even shares": (2, 6), "a short last part": (2, 5),
+         "more processes than parts": (3, 8), "no chunks": (2, None)}
+
+
+def steps_of(training: Training) -> dict[str, np.ndarray]:
+    """The gradient of the first step, the losses of some steps, and the weights after them."""
+    gradient, losses = whole_gradient(training).numpy(), []
+    for _ in range(STEPS):
+        training._loss.zero_()
+        training.step()
+        losses.append(float(training._loss))
+    return {"gradient": gradient, "losses": np.array(losses), "weights": flat(training).numpy()}
 
 
 def _work(rank, size, port, encoder, texts, options, folder):
@@ -193,23 +185,15 @@ def _work(rank, size, port, encoder, texts, options, folder):
     dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank,
                             world_size=size)
     training = made(encoder, texts, ranks=Ranks(rank, size, torch.device("cpu")), **options)
-    first = whole_gradient(training)
-    losses = []
-    for _ in range(STEPS):
-        training._loss.zero_()
-        training.step()
-        losses.append(float(training._loss))
-    np.savez(f"{folder}/{rank}.npz", weights=flat(training).numpy(), losses=np.array(losses),
-             gradient=first.numpy())
+    np.savez(f"{folder}/{rank}.npz", **steps_of(training))
     dist.destroy_process_group()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_several_processes_take_the_step_of_one(encoder, texts, tmp_path, case):
-    size, chunk, batch = CASES[case]
-    dropout = 0.0 if chunk is None else 0.1
-    options = {"chunk": chunk, "batch_size": batch, "dropout": dropout}
+    size, chunk = CASES[case]
+    options = {"chunk": chunk, "dropout": 0.0 if chunk is None else 0.1}
     # a function of this kind does not travel to another process
     encoder.reader.pooler = None
     with socket.socket() as free:
@@ -220,16 +204,12 @@ def test_several_processes_take_the_step_of_one(encoder, texts, tmp_path, case):
                                     nprocs=size)
     finally:
         type(encoder.reader).__init__(encoder.reader, encoder.reader.model)
-    one = made(encoder, texts, **options)
-    first, losses = whole_gradient(one).numpy(), []
-    for _ in range(STEPS):
-        one._loss.zero_()
-        one.step()
-        losses.append(float(one._loss))
+    one = steps_of(made(encoder, texts, **options))
     found = [np.load(tmp_path / f"{rank}.npz") for rank in range(size)]
     # bit by bit the same everywhere
     assert all(np.array_equal(found[0]["weights"], other["weights"]) for other in found)
-    assert np.abs(found[0]["gradient"] - first).max() <= 1e-6 * np.abs(first).max()
-    assert np.allclose(found[0]["losses"], losses, rtol=1e-6, atol=1e-6)
-    assert not math.isclose(losses[0], losses[-1])
-    assert np.abs(found[0]["weights"] - flat(one).numpy()).max() < 3e-5
+    largest = np.abs(one["gradient"]).max()
+    assert np.abs(found[0]["gradient"] - one["gradient"]).max() <= 1e-6 * largest
+    assert np.allclose(found[0]["losses"], one["losses"], rtol=1e-6, atol=1e-6)
+    assert not math.isclose(one["losses"][0], one["losses"][-1])
+    assert np.abs(found[0]["weights"] - one["weights"]).max() < 3e-5

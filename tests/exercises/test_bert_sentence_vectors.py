@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from lessons_lib.contextual import BertSize, ContextualEncoder, LessonBert, WordPiece
-from lessons_lib.contextual.pieces import Pieces
+from lessons_lib.contextual.numbering import Subwords
 from lessons_lib.contextual.readers import BertReader
 from lessons_lib.exercises import verdict
 from lessons_lib.exercises.bert_sentence_vectors import CHANGES, EXERCISES, UNCHANGED
@@ -31,7 +31,7 @@ def encoder(tokenizer: WordPiece, *, dropout: float = 0.0) -> ContextualEncoder:
     with torch.no_grad():  # start weights are so small that order would hardly be seen
         for weight in model.parameters():
             weight.mul_(8 if weight.ndim > 1 else 1)
-    return ContextualEncoder(BertReader(model.eval()), Pieces(tokenizer.engine), name="toy")
+    return ContextualEncoder(BertReader(model.eval()), Subwords(tokenizer.engine), name="toy")
 
 
 def vector(name: str, tokenizer: WordPiece) -> np.ndarray:

@@ -123,7 +123,7 @@ def encoded_half() -> None:
 def networks(save: Callable[[str, Any], None]) -> None:
     """A flow, pre-trainings, trainers."""
     from lessons_lib.contextual import training as pretraining_steps
-    from lessons_lib.contextual.saved_encoder import save_encoder
+    from lessons_lib.contextual.folders import save_encoder
     from lessons_lib.contrastive.training import Training
     from lessons_lib.isotropy.flow import training as flow_steps
 

@@ -1,6 +1,4 @@
-"""Every text is in one batch, batches are not too large, and ids that a caller made are looked at
-before a device sees them.
-"""
+"""Every text is in one batch, batches are not too large, and a mask leaves places out."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons_lib.contextual.batching import Numbered, batches, numbered_rows, padded, placed
+from lessons_lib.contextual.numbering import Numbered, batches, numbered_rows, padded, placed
 
 ROWS = [[2, 9, 3], [2, 3], [], [2, 7, 7, 8, 3]]
 
@@ -25,7 +23,7 @@ def test_every_text_is_in_one_batch_and_long_ones_come_first(lengths, texts, tok
     assert all(np.diff(lengths[np.concatenate([*found, []]).astype(int)]) <= 0)
 
 
-def test_texts_are_cut_out_and_joined_again():
+def test_texts_are_cut_out_joined_again_and_padded_on_the_right():
     whole = Numbered.of(ROWS)
     again = Numbered.joined([whole.part(0, 1), whole.part(1, 4)])
     assert len(again) == 4 and np.array_equal(again.ids, whole.ids)
@@ -33,10 +31,7 @@ def test_texts_are_cut_out_and_joined_again():
     assert again.places.tolist() == [0, 1, 2, 0, 1, 0, 1, 2, 3, 4] and len(Numbered.joined([])) == 0
     ids, places = placed(whole, np.array([3, 1]), torch.device("cpu"))
     assert ids.tolist() == [2, 7, 7, 8, 3, 2, 3] and places.tolist() == [0, 1, 2, 3, 4, 0, 1]
-
-
-def test_rows_are_padded_on_the_right():
-    ids, mask = padded(Numbered.of(ROWS), np.array([0, 1]), torch.device("cpu"), pad=5)
+    ids, mask = padded(whole, np.array([0, 1]), torch.device("cpu"), pad=5)
     assert ids.tolist() == [[2, 9, 3], [2, 3, 5]]
     assert mask.tolist() == [[True] * 3, [True, True, False]]
 
