@@ -31,10 +31,9 @@ def check_finite(name: str, x: Tensor) -> None:
     if math.isfinite(lowest) and math.isfinite(highest):
         return
     rows = torch.nonzero(~torch.isfinite(x).reshape(len(x), -1).all(dim=1))
-    raise ValueError(
-        f"{name}[{int(rows[0])}] holds NaN or infinity ({len(rows)} of {len(x)} rows do); expected "
-        f"finite numbers. Keep the others: "
-        f"{name}[torch.isfinite({name}){'.all(-1)' if x.ndim > 1 else ''}]")
+    raise ValueError(f"{name}[{int(rows[0])}] holds NaN or infinity ({len(rows)} of "
+                     f"{len(x)} rows do); expected finite numbers. Keep the others: "
+                     f"{name}[torch.isfinite({name}){'.all(-1)' if x.ndim > 1 else ''}]")
 
 
 def as_integers(name: str, value: Any, *, meaning: str = "row numbers") -> Tensor:

@@ -36,9 +36,6 @@ _told: set[str] = set()
 _telling = threading.Lock()
 
 
-# ------------------------------------------------------------------------- what this machine has
-
-
 @functools.cache
 def missing_triton() -> str | None:
     """Why Triton cannot be imported here, with the remedy, or None. Does not load it."""
@@ -83,9 +80,6 @@ def capability(index: int) -> int:
     """The architecture of a GPU: 90 for sm_90."""
     major, minor = torch.cuda.get_device_capability(index)
     return 10 * major + minor
-
-
-# ------------------------------------------------------------------------- what somebody asked for
 
 
 @contextlib.contextmanager
@@ -134,9 +128,6 @@ def _notice(operation: str, cause: str, instead: str) -> None:
         logging.getLogger("lessons_lib").warning(
             "%s: %s; using %s on the same device (same result, more time or memory), here and "
             "wherever this holds. Silence: LESSONS_QUIET=1", operation, cause, instead)
-
-
-# ------------------------------------------------------------------------- one operation
 
 
 @dataclass(frozen=True)

@@ -138,9 +138,6 @@ def _blocks(draws: Any, n: int, device: torch.device) -> Iterator[Tensor]:
         yield block.to(device)
 
 
-# ------------------------------------------------------------------------- the definition
-
-
 def reference_ranks(values: Real[Tensor, "*rows n"]) -> Float[Tensor, "*rows n"]:
     """#smaller + (#equal + 1) / 2, where a value equals itself: n x n comparisons per row."""
     mine, other = values[..., :, None], values[..., None, :]
@@ -161,7 +158,6 @@ def reference_spearman_resamples(
     return torch.cat(results, dim=1)
 
 
-# ------------------------------------------------------------------------- by one sort
 # Which values are equal and which is smaller is the same in every resample, so the pairs are
 # sorted once; how often each group of equal values was drawn then gives all ranks of a resample by
 # a running sum: a compiled loop on the processor, elsewhere a scatter of torch.

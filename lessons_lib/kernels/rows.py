@@ -35,16 +35,12 @@ def whole(name: str, values: Any, kind: type) -> np.ndarray:
     Raises TypeError, ValueError."""
     numbers = np.asarray(values)
     if numbers.ndim != 1 or (len(numbers) and numbers.dtype.kind not in "iu"):
-        raise TypeError(
-            f"{name}={shown(numbers)} has shape {numbers.shape} of {numbers.dtype}; expected whole "
-            "numbers on one axis"
-        )
+        raise TypeError(f"{name}={shown(numbers)} has shape {numbers.shape} of {numbers.dtype}; "
+                        "expected whole numbers on one axis")
     limits = np.iinfo(kind)
     if len(numbers) and not limits.min <= numbers.min() <= numbers.max() <= limits.max:
-        raise ValueError(
-            f"{name} reach from {numbers.min()} to {numbers.max()}; expected numbers within "
-            f"{limits.dtype}"
-        )
+        raise ValueError(f"{name} reach from {numbers.min()} to {numbers.max()}; expected numbers "
+                         f"within {limits.dtype}")
     return np.ascontiguousarray(numbers, dtype=kind)
 
 
@@ -53,9 +49,7 @@ def part(name: str, value: tuple[int, int] | None, n: int) -> tuple[int, int]:
     if value is None:
         return 0, n
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise TypeError(
-            f"{name}={shown(value)} is {type(value).__name__}; expected (first, last + 1), or None "
-            f"for all {n}"
-        )
+        raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected (first, last + "
+                        f"1), or None for all {n}")
     first = check_int(f"{name}[0]", value[0], low=0, high=n)
     return first, check_int(f"{name}[1]", value[1], low=first, high=n)

@@ -86,17 +86,12 @@ def test_the_stored_table_is_what_this_triton_makes(compiled):
         old = stored[card.case]
         assert abs(card.registers - old.registers) <= 0.1 * old.registers, (
             f"{card.line()}; stored {old.registers} registers; {remedy}")
-        assert (card.sizes, card.num_warps, card.num_stages, card.expects) == (old.sizes,
-                                                                               old.num_warps,
-                                                                               old.num_stages,
-                                                                               old.expects), remedy
+        assert (card.sizes, card.num_warps, card.num_stages,
+                card.expects) == (old.sizes, old.num_warps, old.num_stages, old.expects), remedy
 
 
 def test_the_stored_table_holds_no_fault_and_no_code():
     assert stored_cards() and all(card.faults() == [] and card.ptx == "" for card in stored_cards())
-
-
-# --------------------------------------------------------------------------- what the check can see
 
 
 @needs_triton
@@ -147,8 +142,7 @@ def test_blocks_on_a_multiprocessor_are_counted_by_what_runs_out_first(changed, 
     ({"spill_bytes": 8}, "8 bytes per thread do not fit into registers"),
     ({"shared_bytes": 230 << 10}, "235520 bytes of shared memory, a block may use 232448"),
     ({"expects": ["tensor_core"]}, "no tensor_core instruction"),
-    ({"registers": 255, "num_warps": 16}, "not even one block fits"),
-])
+    ({"registers": 255, "num_warps": 16}, "not even one block fits")])
 def test_each_fault_is_named(changed, words):
     assert CARD.faults() == []
     assert any(words in fault for fault in replace(CARD, **changed).faults())

@@ -214,8 +214,6 @@ def test_missing_numbers_are_refused_by_every_implementation_of_segment_moments(
             segment_moments(x.to(where), [0, 2, 6], backend=backend)
 
 
-# ------------------------------------------------------------------------- compiled functions
-
 Q, K = (torch.randn(6, 4, generator=torch.Generator().manual_seed(seed)) for seed in (0, 1))
 TOKENS, SIX = torch.ones(2, 2, 3), torch.arange(6)
 
@@ -268,8 +266,7 @@ COMPILED: list[tuple[Callable[..., Any], tuple[Tensor, ...], tuple[Tensor, ...],
     (segment_moments, (Q, torch.tensor([0, 6])), (Q, torch.tensor([1, 6])), "offsets[0]=1"),
     (segment_moments, (Q, torch.tensor([0, 6])), (Q * NAN, torch.tensor([0, 6])), "x[0] holds NaN"),
     (neighbours, (Q,), (Q * NAN,), "x[0] holds NaN or infinity (6 of 6"),
-    (mean_covariance, (Q,), (Q * NAN,), "x[0] holds NaN or infinity (6 of 6"),
-]
+    (mean_covariance, (Q,), (Q * NAN,), "x[0] holds NaN or infinity (6 of 6")]
 
 
 @pytest.mark.parametrize(("function", "good", "bad", "words"), COMPILED)

@@ -55,9 +55,6 @@ def gpu(monkeypatch):
     return capability
 
 
-# -------------------------------------------------------------------------------------- who decides
-
-
 def test_the_argument_beats_the_block_beats_the_variable(monkeypatch):
     monkeypatch.setenv("LESSONS_BACKEND", "reference")
     assert OPERATION.choose(X, None) == ("reference", "asked for by LESSONS_BACKEND")
@@ -80,9 +77,6 @@ def test_a_gpu_tensor_takes_the_kernel_and_a_cpu_tensor_does_not(gpu):
     assert OPERATION.choose(fake("cuda"), None) == ("triton", "CUDA tensor")
     assert OPERATION.choose(X, None)[0] == "cpu"
     assert "move it: x.cuda()" in OPERATION.choose(X, None)[1]
-
-
-# ----------------------------------------------------------------------------- named and impossible
 
 
 @pytest.mark.parametrize(("x", "words"), [(fake("cuda", torch.float64), "x is float64"),
@@ -151,9 +145,6 @@ def test_P27_a_misspelt_LESSONS_BACKEND_is_an_error_not_a_default(monkeypatch):
         uniformity(X)
 
 
-# ------------------------------------------------------------------------------------------ notices
-
-
 def test_a_gpu_without_its_kernel_is_told_once_whatever_asks(gpu, monkeypatch, caplog):
     pretend(monkeypatch, "missing_triton", "Triton is not installed")
     for name in ("uniformity", "info_nce", "uniformity"):
@@ -186,9 +177,6 @@ def test_only_who_could_expect_a_kernel_is_told(device, told, caplog):
         assert OPERATION.choose(fake(device), None)[0] == "cpu"
         assert ALGEBRA.choose(fake(device), None)[0] == "cpu"
     assert len(caplog.records) == told
-
-
-# ------------------------------------------------------------------------------------------ threads
 
 
 def test_a_thread_without_a_block_follows_the_one_that_is_open():
@@ -255,9 +243,6 @@ def test_a_loader_s_workers_take_the_backend_of_the_block():
         found = list(loader)
     assert [name for _, name in found] == ["reference"] * 3
     assert [value for value, _ in found] == [uniformity(X[: i + 2]).item() for i in range(3)]
-
-
-# ------------------------------------------------------------------------------ precision, machines
 
 
 def rows() -> dict[str, tuple[bool, str]]:

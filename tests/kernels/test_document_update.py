@@ -32,8 +32,7 @@ def make(d=20, *, n_words=30, n=300, documents=10, tags=1, n_tags=None, seed=0, 
             rng.normal(size=(n_words - (objective != OBJECTIVES[0]), d * parts)) * scale)
     lists = ([np.arange(documents) % n_tags] if tags == 1 else
              [rng.choice(n_tags, size=tags, replace=False) for _ in range(documents)])
-    return DocumentState(words,
-                         np.linspace(0, n, documents + 1).astype(int), *rows,
+    return DocumentState(words, np.linspace(0, n, documents + 1).astype(int), *rows,
                          np.bincount(words, minlength=n_words) + 1, sample=sample,
                          tags=np.concatenate(lists), tag_offsets=tags * np.arange(documents + 1))
 
@@ -48,9 +47,6 @@ def assert_same(a, b, *, atol=0.0):
     for name in ("inputs", "outputs"):
         torch.testing.assert_close(getattr(a[0], name), getattr(b[0], name), rtol=0, atol=atol)
     assert a[1][1] == b[1][1] and a[1][0] == pytest.approx(b[1][0], rel=1e-5 if atol else 0.0)
-
-
-# ---------------------------------------------------- the formula
 
 
 def loss_of(state, a, b, model, objective, *, negatives):
@@ -104,14 +100,9 @@ def test_a_text_moves_all_rows_by_the_gradient_of_its_loss(model, objective, bac
 @pytest.mark.parametrize("negatives", [1, 5, 17])
 @pytest.mark.parametrize("model", MODELS[:5])
 def test_documents_with_several_tags_and_any_number_of_negatives(model, negatives, tags):
-    found = [
-        trained(make(tags=tags), negatives=negatives, backend=backend, **model)
-        for backend in ("reference", "cpu")
-    ]
+    found = [trained(make(tags=tags), negatives=negatives, backend=backend, **model)
+             for backend in ("reference", "cpu")]
     assert_same(*found, atol=5e-6)
-
-
-# ---------------------------------------------------- identities
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -125,13 +116,11 @@ def test_dbow_with_one_word_per_document_is_skip_gram_with_the_document_as_conte
     how = {"objective": objective, "seed": seed, "learning_rate": 0.1, "loss_every": 0}
     text = WindowState([2, 6], [0, 2], inputs, outputs, counts, sample=0.0)
     window_update(text, **how)
-    document = DocumentState([2], [0, 1], np.concatenate([inputs,
-                                                          np.zeros((1, 20)), inputs[6:]]), outputs,
-                             counts, sample=0.0, tags=[0], tag_offsets=[0, 1])
+    document = DocumentState([2], [0, 1], np.concatenate([inputs, np.zeros((1, 20)), inputs[6:]]),
+                             outputs, counts, sample=0.0, tags=[0], tag_offsets=[0, 1])
     document_update(document, model="dbow", **how)
-    assert torch.equal(document.documents[0],
-                       text.inputs[6]) and not torch.equal(text.inputs[6, :20],
-                                                           torch.from_numpy(inputs[6]).float())
+    assert torch.equal(document.documents[0], text.inputs[6]) and not torch.equal(
+        text.inputs[6, :20], torch.from_numpy(inputs[6]).float())
 
 
 def test_alone_with_its_word_a_document_is_its_own_mean_and_sum():
@@ -149,9 +138,8 @@ def test_the_document_s_row_converges_to_shifted_pointwise_mutual_information():
     counts = np.bincount(words, minlength=n_words)
     inputs = np.concatenate([np.zeros((n_words + 1, 8)), rng.normal(size=(n_docs, 8)) * 0.3])
     order = rng.permutation(n)  # a word of one document, then of another: no row is ahead of others
-    s = DocumentState(words[order], np.arange(n + 1), inputs,
-                      rng.normal(size=(n_words, 8)) * 0.1, counts, sample=0.0,
-                      tags=order // (n // n_docs), tag_offsets=np.arange(n + 1))
+    s = DocumentState(words[order], np.arange(n + 1), inputs, rng.normal(size=(n_words, 8)) * 0.1,
+                      counts, sample=0.0, tags=order // (n // n_docs), tag_offsets=np.arange(n + 1))
     mean = np.zeros((n_docs, n_words))
     for epoch in range(60):
         document_update(s, model="dbow", negatives=k, learning_rate=0.05 if epoch < 20 else 5e-4,
@@ -214,8 +202,7 @@ def test_pieces_of_a_long_document_share_its_row_and_draw_apart(monkeypatch):
 
 def test_padding_stays_zero_also_between_the_parts_of_a_row():
     found = trained(make(20, model=MODELS[5]), **MODELS[5])[0]
-    assert (found.outputs.shape == (30, 5 * 32)
-            and not found.outputs.view(30, 5, 32)[:, :, 20:].any()
-            and not found.inputs[:, 20:].any())
+    assert (found.outputs.shape == (30, 5 * 32) and not found.outputs.view(
+        30, 5, 32)[:, :, 20:].any() and not found.inputs[:, 20:].any())
     assert np.array_equal(found.plain_outputs,
                           found.outputs.view(30, 5, 32)[:, :, :20].reshape(30, 100).numpy())

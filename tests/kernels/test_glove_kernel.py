@@ -14,13 +14,11 @@ from lessons_lib.kernels.glove_step import GloveState, glove_step
 def make(d, *, n_words=7, n_contexts=9, density=0.5, groups=3, seed=0, device="cpu", scale=0.5,
          **options):
     rng = np.random.default_rng(seed)
-    values = np.where(
-        rng.random((n_words, n_contexts)) < density,
-        rng.exponential(40.0, size=(n_words, n_contexts)) + 0.5, 0.0)
+    values = np.where(rng.random((n_words, n_contexts)) < density,
+                      rng.exponential(40.0, size=(n_words, n_contexts)) + 0.5, 0.0)
     offsets = np.concatenate([[0], np.cumsum((values > 0).sum(axis=1))])
     rows = [rng.normal(size=(n, d + 1)) * scale for n in (n_words, n_contexts)]
-    return GloveState(offsets,
-                      np.nonzero(values)[1], values[values > 0], *rows, groups=groups,
+    return GloveState(offsets, np.nonzero(values)[1], values[values > 0], *rows, groups=groups,
                       device=device, **options)
 
 
@@ -86,9 +84,6 @@ def test_a_trace_counts_a_launch_for_each_round(triton_here, device):
     assert [launch[:2] for launch in seen.runs[0].launches] == [("learn_tiles", (3,))] * 3
 
 
-# ---------------------------------------------------- on a GPU
-
-
 def large(device, d):
     return make(d, n_words=3000, n_contexts=3500, density=0.05, groups=256, device=device,
                 scale=0.5 / d)
@@ -116,6 +111,5 @@ def test_gpu_every_run_gives_the_same_bits():
         s = large("cuda", 100)
         loss = glove_step(s)
         found.append((loss, s.words.clone(), s.contexts.clone()))
-    assert all(
-        x[0] == found[0][0] and torch.equal(x[1], found[0][1]) and torch.equal(x[2], found[0][2])
-        for x in found)
+    assert all(x[0] == found[0][0] and torch.equal(x[1], found[0][1])
+               and torch.equal(x[2], found[0][2]) for x in found)

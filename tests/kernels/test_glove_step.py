@@ -50,9 +50,6 @@ def cost(words, contexts, counts, x_max=5.0, exponent=0.75):
     return 0.5 * ((x / x_max).clamp(max=1.0)**exponent * diff**2).sum()
 
 
-# ---------------------------------------------------- the formula
-
-
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 @pytest.mark.parametrize("x", [0.2, 3.0, 5.0, 80.0])
 def test_one_step_moves_both_rows_by_the_gradient_of_the_cost(x, backend):  # methods 24.23
@@ -115,10 +112,9 @@ def test_biases_that_begin_with_sums_of_eta_squared_learn_at_rate_1(rate):  # me
                                      rel=1e-4)  # as the original program does it
 
 
-@pytest.mark.parametrize(("x_max", "x", "expected"), [(100, 1, 0.03162), (100, 5, 0.10574),
-                                                      (100, 10, 0.17783), (100, 50, 0.59460),
-                                                      (100, 100, 1.0), (100, 5000, 1.0),
-                                                      (10, 1, 0.17783), (10, 5, 0.59460)])
+@pytest.mark.parametrize(("x_max", "x", "expected"), [
+    (100, 1, 0.03162), (100, 5, 0.10574), (100, 10, 0.17783), (100, 50, 0.59460), (100, 100, 1.0),
+    (100, 5000, 1.0), (10, 1, 0.17783), (10, 5, 0.59460)])
 def test_the_weight_of_a_count(x_max, x, expected):  # methods 4.1
     state = one_count(x, x_max=x_max)
     assert float(state.weights[0]) == pytest.approx(expected, abs=1e-5) and float(
@@ -140,10 +136,8 @@ def test_the_vector_code_learns_what_the_textbook_learns():
     for d in (1, 6, 14, 15, 16, 40, 100):
         found = [make(d=d, groups=3, scale=0.1) for _ in range(2)]
         for epoch in range(3):
-            losses = [
-                glove_step(state, learning_rate=0.2, epoch=epoch, seed=5, backend=backend)
-                for state, backend in zip(found, ("cpu", "reference"), strict=True)
-            ]
+            losses = [glove_step(state, learning_rate=0.2, epoch=epoch, seed=5, backend=backend)
+                      for state, backend in zip(found, ("cpu", "reference"), strict=True)]
             assert losses[0] == pytest.approx(losses[1], rel=1e-5)
         for name, x in parameters(found[0]).items():
             torch.testing.assert_close(x, parameters(found[1])[name], rtol=1e-4, atol=1e-5)
@@ -156,10 +150,8 @@ def test_any_shape_of_counts_in_any_number_of_groups_is_learned_once(rows, colum
     groups = data.draw(st.integers(1, min(rows, columns)))
     counts = matrix(rows, columns, density, seed)
     found = [make(counts, groups=groups, seed=seed) for _ in range(2)]
-    losses = [
-        glove_step(state, learning_rate=0.3, seed=seed, backend=backend)
-        for state, backend in zip(found, ("cpu", "reference"), strict=True)
-    ]
+    losses = [glove_step(state, learning_rate=0.3, seed=seed, backend=backend)
+              for state, backend in zip(found, ("cpu", "reference"), strict=True)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-5, abs=1e-9)
     for name, x in parameters(found[0]).items():
         torch.testing.assert_close(x, parameters(found[1])[name], rtol=1e-4, atol=1e-5)
@@ -172,9 +164,6 @@ def test_ones_and_padding_stay_as_they_are():
     assert (state.words[:, 0, 6] == 1).all() and (state.contexts[:, 0, 5] == 1).all()
     assert not state.words[:, 0, 7:].any() and not state.contexts[:, 0, 7:].any()
     assert state.words.shape[2] == 16 and state.words.data_ptr() % 64 == 0
-
-
-# ---------------------------------------------------- what it converges to
 
 
 def test_log_counts_of_low_rank_are_factorised_exactly():  # methods 24.24
@@ -210,14 +199,9 @@ def test_words_and_contexts_change_places_when_counts_are_symmetric():  # method
     counts = (counts + counts.T).tocsr()
     rng = np.random.default_rng(2)
     a, b = (rng.normal(size=(9, 6)) for _ in range(2))
-    losses = [
-        glove_step(GloveState(counts.indptr, counts.indices, counts.data, *pair),
-                   learning_rate=1e-9)[0] for pair in ((a, b), (b, a))
-    ]
+    losses = [glove_step(GloveState(counts.indptr, counts.indices, counts.data, *pair),
+                         learning_rate=1e-9)[0] for pair in ((a, b), (b, a))]
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
-
-
-# ---------------------------------------------------- order
 
 
 def test_tiles_hold_each_count_once_and_those_of_a_round_share_no_row():
@@ -236,9 +220,8 @@ def test_tiles_hold_each_count_once_and_those_of_a_round_share_no_row():
 
 
 def test_groups_have_about_as_many_counts():
-    counts = sparse.csr_matrix(
-        np.outer(1.0 / np.arange(1, 201), 1.0 /
-                 np.arange(1, 201)) > np.random.default_rng(0).random((200, 200)) * 0.02)
+    counts = sparse.csr_matrix(np.outer(1.0 / np.arange(1, 201), 1.0 / np.arange(1, 201))
+                               > np.random.default_rng(0).random((200, 200)) * 0.02)
     counts = counts.astype(np.float32)
     state = make(counts, groups=8)
     per_tile = np.diff(state.tiles.numpy()).reshape(8, 8)
@@ -254,9 +237,8 @@ def test_any_number_of_threads_gives_the_same_bits(threads):
     found = []
     for n in (1, threads):
         state = make(counts, d=20, groups=5)
-        losses = [
-            glove_step(state, epoch=epoch, threads=n, learning_rate=0.2) for epoch in range(3)
-        ]
+        losses = [glove_step(state, epoch=epoch, threads=n, learning_rate=0.2)
+                  for epoch in range(3)]
         found.append((losses, state.parameters()))
     assert found[0][0] == found[1][0]
     assert all(np.array_equal(a, b) for a, b in zip(found[0][1], found[1][1], strict=True))
@@ -306,9 +288,6 @@ def test_a_disk_that_is_too_small_is_told_before_anything_is_written(tmp_path, m
         make(counts, folder=tmp_path / "new")
 
 
-# ---------------------------------------------------- numbers that are no numbers
-
-
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_a_count_whose_difference_is_not_finite_is_left_out(wrong, backend):
@@ -324,9 +303,6 @@ def test_a_count_whose_difference_is_not_finite_is_left_out(wrong, backend):
     assert torch.isfinite(state.contexts).all()
 
 
-# ---------------------------------------------------- wrong arguments
-
-
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
 def test_a_count_that_has_no_logarithm_is_named(value):
     counts = matrix()
@@ -336,38 +312,29 @@ def test_a_count_that_has_no_logarithm_is_named(value):
         make(counts)
 
 
-@pytest.mark.parametrize(("change", "words"),
-                         [({"offsets": [0, 1]}, "offsets=.*expected 3 numbers"),
-                          ({"offsets": [0, 2, 1]}, "offsets="),
-                          ({"columns": [0, 2]}, r"columns reach from 0 to 2.*\[0, 1\]"),
-                          ({"columns": [-1, 0]}, "columns reach from -1"),
-                          ({"values": [1.0]}, r"as many values \(1\)"),
-                          ({"words": np.ones((2, 3))}, "as many columns"),
-                          ({"words": np.full((2, 4), np.nan)}, "words.*NaN"),
-                          ({"word_squares": np.zeros((2, 4))}, "word_squares.*smallest number 0"),
-                          ({"context_squares": np.ones(
-                              (2, 3))}, r"context_squares has shape \(2, 3\)"),
-                          ({"groups": 3}, "groups=3"), ({"x_max": 0.0}, "x_max=0"),
-                          ({"exponent": -1.0}, "exponent=-1"),
-                          ({"contexts": np.ones(4)}, "contexts has shape")])
+@pytest.mark.parametrize(("change", "words"), [
+    ({"offsets": [0, 1]}, "offsets=.*expected 3 numbers"), ({"offsets": [0, 2, 1]}, "offsets="),
+    ({"columns": [0, 2]}, r"columns reach from 0 to 2.*\[0, 1\]"),
+    ({"columns": [-1, 0]}, "columns reach from -1"), ({"values": [1.0]}, r"as many values \(1\)"),
+    ({"words": np.ones((2, 3))}, "as many columns"),
+    ({"words": np.full((2, 4), np.nan)}, "words.*NaN"),
+    ({"word_squares": np.zeros((2, 4))}, "word_squares.*smallest number 0"),
+    ({"context_squares": np.ones((2, 3))}, r"context_squares has shape \(2, 3\)"),
+    ({"groups": 3}, "groups=3"), ({"x_max": 0.0}, "x_max=0"), ({"exponent": -1.0}, "exponent=-1"),
+    ({"contexts": np.ones(4)}, "contexts has shape")])
 def test_a_state_that_does_not_fit_together_is_named(change, words):
-    whole = {
-        "offsets": [0, 1, 2], "columns": [0, 1], "values": [1.0, 2.0], "words": np.ones((2, 4)),
-        "contexts": np.ones((2, 4))
-    }
+    whole = {"offsets": [0, 1, 2], "columns": [0, 1], "values": [1.0, 2.0],
+             "words": np.ones((2, 4)), "contexts": np.ones((2, 4))}
     with pytest.raises(ValueError, match=words):
         GloveState(**(whole | change))
 
 
-@pytest.mark.parametrize(("settings", "error", "words"),
-                         [({"learning_rate": 0.0}, ValueError, "learning_rate=0"),
-                          ({"clip": -1.0}, ValueError, "clip=-1"),
-                          ({"seed": -1}, ValueError, "seed=-1"),
-                          ({"epoch": 1.5}, TypeError, "epoch=1.5"),
-                          ({"rounds": (0, 99)}, ValueError, r"rounds\[1\]=99"),
-                          ({"rounds": (2, 1)}, ValueError, r"rounds\[1\]=1"),
-                          ({"threads": 0}, ValueError, "threads=0"),
-                          ({"backend": "gpu"}, ValueError, "backend='gpu'")])
+@pytest.mark.parametrize(("settings", "error", "words"), [
+    ({"learning_rate": 0.0}, ValueError, "learning_rate=0"),
+    ({"clip": -1.0}, ValueError, "clip=-1"), ({"seed": -1}, ValueError, "seed=-1"),
+    ({"epoch": 1.5}, TypeError, "epoch=1.5"), ({"rounds": (0, 99)}, ValueError, r"rounds\[1\]=99"),
+    ({"rounds": (2, 1)}, ValueError, r"rounds\[1\]=1"), ({"threads": 0}, ValueError, "threads=0"),
+    ({"backend": "gpu"}, ValueError, "backend='gpu'")])
 def test_wrong_settings_are_named(settings, error, words):
     with pytest.raises(error, match=words):
         glove_step(make(), **settings)
@@ -383,8 +350,6 @@ def test_the_choice_of_an_implementation_is_recorded():
         glove_step(make())
     assert "cpu" in str(found)
 
-
-# ---------------------------------------------------- bad input
 
 ROWS = np.full((3, 4), 0.1)
 
@@ -423,12 +388,11 @@ def test_V04_numbers_beyond_float32_are_named():
         glove_state(words=ROWS[:2] * 1e60)
 
 
-@pytest.mark.parametrize(("name", "tensor"), [("words", torch.zeros(2, 5)),
-                                              ("contexts", torch.ones(1, 2, 16)),
-                                              ("words", torch.zeros(2, 2, 16, dtype=torch.float64)),
-                                              ("rows", torch.zeros(1, dtype=torch.int32)),
-                                              ("columns", torch.zeros(2)),
-                                              ("tiles", torch.tensor([0, 9, 9, 9, 2]))])
+@pytest.mark.parametrize(("name", "tensor"),
+                         [("words", torch.zeros(2, 5)), ("contexts", torch.ones(1, 2, 16)),
+                          ("words", torch.zeros(2, 2, 16, dtype=torch.float64)),
+                          ("rows", torch.zeros(1, dtype=torch.int32)), ("columns", torch.zeros(2)),
+                          ("tiles", torch.tensor([0, 9, 9, 9, 2]))])
 def test_V05_tensors_put_in_place_of_those_of_a_state_are_refused(name, tensor):
     state = glove_state()
     setattr(state, name, tensor)

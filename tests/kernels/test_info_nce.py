@@ -31,9 +31,6 @@ def options(n: int, m: int, seed: int, *, weight: float | None, symmetric: bool)
             "hard_weight": weight or 0.0, "temperature": 0.3, "symmetric": symmetric}
 
 
-# ---------------------------------------------------------------------------- what the formula says
-
-
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 def test_64_equal_vectors_give_log_n_and_log_2n_with_hard_negatives(backend):
     x = torch.ones(6, 4, dtype=DOUBLE)
@@ -147,9 +144,6 @@ def test_with_many_negatives_it_pushes_apart_as_uniformity_does():         # 4xy
     assert pushing - 4 == pytest.approx(uniformity(x).item(), abs=0.02)
 
 
-# ---------------------------------------------------------------------------- implementations agree
-
-
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("weight", [None, 1.5, -math.inf])
 def test_the_gradient_of_the_formula_is_its_derivative(weight, symmetric):
@@ -212,18 +206,14 @@ def test_the_kernels_are_as_exact_as_the_formula(n, m, d, weight, symmetric, dty
 def test_repeated_zero_and_scattered_rows_are_taken_as_they_are(any_backend):
     backend, where = any_backend
     wide = unit(40, 24).to(where)
-    for query, key in ((wide[::2, ::2], wide[1::2, 1::2]),
-                       (wide[:1].expand(5, -1), wide[:1].expand(7, -1)),
-                       (torch.zeros(3, 4, device=where), torch.zeros(5, 4, device=where)),
-                       (wide.T, wide.T)):
+    for query, key in (
+            (wide[::2, ::2], wide[1::2, 1::2]), (wide[:1].expand(5, -1), wide[:1].expand(7, -1)),
+            (torch.zeros(3, 4, device=where), torch.zeros(5, 4, device=where)), (wide.T, wide.T)):
         found = with_gradients(lambda a, b: info_nce(a, b, backend=backend), query, key)
         expected = with_gradients(lambda a, b: info_nce(a, b, backend="reference"), query.double(),
                                   key.double())
         for one, other in zip(found, expected, strict=True):
             torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=1e-5)
-
-
-# ------------------------------------------------------------------------------ numbers at the edge
 
 
 def test_logits_far_apart_neither_overflow_nor_underflow():
@@ -237,9 +227,6 @@ def test_temperatures_at_both_ends_of_the_range_stay_finite():
     x = torch.eye(3)
     assert info_nce(x, x, temperature=1e-30).item() == 0.0
     assert info_nce(x, x, temperature=1e30).item() == pytest.approx(math.log(3), rel=1e-6)
-
-
-# -------------------------------------------------------------------------------- several processes
 
 
 GATHER = """
@@ -281,9 +268,6 @@ def test_local_queries_against_gathered_keys_equal_one_process(tmp_path, monkeyp
     for side in (1, 2):
         torch.testing.assert_close(torch.cat([part[side] for part in found]), whole[side],
                                    rtol=1e-10, atol=1e-12)
-
-
-# ----------------------------------------------------------------------------------------- on a GPU
 
 
 @pytest.mark.gpu

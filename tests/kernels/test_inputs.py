@@ -31,21 +31,14 @@ def padded(array: np.ndarray) -> np.ndarray:
 
 
 LAYOUTS = {
-    "list": lambda a: a.tolist(),
-    "tuple of arrays": tuple,
-    "contiguous": lambda a: a,
-    "transposed": lambda a: np.asfortranarray(a),
-    "strided": padded,
-    "reversed": lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
-    "read-only": read_only,
-    "big-endian": lambda a: a.astype(">f4"),
-    "pandas": lambda a: pd.DataFrame(a, index=list("xyz")),
+    "list": lambda a: a.tolist(), "tuple of arrays": tuple,
+    "contiguous": lambda a: a, "transposed": lambda a: np.asfortranarray(a), "strided": padded,
+    "reversed": lambda a: a[::-1, ::-1].copy()[::-1, ::-1], "read-only": read_only,
+    "big-endian": lambda a: a.astype(">f4"), "pandas": lambda a: pd.DataFrame(a, index=list("xyz")),
     "field of a record": lambda a: np.array([[(v, 1) for v in row] for row in a],
                                             dtype=[("value", "f4"), ("flag", "i1")])["value"],
-    "tensor": torch.from_numpy,
-    "view of a tensor": lambda a: torch.from_numpy(padded(a)),
-    "tensor that wants a gradient": lambda a: torch.from_numpy(a.copy()).requires_grad_(),
-}
+    "tensor": torch.from_numpy, "view of a tensor": lambda a: torch.from_numpy(padded(a)),
+    "tensor that wants a gradient": lambda a: torch.from_numpy(a.copy()).requires_grad_()}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -85,8 +78,8 @@ def test_V08_floating_tensors_are_kept_as_they_are(dtype):
 
 
 @pytest.mark.parametrize(("value", "error", "words"), [
-    (torch.ones(2, 2, dtype=torch.int64), TypeError,
-     r"x has dtype int64; expected floating numbers .* Convert it: x.float\(\)"),
+    (torch.ones(2, 2, dtype=torch.int64),
+     TypeError, r"x has dtype int64; expected floating numbers .* Convert it: x.float\(\)"),
     (torch.ones(2, 2, dtype=torch.complex64), TypeError, r"x has dtype complex64; .*float64\)\.$"),
     (torch.ones(2, 2).to(torch.float8_e4m3fn), TypeError, r"float8_e4m3fn.*x\.float\(\)"),
     (torch.eye(2).to_sparse(), TypeError, r"x is a sparse_coo tensor; .*x\.to_dense\(\)"),
@@ -98,15 +91,13 @@ def test_V08_floating_tensors_are_kept_as_they_are(dtype):
     (np.ones((2, 2), dtype=complex), TypeError, "x has dtype complex128"),
     (np.array([["0.5", "1"]]), TypeError, "x has dtype <U3"),
     (pd.DataFrame({"a": [1.0, None], "b": ["c", "d"]}), TypeError, "x has dtype object"),
-    (None, TypeError, "x has dtype object"),
-    ("text", TypeError, "x has dtype <U4"),
+    (None, TypeError, "x has dtype object"), ("text", TypeError, "x has dtype <U4"),
     ({1: 2}, TypeError, "x has dtype object"),
     ([[1.0], [1.0, 2.0]], ValueError, "x is no array of numbers .*expected rows of one length"),
     (3.0, ValueError, r"x has shape \(\); expected 2 axes"),
     ([1.0, 2.0], ValueError, r"x has shape \(2,\); expected 2 axes. For one row pass x\[None\]"),
     (np.ones((2, 0)), ValueError, r"x has shape \(2, 0\); expected >= 1 column"),
-    (np.ones((0, 2)), ValueError, "x has 0 rows; expected >= 1"),
-])
+    (np.ones((0, 2)), ValueError, "x has 0 rows; expected >= 1")])
 def test_what_is_no_matrix_of_numbers_is_named(value, error, words):
     with pytest.raises(error, match=words) as caught:
         as_vectors("x", value)
@@ -144,8 +135,7 @@ def test_row_numbers_of_any_kind_become_int64(value):
     ([True, False], TypeError, "dtype bool"),
     (torch.tensor([True, False]), TypeError, "dtype bool; expected row numbers"),
     (torch.tensor([0.0, 1.0]), TypeError, r"dtype float32; .*Convert it: positive.long\(\)"),
-    ([[0], [0, 1]], ValueError, "positive is no array of numbers"),
-])
+    ([[0], [0, 1]], ValueError, "positive is no array of numbers")])
 def test_wrong_row_numbers_are_named_with_their_place(value, error, words):
     with pytest.raises(error, match=words):
         as_indices("positive", value, n=2, high=3, device=torch.device("cpu"))

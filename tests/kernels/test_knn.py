@@ -278,9 +278,6 @@ def test_V21_no_query_gives_no_rows_and_one_row_one_neighbour():
         assert knn([[5.0]], [[7.0]], k=1, metric="l2", backend=backend)[0].tolist() == [[2.0]]
 
 
-# --------------------------------------------------------------------------------------- the kernel
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize(("m", "n", "d", "k"), [(40, 70, 40, 5), (3, 33, 72, 13), (1, 2, 3, 1)])
 @pytest.mark.parametrize("metric", METRICS)
@@ -313,12 +310,6 @@ def test_the_kernel_takes_its_candidates_from_views_and_answers_no_query(triton_
     assert torch.equal(knn(x[:4], x, k=3, backend=triton_here)[1],
                        knn(x[:4], x, k=3, backend="cpu")[1])
     assert knn(x[:0], x, k=3, backend=triton_here)[0].shape == (0, 3)
-
-
-# ---------------------------------------------------------------------------------------- bad input
-
-
-# ----------------------------------------------------------------------------------------- on a GPU
 
 
 @pytest.mark.gpu
@@ -362,9 +353,6 @@ def test_gpu_automatic_choice_takes_the_kernel_only_for_many_rows():
         with trace() as t:
             knn(torch.ones(2, 16, device="cuda"), cloud(n, 16).cuda(), k=3)
         assert t.runs[0].backend == backend
-
-
-# ------------------------------------------------------------------------- numbers of any size
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -113,9 +113,6 @@ def test_float32_products_of_a_kernel_are_not_rounded_to_tf32(monkeypatch):
     assert precision("float32") == "ieee"
 
 
-# ------------------------------------------------------------------------- products
-
-
 LAYOUTS = {"contiguous": lambda x: x.contiguous(), "transposed": lambda x: x.T.contiguous().T,
            "every second row": lambda x: x.repeat_interleave(2, dim=0)[::2],
            "part of wider rows": lambda x: torch.cat([x, x], dim=1)[:, : x.shape[1]],}
@@ -163,9 +160,6 @@ def test_only_large_float32_products_on_a_processor_take_the_other_library(monke
     assert not products._by_onednn(small, small)
     assert not products._by_onednn(large.double(), large.double())
     assert not products._by_onednn(large.bfloat16(), large.bfloat16())
-
-
-# ------------------------------------------------------------------------- block tables
 
 
 @pytest.fixture

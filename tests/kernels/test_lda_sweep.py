@@ -33,10 +33,8 @@ def prior(n_topics):
 
 def drawn(start, sweeps=4, **options):
     """The state after some sweeps, and how many topics changed in each."""
-    return start, [
-        lda_sweep(start, alpha=prior(start.n_topics), beta=0.1, seed=3, sweep=s, **options)
-        for s in range(sweeps)
-    ]
+    return start, [lda_sweep(start, alpha=prior(start.n_topics), beta=0.1, seed=3, sweep=s,
+                             **options) for s in range(sweeps)]
 
 
 def assert_same(a, b):
@@ -49,8 +47,6 @@ def assert_counts_fit(s):
     again = LdaState(s.words, s.offsets, s.topics, n_topics=s.n_topics, n_words=s.n_words)
     assert torch.equal(again.word_topic, s.word_topic) and torch.equal(again.totals, s.totals)
 
-
-# ---------------------------------------------------- the law
 
 A = {(0, 0, 0, 1): 15 / 124, (0, 0, 1, 1): 0.107527, (0, 0, 0, 0): 0.096774, (0, 0, 1, 0): 0.040323,
      (0, 1, 0, 0): 0.040323, (0, 1, 1, 1): 0.040323, (0, 1, 1, 0): 0.026882, (0, 1, 0, 1): 0.026882}
@@ -94,15 +90,10 @@ def test_one_token_alone_draws_by_prior_and_words(n_topics):
             (n * expected)).sum() < n_topics + 5 * np.sqrt(2 * n_topics)  # chi-square, 5 sd
 
 
-# ---------------------------------------------------- uniforms
-
-
 def test_uniforms_come_from_philox_with_its_published_answers():
     def words(counter, key):
-        return [
-            int(w[0])
-            for w in uniforms._philox([np.array([c], dtype=np.uint32) for c in counter], key)
-        ]
+        return [int(w[0])
+                for w in uniforms._philox([np.array([c], dtype=np.uint32) for c in counter], key)]
 
     assert words([0] * 4, 0) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
     assert words([2**32 - 1] * 4, 2**64 - 1) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
@@ -127,9 +118,6 @@ def test_the_compiled_uniforms_are_those_of_the_formula(stream):
     _fill(out, 200, 128, stream, 2**61 + 9, 77)
     assert np.array_equal(out[:200],
                           uniforms.uniforms(328, seed=2**61 + 9, sweep=77, stream=stream)[128:])
-
-
-# ---------------------------------------------------- one result
 
 
 @pytest.mark.parametrize("at_once", [1, 3])
@@ -216,9 +204,6 @@ def test_a_trace_says_what_ran():
     assert t.caption().startswith("lda_sweep · cpu (vector code) · ")
 
 
-# ---------------------------------------------------- kernel
-
-
 @pytest.mark.parametrize("n_topics", [1, 5, 20, 33, 100])
 def test_the_kernel_draws_what_the_textbook_draws(n_topics, triton_here, device, guarded):
     start = make(n_topics, device=device)
@@ -230,10 +215,8 @@ def test_the_kernel_draws_what_the_textbook_draws(n_topics, triton_here, device,
 def test_the_kernel_draws_with_frozen_words_and_any_stream(triton_here, device):
     table = np.random.default_rng(1).dirichlet(np.ones(7), size=20).T
     streams = [0, 2**31, 2**62 + 3, 5, 2**33 - 1, 1, 2]
-    kinds = [
-        drawn(make(20, word_topic=table, streams=streams, device=device), sweeps=1, backend=b)
-        for b in (triton_here, "cpu", "reference")
-    ]
+    kinds = [drawn(make(20, word_topic=table, streams=streams, device=device), sweeps=1, backend=b)
+             for b in (triton_here, "cpu", "reference")]
     assert_same(kinds[0], kinds[1])
     assert_same(kinds[0], kinds[2])
 
@@ -262,10 +245,8 @@ def test_gpu_sweeps_are_the_same_in_every_run_and_those_of_the_processor(n_topic
     if interpreting():
         pytest.skip("Triton's interpreter is on")
     lengths = np.random.default_rng(0).integers(0, 300, size=2000)
-    runs = [
-        drawn(make(n_topics, n_words=3000, lengths=lengths, device="cuda"), at_once=200)
-        for _ in range(3)
-    ]
+    runs = [drawn(make(n_topics, n_words=3000, lengths=lengths, device="cuda"), at_once=200)
+            for _ in range(3)]
     assert_same(runs[0], runs[1])
     assert_same(runs[0], runs[2])
     assert_counts_fit(runs[0][0])
@@ -275,8 +256,6 @@ def test_gpu_sweeps_are_the_same_in_every_run_and_those_of_the_processor(n_topic
     assert (once[0].topics.cpu() != once[1].topics
             ).double().mean() < 1e-4  # sums of another order may fall across a border
 
-
-# ---------------------------------------------------- errors
 
 GOOD = {"words": [0, 1, 1], "offsets": [0, 2, 3], "topics": [0, 1, 0]}
 
@@ -360,21 +339,20 @@ def test_words_and_documents_beyond_what_float32_counts_are_refused(monkeypatch)
         LdaState([0, 1, 2, 3, 4], [0, 1, 5], [0] * 5, n_topics=1, n_words=5)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [({"alpha": 0.0}, ValueError,
-      r"alpha=0.0 is out of range; expected a number in \[1e-12, 1e\+06\], or 3 of them"),
-     ({"alpha": np.nan}, ValueError, "alpha"),
-     ({"alpha": [0.1, 0.2]}, ValueError, r"alpha has shape \(2,\)"),
-     ({"alpha": "a"}, TypeError, "alpha='a' is str"), ({"beta": 0.0}, ValueError, "beta=0.0"),
-     ({"beta": np.inf}, ValueError, "beta=inf"),
-     ({"alpha": 1e39}, ValueError, r"alpha=1e\+39 is out of range"),
-     ({"alpha": [0.1, 1e-50, 0.1]}, ValueError, "alpha=.*is out of range"),
-     ({"beta": 1e39}, ValueError, r"beta=1e\+39 .*>= 1e-12 and <= 1e\+06"),
-     ({"beta": 1e-50}, ValueError, "beta=1e-50 .*>= 1e-12 and <= 1e"),
-     ({"seed": -1}, ValueError, "seed=-1"), ({"seed": 2**63}, ValueError, "seed"),
-     ({"sweep": -1}, ValueError, "sweep"), ({"at_once": 0}, ValueError, "at_once=0"),
-     ({"threads": 0}, ValueError, "threads=0"), ({"threads": 2.0}, TypeError, "threads")])
+@pytest.mark.parametrize(("options", "error", "words"), [
+    ({"alpha": 0.0}, ValueError,
+     r"alpha=0.0 is out of range; expected a number in \[1e-12, 1e\+06\], or 3 of them"),
+    ({"alpha": np.nan}, ValueError, "alpha"),
+    ({"alpha": [0.1, 0.2]}, ValueError, r"alpha has shape \(2,\)"),
+    ({"alpha": "a"}, TypeError, "alpha='a' is str"), ({"beta": 0.0}, ValueError, "beta=0.0"),
+    ({"beta": np.inf}, ValueError, "beta=inf"),
+    ({"alpha": 1e39}, ValueError, r"alpha=1e\+39 is out of range"),
+    ({"alpha": [0.1, 1e-50, 0.1]}, ValueError, "alpha=.*is out of range"),
+    ({"beta": 1e39}, ValueError, r"beta=1e\+39 .*>= 1e-12 and <= 1e\+06"),
+    ({"beta": 1e-50}, ValueError, "beta=1e-50 .*>= 1e-12 and <= 1e"),
+    ({"seed": -1}, ValueError, "seed=-1"), ({"seed": 2**63}, ValueError, "seed"),
+    ({"sweep": -1}, ValueError, "sweep"), ({"at_once": 0}, ValueError, "at_once=0"),
+    ({"threads": 0}, ValueError, "threads=0"), ({"threads": 2.0}, TypeError, "threads")])
 def test_P12_settings_that_cannot_be_are_named_and_nothing_is_drawn(options, error, words):
     s = make(3)
     before = s.topics.clone()

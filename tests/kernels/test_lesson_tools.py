@@ -103,9 +103,6 @@ def test_the_source_of_a_kernel_is_there_without_triton(monkeypatch):
         kernels.kernel_text("uniformity_tile")
 
 
-# ------------------------------------------------------------------------- allocated bytes
-
-
 @pytest.mark.parametrize(("work", "expected"), [
     (lambda: torch.ones(250_000), 1_000_000), (lambda: 1 + 1, 0),
     (lambda: (torch.ones(250_000), torch.ones(250_000)), 2_000_000),
@@ -133,9 +130,6 @@ def test_what_cannot_be_called_is_refused():
         peak_allocated(torch.ones(3))
 
 
-# ------------------------------------------------------------------------- imitated precisions
-
-
 @pytest.mark.parametrize("precision", BITS)
 @given(value=st.floats(2.0**-100, 2.0**100, width=32), sign=st.sampled_from([-1, 1]))
 def test_a_number_becomes_the_nearest_of_the_type(precision, value, sign):
@@ -161,9 +155,6 @@ def test_a_precision_that_no_card_reads_is_refused():
         gram(np.ones(3, np.float32), "tf32")
 
 
-# ------------------------------------------------------------------------- trials
-
-
 def _missing(*_: object, **__: object) -> list[Card]:
     raise BackendUnavailable("Triton is not installed (it has wheels for Linux only: pip install "
                              "triton); stored_cards() holds the committed table")
@@ -186,9 +177,8 @@ def test_the_stored_trials_say_what_the_lesson_says():
     assert not card["as in the table"].faults()
     assert card["rows 300 numbers apart"].instructions["wide_load"] == 0
     assert card["rows 300 numbers apart"].registers > card["as in the table"].registers
-    assert card[
-        "tiles of 256 x 256"].spill_bytes > 0 and card[
-            "8 stages of loads at once"].blocks_per_multiprocessor == 0
+    assert card["tiles of 256 x 256"].spill_bytes > 0 and card[
+        "8 stages of loads at once"].blocks_per_multiprocessor == 0
 
 
 def test_a_kernel_that_does_not_compile_here_is_told_and_read_from_the_table(monkeypatch):
@@ -210,7 +200,6 @@ def test_the_stored_trial_is_what_this_triton_compiles(name):
     if importlib.util.find_spec("triton") is None or metadata.version("triton") != STORED["triton"]:
         pytest.skip(f"the table was made with Triton {STORED['triton']}")
     card, stored = experiments.trial(name)[0], Card(**STORED["cards"][name])
-    assert (card.spill_bytes, card.shared_bytes, card.instructions) == (stored.spill_bytes,
-                                                                        stored.shared_bytes,
-                                                                        stored.instructions)
+    assert (card.spill_bytes, card.shared_bytes,
+            card.instructions) == (stored.spill_bytes, stored.shared_bytes, stored.instructions)
     assert abs(card.registers - stored.registers) <= 0.1 * stored.registers

@@ -34,17 +34,14 @@ LOSSES: dict[str, Loss] = {
     "alignment": lambda x, **more: alignment(x, other(x), alpha=1.5, **more),
     "cosent": lambda x, **more: cosent(x[:, 0], torch.arange(len(x)) % 3, **more),
     "info_nce": lambda x, **more: info_nce(x, other(x), temperature=0.5, symmetric=True, **more),
-    "mean_cosine": mean_cosine,
-    "uniformity": uniformity,
-}
+    "mean_cosine": mean_cosine, "uniformity": uniformity}
 OTHERS: dict[str, Loss] = {
     **{f"pool {how}": lambda x, how=how: pool(x[None], torch.ones(1, len(x)), how=how,
                                               normalize=True).square().sum()
        for how in ("mean", "cls", "max")},
-    **{f"segment_moments {part}": lambda x, part=part: getattr(
-        segment_moments(x, [0, 2, len(x)]), part).square().sum()
-       for part in ("sum", "unit_sum", "norm_sum")},
-}
+    **{f"segment_moments {part}": lambda x, part=part: getattr(segment_moments(x, [0, 2, len(x)]),
+                                                               part).square().sum()
+       for part in ("sum", "unit_sum", "norm_sum")}}
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 every_operation = pytest.mark.parametrize("loss", (LOSSES | OTHERS).values(), ids=LOSSES | OTHERS)
 both = pytest.mark.parametrize("backend", ["cpu", "reference"])
@@ -58,9 +55,6 @@ def needs_kernel(loss: Loss, backend: str) -> None:
     name = next(name for name in LOSSES if LOSSES[name] is loss)
     if backend == "triton" and name in PLAIN:
         pytest.skip("no kernel of its own")
-
-
-# ------------------------------------------------------------------------- one result
 
 
 @every_loss
@@ -130,9 +124,6 @@ def test_a_trace_says_what_ran(loss):
             loss(unit(5, 3), backend="triton")
 
 
-# ------------------------------------------------------------------------- half types
-
-
 @every_loss
 @both
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
@@ -179,9 +170,6 @@ def test_the_gradient_of_info_nce_on_equal_pairs_is_not_all_zero_under_gradscale
     assert result.any() and (exact / 65536).abs().max() < 2.0**-24
 
 
-# ------------------------------------------------------------------------- torch's compiler
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize("learns", [True, False])
 @pytest.mark.parametrize("name", LOSSES)
@@ -196,10 +184,9 @@ def test_the_operation_is_known_to_torch_also_for_turned_inputs(name, learns, dt
     wanted = iter(given[-1])
     given = [a.detach().requires_grad_(next(wanted)) if isinstance(a, Tensor)
              and a.is_floating_point() else a for a in given]
-    torch.library.opcheck(
-        getattr(torch.ops.lessons_lib, name).default, (*given, backend),
-        test_utils=("test_schema", "test_autograd_registration", "test_faketensor",
-                    "test_aot_dispatch_static"))
+    torch.library.opcheck(getattr(torch.ops.lessons_lib, name).default, (*given, backend),
+                          test_utils=("test_schema", "test_autograd_registration",
+                                      "test_faketensor", "test_aot_dispatch_static"))
 
 
 @every_loss
@@ -217,9 +204,6 @@ def test_measuring_does_not_load_the_compiler_of_torch():
             "alignment(x, x); uniformity(x); mean_cosine(x); cosent(x[0], [1, 2, 3]); "
             "info_nce(x, x); sys.exit('torch._dynamo' in sys.modules)")
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
-
-
-# ------------------------------------------------------------------------- no derivative lost
 
 
 @every_operation
@@ -281,9 +265,6 @@ def test_only_the_side_that_learns_gets_a_gradient(loss):
         torch.testing.assert_close(alone[1], whole[side])
     shared = with_gradients(lambda a: loss(a, a), x)[1]         # one tensor gets both shares
     torch.testing.assert_close(shared, sum(with_gradients(loss, x, x)[1:]))
-
-
-# ------------------------------------------------------------------------- on a GPU
 
 
 @pytest.mark.gpu

@@ -109,9 +109,8 @@ def test_thirty_standard_deviations_away_from_zero_the_short_form_is_lost_and_th
 def test_products_in_float64_lose_no_digit_of_shorter_numbers(dtype, backend, short_blocks):
     x = rows(2000, 16, offset=30.0, condition=1e4, dtype=dtype)
     exact = Moments(16).update(x.double(), backend="reference")
-    found = Moments(16).update(x[:700], backend=backend, double=True).update(x[700:],
-                                                                             backend=backend,
-                                                                             double=True)
+    found = Moments(16).update(x[:700], backend=backend,
+                               double=True).update(x[700:], backend=backend, double=True)
     torch.testing.assert_close(found.mean, exact.mean, rtol=1e-12, atol=0)
     assert eigenvalue_error(found.covariance(), exact.covariance()) < 1e-9
     if dtype == torch.float32:
@@ -121,9 +120,8 @@ def test_products_in_float64_lose_no_digit_of_shorter_numbers(dtype, backend, sh
 
 @pytest.mark.parametrize(("condition", "float32_bound", "bfloat16_floor"),
                          [(1e4, 8e-5, 1e-3), (1e6, 5e-3, 5e-2)])
-def test_small_eigenvalues_cost_digits_and_bfloat16_products_have_none_to_give(condition,
-                                                                               float32_bound,
-                                                                               bfloat16_floor):
+def test_small_eigenvalues_cost_digits_and_bfloat16_products_have_none_to_give(
+        condition, float32_bound, bfloat16_floor):
     x = rows(20_000, 64, condition=condition, dtype=torch.float32)
     exact = mean_covariance(x.double(), backend="reference")[1]
     rounded = (x - x.mean(dim=0)).bfloat16().float()
@@ -150,9 +148,6 @@ def test_no_centred_copy_is_made():
     finally:
         tracemalloc.stop()
     assert 8192 * 64 * 4 <= peak < 0.5 * x.numel() * 4
-
-
-# ------------------------------------------------------------------------------------------ batches
 
 
 @given(st.lists(st.integers(0, 15), min_size=1, max_size=6).filter(lambda sizes: sum(sizes) >= 2),
@@ -186,9 +181,8 @@ def test_merging_with_nothing_changes_nothing():
     moments = Moments(2).update([[1.0, 2.0], [3.0, 5.0]])
     for joined in (moments.merge(Moments(2)), Moments(2).merge(moments),
                    moments.merge(Moments(2).update(torch.ones(0, 2)))):
-        assert joined.n == 2 and torch.equal(joined.mean,
-                                             moments.mean) and torch.equal(joined.covariance(),
-                                                                           moments.covariance())
+        assert joined.n == 2 and torch.equal(joined.mean, moments.mean) and torch.equal(
+            joined.covariance(), moments.covariance())
 
 
 def test_what_moments_hand_out_is_not_their_own_state():
@@ -197,9 +191,6 @@ def test_what_moments_hand_out_is_not_their_own_state():
     moments.mean.zero_()
     moments.covariance().zero_()
     assert torch.equal(moments.mean, before) and moments.covariance()[0, 0] > 0
-
-
-# --------------------------------------------------------------------------------------- the kernel
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
@@ -232,9 +223,6 @@ def test_the_kernel_reads_views_as_they_lie_and_one_row_is_enough_for_moments(tr
     moments = Moments(40).update(x[:1], backend=triton_here)
     assert moments.covariance(ddof=0).abs().max() < 1e-9 and torch.equal(moments.mean,
                                                                          x[0].double())
-
-
-# ---------------------------------------------------------------------------------------- around it
 
 
 @pytest.mark.gpu

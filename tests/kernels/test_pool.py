@@ -56,10 +56,8 @@ def test_what_stands_in_the_padding_never_reaches_the_result(how, normalize, bac
         found.sum().backward()
         assert not dirty.grad[~mask].any()          # NaN counts as true
     longer = torch.cat([hidden, torch.full((5, 3, 4), math.nan, dtype=torch.float64)], dim=1)
-    longer_mask, longer_first = torch.nn.functional.pad(mask,
-                                                        (0, 3)), torch.nn.functional.pad(first,
-                                                                                         (0, 0, 0,
-                                                                                          3))
+    longer_mask, longer_first = torch.nn.functional.pad(mask, (0, 3)), torch.nn.functional.pad(
+        first, (0, 0, 0, 3))
     found = pooled(longer, longer_mask, longer_first, how, normalize=normalize, backend=backend)
     # a longer sum may add in another order
     torch.testing.assert_close(found, clean, rtol=1e-14, atol=1e-15)
@@ -209,9 +207,6 @@ def test_a_missing_number_in_a_real_token_shows(how, backend):
     assert torch.isnan(pooled(hidden, mask, first, how, normalize=True, backend=backend)[0]).all()
 
 
-# ------------------------------------------------------------------------------------------- kernel
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize(("b", "length", "d", "how", "normalize"), [
     (5, 11, 72, "mean", False), (5, 11, 72, "first_last", True), (5, 11, 72, "max", True),
@@ -267,9 +262,6 @@ def test_the_kernel_sends_ties_and_missing_numbers_where_the_formula_does(triton
     assert not pool(hidden[:, :0], mask[:, :0], how="max", backend=triton_here).any()
 
 
-# ------------------------------------------------------------------------------------ torch, errors
-
-
 @pytest.mark.parametrize("how", POOLINGS)
 def test_pooling_can_be_compiled_whole(how):
     hidden, first, mask = batch(3, 4, 5, dtype=torch.float32)
@@ -288,9 +280,6 @@ def test_a_mean_keeps_no_token_vectors_for_its_gradient():
     found = pool(hidden.requires_grad_(), mask)
     kept = [t for t in found.grad_fn.saved_tensors if t.is_floating_point()]
     assert kept and max(t.numel() for t in kept) <= found.numel()
-
-
-# ----------------------------------------------------------------------------------------- on a GPU
 
 
 @pytest.mark.gpu

@@ -29,9 +29,6 @@ def columns_with_ties(n: int, seed: int, *, n_columns: int = 2,
     return (gold + rng.normal(size=(n_columns, n))).round(digits), gold
 
 
-# -------------------------------------------------------------------------------------------- ranks
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_equal_values_share_the_mean_of_their_places(backend):
     assert ranks([10.0, 30.0, 20.0, 20.0], backend=backend).tolist() == [1.0, 4.0, 2.5, 2.5]
@@ -106,9 +103,6 @@ def test_V21_no_values_and_one_value(shape, backend):
     assert tuple(found.shape) == shape and found.dtype == torch.float64 and (found == 1).all()
 
 
-# ---------------------------------------------------------------------------- Spearman of resamples
-
-
 @given(st.integers(2, 25), st.integers(1, 30), st.integers(0, 2), st.integers(1, 3),
        st.integers(0, 1000))
 def test_both_counting_loops_give_the_definition_in_every_resample(n, drawn, digits, n_columns,
@@ -144,9 +138,8 @@ def test_every_pair_once_is_the_plain_correlation_and_increasing_functions_chang
     assert torch.equal(spearman_resamples(np.exp(columns / 3), gold**3, draws), found)
     assert torch.equal(spearman_resamples(ranks(columns), ranks(gold), draws), found)
     np.testing.assert_allclose(spearman_resamples(-columns, gold, draws), -found, atol=1e-15)
-    assert torch.equal(spearman_resamples(columns, gold, np.random.default_rng(0).permuted(draws,
-                                                                                           axis=1)),
-                       found)
+    assert torch.equal(spearman_resamples(columns, gold,
+                                          np.random.default_rng(0).permuted(draws, axis=1)), found)
 
 
 def test_blocks_of_draws_are_read_one_by_one_and_change_no_bit():
@@ -158,10 +151,8 @@ def test_blocks_of_draws_are_read_one_by_one_and_change_no_bit():
         torch.testing.assert_close(spearman_resamples(columns, gold, blocks, backend=backend),
                                    whole, rtol=0, atol=1e-13)
         assert spearman_resamples(columns, gold, iter(()), backend=backend).shape == (2, 0)
-    assert torch.equal(spearman_resamples(columns, gold,
-                                          torch.from_numpy(draws).repeat_interleave(2, dim=1)[:,
-                                                                                              ::2]),
-                       whole)
+    assert torch.equal(spearman_resamples(
+        columns, gold, torch.from_numpy(draws).repeat_interleave(2, dim=1)[:, ::2]), whole)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -189,9 +180,6 @@ def test_sums_of_a_hundred_thousand_pairs_are_exact_whole_numbers():
                                    v in ((a, b), (a, a), (b, b)))
     expected = product / math.sqrt(square_a * square_b)
     assert spearman_resamples(x[None], y, draws).item() == pytest.approx(expected, abs=2**-52)
-
-
-# ----------------------------------------------------------------------------------------- on a GPU
 
 
 @pytest.mark.gpu

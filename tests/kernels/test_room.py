@@ -158,9 +158,6 @@ def test_public_names_are_sorted_and_exist():
     assert all(hasattr(kernels, name) for name in names)
 
 
-# ------------------------------------------------------------------------- kernels
-
-
 @needs_triton
 @every_kernel
 def test_every_kernel_is_compiled_in_both_types_and_has_a_block_table(name):
@@ -200,9 +197,6 @@ def test_only_racing_kernels_use_atomics_and_all_state_other_and_note_every_laun
         inside = [n for n in ast.walk(function) if isinstance(n, ast.Call)]
         launches = any(isinstance(call.func, ast.Subscript) for call in inside)
         assert launches == any(ast.unparse(call.func) == "launched" for call in inside)
-
-
-# ------------------------------------------------------------------------- shapes
 
 
 def test_a_wrong_shape_in_a_call_of_a_formula_raises():

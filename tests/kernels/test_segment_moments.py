@@ -136,9 +136,8 @@ def test_the_gradients_are_the_derivatives_of_the_formulas(backend):
     x, offsets = rows(9, 4).requires_grad_(), torch.tensor([0, 3, 3, 9])
     assert torch.autograd.gradcheck(lambda y: segment_moments(y, offsets, backend=backend)[:3], x)
     for measure in (self_similarity, intra_sentence_similarity):
-        assert torch.autograd.gradcheck(
-            lambda y, measure=measure: measure(segment_moments(y, offsets, backend=backend),
-                                               offsets), x)
+        assert torch.autograd.gradcheck(lambda y, measure=measure: measure(
+            segment_moments(y, offsets, backend=backend), offsets), x)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -203,9 +202,6 @@ def test_segments_of_nothing_have_sums_of_nothing(backend):
     assert empty.grad.shape == (0, 3)
 
 
-# ------------------------------------------------------------------------------------------- kernel
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize(("d", "offsets"), [(72, [0, 1, 12, 12, 19]), (300, [0, 5, 8]),
                                             (5, [0, 0, 23, 23]), (1, [0, 1]), (700, [0, 3])])
@@ -248,9 +244,6 @@ def test_the_kernel_does_not_overflow_where_lengths_do_not(triton_here, device):
                                                                                             5e-30])
 
 
-# ------------------------------------------------------------------------------------ torch, errors
-
-
 def test_moments_can_be_compiled_whole():
     x, offsets = rows(9, 4, dtype=torch.float32), torch.tensor([0, 3, 9])
 
@@ -261,9 +254,6 @@ def test_moments_can_be_compiled_whole():
 
     compiled = torch.compile(regulariser, backend="aot_eager", fullgraph=True)
     torch.testing.assert_close(with_gradients(compiled, x), with_gradients(regulariser, x))
-
-
-# ----------------------------------------------------------------------------------------- on a GPU
 
 
 @pytest.mark.gpu

@@ -35,9 +35,8 @@ def lists_of(state):
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 @pytest.mark.parametrize("objective", [NOISE, TREE])
 @pytest.mark.parametrize("architecture", ["skip_gram", "cbow"])
-def test_windows_move_both_matrices_by_the_gradient_of_their_loss(
-    architecture, objective, backend, share
-):
+def test_windows_move_both_matrices_by_the_gradient_of_their_loss(architecture, objective, backend,
+                                                                  share):
     """Three words, a window to each side as wide as one word: the loss as a formula of all rows,
     and what a tiny rate moves."""
     rate, k, cbow, start = 1e-3, 4, architecture == "cbow", with_parts(objective=objective)
@@ -64,14 +63,10 @@ def test_windows_move_both_matrices_by_the_gradient_of_their_loss(
                 if drawn != word:
                     loss = loss - says(-(b[drawn] @ x)) / len(targets)
     gradients = torch.autograd.grad(loss, (a, b))
-    subword_update(
-        start, architecture=architecture, objective=objective, window=1, negatives=k,
-        learning_rate=rate, share_error=share, backend=backend,
-    )
-    moved = [
-        (new[:, :12].double() - old) / rate
-        for new, old in zip((start.inputs, start.outputs), before, strict=True)
-    ]
+    subword_update(start, architecture=architecture, objective=objective, window=1, negatives=k,
+                   learning_rate=rate, share_error=share, backend=backend)
+    moved = [(new[:, :12].double() - old) / rate
+             for new, old in zip((start.inputs, start.outputs), before, strict=True)]
     torch.testing.assert_close(moved[1], -gradients[1], rtol=0, atol=3e-3)
     if share:  # without it rows learn n times their gradient, n differing from window to window
         torch.testing.assert_close(moved[0], -gradients[0], rtol=0, atol=3e-3)
@@ -104,14 +99,10 @@ def test_threads_on_text_without_common_rows_learn_what_one_learns(tokens, monke
     words = np.concatenate([np.tile([0, 1, 2], 20), np.tile([3, 4, 5], 20)])
     rng, lists = np.random.default_rng(3), {"rows": np.arange(6), "row_offsets": np.arange(7)}
     rows = rng.normal(size=(6, 8)), rng.normal(size=(5, 8))
-    start, one, both = (
-        SubwordState(words, np.arange(0, 121, 6), *rows, np.ones(6), sample=0.0, **lists)
-        for _ in range(3)
-    )
-    pairs = [
-        subword_update(s, objective=TREE, threads=n, learning_rate=1e-4, loss_every=2)[1]
-        for s, n in ((one, 1), (both, 2))
-    ]
+    start, one, both = (SubwordState(words, np.arange(0, 121, 6), *rows, np.ones(6), sample=0.0,
+                                     **lists) for _ in range(3))
+    pairs = [subword_update(s, objective=TREE, threads=n, learning_rate=1e-4, loss_every=2)[1]
+             for s, n in ((one, 1), (both, 2))]
     assert pairs[0] == pairs[1]
     for name in ("inputs", "outputs"):
         moved = (getattr(one, name) - getattr(start, name)).norm()

@@ -29,14 +29,13 @@ def run(**changed: object) -> Run:
     ({"ms": 1234.5}, "uniformity · cpu (blocked torch) · CPU tensor · 1234 ms"),
     ({"ms": 0.0123, "processor": "Numba"}, "uniformity · cpu (Numba) · CPU tensor · 0.012 ms"),
     ({"ms": 5, "device": "mps"}, "uniformity · mps (blocked torch) · CPU tensor · 5 ms"),
-    ({"ms": 5, "backend": "reference", "reason": "asked for by backend="},
-     "uniformity · reference formula on cpu · asked for by backend= · 5 ms"),
+    ({"ms": 5, "backend": "reference", "reason": "asked for by backend="}, "uniformity · "
+     "reference formula on cpu · asked for by backend= · 5 ms"),
     ({"ms": 2, "backend": "triton", "device": "sm_90",
       "launches": [("k", (6,), {"BLOCK_N": 128, "BLOCK_D": 64, "num_warps": 8}), ("l", (2,), {})]},
      "uniformity · triton (sm_90) · 128x64 · 2 ms"),
     ({"ms": 2, "backend": "triton", "device": "interpreter", "launches": []},
-     "uniformity · triton (interpreter) · CPU tensor · 2 ms"),
-])
+     "uniformity · triton (interpreter) · CPU tensor · 2 ms")])
 def test_the_caption_says_what_made_a_figure(changed, caption):
     assert run(**changed).caption() == caption
 
@@ -90,9 +89,6 @@ def test_nothing_is_timed_without_a_trace(monkeypatch):
     monkeypatch.setattr("lessons_lib.kernels.tracing.time.perf_counter",
                         lambda: pytest.fail("the clock was read"))
     assert math.isfinite(uniformity(X).item())
-
-
-# ------------------------------------------------------------------------- scopes
 
 
 def held() -> tuple[Scope[int], Iterator[int]]:

@@ -26,21 +26,18 @@ def make(d, *, n_words=6, n=16, lengths=None, objective=OBJECTIVES[0], seed=0, d
          scale=0.3):
     rng = np.random.default_rng(seed)
     words = np.minimum(rng.zipf(1.5, size=n) - 1, n_words - 1)
-    rows = [
-        rng.normal(size=(n_words - back, d)) * scale
-        for back in (0, int(objective == OBJECTIVES[1]))
-    ]
+    rows = [rng.normal(size=(n_words - back, d)) * scale
+            for back in (0, int(objective == OBJECTIVES[1]))]
     bounds = np.linspace(0, n, 4).astype(int) if lengths is None else np.cumsum([0, *lengths])
     return WindowState(words, bounds, *rows,
                        np.bincount(words, minlength=n_words) + 1, sample=0.1, device=device)
 
 
 def settings_of(state, **options):
-    defaults = {
-        "architecture": "skip_gram", "objective": OBJECTIVES[0], "window": 3, "negatives": 4,
-        "learning_rate": (0.05, 0.01), "share_error": False, "loss_every": 2, "seed": 0, "epoch": 0,
-        "pieces": None, "threads": 1, "deterministic": False
-    }
+    defaults = {"architecture": "skip_gram", "objective": OBJECTIVES[0], "window": 3,
+                "negatives": 4, "learning_rate": (0.05, 0.01), "share_error": False,
+                "loss_every": 2, "seed": 0, "epoch": 0, "pieces": None, "threads": 1,
+                "deterministic": False}
     return checked_settings(state, **(defaults | options))
 
 
@@ -60,13 +57,9 @@ def assert_as_the_textbook(start, backend, *, atol=1e-6, **options):
     return found
 
 
-# ---------------------------------------------------- lists
-
-
-@given(n_words=st.integers(2, 40), lengths=st.lists(st.integers(0, 30), min_size=1,
-                                                    max_size=6), window=st.integers(1, 12),
-       negatives=st.integers(1, 20), seed=st.integers(0, 2**63 - 1), epoch=st.integers(
-           0, 2**31 - 1), objective=st.sampled_from(OBJECTIVES))
+@given(n_words=st.integers(2, 40), lengths=st.lists(st.integers(0, 30), min_size=1, max_size=6),
+       window=st.integers(1, 12), negatives=st.integers(1, 20), seed=st.integers(0, 2**63 - 1),
+       epoch=st.integers(0, 2**31 - 1), objective=st.sampled_from(OBJECTIVES))
 def test_the_lists_hold_the_windows_of_the_textbook(n_words, lengths, window, negatives, seed,
                                                     epoch, objective):
     s = make(4, n_words=n_words, n=sum(lengths), lengths=lengths, objective=objective)
@@ -99,9 +92,6 @@ def test_slabs_cover_the_text_piece_by_piece_and_are_few_enough_for_memory(monke
     assert max(b - a for a, b in found) <= 12 and len(found) > 7
 
 
-# ---------------------------------------------------- the kernels, one program after the other
-
-
 @pytest.mark.parametrize(("architecture", "objective"), KINDS)
 @pytest.mark.parametrize("d", [5, 20, 100])
 def test_the_kernel_learns_what_the_textbook_learns(d, architecture, objective, triton_here,
@@ -126,18 +116,16 @@ def test_programs_and_launches_that_follow_each_other_are_one_text(triton_here, 
 
     for together in (1, 3):
         monkeypatch.setattr(launching, "TOKENS_PER_PROGRAM", 16 // together)
-        with (other_blocks(
-                lambda b: Blocks(b.kernel, b.arch, b.dtype, {"RUN": 2}, b.num_warps, b.num_stages)),
-              trace() as seen):
+        with (other_blocks(lambda b: Blocks(b.kernel, b.arch, b.dtype, {"RUN": 2}, b.num_warps,
+                                            b.num_stages)), trace() as seen):
             assert_as_the_textbook(make(8, device=device), triton_here, negatives=2)
         launches = next(run for run in seen.runs if run.backend == "triton").launches
         assert len(launches) > 1 and all(grid[0] <= together for _, grid, _ in launches)
 
 
 def test_the_kernel_shares_the_error_notes_what_is_asked_for_and_takes_parts(triton_here, device):
-    for options in ({"share_error": True, "architecture": "cbow"}, {"loss_every": 0}, {
-            "loss_every": 1
-    }, {"pieces": (1, 2)}, {"pieces": (2, 2)}):
+    for options in ({"share_error": True, "architecture": "cbow"}, {"loss_every": 0},
+                    {"loss_every": 1}, {"pieces": (1, 2)}, {"pieces": (2, 2)}):
         assert_as_the_textbook(make(8, n=12, device=device), triton_here, negatives=2, **options)
 
 
@@ -169,9 +157,6 @@ def test_very_large_products_saturate_and_stay_finite(triton_here, device):
                             backend=triton_here)
     assert (np.isfinite(loss) and torch.isfinite(start.inputs).all()
             and torch.isfinite(start.outputs).all())
-
-
-# ---------------------------------------------------- the choice
 
 
 def test_what_the_kernel_cannot_do_is_refused_with_the_remedy(triton_here, device):
@@ -221,9 +206,6 @@ def test_few_programs_race_where_the_text_is_short_or_one_word_is_everywhere():
     assert programs(even, 1000) == 1 and programs(even, 100_000) == 24
     assert programs(even, 10_000_000) == 2441 and programs([1, 1], 10_000_000) == 25
     assert programs(even, 10_000_000, objective=OBJECTIVES[1]) == 512
-
-
-# ---------------------------------------------------- on a GPU
 
 
 def topical(n=400_000, *, n_words=2000, topics=20, seed=0):

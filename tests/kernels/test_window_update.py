@@ -62,9 +62,6 @@ def assert_same(a, b, *, atol=0.0, loss=1e-4):
     assert a[1][1] == b[1][1] and a[1][0] == pytest.approx(b[1][0], rel=loss if atol else 0.0)
 
 
-# ------------------------------------------------------------------------------------ the formula
-
-
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 @pytest.mark.parametrize("objective", [NOISE, TREE])
 @pytest.mark.parametrize("architecture", ["skip_gram", "cbow"])
@@ -104,10 +101,8 @@ def test_one_window_moves_both_matrices_by_the_gradient_of_its_loss(architecture
 @EACH
 @pytest.mark.parametrize("d", [1, 16, 20, 100])
 def test_the_vector_code_learns_what_the_textbook_learns(d, family, options):
-    found = [
-        trained(make(family, options, d), family, options, backend=backend)
-        for backend in ("reference", "cpu")
-    ]
+    found = [trained(make(family, options, d), family, options, backend=backend)
+             for backend in ("reference", "cpu")]
     assert found[0][1][1] > 50
     assert_same(*found, atol=5e-6)
 
@@ -117,10 +112,8 @@ def test_the_vector_code_learns_what_the_textbook_learns(d, family, options):
 def test_any_number_of_negatives_is_learned_from(negatives, family, options):
     """With thirty words and seventeen negatives the same word is drawn many times in a window."""
     if options["objective"] == NOISE:
-        found = [
-            trained(make(family, options), family, options, negatives=negatives, backend=backend)
-            for backend in ("reference", "cpu")
-        ]
+        found = [trained(make(family, options), family, options, negatives=negatives,
+                         backend=backend) for backend in ("reference", "cpu")]
         assert_same(*found, atol=5e-6)
 
 
@@ -131,12 +124,10 @@ def test_few_words_and_empty_documents_are_learned_from(n_words, n, window, docu
     of fastText is nothing but rounding."""
     family, options = kind
     window = 2 if options.get("combine") == "concat" else window
-    found = [
-        trained(
-            make(family, options, 5, n_words=n_words, n=n, documents=documents, seed=seed % 1000),
-            family, options, seed=seed, window=window, learning_rate=(0.01, 0.002), backend=backend)
-        for backend in ("reference", "cpu")
-    ]
+    found = [trained(make(family, options, 5, n_words=n_words, n=n, documents=documents,
+                          seed=seed % 1000), family, options, seed=seed, window=window,
+                     learning_rate=(0.01, 0.002), backend=backend)
+             for backend in ("reference", "cpu")]
     assert_same(*found, atol=5e-6)
 
 
@@ -189,9 +180,6 @@ def test_negative_sampling_converges_to_shifted_pointwise_mutual_information(): 
     np.testing.assert_allclose(mean, np.log(p / (noise[None, :] * k * others)), atol=0.06)
 
 
-# ------------------------------------------------------------------------------------ chance
-
-
 def test_draws_are_those_of_splitmix64():
     expected = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
     assert [int(x) for x in draws(3, 0, 0x9E3779B97F4A7C15)[:, 0]] == expected
@@ -207,11 +195,9 @@ def test_the_noise_is_drawn_by_the_power_of_the_counts():  # methods 24.18
     np.testing.assert_allclose(found / len(p), p / p.sum(), atol=1e-9)
 
 
-@pytest.mark.parametrize(("frequency", "sample", "expected"), [(0.05, 1e-3, 0.16142),
-                                                               (0.05, 1e-4, 0.04672),
-                                                               (0.05, 1e-5, 0.01434),
-                                                               (0.01, 1e-3, 0.41623),
-                                                               (0.5, 0.0, 1.0), (0.001, 1e-3, 1.0)])
+@pytest.mark.parametrize(("frequency", "sample", "expected"),
+                         [(0.05, 1e-3, 0.16142), (0.05, 1e-4, 0.04672), (0.05, 1e-5, 0.01434),
+                          (0.01, 1e-3, 0.41623), (0.5, 0.0, 1.0), (0.001, 1e-3, 1.0)])
 def test_words_are_kept_as_the_original_program_keeps_them(frequency, sample, expected):  # 3.3
     counts = np.array([frequency, 1 - frequency]) * 1e6
     s = WindowState([], [0], np.zeros((2, 3)), np.zeros((2, 3)), counts, sample=sample)
@@ -226,10 +212,9 @@ def test_a_context_at_a_distance_is_used_as_often_as_the_window_says():  # metho
         assert (half + 1 >= distance).mean() == pytest.approx(expected, abs=0.012)
 
 
-@pytest.mark.parametrize(("counts", "codes", "length"),
-                         [([8, 4, 2, 1, 1], "1 01 001 0001 0000", 30),
-                          ([5, 4, 3, 2, 1], "11 10 01 001 000", 33),
-                          ([10, 9, 8, 7, 6, 5, 4], "01 00 110 101 100 1111 1110", 137)])
+@pytest.mark.parametrize(("counts", "codes", "length"), [
+    ([8, 4, 2, 1, 1], "1 01 001 0001 0000", 30), ([5, 4, 3, 2, 1], "11 10 01 001 000", 33),
+    ([10, 9, 8, 7, 6, 5, 4], "01 00 110 101 100 1111 1110", 137)])
 def test_the_tree_is_that_of_the_original_program(counts, codes, length):  # methods 3.3
     paths = huffman_paths(np.array(counts))
     bits = np.split(paths.bits.astype(int).astype(str), paths.offsets[1:-1])
@@ -248,9 +233,6 @@ def test_probabilities_of_all_words_sum_to_one(counts):  # methods 24.14
     assert total == pytest.approx(1.0, abs=1e-9)
     assert np.exp2(-lengths.astype(float)).sum() == pytest.approx(1.0)
     assert -p @ np.log2(p) - 1e-9 <= lengths @ p < -p @ np.log2(p) + 1
-
-
-# ------------------------------------------------------------------------------------ threads
 
 
 @EACH
@@ -342,21 +324,14 @@ def test_a_trace_says_what_ran(family):
     assert ("no Triton kernel" in str(found)) == (family != "window")
 
 
-# ------------------------------------------------------------------------------------ bad input
-
 ROWS = np.full((3, 4), 0.1)
-GOOD = {
-    "window": {
-        "words": [0, 1, 2, 0], "offsets": [0, 2, 4], "inputs": ROWS, "outputs": ROWS,
-        "counts": [2, 1, 1]
-    }, "subword": {
-        "words": [0, 1], "offsets": [0, 2], "inputs": ROWS, "outputs": ROWS[:2], "counts": [1, 1],
-        "rows": [0, 2, 1], "row_offsets": [0, 2, 3]
-    }, "document": {
-        "words": [0, 1], "offsets": [0, 1, 2], "inputs": np.zeros((5, 4)), "outputs": ROWS[:2],
-        "counts": [1, 1], "tags": [0, 1], "tag_offsets": [0, 1, 2]
-    }
-}
+GOOD = {"window": {"words": [0, 1, 2, 0], "offsets": [0, 2, 4], "inputs": ROWS,
+                   "outputs": ROWS, "counts": [2, 1, 1]},
+        "subword": {"words": [0, 1], "offsets": [0, 2], "inputs": ROWS, "outputs": ROWS[:2],
+                    "counts": [1, 1], "rows": [0, 2, 1], "row_offsets": [0, 2, 3]},
+        "document": {"words": [0, 1], "offsets": [0, 1, 2], "inputs": np.zeros((5, 4)),
+                     "outputs": ROWS[:2], "counts": [1, 1], "tags": [0, 1],
+                     "tag_offsets": [0, 1, 2]}}
 STATES = {"window": WindowState, "subword": SubwordState, "document": DocumentState}
 nan, big = float("nan"), np.array([2**32, 1, 2, 0])
 BAD_SETTINGS = [
@@ -383,8 +358,7 @@ BAD_SETTINGS = [
     ("document", {"train_words": 1}, TypeError, "train_words=1"),
     ("document", {"frozen": "no"}, TypeError, "frozen='no'"),
     ("document", {"combine": "concat"}, ValueError, "outputs.*combine='concat', window=2"),
-    ("document", {"frozen": True, "threads": 2}, ValueError, "threads=2 with frozen=True")
-]
+    ("document", {"frozen": True, "threads": 2}, ValueError, "threads=2 with frozen=True")]
 BAD_STATES = [
     ("window", {"words": [0, 1, 5, 0]}, ValueError, "words reach from 0 to 5"),
     ("window", {"words": [0, 1, -1, 0]}, ValueError, "words reach from -1"),

@@ -15,9 +15,8 @@ import pytest
 
 from .test_random_cases import text_of_numbers
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("LESSONS_DEBUG_MEMORY") != "1", reason="run by the slow test of random cases"
-)
+pytestmark = pytest.mark.skipif(os.environ.get("LESSONS_DEBUG_MEMORY") != "1",
+                                reason="run by the slow test of random cases")
 
 
 def write_behind_an_array() -> None:
@@ -63,17 +62,8 @@ def a_row_behind_the_word_vectors() -> None:
     from lessons_lib.sentences.sums import sum_rows
 
     matrix, out = np.ones((4, 64), np.float32), np.empty((1, 64), np.float32)
-    sum_rows(
-        matrix,
-        np.ones(400, np.float32),
-        np.array([399]),
-        np.zeros(1, np.int32),
-        np.array([1]),
-        False,
-        False,
-        out,
-        np.empty(1, np.int64),
-    )
+    sum_rows(matrix, np.ones(400, np.float32), np.array([399]), np.zeros(1, np.int32),
+             np.array([1]), False, False, out, np.empty(1, np.int64))
 
 
 def a_word_of_a_topic_model_that_is_none() -> None:
@@ -99,26 +89,17 @@ def _too_little_space(family: str, **less: int) -> None:
     rng = np.random.default_rng(0)
     words = rng.integers(0, 20, size=400)
     rows, outputs = rng.normal(size=(32, 24)), np.zeros((20, 24))
-    lists = {
-        "Window": {},
-        "Subword": {"rows": np.arange(20), "row_offsets": np.arange(21)},
-        "Document": {"tags": np.arange(11), "tag_offsets": np.arange(12)},
-    }[family]
-    state = getattr(kernels, f"{family}State")(
-        words,
-        np.linspace(0, 400, 12).astype(int),
-        rows[: 20 if family == "Window" else 32],
-        outputs,
-        np.bincount(words, minlength=20) + 1,
-        sample=0.0,
-        **lists,
-    )
+    lists = {"Window": {}, "Subword": {"rows": np.arange(20), "row_offsets": np.arange(21)},
+             "Document": {"tags": np.arange(11), "tag_offsets": np.arange(12)}}[family]
+    state = getattr(kernels, f"{family}State")(words, np.linspace(0, 400, 12).astype(int),
+                                               rows[: 20 if family == "Window" else 32], outputs,
+                                               np.bincount(words, minlength=20) + 1, sample=0.0,
+                                               **lists)
     update, real = getattr(kernels, f"{family.lower()}_update"), cpu._workspace
     update(state, backend="cpu", window=8, negatives=20)  # compiled before the space is too small
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            cpu, "_workspace", lambda plan, columns, **sizes: real(plan, columns, **sizes | less)
-        )
+        patch.setattr(cpu, "_workspace",
+                      lambda plan, columns, **sizes: real(plan, columns, **sizes | less))
         update(state, backend="cpu", window=8, negatives=20)
 
 
@@ -139,18 +120,11 @@ def too_few_seats_of_subwords() -> None:
 
 
 FAULTS: list[Callable[[], None]] = [
-    write_behind_an_array,
-    write_where_an_array_was,
-    a_slice_of_an_array_that_grew,
-    the_room_for_padded_text_that_there_was_before,
-    a_row_behind_the_word_vectors,
-    a_word_of_a_topic_model_that_is_none,
-    a_column_of_the_counts_that_is_none,
-    too_few_outputs_of_windows,
-    too_few_outputs_of_subwords,
-    too_few_outputs_of_documents,
-    too_few_seats_of_subwords,
-]
+    write_behind_an_array, write_where_an_array_was, a_slice_of_an_array_that_grew,
+    the_room_for_padded_text_that_there_was_before, a_row_behind_the_word_vectors,
+    a_word_of_a_topic_model_that_is_none, a_column_of_the_counts_that_is_none,
+    too_few_outputs_of_windows, too_few_outputs_of_subwords, too_few_outputs_of_documents,
+    too_few_seats_of_subwords]
 
 
 @pytest.mark.essential  # its time is that of compiling, in a process of its own

@@ -30,10 +30,8 @@ LETTERS = [*"aabcdeéßİΣσẞⱥȺ我们あ\u0301\u200d👩_12 \t\n.,-\0", "a
 
 def texts(rng: np.random.Generator, most: int = 6, longest: int = 30) -> list[str]:
     """Some texts, among them empty ones and single letters."""
-    return [
-        "".join(rng.choice(LETTERS, size=rng.integers(0, rng.integers(1, longest))))
-        for _ in range(rng.integers(1, most))
-    ]
+    return ["".join(rng.choice(LETTERS, size=rng.integers(0, rng.integers(1, longest))))
+            for _ in range(rng.integers(1, most))]
 
 
 def ends(rng: np.random.Generator, n: int, most: int = 5) -> np.ndarray:
@@ -52,8 +50,6 @@ def counts_matrix(rng: np.random.Generator):
     dense[0, 0] += 1
     return sparse.csr_matrix(dense.astype(np.int32))
 
-
-# ---------------------------------------------------------------- text, counts
 
 _buffers: list = []
 
@@ -89,9 +85,8 @@ def character_ngrams_of_a_block(rng: np.random.Generator) -> None:
         pieces = [f" {word} " for word in text.split()] if padded else [text]
         expected: Counter = Counter()
         for piece in pieces:
-            grams = [
-                piece[i:i + n] for n in range(low, high + 1) for i in range(len(piece) - n + 1)
-            ]
+            grams = [piece[i:i + n] for n in range(low, high + 1)
+                     for i in range(len(piece) - n + 1)]
             expected.update(grams or ([piece] if padded else []))
         assert Counter(names[i] for i in part) == expected
 
@@ -120,12 +115,10 @@ def bags_of_words(rng: np.random.Generator) -> None:
     from lessons_lib.text import scanner
 
     low = int(rng.integers(1, 4))
-    chosen = {
-        "ngram_range": (low, low + int(rng.integers(0, 3))), "analyzer": str(
-            rng.choice(["word", "word", "char", "char_wb"])), "token_pattern": str(
-                rng.choice([r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\S*"])), "binary": bool(
-                    rng.integers(2)), "stop_words": [None, ["ab", "a"]][rng.integers(2)]
-    }
+    chosen = {"ngram_range": (low, low + int(rng.integers(0, 3))),
+              "analyzer": str(rng.choice(["word", "word", "char", "char_wb"])),
+              "token_pattern": str(rng.choice([r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\S*"])),
+              "binary": bool(rng.integers(2)), "stop_words": [None, ["ab", "a"]][rng.integers(2)]}
     if rng.integers(2):
         chosen["vocabulary"] = sorted({"a", "ab", "ab a", " a", "", "a  b", "the"} -
                                       set(rng.choice(["a", "ab", ""], size=2).tolist()))
@@ -162,17 +155,10 @@ def rows_of_numbers(rng: np.random.Generator) -> None:
     column_of = np.where(rng.random(n_numbers) < 0.8, rng.permutation(n_numbers),
                          -1).astype(np.int32)
     kept = place_rows(columns, counts, row_ends, 0, column_of, False)
-    found = [
-        list(zip(*(x[:kept][a:b].tolist()
-                   for x in (columns, counts)), strict=True))
-        for a, b in zip([0, *row_ends[:-1]], row_ends, strict=True)
-    ]
-    assert found == [
-        sorted((int(column_of[i]), n)
-               for i, n in row.items()
-               if column_of[i] >= 0)
-        for row in expected
-    ]
+    found = [list(zip(*(x[:kept][a:b].tolist() for x in (columns, counts)), strict=True))
+             for a, b in zip([0, *row_ends[:-1]], row_ends, strict=True)]
+    assert found == [sorted((int(column_of[i]), n) for i, n in row.items() if column_of[i] >= 0)
+                     for row in expected]
 
 
 def cooccurrences(rng: np.random.Generator) -> None:
@@ -231,13 +217,9 @@ def parts_of_words(rng: np.random.Generator) -> None:
     words, low = texts(rng, 12, 12), int(rng.integers(1, 5))
     high, buckets = low + int(rng.integers(0, 4)), int(rng.integers(1, 1000))
     bounds, numbers = ngram_buckets(words, min_n=low, max_n=high, buckets=buckets)
-    expected = [
-        [fnv1a(part) % buckets for part in ngrams(word, min_n=low, max_n=high)] for word in words
-    ]
+    expected = [[fnv1a(part) % buckets for part in ngrams(word, min_n=low, max_n=high)]
+                for word in words]
     assert [part.tolist() for part in np.split(numbers, bounds[1:-1])] == expected
-
-
-# ---------------------------------------------------------------- kernels
 
 
 def text_of_numbers(rng: np.random.Generator, n_words: int) -> tuple[np.ndarray, np.ndarray]:
@@ -247,23 +229,19 @@ def text_of_numbers(rng: np.random.Generator, n_words: int) -> tuple[np.ndarray,
 
 
 def settings_of_windows(rng: np.random.Generator) -> dict:
-    return {
-        "objective": str(
-            rng.choice(["negative_sampling", "negative_sampling",
-                        "hierarchical_softmax"])), "window": int(rng.integers(1, 9)),
-        "negatives": int(rng.integers(1, 14)), "learning_rate": (0.05, 0.01), "loss_every": int(
-            rng.integers(0, 3)), "seed": int(rng.integers(100))
-    }
+    return {"objective": str(rng.choice(["negative_sampling", "negative_sampling",
+                                         "hierarchical_softmax"])),
+            "window": int(rng.integers(1, 9)), "negatives": int(rng.integers(1, 14)),
+            "learning_rate": (0.05, 0.01), "loss_every": int(rng.integers(0, 3)),
+            "seed": int(rng.integers(100))}
 
 
 def same_learning(make: Callable, update: Callable, settings: dict, *names: str) -> None:
     """The loops leave what the reference leaves, with one thread; with two they only must not
     fault."""
     states = [make(), make()]
-    found = [
-        update(state, backend=backend, **settings)
-        for state, backend in zip(states, ("cpu", "reference"), strict=True)
-    ]
+    found = [update(state, backend=backend, **settings)
+             for state, backend in zip(states, ("cpu", "reference"), strict=True)]
     assert found[0] == pytest.approx(found[1], rel=1e-3, abs=1e-3)
     for name in names:
         ours, theirs = (getattr(state, name) for state in states)
@@ -294,15 +272,12 @@ def subwords(rng: np.random.Generator) -> None:
                             int(rng.integers(1, 50)))
     words, offsets = text_of_numbers(rng, n_words)
     sizes = rng.integers(1, 6, size=n_words)
-    lists = {
-        "rows": rng.integers(0, n_rows, size=sizes.sum()),
-        "row_offsets": np.concatenate([[0], np.cumsum(sizes)])
-    }
+    lists = {"rows": rng.integers(0, n_rows, size=sizes.sum()),
+             "row_offsets": np.concatenate([[0], np.cumsum(sizes)])}
     matrices = rng.normal(size=(n_rows, dim)) * 0.3, rng.normal(size=(n_words, dim)) * 0.3
     counts = np.bincount(words, minlength=n_words) + 1
-    settings = settings_of_windows(rng) | {
-        "architecture": str(rng.choice(["skip_gram", "cbow"])), "share_error": bool(rng.integers(2))
-    }
+    settings = settings_of_windows(rng) | {"architecture": str(rng.choice(["skip_gram", "cbow"])),
+                                           "share_error": bool(rng.integers(2))}
     settings["learning_rate"] = 0.01  # rows that a word holds twice would make differences grow
     same_learning(lambda: SubwordState(words, offsets, *matrices, counts, **lists), subword_update,
                   settings, "inputs", "outputs")
@@ -314,26 +289,17 @@ def documents(rng: np.random.Generator) -> None:
     n_words, dim, n_tags = (int(rng.integers(2, 20)), int(rng.integers(1, 24)),
                             int(rng.integers(1, 9)))
     words, offsets = text_of_numbers(rng, n_words)
-    settings = settings_of_windows(rng) | {
-        "model": str(rng.choice(["dm", "dbow"])), "learning_rate": 0.01
-    }
-    settings |= {
-        "combine": str(rng.choice(["mean", "sum", "concat"]))
-        if settings["model"] == "dm" else "mean"
-    }
-    settings |= {
-        "train_words": settings["model"] == "dbow" and bool(rng.integers(2)), "frozen": bool(
-            rng.integers(2))
-    }
+    settings = settings_of_windows(rng) | {"model": str(rng.choice(["dm", "dbow"])),
+                                           "learning_rate": 0.01}
+    settings |= {"combine": str(rng.choice(["mean", "sum", "concat"])) if settings["model"] == "dm"
+                 else "mean"}
+    settings |= {"train_words": settings["model"] == "dbow" and bool(rng.integers(2)),
+                 "frozen": bool(rng.integers(2))}
     concat = settings["combine"] == "concat"
-    each = [
-        rng.permutation(n_tags)[:1 if concat else rng.integers(1, n_tags + 1)] for _ in offsets[1:]
-    ]
-    tags = {
-        "tags": np.concatenate(each), "tag_offsets": np.concatenate([[0],
-                                                                     np.cumsum(list(map(len,
-                                                                                        each)))])
-    }
+    each = [rng.permutation(n_tags)[:1 if concat else rng.integers(1, n_tags + 1)]
+            for _ in offsets[1:]]
+    tags = {"tags": np.concatenate(each),
+            "tag_offsets": np.concatenate([[0], np.cumsum(list(map(len, each)))])}
     parts = 1 + 2 * settings["window"] if concat else 1
     matrices = (rng.normal(size=(n_words + 1 + n_tags, dim)) * 0.3,
                 rng.normal(size=(n_words, parts * dim)) * 0.3)
@@ -348,9 +314,8 @@ def glove_steps(rng: np.random.Generator) -> None:
     counts, dim = counts_matrix(rng), int(rng.integers(1, 40))
     rows = [rng.normal(size=(n, dim + 1)) * 0.3 for n in counts.shape]
     groups = int(rng.integers(1, min(counts.shape) + 1))
-    same_learning(
-        lambda: GloveState(counts.indptr, counts.indices, counts.data, *rows, groups=groups),
-        glove_step, {"epoch": 3}, "words", "contexts")
+    same_learning(lambda: GloveState(counts.indptr, counts.indices, counts.data, *rows,
+                                     groups=groups), glove_step, {"epoch": 3}, "words", "contexts")
 
 
 def topics_of_tokens(rng: np.random.Generator) -> None:
@@ -361,10 +326,8 @@ def topics_of_tokens(rng: np.random.Generator) -> None:
     words, offsets = text_of_numbers(rng, n_words)
     frozen = rng.random((n_words, n_topics)) if rng.integers(3) == 0 else None
     topics = rng.integers(0, n_topics, size=len(words))
-    states = [
-        LdaState(words, offsets, topics, n_topics=n_topics, n_words=n_words, word_topic=frozen)
-        for _ in range(2)
-    ]
+    states = [LdaState(words, offsets, topics, n_topics=n_topics, n_words=n_words,
+                       word_topic=frozen) for _ in range(2)]
     how = {"seed": int(rng.integers(100)), "at_once": int(rng.integers(1, 4))}
     for state, backend in zip(states, ("cpu", "reference"), strict=True):
         lda_sweep(state, backend=backend, **how)
@@ -407,15 +370,11 @@ def merged_rows(rng: np.random.Generator) -> None:
     base, copies = start.copy(), tuple(start + change for change in changes)
     rows = np.flatnonzero(rng.random(n) < 0.7)
     add_up(base, copies, rows)
-    assert np.allclose(base[rows],
-                       (start + changes[0] + changes[1])[rows], atol=1e-5) and np.array_equal(
-                           base[rows], copies[0][rows])
+    assert np.allclose(base[rows], (start + changes[0] + changes[1])[rows],
+                       atol=1e-5) and np.array_equal(base[rows], copies[0][rows])
     base, copies = start.copy(), tuple(start + change for change in changes)
     merge(base, copies, 0, n)
     assert all(np.array_equal(base, copy) for copy in copies) and np.isfinite(base).all()
-
-
-# ---------------------------------------------------------------- topics, sentences
 
 
 def plain(loop: Callable, *arguments: object) -> object:
@@ -480,8 +439,7 @@ def windows_of_coherence(rng: np.random.Generator) -> None:
     r = int(number.max()) + 1
     together, expected, total = np.zeros((r, r), np.int64), np.zeros((r, r), np.int64), 0
     found = count_windows(offsets, words.astype(np.int32), number.astype(np.int32), size, together,
-                          0,
-                          len(offsets) - 1)
+                          0, len(offsets) - 1)
     for begin, end in pairwise(offsets):
         for first in range(begin, max(begin, end - size) + 1):
             inside = sorted({int(number[w]) for w in words[first:min(first + size, end)]} - {-1})
@@ -574,12 +532,11 @@ def directions_taken_away(rng: np.random.Generator) -> None:
     assert np.allclose(vectors, expected, rtol=1e-3, atol=1e-3)
 
 
-LOOPS: list[Case] = [
-    words_of_a_block, character_ngrams_of_a_block, strings_in_a_table, bags_of_words,
-    rows_of_numbers, cooccurrences, weights_of_cells, parts_of_words, windows, subwords, documents,
-    glove_steps, topics_of_tokens, rank_correlations, merged_rows, topic_models,
-    windows_of_coherence, online_topics, sums_of_word_vectors, directions_taken_away
-]
+LOOPS: list[Case] = [words_of_a_block, character_ngrams_of_a_block, strings_in_a_table,
+                     bags_of_words, rows_of_numbers, cooccurrences, weights_of_cells,
+                     parts_of_words, windows, subwords, documents, glove_steps, topics_of_tokens,
+                     rank_correlations, merged_rows, topic_models, windows_of_coherence,
+                     online_topics, sums_of_word_vectors, directions_taken_away]
 
 
 @pytest.mark.essential  # its time is that of the cases asked for
@@ -603,10 +560,8 @@ CHECKED = {"NUMBA_BOUNDSCHECK": "1", "PYTHONMALLOC": "debug", "LESSONS_DEBUG_MEM
 def test_two_hundred_cases_of_each_loop_and_planted_faults_with_all_memory_fenced():
     folder = Path(__file__).parent
     path = os.pathsep.join([str(folder), *sys.path])
-    command = [
-        sys.executable, "-m", "pytest", "-q", "-p", "fence", "-p", "no:cacheprovider", "-k",
-        "plain_code or planted"
-    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "fence", "-p", "no:cacheprovider", "-k",
+               "plain_code or planted"]
     env = {"LESSONS_RANDOM_CASES": "200"} | os.environ | CHECKED | {"PYTHONPATH": path}
     done = subprocess.run([*command, folder], cwd=PROJECT, env=env, capture_output=True, text=True,
                           check=False, timeout=1800)

@@ -15,12 +15,8 @@ from . import DocumentState
 __all__ = ["document_update"]
 
 
-def document_update(
-    inputs: Float32[Tensor, "n d"],
-    outputs: Float32[Tensor, "rows parts_d"],
-    state: DocumentState,
-    how: Settings,
-) -> tuple[float, int]:
+def document_update(inputs: Float32[Tensor, "n d"], outputs: Float32[Tensor, "rows parts_d"],
+                    state: DocumentState, how: Settings) -> tuple[float, int]:
     """Update the matrices; returns the sum of −log p over the pairs whose loss was noted, and the
     number of these pairs."""
     n = len(state.counts) + 1

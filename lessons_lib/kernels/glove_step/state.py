@@ -99,9 +99,8 @@ class GloveState:
                  folder: Any = None, device: Any = "cpu") -> None:
         words, contexts = _matrix("words", words), _matrix("contexts", contexts)
         if words.shape[1] != contexts.shape[1] or words.shape[1] < 2:
-            raise ValueError(
-                f"words has shape {words.shape}, contexts {contexts.shape}; expected as many "
-                "columns: those of a vector and its bias")
+            raise ValueError(f"words has shape {words.shape}, contexts {contexts.shape}; expected "
+                             "as many columns: those of a vector and its bias")
         squares = (_squares("word_squares", word_squares,
                             words), _squares("context_squares", context_squares, contexts))
         counts = _checked(offsets, columns, values, (len(words), len(contexts)))
@@ -140,22 +139,19 @@ class GloveState:
         Places of rows are not read again. Raises ValueError.
         """
         width, n, tiles = padded_width(self.dim + 2), len(self.logs), self.tiles
-        tables = ((self.words, (len(
-            self.word_order), 2, width), torch.float32), (self.contexts, (len(
-                self.context_order), 2, width), torch.float32), (self.rows, (n,), torch.int32),
-                  (self.columns, (n,), torch.int32), (self.logs, (n,), torch.float32),
-                  (self.weights, (n,), torch.float32), (tiles, (self.groups**2 + 1,),
-                                                         torch.int64))
+        tables = ((self.words, (len(self.word_order), 2, width), torch.float32),
+                  (self.contexts, (len(self.context_order), 2, width), torch.float32),
+                  (self.rows, (n,), torch.int32), (self.columns, (n,), torch.int32),
+                  (self.logs, (n,), torch.float32), (self.weights, (n,), torch.float32),
+                  (tiles, (self.groups**2 + 1,), torch.int64))
         for x, shape, kind in tables:
             if tuple(x.shape) != shape or x.dtype != kind or not x.is_contiguous():
-                raise ValueError(
-                    f"a tensor of the state has become {x.dtype} of shape {tuple(x.shape)}; "
-                    f"expected {shape} of {kind}, contiguous. "
-                    "Write into it, or make a new state")
+                raise ValueError(f"a tensor of the state has become {x.dtype} of shape "
+                                 f"{tuple(x.shape)}; expected {shape} of {kind}, contiguous. Write "
+                                 "into it, or make a new state")
         if int(tiles[0]) != 0 or int(tiles[-1]) != n or bool((tiles.diff() < 0).any()):
-            raise ValueError(
-                f"state.tiles was changed; expected numbers that rise from 0 to {n}. Make a new "
-                "state")
+            raise ValueError(f"state.tiles was changed; expected numbers that rise from 0 to {n}. "
+                             "Make a new state")
 
     def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Words and contexts, each (V, d + 1) with the bias at the end, and their sums of squares,
@@ -182,8 +178,7 @@ def _groups(asked: int | None, words: tuple[int, ...], contexts: tuple[int, ...]
 
 
 def _matrix(name: str, value: Any) -> np.ndarray:
-    given = check_array(name,
-                        value.detach().cpu().numpy() if isinstance(value, Tensor) else value,
+    given = check_array(name, value.detach().cpu().numpy() if isinstance(value, Tensor) else value,
                         min_rows=1)
     with np.errstate(over="ignore"):
         found = given.astype(np.float32)
@@ -199,9 +194,8 @@ def _numbers(name: str, value: Any, kinds: str) -> np.ndarray:
     found = np.asarray(value)
     if found.ndim != 1 or (len(found) and found.dtype.kind not in kinds):
         allowed = "whole numbers" if "f" not in kinds else "numbers"
-        raise TypeError(
-            f"{name}={shown(found)} has shape {found.shape} of {found.dtype}; expected {allowed} "
-            "on one axis")
+        raise TypeError(f"{name}={shown(found)} has shape {found.shape} of {found.dtype}; expected "
+                        f"{allowed} on one axis")
     if len(found) == 0:
         return found.astype(np.int32 if "f" not in kinds else np.float32)
     return found.astype(found.dtype.newbyteorder("="), copy=False)
@@ -212,9 +206,8 @@ def _squares(name: str, value: Any, like: np.ndarray) -> np.ndarray:
         return np.ones_like(like)
     found = _matrix(name, value)
     if found.shape != like.shape or not (found > 0).all():
-        raise ValueError(
-            f"{name} has shape {found.shape} and smallest number {found.min():g}; expected "
-            f"{like.shape}, all > 0")
+        raise ValueError(f"{name} has shape {found.shape} and smallest number {found.min():g}; "
+                         f"expected {like.shape}, all > 0")
     return found
 
 
@@ -226,22 +219,19 @@ def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) ->
     n = len(columns)
     if (len(offsets) != shape[0] + 1 or offsets[0] != 0 or offsets[-1] != n
             or (np.diff(offsets) < 0).any() or len(values) != n):
-        raise ValueError(
-            f"offsets={shown(offsets)} are wrong; expected {shape[0] + 1} numbers that begin with "
-            f"0, never fall and end with {n}, the "
-            f"number of columns, and as many values ({len(values)})")
+        raise ValueError(f"offsets={shown(offsets)} are wrong; expected {shape[0] + 1} numbers "
+                         f"that begin with 0, never fall and end with {n}, the number of columns, "
+                         f"and as many values ({len(values)})")
     if n and not 0 <= columns.min() <= columns.max() < shape[1]:
-        raise ValueError(
-            f"columns reach from {columns.min()} to {columns.max()}; expected ints in [0, "
-            f"{shape[1] - 1}]")
+        raise ValueError(f"columns reach from {columns.min()} to {columns.max()}; expected ints in "
+                         f"[0, {shape[1] - 1}]")
     good = (values > 0) & (values < np.inf)  # nor is NaN
     if not good.all():
         i = int(np.argmin(good))
         row = int(np.searchsorted(offsets, i, side="right")) - 1
-        raise ValueError(
-            f"count of row {row}, column {columns[i]} is {values[i]:g} ({n - int(good.sum())} of "
-            f"{n} are no finite number > 0); "
-            "GloVe learns logarithms. Leave such counts out (zeros: counts.eliminate_zeros())")
+        raise ValueError(f"count of row {row}, column {columns[i]} is {values[i]:g} "
+                         f"({n - int(good.sum())} of {n} are no finite number > 0); GloVe learns "
+                         "logarithms. Leave such counts out (zeros: counts.eliminate_zeros())")
     return offsets, columns, values
 
 
@@ -255,10 +245,8 @@ def _room(n: int, folder: Any) -> list[np.ndarray]:
     if (
             free := shutil.disk_usage(folder).free
     ) < BYTES_PER_COUNT * n:  # a file that is mapped grows without a word until writing kills us
-        raise OSError(
-            errno.ENOSPC,
-            f"{n:,} counts need {BYTES_PER_COUNT * n:,} bytes in {folder}, {free:,} are free; use "
-            "memory or another folder")
+        raise OSError(errno.ENOSPC, f"{n:,} counts need {BYTES_PER_COUNT * n:,} bytes in {folder}, "
+                      f"{free:,} are free; use memory or another folder")
     found = []
     for kind in kinds:
         with tempfile.TemporaryFile(dir=folder, prefix=".tmp-") as file:

@@ -63,9 +63,8 @@ def _check_held(name: str, x: Tensor, kind: torch.dtype) -> None:
     if int(numbers.min()) < low or int(numbers.max()) > high:
         found = x.cpu().numpy()
         i = int(np.argmax((found < low) | (found > high)))
-        raise ValueError(
-            f"{name}[{i}]={int(found[i])} is out of range; expected whole numbers >= 0 and <= "
-            f"{high}")
+        raise ValueError(f"{name}[{i}]={int(found[i])} is out of range; expected whole numbers >= "
+                         f"0 and <= {high}")
 
 
 def _check_range(name: str, x: Tensor, high: int, what: str) -> None:
@@ -121,38 +120,33 @@ class LdaState:
         self.streams = _whole("streams", numbers, torch.int64, device)
         if len(self.streams) != self.n_documents or (self.n_documents
                                                      and int(self.streams.min()) < 0):
-            raise ValueError(
-                f"streams={shown(streams)} is wrong; expected {self.n_documents} whole numbers >= "
-                "0, one for each document")
+            raise ValueError(f"streams={shown(streams)} is wrong; expected {self.n_documents} "
+                             "whole numbers >= 0, one for each document")
         self.frozen = word_topic is not None
         self._count() if word_topic is None else self._freeze(word_topic)
 
     def _check(self) -> None:
         n, bounds = len(self.words), self.offsets
         if len(self.topics) != n:
-            raise ValueError(
-                f"topics has {len(self.topics)} numbers, words has {n}; expected one topic for "
-                "each token")
+            raise ValueError(f"topics has {len(self.topics)} numbers, words has {n}; expected one "
+                             "topic for each token")
         if (len(bounds) == 0 or int(bounds[0]) != 0 or int(bounds[-1]) != n or bool(
             (bounds.diff() < 0).any())):
-            raise ValueError(
-                f"offsets={shown(bounds.tolist())} are wrong; expected whole numbers that begin "
-                f"with 0, never fall and end with {n}")
+            raise ValueError(f"offsets={shown(bounds.tolist())} are wrong; expected whole numbers "
+                             f"that begin with 0, never fall and end with {n}")
         _check_range("words", self.words, self.n_words, "word")
         _check_range("topics", self.topics, self.n_topics, "topic")
         if bounds.numel() > 1 and int(bounds.diff().max()) >= MAX_COUNT:
             longest = int(bounds.diff().argmax())
-            raise ValueError(
-                f"document {longest} has {int(bounds.diff().max())} tokens; expected fewer than "
-                f"{MAX_COUNT}. Split it")
+            raise ValueError(f"document {longest} has {int(bounds.diff().max())} tokens; expected "
+                             f"fewer than {MAX_COUNT}. Split it")
 
     def _count(self) -> None:
         often = torch.bincount(self.words, minlength=self.n_words)
         if int(often.max()) >= MAX_COUNT:
-            raise ValueError(
-                f"word {int(often.argmax())} occurs {int(often.max())} times; expected fewer than "
-                f"{MAX_COUNT}, which float32 can count. "
-                "Leave out the most frequent words")
+            raise ValueError(f"word {int(often.argmax())} occurs {int(often.max())} times; "
+                             f"expected fewer than {MAX_COUNT}, which float32 can count. Leave out "
+                             "the most frequent words")
         columns = padded_width(self.n_topics)
         self.word_topic = padded(torch.zeros(self.n_words, columns, device=self.words.device))
         cells = self.words.long() * columns + self.topics

@@ -35,10 +35,8 @@ def tile(state: WindowState, how: Settings) -> dict[str, int]:
     columns, slots = state.inputs.shape[1], _power_of_two(2 * how.window)
     most = int(np.diff(state.paths.offsets).max()) if how.hierarchical else how.negatives + 1
     unit = min(UNIT, _power_of_two(columns))
-    return {
-        "SLOTS": min(slots, 8) if how.cbow else slots, "MOST": _power_of_two(most), "UNIT": unit,
-        "PIECES": -(-columns // unit)
-    }
+    return {"SLOTS": min(slots, 8) if how.cbow else slots, "MOST": _power_of_two(most),
+            "UNIT": unit, "PIECES": -(-columns // unit)}
 
 
 def warps(sizes: dict[str, int]) -> int:
@@ -70,7 +68,6 @@ def limit(state: WindowState, how: Settings) -> str | None:
             f"{where} asks for one order of additions, and its programs race (deterministic=False)")
     sizes = tile(state, how)
     if warps(sizes) > MOST_WARPS:
-        return (
-            f"{sizes['MOST']} outputs of {state.inputs.shape[1]} numbers do not fit into registers "
-            "(fewer negatives or dimensions)")
+        return (f"{sizes['MOST']} outputs of {state.inputs.shape[1]} numbers do not fit into "
+                "registers (fewer negatives or dimensions)")
     return None

@@ -167,9 +167,6 @@ def _kept_tokens(piece: int, text: Text, plan: Plan, ws: Workspace, tables: Tabl
     return n
 
 
-# ------------------------------------------------------------------------------------ outputs
-
-
 @compiled(inline=True)
 def _put_output(k: int, row: int, label: float, weight: float, ws: Workspace) -> None:
     put_i64(ws.outputs, k, row)
@@ -294,9 +291,6 @@ def _fetch_outputs(first: int, last: int, ws: Workspace, width: int) -> None:
         fetch_row(get_i64(ws.outputs, k), width)
 
 
-# ------------------------------------------------------------------------------------ arithmetic
-
-
 @compiled(inline=True)
 def _learn(inputs: int, targets: int, m: int, start: int, n: int, rate: float, frozen: bool,
            ws: Workspace, width: int) -> None:
@@ -360,9 +354,6 @@ def _sum_of_losses(m: int, start: int, n: int, rate: float, ws: Workspace) -> fl
                     total -= weight * cost
         k += size
     return total
-
-
-# ------------------------------------------------------------------------------------ inputs
 
 
 @compiled(inner=True)
