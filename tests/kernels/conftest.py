@@ -46,6 +46,16 @@ def with_gradients(loss: Callable[..., Tensor], *vectors: Tensor) -> tuple[Tenso
     return value.detach(), *torch.autograd.grad(value, leaves)
 
 
+def between_guards(state: object, name: str) -> Callable[[], bool]:
+    """Move a tensor of a state between numbers that stay; the result says whether they did."""
+    x = getattr(state, name)
+    wide = torch.full((x.numel() + 2 * GUARD,), 7.0, device=x.device)
+    wide[GUARD:-GUARD] = x.flatten()
+    setattr(state, name, wide[GUARD:-GUARD].view(x.shape))
+    return lambda: bool((wide[:GUARD] == 7.0).all() and (wide[-GUARD:] == 7.0).all()
+                        and torch.isfinite(wide).all())
+
+
 @pytest.fixture
 def triton_here() -> str:
     """The backend name "triton", or a skip that says why no kernel can run."""
