@@ -94,6 +94,10 @@ def use_backend(name: str) -> Iterator[None]:
     ----------
     name : {"triton", "cpu", "reference"}
 
+    Returns
+    -------
+    context manager
+
     Raises
     ------
     ValueError

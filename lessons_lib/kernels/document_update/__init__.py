@@ -166,17 +166,40 @@ class DocumentState(WindowState):
         return new
 
     def tags_of(self, piece: int) -> np.ndarray:
-        """Rows of ``documents`` that belong to a piece of text."""
+        """Rows of ``documents`` that belong to a piece of text.
+
+        Parameters
+        ----------
+        piece : int
+
+        Returns
+        -------
+        (tags,) int32
+        """
         document = self._of_piece[piece]
         return self.tags[self.tag_offsets[document]:self.tag_offsets[document + 1]]
 
     def tag_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the tags of each piece begin and end, int64."""
+        """Where the tags of each piece begin and end.
+
+        Returns
+        -------
+        begins, ends : (n,) int64 each
+        """
         return self.tag_offsets[self._of_piece], self.tag_offsets[self._of_piece + 1]
 
     def keys(self, how: Settings) -> np.ndarray:
-        """The keys of the draws in the pieces that are worked on, uint64: of a piece's number, or
-        of its document's number and its place in the document."""
+        """The keys of the draws in the pieces that are worked on: of a piece's number, or of its
+        document's number and its place in the document.
+
+        Parameters
+        ----------
+        how : Settings
+
+        Returns
+        -------
+        (n,) uint64
+        """
         numbers = np.arange(self.n_pieces, dtype=np.uint64)
         if self.numbers is not None:
             first = np.searchsorted(self._of_piece, np.arange(len(self.numbers))).astype(np.uint64)

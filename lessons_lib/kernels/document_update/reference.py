@@ -24,8 +24,8 @@ def document_update(inputs: Float32[Tensor, "n d"], outputs: Float32[Tensor, "ro
     b, loss, pairs = outputs.double().numpy(), 0.0, 0
     for piece, key in zip(range(*how.pieces), state.keys(how).tolist(), strict=True):
         tags = (state.tags_of(piece) + n).tolist()
-        more, found = learned(a, b, state, how, windows_of(state, how, piece, key, tags))
-        loss, pairs = loss + more, pairs + found
+        more, result = learned(a, b, state, how, windows_of(state, how, piece, key, tags))
+        loss, pairs = loss + more, pairs + result
     state.documents.copy_(torch.from_numpy(a[n:]))
     inputs[:n].copy_(torch.from_numpy(a[:n]))
     outputs.copy_(torch.from_numpy(b))

@@ -154,18 +154,22 @@ class GloveState:
                              "Make a new state")
 
     def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Words and contexts, each (V, d + 1) with the bias at the end, and their sums of squares,
-        in the order in which they were given."""
-        found = []
+        """What was learned, in the order in which words and contexts were given.
+
+        Returns
+        -------
+        words, contexts, word_squares, context_squares : float32, (V, d + 1) each
+            The bias, and its sum of squares, at the end.
+        """
+        result = []
         for part in (0, 1):
             for rows, order, bias in ((self.words, self.word_order, self.dim),
                                       (self.contexts, self.context_order, self.dim + 1)):
                 numbers = rows[:, part].cpu().numpy()
                 back = np.empty((len(rows), self.dim + 1), dtype=np.float32)
-                back[order, :self.dim], back[order,
-                                             self.dim] = (numbers[:, :self.dim], numbers[:, bias])
-                found.append(back)
-        return tuple(found)
+                back[order, :-1], back[order, -1] = numbers[:, :self.dim], numbers[:, bias]
+                result.append(back)
+        return tuple(result)
 
 
 def _groups(asked: int | None, words: tuple[int, ...], contexts: tuple[int, ...],
@@ -181,34 +185,34 @@ def _matrix(name: str, value: Any) -> np.ndarray:
     given = check_array(name, value.detach().cpu().numpy() if isinstance(value, Tensor) else value,
                         min_rows=1)
     with np.errstate(over="ignore"):
-        found = given.astype(np.float32)
-    if not np.isfinite(found).all():
+        result = given.astype(np.float32)
+    if not np.isfinite(result).all():
         raise ValueError(
             f"{name} holds {np.abs(given).max():g}; expected numbers within float32, up to 3.4e+38")
-    return found
+    return result
 
 
 def _numbers(name: str, value: Any, kinds: str) -> np.ndarray:
     """One axis of numbers of some kinds, in the byte order that compiled loops read; an empty list
     is one too. No copy where none is needed."""
-    found = np.asarray(value)
-    if found.ndim != 1 or (len(found) and found.dtype.kind not in kinds):
+    result = np.asarray(value)
+    if result.ndim != 1 or (len(result) and result.dtype.kind not in kinds):
         allowed = "whole numbers" if "f" not in kinds else "numbers"
-        raise TypeError(f"{name}={shown(found)} has shape {found.shape} of {found.dtype}; expected "
+        raise TypeError(f"{name}={shown(result)} has shape {result.shape} of {result.dtype}; expected "
                         f"{allowed} on one axis")
-    if len(found) == 0:
-        return found.astype(np.int32 if "f" not in kinds else np.float32)
-    return found.astype(found.dtype.newbyteorder("="), copy=False)
+    if len(result) == 0:
+        return result.astype(np.int32 if "f" not in kinds else np.float32)
+    return result.astype(result.dtype.newbyteorder("="), copy=False)
 
 
 def _squares(name: str, value: Any, like: np.ndarray) -> np.ndarray:
     if value is None:
         return np.ones_like(like)
-    found = _matrix(name, value)
-    if found.shape != like.shape or not (found > 0).all():
-        raise ValueError(f"{name} has shape {found.shape} and smallest number {found.min():g}; "
+    result = _matrix(name, value)
+    if result.shape != like.shape or not (result > 0).all():
+        raise ValueError(f"{name} has shape {result.shape} and smallest number {result.min():g}; "
                          f"expected {like.shape}, all > 0")
-    return found
+    return result
 
 
 def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) -> Counts:
@@ -247,11 +251,11 @@ def _room(n: int, folder: Any) -> list[np.ndarray]:
     ) < BYTES_PER_COUNT * n:  # a file that is mapped grows without a word until writing kills us
         raise OSError(errno.ENOSPC, f"{n:,} counts need {BYTES_PER_COUNT * n:,} bytes in {folder}, "
                       f"{free:,} are free; use memory or another folder")
-    found = []
+    result = []
     for kind in kinds:
         with tempfile.TemporaryFile(dir=folder, prefix=".tmp-") as file:
-            found.append(np.asarray(np.memmap(file, dtype=kind, mode="w+", shape=n)))
-    return found
+            result.append(np.asarray(np.memmap(file, dtype=kind, mode="w+", shape=n)))
+    return result
 
 
 def _dealt(n_counts: np.ndarray, groups: int,
@@ -269,11 +273,11 @@ def _rows(numbers: np.ndarray, squares: np.ndarray, order: np.ndarray, *, bias: 
     """Numbers and sums of squares side by side, the bias in its column and a 1 that stays in the
     other one."""
     d = numbers.shape[1] - 1
-    found = padded(torch.zeros(len(numbers), 2, d + 2))
-    found[:, 1] = 1.0
+    result = padded(torch.zeros(len(numbers), 2, d + 2))
+    result[:, 1] = 1.0
     one = 2 * d + 1 - bias
     for part, x, fixed in ((0, numbers, 1.0), (1, squares, FIXED)):
-        found[:, part, :d], found[:, part, bias] = (torch.from_numpy(x[order, :d]),
+        result[:, part, :d], result[:, part, bias] = (torch.from_numpy(x[order, :d]),
                                                     torch.from_numpy(x[order, d]))
-        found[:, part, one] = fixed
-    return found
+        result[:, part, one] = fixed
+    return result

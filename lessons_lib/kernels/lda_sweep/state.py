@@ -61,9 +61,9 @@ def _check_held(name: str, x: Tensor, kind: torch.dtype) -> None:
     numbers = x if x.dtype.is_signed else x.cpu().numpy()  # PyTorch cannot compare unsigned ones
     low, high = torch.iinfo(kind).min, torch.iinfo(kind).max
     if int(numbers.min()) < low or int(numbers.max()) > high:
-        found = x.cpu().numpy()
-        i = int(np.argmax((found < low) | (found > high)))
-        raise ValueError(f"{name}[{i}]={int(found[i])} is out of range; expected whole numbers >= "
+        result = x.cpu().numpy()
+        i = int(np.argmax((result < low) | (result > high)))
+        raise ValueError(f"{name}[{i}]={int(result[i])} is out of range; expected whole numbers >= "
                          f"0 and <= {high}")
 
 

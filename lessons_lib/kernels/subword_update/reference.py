@@ -94,8 +94,8 @@ def subword_update(inputs: Float32[Tensor, "r d"], outputs: Float32[Tensor, "row
     a, b = inputs.double().cpu().numpy(), outputs.double().cpu().numpy()
     loss, pairs = 0.0, 0
     for piece, key in zip(range(*how.pieces), state.keys(how).tolist(), strict=True):
-        more, found = _piece(a, b, state, how, piece, key)
-        loss, pairs = loss + more, pairs + found
+        more, result = _piece(a, b, state, how, piece, key)
+        loss, pairs = loss + more, pairs + result
     inputs.copy_(torch.from_numpy(a))
     outputs.copy_(torch.from_numpy(b))
     return loss, pairs

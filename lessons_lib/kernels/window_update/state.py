@@ -169,7 +169,16 @@ class WindowState:
         return len(self.pieces) - 1
 
     def keys(self, how: Settings) -> np.ndarray:
-        """The keys of the draws in the pieces that are worked on, uint64."""
+        """The keys of the draws in the pieces that are worked on.
+
+        Parameters
+        ----------
+        how : Settings
+
+        Returns
+        -------
+        (n,) uint64
+        """
         return self._keys(how, np.arange(*how.pieces, dtype=np.uint64))
 
     @staticmethod
