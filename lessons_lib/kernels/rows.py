@@ -23,7 +23,7 @@ def padded(rows: Tensor) -> Tensor:
     size = int(np.prod(shape))
     space = torch.zeros(0 if rows.device.type == "cpu" else size + 16, device=rows.device)
     if rows.device.type == "cpu":  # NumPy asks Linux for large pages, torch does not: random rows
-        space = torch.from_numpy(np.zeros(size + 16, np.float32))  # are result a tenth sooner
+        space = torch.from_numpy(np.zeros(size + 16, np.float32))  # are found a tenth sooner
     start = -(space.data_ptr() // 4) % 16
     result = space[start : start + size].view(shape)
     result[..., : rows.shape[-1]] = rows

@@ -39,14 +39,11 @@ ROWS: list[tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = [
     *[(lambda f=f, x=x: f(x), error, words)
       for f in (uniformity, mean_cosine, mean_covariance)
       for x, error, words in (
-          ([[1.0, 2.0]], V, ("x has 1 rows", ">= 2")), ([1.0, 2.0], V, ("x", "2 axes", "x[None]")),
-          (TWO.long(), T, ("x has dtype int64", "x.float()")), (TWO[:, :0], V, (">= 1 column",)),
-          (["a", "b"], T, ("x has dtype", "real numbers")))],
+          ([[1.0, 2.0]], V, ("x has 1 rows", ">= 2")), (["a", "b"], T, ("x has dtype", "real")))],
     *[(lambda t=t: uniformity(TWO, t=t), V, ("t=",)) for t in (0, -1.0, NAN, INF, 101)],
     # ---- alignment
     *[(lambda a=a: alignment(TWO, TWO, alpha=a), V, ("alpha=",)) for a in (0, -1.0, NAN, INF, 101)],
     (lambda: alignment(TWO[:1], TWO), V, ("x has 1 rows and y has 3",)),
-    (lambda: alignment(TWO, ONE[:3]), V, ("x has 2 columns and y has 4",)),
     (lambda: alignment(TWO[:0], TWO[:0]), V, ("x has 0 rows", ">= 1")),
     (lambda: alignment(TWO, TWO.double()), T, ("y.to(x.dtype)",)),
     (lambda: alignment(TWO, TWO.long()), T, ("y.float()",)),
@@ -56,7 +53,6 @@ ROWS: list[tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = [
     (lambda: cosent([[0.1, 0.2]], [0, 1]), V, ("similarity has shape",)),
     (lambda: cosent([0.1, 0.2], [0, 1, 2]), V, ("label has shape (3,)", "(2,)")),
     (lambda: cosent([0.1, 0.2], [[0, 1]]), V, ("label has shape",)),
-    (lambda: cosent(torch.tensor([1, 2]), [0, 1]), T, ("similarity.float()",)),
     (lambda: cosent([0.1, 0.2], ["low", "high"]), T, ("label",)),
     (lambda: cosent(["a", "b"], [0, 1]), T, ("similarity",)),
     (lambda: cosent([0.1, 0.2], torch.tensor([1j, 2j])), T, ("label",)),
@@ -70,11 +66,10 @@ ROWS: list[tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = [
     (lambda: info_nce(X[:1], X[:1]), V, (">= 2 pairs", "Join")),
     (lambda: info_nce(X[:1], X, symmetric=True), V, (">= 2 pairs",)),
     (lambda: info_nce(KEY, X), V, ("key has 3 rows and query has 5", "positive=")),
-    (lambda: info_nce(X, TWO), V, ("query has 4 columns and key has 2",)),
     (lambda: info_nce(X, X.double()), T, ("key.to(query.dtype)",)),
-    (lambda: info_nce(X[0], X), V, ("query has shape (4,)",)),
     (lambda: info_nce(X.long(), X), T, ("query.float()",)),
-    (lambda: info_nce(X[:0], X), V, ("query has 0 rows",)),
+    *[(lambda w=w: info_nce(X, X, hard_negative=[1, 2, 0], hard_weight=w), T, ("hard_weight=",))
+      for w in (np.array([1.0, 2.0]), torch.tensor([1.0, 2.0]), "heavy")],
     *[(lambda o=o: info_nce(X, KEY, **o), error, words) for o, error, words in (
         ({"positive": [0, 1]}, V, ("positive has shape (2,)",)),
         ({"positive": [0, 1, 5]}, V, ("positive[2]=5", "[0, 4]")),
@@ -93,9 +88,7 @@ ROWS: list[tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = [
     (lambda: ranks(torch.tensor([1j, 2j])), T, ("values has dtype complex64",)),
     (lambda: ranks(3.0), V, ("values has shape ()",)), (lambda: ranks(3), V, ("1 axes",)),
     (lambda: ranks([[1.0], [1.0, 2.0]]), V, ("values is no array of numbers",)),
-    (lambda: ranks([torch.tensor(1.0, requires_grad=True)]), T, ("torch.stack(values)",)),
     (lambda: ranks([[torch.tensor(1.0, requires_grad=True)]]), V, ("values is no array",)),
-    (lambda: ranks(torch.tensor([0, 1]).to_sparse()), T, ("values is a sparse_coo tensor",)),
     (lambda: ranks([2**64, None]), T, ("values has dtype object",)),
     (lambda: ranks([2**64, "a"]), T, ("real numbers",)),
     *[(lambda g=g, b=b: spearman_resamples(*g, backend=b), error, words)
@@ -119,9 +112,8 @@ ROWS: list[tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = [
           ({"k": 5, "exclude_self": True, "query": ONE[:, :2]}, V, ("4 available", "k in [1, 4]")),
           ({"k": 2.0}, T, ("k=2.0",)), ({"metric": "cosin"}, V, ("'cosine'",)),
           ({"exclude_self": True}, V, ("exclude_self", "3 query rows and 5 rows of x")),
-          ({"query": X}, V, ("query has 4 columns and x has 2",)),
-          ({"query": TWO[0]}, V, ("query[None]",)), ({"query": TWO.int()}, T, ("query.float()",)),
-          ({"query": TWO.double()}, T, ("one type",)), ({"x": TWO[:0]}, V, ("x has 0 rows",)),
+          ({"query": TWO.int()}, T, ("query.float()",)), ({"x": TWO[:0]}, V, ("x has 0 rows",)),
+          ({"query": TWO.double()}, T, ("one type",)),
           ({"x": ONE[:, :2] * NAN}, V, ("x[0] holds NaN",)),
           ({"query": TWO * INF}, V, ("query[0] holds NaN or infinity",)))],
     # ---- mean_covariance and Moments
@@ -150,8 +142,8 @@ ROWS: list[tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = [
     (lambda: Moments.of(-1, [0.0], [[1.0]]), V, ("n=-1",)),
     # ---- pool
     *[(lambda g=g, o=o: pool(*g, **o), error, words) for g, o, error, words in (
-        ((H[0], M[0]), {}, V, ("hidden[None]",)), ((H.long(), M), {}, T, ("hidden.float()",)),
-        ((H[:, :, :0], M), {}, V, (">= 1 column",)), ((H, H), {}, V, ("one entry per token",)),
+        ((H[0], M[0]), {}, V, ("hidden[None]",)), ((H[:, :, :0], M), {}, V, (">= 1 column",)),
+        ((H, H), {}, V, ("one entry per token",)),
         ((H, M[:, :2]), {}, V, ("mask has shape (2, 2)", "(2, 3)")),
         ((H, [["a", "b", "c"]] * 2), {}, T, ("mask has dtype",)),
         ((H, M * 1j), {}, T, ("mask has dtype",)),
@@ -167,7 +159,6 @@ ROWS: list[tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = [
     # ---- segment_moments
     *[(lambda x=x, offsets=offsets: segment_moments(x, offsets), error, words)
       for x, offsets, error, words in (
-          ([1.0, 2.0], [0, 2], V, ("x[None]",)), (TWO.long(), [0, 3], T, ("x.float()",)),
           (TWO[:, :0], [0, 3], V, (">= 1 column",)), (TWO, [1, 3], V, ("offsets[0]=1",)),
           (TWO, [0, 2, 1, 3], V, ("offsets[2]=1 is less than offsets[1]=2",)),
           (TWO, [0, 2], V, ("offsets[1]=2; expected 3",)), (TWO, [0, 4], V, ("offsets[1]=4",)),
@@ -219,15 +210,14 @@ HALF = np.full((3, 4), 0.1)
 BIG = np.array([2**32, 1, 2, 0])
 GOOD: dict[str, dict[str, Any]] = {
     "Window": {"words": [0, 1, 2, 0], "offsets": [0, 2, 4], "inputs": HALF, "outputs": HALF,
-               "counts": [2, 3, 4]},
-    "Subword": {"words": [0, 1], "offsets": [0, 2], "inputs": HALF, "outputs": HALF[:2],
-                "counts": [1, 1], "rows": [0, 2, 1], "row_offsets": [0, 2, 3]},
+               "counts": [2, 3, 4]}, "Subword": {"words": [0, 1], "offsets": [0, 2], "inputs": HALF,
+                                                 "outputs": HALF[:2], "counts": [1, 1],
+                                                 "rows": [0, 2, 1], "row_offsets": [0, 2, 3]},
     "Document": {"words": [0, 1], "offsets": [0, 1, 2], "inputs": np.zeros((5, 4)),
                  "outputs": HALF[:2], "counts": [1, 1], "tags": [0, 1], "tag_offsets": [0, 1, 2]},
     "Glove": {"offsets": [0, 1, 2], "columns": [1, 0], "values": [3.0, 4.0], "words": HALF[:2],
-              "contexts": HALF[:2]},
-    "Lda": {"words": [0, 1, 1], "offsets": [0, 2, 3], "topics": [0, 1, 0], "n_topics": 2,
-            "n_words": 2}}
+              "contexts": HALF[:2]}, "Lda": {"words": [0, 1, 1], "offsets": [0, 2, 3],
+                                             "topics": [0, 1, 0], "n_topics": 2, "n_words": 2}}
 STATES: dict[str, dict[str, list[tuple[Any, Any, str]]]] = {
     "Window": {
         "words": [([0, 1, 5, 0], V, "reach from 0 to 5"), ([0, 1, -1, 0], V, "reach from -1"),
@@ -300,37 +290,35 @@ ROWS += [(lambda name=name, form=form, x=x: made("Lda", **{name: form([*GOOD["Ld
 # ---- settings of a pass over a text: what is refused changes nothing
 
 SETTINGS: dict[str, list[tuple[dict[str, Any], Any, str]]] = {
-    "Window": [
-        ({"architecture": "skipgram"}, V, "architecture='skipgram' … skip_gram"),
-        ({"objective": "ns"}, V, "objective"), ({"window": 0}, V, "window=0"),
-        ({"window": 1.5}, T, "window=1.5"), ({"negatives": 0}, V, "negatives=0"),
-        ({"learning_rate": NAN}, V, "learning_rate=nan"), ({"epoch": -1}, V, "epoch"),
-        ({"learning_rate": (0.1, -1.0)}, V, "learning_rate=-1"), ({"threads": 0}, V, "threads=0"),
-        ({"learning_rate": "fast"}, T, "learning_rate"), ({"loss_every": 300}, V, "loss_every"),
-        ({"deterministic": 1}, T, "deterministic=1"), ({"pieces": (0, 99)}, V, "pieces"),
-        *[({"pieces": p}, T, "pieces= … (first, last") for p in (5, (1,), "01")]],
+    "Window": [({"architecture": "skipgram"}, V, "architecture='skipgram' … skip_gram"),
+               ({"objective": "ns"}, V, "objective"), ({"window": 0}, V, "window=0"),
+               ({"window": 1.5}, T, "window=1.5"), ({"negatives": 0}, V, "negatives=0"),
+               ({"learning_rate": NAN}, V, "learning_rate=nan"), ({"epoch": -1}, V, "epoch"),
+               ({"learning_rate": (0.1, -1.0)}, V, "learning_rate=-1"),
+               ({"threads": 0}, V, "threads=0"), ({"learning_rate": "fast"}, T, "learning_rate"),
+               ({"loss_every": 300}, V, "loss_every"), ({"deterministic": 1}, T, "deterministic=1"),
+               ({"pieces": (0, 99)}, V, "pieces"),
+               *[({"pieces": p}, T, "pieces= … (first, last") for p in (5, (1,), "01")]],
     "Subword": [({"negatives": 0}, V, "negatives=0")],
-    "Document": [
-        ({"negatives": -5}, V, "negatives=-5"), ({"learning_rate": 0.0}, V, "learning_rate"),
-        ({"seed": -1}, V, "seed=-1"), ({"model": "pv"}, V, "model='pv' … 'dm', 'dbow'"),
-        ({"combine": "max"}, V, "combine='max'"), ({"train_words": 1}, T, "train_words=1"),
-        ({"frozen": "no"}, T, "frozen='no'"),
-        ({"combine": "concat", "window": 2}, V, "outputs … combine='concat', window=2"),
-        ({"frozen": True, "threads": 2}, V, "threads=2 with frozen=True")],
-    "Glove": [
-        ({"learning_rate": 0.0}, V, "learning_rate=0"), ({"clip": -1.0}, V, "clip=-1"),
-        ({"seed": -1}, V, "seed=-1"), ({"epoch": 1.5}, T, "epoch=1.5"),
-        ({"rounds": (0, 99)}, V, "rounds[1]=99"), ({"rounds": (1, 0)}, V, "rounds[1]=0"),
-        ({"rounds": 5}, T, "(first, last"), ({"threads": 0}, V, "threads=0")],
-    "Lda": [
-        ({"alpha": 0.0}, V, "alpha=0.0 is out of range … [1e-12, 1e+06], or 2 of them"),
-        ({"alpha": NAN}, V, "alpha"), ({"alpha": [0.1] * 3}, V, "alpha has shape (3,)"),
-        ({"alpha": "a"}, T, "alpha='a' is str"), ({"alpha": [0.1, 1e-50]}, V, "is out of range"),
-        ({"alpha": 1e39}, V, "alpha=1e+39 is out of range"), ({"beta": 0.0}, V, "beta=0.0"),
-        ({"beta": INF}, V, "beta=inf"), ({"beta": 1e39}, V, "beta=1e+39 … <= 1e+06"),
-        ({"beta": 1e-50}, V, "beta=1e-50 … >= 1e-12"), ({"seed": -1}, V, "seed=-1"),
-        ({"seed": 2**63}, V, "seed"), ({"sweep": -1}, V, "sweep"), ({"at_once": 0}, V, "at_once=0"),
-        ({"threads": 0}, V, "threads=0"), ({"threads": 2.0}, T, "threads")]}
+    "Document": [({"negatives": -5}, V, "negatives=-5"),
+                 ({"learning_rate": 0.0}, V, "learning_rate"), ({"seed": -1}, V, "seed=-1"),
+                 ({"model": "pv"}, V, "model='pv' … 'dm', 'dbow'"),
+                 ({"combine": "max"}, V, "combine='max'"), ({"train_words": 1}, T, "train_words=1"),
+                 ({"frozen": "no"}, T, "frozen='no'"),
+                 ({"combine": "concat", "window": 2}, V, "outputs … combine='concat', window=2"),
+                 ({"frozen": True, "threads": 2}, V, "threads=2 with frozen=True")],
+    "Glove": [({"learning_rate": 0.0}, V, "learning_rate=0"), ({"clip": -1.0}, V, "clip=-1"),
+              ({"seed": -1}, V, "seed=-1"), ({"epoch": 1.5}, T, "epoch=1.5"),
+              ({"rounds": (0, 99)}, V, "rounds[1]=99"), ({"rounds": (1, 0)}, V, "rounds[1]=0"),
+              ({"rounds": 5}, T, "(first, last"), ({"threads": 0}, V, "threads=0")], "Lda":
+    [({"alpha": 0.0}, V, "alpha=0.0 is out of range … [1e-12, 1e+06], or 2 of them"),
+     ({"alpha": NAN}, V, "alpha"), ({"alpha": [0.1] * 3}, V, "alpha has shape (3,)"),
+     ({"alpha": "a"}, T, "alpha='a' is str"), ({"alpha": [0.1, 1e-50]}, V, "is out of range"),
+     ({"alpha": 1e39}, V, "alpha=1e+39 is out of range"), ({"beta": 0.0}, V, "beta=0.0"),
+     ({"beta": INF}, V, "beta=inf"), ({"beta": 1e39}, V, "beta=1e+39 … <= 1e+06"),
+     ({"beta": 1e-50}, V, "beta=1e-50 … >= 1e-12"), ({"seed": -1}, V, "seed=-1"),
+     ({"seed": 2**63}, V, "seed"), ({"sweep": -1}, V, "sweep"), ({"at_once": 0}, V, "at_once=0"),
+     ({"threads": 0}, V, "threads=0"), ({"threads": 2.0}, T, "threads")]}
 
 
 def made(family: str, **changed: Any) -> Any:
@@ -453,32 +441,16 @@ Q, K = (torch.randn(6, 4, generator=torch.Generator().manual_seed(seed)) for see
 TOKENS, SIX = torch.ones(2, 2, 3), torch.arange(6)
 
 
-def drops(query: Tensor, key: Tensor, hard: Tensor) -> Tensor:
-    return info_nce(query, key, hard_negative=hard, hard_weight=-INF)
-
-
-def hard_negatives(query: Tensor, key: Tensor, hard: Tensor) -> Tensor:
-    return info_nce(query, key, hard_negative=hard, hard_weight=1.0)
-
-
-def chosen(query: Tensor, key: Tensor, positive: Tensor) -> Tensor:
-    return info_nce(query, key, positive=positive)
-
-
-def both_ways(query: Tensor, key: Tensor, positive: Tensor) -> Tensor:
-    return info_nce(query, key, positive=positive, symmetric=True)
-
-
-def first_token(hidden: Tensor, mask: Tensor) -> Tensor:
-    return pool(hidden, mask, how="cls")
-
-
-def largest(hidden: Tensor, mask: Tensor) -> Tensor:
-    return pool(hidden, mask, how="max")
-
-
 def neighbours(x: Tensor) -> Tensor:
     return knn(x, x, k=1)[0]
+
+
+def nce(name: str, **settings: Any) -> Callable[..., Tensor]:
+    return lambda query, key, rows: info_nce(query, key, **{name: rows}, **settings)
+
+
+def pooled(how: str) -> Callable[..., Tensor]:
+    return lambda hidden, mask: pool(hidden, mask, how=how)
 
 
 def masks(*rows: list[Any]) -> tuple[Tensor, ...]:
@@ -486,22 +458,24 @@ def masks(*rows: list[Any]) -> tuple[Tensor, ...]:
 
 
 COMPILED: list[tuple[Callable[..., Any], tuple[Tensor, ...], tuple[Tensor, ...], str]] = [
-    (chosen, (Q, K, SIX.flip(0)), (Q, K, torch.tensor([0, 1, 2, 3, 4, 99])), "positive[5]=99"),
-    (chosen, (Q, K, SIX.flip(0)), (Q, K, torch.tensor([0, 1, 2, 3, 4, -1])), "positive[5]=-1"),
-    (both_ways, (Q, K, SIX.flip(0)), (Q, K, SIX * 0), "positive[1]=0 is the positive of query 0"),
-    (drops, (Q, K, SIX.roll(1)), (Q, K, SIX), "hard_negative[0]=0 is the positive"),
-    (hard_negatives, (Q, K, SIX.roll(1)), (Q, K, SIX + 6), "hard_negative[0]=6 is no row"),
+    *((nce("positive"), (Q, K, SIX.flip(0)), (Q, K, torch.tensor([0, 1, 2, 3, 4, last])),
+       f"positive[5]={last}") for last in (99, -1)),
+    (nce("positive", symmetric=True), (Q, K, SIX.flip(0)), (Q, K, SIX * 0),
+     "positive[1]=0 is the positive of query 0"),
+    (nce("hard_negative", hard_weight=-INF), (Q, K, SIX.roll(1)), (Q, K, SIX),
+     "hard_negative[0]=0 is the positive"),
+    (nce("hard_negative", hard_weight=1.0), (Q, K, SIX.roll(1)), (Q, K, SIX + 6),
+     "hard_negative[0]=6 is no row"),
     (pool, masks([1, 1], [1, 0]), masks([1, 1], [7, 0]), "mask[1, 0]=7"),
-    (largest, masks([1.0, 1.0], [1.0, 0.0]), masks([1.0, 1.0], [0.5, 0.0]), "mask[1, 0]=0.5"),
-    (first_token, masks([1, 1], [1, 0]), masks([1, 1], [0, 1]), "Pad on the right"),
-    (first_token, masks([True, True], [True, False]), masks([True, True], [False, True]),
-     "Pad on the right"),
-    (segment_moments, (Q, torch.tensor([0, 3, 6])), (Q, torch.tensor([0, 3, 1, 6])), "offsets[2]"),
-    (segment_moments, (Q, torch.tensor([0, 6])), (Q, torch.tensor([0, 3])), "offsets[1]=3"),
-    (segment_moments, (Q, torch.tensor([0, 6])), (Q, torch.tensor([1, 6])), "offsets[0]=1"),
-    (segment_moments, (Q, torch.tensor([0, 6])), (Q * NAN, torch.tensor([0, 6])), "x[0] holds NaN"),
-    (neighbours, (Q,), (Q * NAN,), "x[0] holds NaN or infinity (6 of 6"),
-    (mean_covariance, (Q,), (Q * NAN,), "x[0] holds NaN or infinity (6 of 6")]
+    (pooled("max"), masks([1.0, 1.0], [1.0, 0.0]), masks([1.0, 1.0], [0.5, 0.0]), "mask[1, 0]=0.5"),
+    *((pooled("cls"), masks([one, one], [one, none]), masks([one, one], [none, one]),
+       "Pad on the right") for one, none in ((1, 0), (True, False))),
+    *((segment_moments, (Q, torch.tensor(good)), (x, torch.tensor(bad)), words)
+      for good, x, bad, words in (
+          ([0, 3, 6], Q, [0, 3, 1, 6], "offsets[2]"), ([0, 6], Q, [0, 3], "offsets[1]=3"),
+          ([0, 6], Q, [1, 6], "offsets[0]=1"), ([0, 6], Q * NAN, [0, 6], "x[0] holds NaN"))),
+    *((function, (Q,), (Q * NAN,), "x[0] holds NaN or infinity (6 of 6")
+      for function in (neighbours, mean_covariance))]
 
 
 @pytest.mark.parametrize(("function", "good", "bad", "words"), COMPILED)

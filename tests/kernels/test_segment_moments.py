@@ -16,7 +16,7 @@ from torch import Tensor
 from lessons_lib.kernels import intra_sentence_similarity, segment_moments, self_similarity
 from lessons_lib.kernels.segment_moments import cpu, reference
 
-from .conftest import cloud, gpu, with_gradients
+from .conftest import assert_near, cloud, gpu, repeated, with_gradients
 
 BACKENDS = ["cpu", "reference"]
 
@@ -269,17 +269,16 @@ def test_gpu_kernel_agrees_and_repeats_itself(n, d, s, dtype, tolerance):
     offsets = torch.cat([torch.tensor([0]), inner, torch.tensor([n])]).cuda()
     upstream = [rows(s, d, 2, torch.float32).cuda(), rows(s, d, 3, torch.float32).cuda(),
                 rows(s, 1, 4, torch.float32)[:, 0].cuda()]
-    runs = []
-    for _ in range(3):
+
+    def run():
         x.grad = None
-        found = segment_moments(x, offsets, backend="triton")
-        torch.autograd.backward(found[:3], upstream)
-        runs.append([*(t.detach().clone() for t in found), x.grad.clone()])
-    assert all(torch.equal(a, b) for run in runs[1:] for a, b in zip(runs[0], run, strict=True))
-    exact = x.detach().double()
+        moments = segment_moments(x, offsets, backend="triton")
+        torch.autograd.backward(moments[:3], upstream)
+        return *(t.detach() for t in moments), x.grad
+
+    results, exact = repeated(run), x.detach().double()
     expected = [*cpu.segment_moments(exact, offsets),
                 cpu.gradient(exact, offsets, *(g.double() for g in upstream))]
-    assert torch.equal(runs[0][3], expected[3])
-    for i in (0, 1, 2, 4):
-        bound = tolerance if i == 4 else 1e-5           # the sums are float32 whatever x is
-        assert (runs[0][i].double() - expected[i]).norm() <= bound * expected[i].norm()
+    assert torch.equal(results[3], expected[3])
+    assert_near(results[:3], expected[:3], 1e-5)            # the sums are float32 whatever x is
+    assert_near(results[4:], expected[4:], tolerance)

@@ -14,14 +14,36 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
+from scipy.special import digamma, gammaln
+from scipy.stats import rankdata
+from sklearn.feature_extraction.text import CountVectorizer
 
+from lessons_lib import kernels
 from lessons_lib.core import PROJECT
+from lessons_lib.counts import BagOfWords
+from lessons_lib.counts import cooccurrence_stream as stream
+from lessons_lib.counts.bm25 import _dampen
+from lessons_lib.counts.row_kernels import count_rows, place_rows
+from lessons_lib.counts.weights import multiply_columns, scale_rows
+from lessons_lib.kernels import GloveState, LdaState, glove_step, lda_sweep
+from lessons_lib.kernels.ranks import cpu_spearman_resamples as spearman_resamples
+from lessons_lib.kernels.window_update.threads import add_up, merge
+from lessons_lib.sentences import sums
+from lessons_lib.sentences.directions import remove
+from lessons_lib.text import scanner
+from lessons_lib.text.scanner import Buffers, CharacterScan, WordScan
+from lessons_lib.text.string_table import Strings, StringTable
+from lessons_lib.topics import gibbs_kernel, online_lda_bound, online_lda_kernel, plsa_kernel
+from lessons_lib.topics.coherence_kernel import count_windows
+from lessons_lib.words.subwords import fnv1a, ngram_buckets, ngrams
 
 CASES = int(os.environ.get("LESSONS_RANDOM_CASES", "10"))
 Case = Callable[[np.random.Generator], None]
@@ -43,8 +65,6 @@ def ends(rng: np.random.Generator, n: int, most: int = 5) -> np.ndarray:
 def counts_matrix(rng: np.random.Generator):
     """A small sparse matrix of counts with at least one token, rows and columns without any among
     its own."""
-    from scipy import sparse
-
     dense = rng.integers(0, 4, size=(rng.integers(1, 8), rng.integers(1, 12))) * (rng.random()
                                                                                   > rng.random())
     dense[0, 0] += 1
@@ -57,8 +77,6 @@ _buffers: list = []
 def words_of_a_block(rng: np.random.Generator) -> None:
     """One set of buffers for all cases, as for the blocks of a call: larger and smaller texts in
     turn."""
-    from lessons_lib.text.scanner import Buffers, WordScan
-
     _buffers or _buffers.append(Buffers())
     some, lowercase, least = texts(rng, 40), bool(rng.integers(2)), int(rng.integers(1, 3))
     block = WordScan(least, lowercase)(some, _buffers[0])
@@ -72,8 +90,6 @@ def words_of_a_block(rng: np.random.Generator) -> None:
 
 def character_ngrams_of_a_block(rng: np.random.Generator) -> None:
     """Also many texts of one letter, for which the padded text is longest."""
-    from lessons_lib.text.scanner import Buffers, CharacterScan
-
     _buffers or _buffers.append(Buffers())
     some = ["a"] * int(rng.integers(1, 400)) if rng.integers(4) == 0 else texts(rng, 20)
     low, padded = int(rng.integers(1, 4)), bool(rng.integers(2))
@@ -92,8 +108,6 @@ def character_ngrams_of_a_block(rng: np.random.Generator) -> None:
 
 
 def strings_in_a_table(rng: np.random.Generator) -> None:
-    from lessons_lib.text.string_table import Strings, StringTable
-
     table, known = StringTable(), {}
     for _ in range(3):
         some = (texts(rng, 30)
@@ -109,11 +123,6 @@ def strings_in_a_table(rng: np.random.Generator) -> None:
 def bags_of_words(rng: np.random.Generator) -> None:
     """All loops of rows, and word n-grams, in one block and in many, with a vocabulary that was
     given or learned."""
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    from lessons_lib.counts import BagOfWords
-    from lessons_lib.text import scanner
-
     low = int(rng.integers(1, 4))
     chosen = {"ngram_range": (low, low + int(rng.integers(0, 3))),
               "analyzer": str(rng.choice(["word", "word", "char", "char_wb"])),
@@ -141,8 +150,6 @@ def bags_of_words(rng: np.random.Generator) -> None:
 
 
 def rows_of_numbers(rng: np.random.Generator) -> None:
-    from lessons_lib.counts.row_kernels import count_rows, place_rows
-
     n, n_numbers = int(rng.integers(0, 300)), int(rng.integers(1, 200))
     ids, document_ends = rng.integers(0, n_numbers, size=n, dtype=np.int32), ends(rng, n)
     columns, counts, row_ends = (np.empty(n, np.int32), np.empty(n, np.int64),
@@ -163,8 +170,6 @@ def rows_of_numbers(rng: np.random.Generator) -> None:
 
 def cooccurrences(rng: np.random.Generator) -> None:
     """Groups of rows and blocks of text so small that all borders are met."""
-    from lessons_lib.counts import cooccurrence_stream as stream
-
     n_words, n, window = (int(rng.integers(1, 140)), int(rng.integers(1, 200)),
                           int(rng.integers(1, 6)))
     ids, offsets = (rng.integers(0, n_words, size=n,
@@ -187,16 +192,11 @@ def cooccurrences(rng: np.random.Generator) -> None:
                 share = 1 / (i - j) if harmonic else 1
                 expected[ids[i], ids[j]] += share
                 expected[ids[j], ids[i]] += share * symmetric
-    from scipy import sparse
-
     dense = sparse.csr_matrix((found[2], found[1], found[0]), shape=expected.shape).toarray()
     assert np.allclose(dense, expected, rtol=1e-12)
 
 
 def weights_of_cells(rng: np.random.Generator) -> None:
-    from lessons_lib.counts.bm25 import _dampen
-    from lessons_lib.counts.weights import multiply_columns, scale_rows
-
     x = counts_matrix(rng).astype(np.float64)
     dense, factors, per_row = x.toarray(), rng.random(x.shape[1]), rng.random(x.shape[0])
     multiply_columns(x.data, x.indices, factors)
@@ -212,8 +212,6 @@ def weights_of_cells(rng: np.random.Generator) -> None:
 
 
 def parts_of_words(rng: np.random.Generator) -> None:
-    from lessons_lib.words.subwords import fnv1a, ngram_buckets, ngrams
-
     words, low = texts(rng, 12, 12), int(rng.integers(1, 5))
     high, buckets = low + int(rng.integers(0, 4)), int(rng.integers(1, 1000))
     bounds, numbers = ngram_buckets(words, min_n=low, max_n=high, buckets=buckets)
@@ -248,69 +246,56 @@ def same_learning(make: Callable, update: Callable, settings: dict, *names: str)
         assert torch.allclose(ours, theirs, rtol=2e-3, atol=2e-5), (ours - theirs).abs().max()
 
 
-def windows(rng: np.random.Generator) -> None:
-    from lessons_lib.kernels import WindowState, window_update
-
-    n_words, dim = int(rng.integers(2, 30)), int(rng.integers(1, 40))
-    words, offsets = text_of_numbers(rng, n_words)
-    rows = rng.normal(size=(2, n_words, dim)) * 0.3
-    counts = np.bincount(words, minlength=n_words) + 1
-    settings = settings_of_windows(rng) | {"architecture": str(rng.choice(["skip_gram", "cbow"]))}
-    same_learning(lambda: WindowState(words, offsets, *rows, counts, sample=0.05), window_update,
-                  settings, "inputs", "outputs")
-    if rng.integers(4) == 0:
-        state = WindowState(words, offsets, *rows, counts)
-        window_update(state, backend="cpu", threads=2, deterministic=bool(rng.integers(2)),
-                      **settings)
+def same_update(rng: np.random.Generator, family: str, settings: dict, text: tuple, n_words: int,
+                n_inputs: int, parts: int = 1, **more: object) -> None:
+    """One pass over a text by the loops and by the reference; at times by two threads, too."""
+    dim = int(rng.integers(1, 40))
+    rows = [rng.normal(size=(n, width)) * 0.3
+            for n, width in ((n_inputs, dim), (n_words, parts * dim))]
+    counts = np.bincount(text[0], minlength=n_words) + 1
+    make = partial(getattr(kernels, f"{family}State"), *text, *rows, counts, **more)
+    update = getattr(kernels, f"{family.lower()}_update")
+    same_learning(make, update, settings, "inputs", "outputs")
+    if rng.integers(4) == 0 and not settings.get("frozen"):
+        state = make()
+        update(state, backend="cpu", threads=2, deterministic=bool(rng.integers(2)), **settings)
         assert torch.isfinite(state.inputs).all()
 
 
-def subwords(rng: np.random.Generator) -> None:
-    from lessons_lib.kernels import SubwordState, subword_update
+def windows(rng: np.random.Generator) -> None:
+    n_words = int(rng.integers(2, 30))
+    settings = settings_of_windows(rng) | {"architecture": str(rng.choice(["skip_gram", "cbow"]))}
+    same_update(rng, "Window", settings, text_of_numbers(rng, n_words), n_words, n_words,
+                sample=0.05)
 
-    n_words, dim, n_rows = (int(rng.integers(2, 30)), int(rng.integers(1, 40)),
-                            int(rng.integers(1, 50)))
-    words, offsets = text_of_numbers(rng, n_words)
+
+def subwords(rng: np.random.Generator) -> None:
+    n_words, n_rows = int(rng.integers(2, 30)), int(rng.integers(1, 50))
     sizes = rng.integers(1, 6, size=n_words)
-    lists = {"rows": rng.integers(0, n_rows, size=sizes.sum()),
-             "row_offsets": np.concatenate([[0], np.cumsum(sizes)])}
-    matrices = rng.normal(size=(n_rows, dim)) * 0.3, rng.normal(size=(n_words, dim)) * 0.3
-    counts = np.bincount(words, minlength=n_words) + 1
     settings = settings_of_windows(rng) | {"architecture": str(rng.choice(["skip_gram", "cbow"])),
                                            "share_error": bool(rng.integers(2))}
     settings["learning_rate"] = 0.01  # rows that a word holds twice would make differences grow
-    same_learning(lambda: SubwordState(words, offsets, *matrices, counts, **lists), subword_update,
-                  settings, "inputs", "outputs")
+    same_update(rng, "Subword", settings, text_of_numbers(rng, n_words), n_words, n_rows,
+                rows=rng.integers(0, n_rows, size=sizes.sum()),
+                row_offsets=np.concatenate([[0], np.cumsum(sizes)]))
 
 
 def documents(rng: np.random.Generator) -> None:
-    from lessons_lib.kernels import DocumentState, document_update
-
-    n_words, dim, n_tags = (int(rng.integers(2, 20)), int(rng.integers(1, 24)),
-                            int(rng.integers(1, 9)))
-    words, offsets = text_of_numbers(rng, n_words)
-    settings = settings_of_windows(rng) | {"model": str(rng.choice(["dm", "dbow"])),
-                                           "learning_rate": 0.01}
-    settings |= {"combine": str(rng.choice(["mean", "sum", "concat"])) if settings["model"] == "dm"
-                 else "mean"}
-    settings |= {"train_words": settings["model"] == "dbow" and bool(rng.integers(2)),
-                 "frozen": bool(rng.integers(2))}
-    concat = settings["combine"] == "concat"
+    n_words, n_tags = int(rng.integers(2, 20)), int(rng.integers(1, 9))
+    text, dm = text_of_numbers(rng, n_words), bool(rng.integers(2))
+    combine = str(rng.choice(["mean", "sum", "concat"])) if dm else "mean"
+    settings = settings_of_windows(rng) | {
+        "model": "dm" if dm else "dbow", "learning_rate": 0.01, "combine": combine,
+        "train_words": not dm and bool(rng.integers(2)), "frozen": bool(rng.integers(2))}
+    concat = combine == "concat"
     each = [rng.permutation(n_tags)[:1 if concat else rng.integers(1, n_tags + 1)]
-            for _ in offsets[1:]]
-    tags = {"tags": np.concatenate(each),
-            "tag_offsets": np.concatenate([[0], np.cumsum(list(map(len, each)))])}
-    parts = 1 + 2 * settings["window"] if concat else 1
-    matrices = (rng.normal(size=(n_words + 1 + n_tags, dim)) * 0.3,
-                rng.normal(size=(n_words, parts * dim)) * 0.3)
-    counts = np.bincount(words, minlength=n_words) + 1
-    same_learning(lambda: DocumentState(words, offsets, *matrices, counts, **tags), document_update,
-                  settings, "inputs", "outputs")
+            for _ in text[1][1:]]
+    same_update(rng, "Document", settings, text, n_words, n_words + 1 + n_tags,
+                1 + 2 * settings["window"] if concat else 1, tags=np.concatenate(each),
+                tag_offsets=np.concatenate([[0], np.cumsum(list(map(len, each)))]))
 
 
 def glove_steps(rng: np.random.Generator) -> None:
-    from lessons_lib.kernels import GloveState, glove_step
-
     counts, dim = counts_matrix(rng), int(rng.integers(1, 40))
     rows = [rng.normal(size=(n, dim + 1)) * 0.3 for n in counts.shape]
     groups = int(rng.integers(1, min(counts.shape) + 1))
@@ -319,8 +304,6 @@ def glove_steps(rng: np.random.Generator) -> None:
 
 
 def topics_of_tokens(rng: np.random.Generator) -> None:
-    from lessons_lib.kernels import LdaState, lda_sweep
-
     n_words, n_topics = (int(rng.integers(
         1, 20)), int(rng.choice([1, 2, 15, 16, 17, 33, 1030 if rng.integers(8) == 0 else 100])))
     words, offsets = text_of_numbers(rng, n_words)
@@ -343,10 +326,6 @@ def topics_of_tokens(rng: np.random.Generator) -> None:
 
 
 def rank_correlations(rng: np.random.Generator) -> None:
-    from scipy.stats import rankdata
-
-    from lessons_lib.kernels.ranks import cpu_spearman_resamples as spearman_resamples
-
     n, m, resamples = int(rng.integers(2, 30)), int(rng.integers(2, 40)), int(rng.integers(1, 5))
     columns, gold = (rng.integers(0, 6, size=(2, n)).astype(float), rng.integers(
         0, 6, size=n).astype(float))
@@ -361,8 +340,6 @@ def rank_correlations(rng: np.random.Generator) -> None:
 
 
 def merged_rows(rng: np.random.Generator) -> None:
-    from lessons_lib.kernels.window_update.threads import add_up, merge
-
     n, columns = int(rng.integers(1, 12)), int(rng.integers(1, 40))
     start = rng.normal(size=(n, columns)).astype(np.float32)
     changes = [(rng.normal(size=(n, columns)) * (rng.random((n, 1)) < 0.5)).astype(np.float32)
@@ -406,8 +383,6 @@ def _assert_close(x: object, y: object, tolerance: float) -> None:
 
 
 def topic_models(rng: np.random.Generator) -> None:
-    from lessons_lib.topics import gibbs_kernel, plsa_kernel
-
     counts, n_topics = counts_matrix(rng), int(rng.integers(1, 7))
     (n, v), cells = counts.shape, (counts.indptr, counts.indices, counts.data)
     a, b = rng.random((n, n_topics)), rng.random((v, n_topics))
@@ -430,8 +405,6 @@ def topic_models(rng: np.random.Generator) -> None:
 
 
 def windows_of_coherence(rng: np.random.Generator) -> None:
-    from lessons_lib.topics.coherence_kernel import count_windows
-
     n_words, size = int(rng.integers(1, 12)), int(rng.integers(1, 12))
     words, offsets = text_of_numbers(rng, n_words)
     number = np.where(rng.random(n_words) < 0.7, 0, -1)
@@ -449,10 +422,6 @@ def windows_of_coherence(rng: np.random.Generator) -> None:
 
 
 def online_topics(rng: np.random.Generator) -> None:
-    from scipy.special import digamma, gammaln
-
-    from lessons_lib.topics import online_lda_bound, online_lda_kernel
-
     counts, n_topics = counts_matrix(rng), int(rng.choice([1, 2, 3, 4, 5, 16, 17, 40]))
     n, v = counts.shape
     x = rng.gamma(1.0, 3.0, size=int(rng.integers(1, 40)))
@@ -486,8 +455,6 @@ def online_topics(rng: np.random.Generator) -> None:
 
 
 def sums_of_word_vectors(rng: np.random.Generator) -> None:
-    from lessons_lib.sentences import sums
-
     v, dim, n = (int(rng.integers(1,
                                   40)), int(rng.choice([1, 7, 8, 15, 16, 17, 31, 48, 100, 130,
                                                         300])), int(rng.choice([0, 5, 60, 700])))
@@ -522,8 +489,6 @@ def sums_of_word_vectors(rng: np.random.Generator) -> None:
 
 
 def directions_taken_away(rng: np.random.Generator) -> None:
-    from lessons_lib.sentences.directions import remove
-
     n, dim, m = (int(rng.integers(1, 20)) for _ in range(3))
     vectors, components, shares = (rng.normal(size=(n, dim)).astype(np.float32),
                                    rng.normal(size=(m, dim)), rng.random(m))

@@ -101,15 +101,15 @@ class GloveState:
         if words.shape[1] != contexts.shape[1] or words.shape[1] < 2:
             raise ValueError(f"words has shape {words.shape}, contexts {contexts.shape}; expected "
                              "as many columns: those of a vector and its bias")
-        squares = (_squares("word_squares", word_squares,
-                            words), _squares("context_squares", context_squares, contexts))
+        squares = (_squares("word_squares", word_squares, words),
+                   _squares("context_squares", context_squares, contexts))
         counts = _checked(offsets, columns, values, (len(words), len(contexts)))
-        weighting = (check_float("x_max", x_max, low=0.0,
-                                 open_low=True), check_float("exponent", exponent, low=0.0))
+        weighting = (check_float("x_max", x_max, low=0.0, open_low=True),
+                     check_float("exponent", exponent, low=0.0))
         self.dim, on_gpu = words.shape[1] - 1, torch.device(device).type != "cpu"
         self.groups = _groups(groups, words.shape, contexts.shape, on_gpu)
         self._arrange(counts, len(contexts), weighting, generator(seed),
-                      _room(len(counts[1]), folder))
+                      _space(len(counts[1]), folder))
         self.words = _rows(words, squares[0], self.word_order, bias=self.dim)
         self.contexts = _rows(contexts, squares[1], self.context_order, bias=self.dim + 1)
         for name in ("words", "contexts", "rows", "columns", "logs", "weights", "tiles"):
@@ -129,8 +129,8 @@ class GloveState:
         longest = np.empty(int(np.diff(offsets).max()), dtype=np.int64)
         arrange(counts, (self.word_order, word_groups, places, context_groups), weighting, tiles,
                 longest, int(rng.integers(1 << 62)), tuple(out))
-        self.rows, self.columns, self.logs, self.weights, self.tiles = (torch.from_numpy(x)
-                                                                        for x in (*out, tiles))
+        tensors = (torch.from_numpy(x) for x in (*out, tiles))
+        self.rows, self.columns, self.logs, self.weights, self.tiles = tensors
 
     def check_sound(self) -> None:
         """Check what compiled loops take on trust, because numbers become addresses there: tensors
@@ -198,8 +198,8 @@ def _numbers(name: str, value: Any, kinds: str) -> np.ndarray:
     result = np.asarray(value)
     if result.ndim != 1 or (len(result) and result.dtype.kind not in kinds):
         allowed = "whole numbers" if "f" not in kinds else "numbers"
-        raise TypeError(f"{name}={shown(result)} has shape {result.shape} of {result.dtype}; expected "
-                        f"{allowed} on one axis")
+        raise TypeError(f"{name}={shown(result)} has shape {result.shape} of {result.dtype}; "
+                        f"expected {allowed} on one axis")
     if len(result) == 0:
         return result.astype(np.int32 if "f" not in kinds else np.float32)
     return result.astype(result.dtype.newbyteorder("="), copy=False)
@@ -239,16 +239,15 @@ def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) ->
     return offsets, columns, values
 
 
-def _room(n: int, folder: Any) -> list[np.ndarray]:
+def _space(n: int, folder: Any) -> list[np.ndarray]:
     """Two int32 and two float32 arrays to be written, in memory or on files without a name, which
     are gone when the arrays are."""
     kinds = (np.int32, np.int32, np.float32, np.float32)
     if folder is None or n == 0:
         return [np.empty(n, dtype=kind) for kind in kinds]
     Path(folder).mkdir(parents=True, exist_ok=True)
-    if (
-            free := shutil.disk_usage(folder).free
-    ) < BYTES_PER_COUNT * n:  # a file that is mapped grows without a word until writing kills us
+    # a file that is mapped grows without a word until writing kills us
+    if (free := shutil.disk_usage(folder).free) < BYTES_PER_COUNT * n:
         raise OSError(errno.ENOSPC, f"{n:,} counts need {BYTES_PER_COUNT * n:,} bytes in {folder}, "
                       f"{free:,} are free; use memory or another folder")
     result = []
@@ -277,7 +276,7 @@ def _rows(numbers: np.ndarray, squares: np.ndarray, order: np.ndarray, *, bias: 
     result[:, 1] = 1.0
     one = 2 * d + 1 - bias
     for part, x, fixed in ((0, numbers, 1.0), (1, squares, FIXED)):
-        result[:, part, :d], result[:, part, bias] = (torch.from_numpy(x[order, :d]),
-                                                    torch.from_numpy(x[order, d]))
+        result[:, part, :d] = torch.from_numpy(x[order, :d])
+        result[:, part, bias] = torch.from_numpy(x[order, d])
         result[:, part, one] = fixed
     return result

@@ -12,7 +12,8 @@ processor's own estimate with a step of Newton's method, where it has one. Taugh
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -89,8 +90,8 @@ def arrange(counts: tuple, order: tuple, weighting: tuple[float, float], tiles: 
             weights[at] = 1.0 if x >= weighting[0] else (x / weighting[0])**weighting[1]
 
 
-@operation(*(types.int64,) * 8, types.float32, types.float32, result=types.Tuple(
-    (types.float64, types.int64)))
+@operation(*(types.int64,) * 8, types.float32, types.float32,
+           result=types.Tuple((types.float64, types.int64)))
 def _walk(code: Code, words: Any, contexts: Any, rows: Any, columns: Any, logs: Any, weights: Any,
           n: Any, width: Any, rate: Any, clip: Any) -> list[Any]:
     """Learn from n > 0 counts in their order; returns Σ ½ f diff² and how many were left out.
@@ -152,16 +153,8 @@ def _walk(code: Code, words: Any, contexts: Any, rows: Any, columns: Any, logs: 
     return code.loop(n, [_F64(0.0), _I64(0)], step, step=1)
 
 
-class Tables(NamedTuple):
-    """Addresses of the first numbers of a state's tensors, and the columns of a row."""
-
-    words: int
-    contexts: int
-    rows: int
-    columns: int
-    logs: int
-    weights: int
-    width: int
+# Addresses of the first numbers of a state's tensors, and the columns of a row.
+Tables = namedtuple("Tables", "words contexts rows columns logs weights width")
 
 
 @compiled

@@ -22,8 +22,8 @@ from ..rows import padded
 __all__ = ["LARGEST_PRIOR", "MAX_COUNT", "SMALLEST_PRIOR", "LdaState", "Settings", "padded"]
 
 MAX_COUNT = 1 << 24  # of one word, and of tokens in one document: float32 counts by ones up to here
-SMALLEST_PRIOR, LARGEST_PRIOR = (
-    1e-12, 1e6)  # float32 can multiply two of the one, and still sees a token beside the other
+# float32 can multiply two of the one, and still sees a token beside the other
+SMALLEST_PRIOR, LARGEST_PRIOR = 1e-12, 1e6
 
 
 @dataclass(frozen=True)
@@ -110,16 +110,15 @@ class LdaState:
     """
     def __init__(self, words: Any, offsets: Any, topics: Any, *, n_topics: int, n_words: int,
                  streams: Any = None, word_topic: Any = None, device: Any = "cpu") -> None:
-        self.n_topics, self.n_words = (check_int("n_topics", n_topics,
-                                                 high=32_767), check_int("n_words", n_words))
-        self.words, self.topics = (_whole("words", words, torch.int32,
-                                          device), _whole("topics", topics, torch.int32, device))
+        self.n_topics = check_int("n_topics", n_topics, high=32_767)
+        self.n_words = check_int("n_words", n_words)
+        self.words = _whole("words", words, torch.int32, device)
+        self.topics = _whole("topics", topics, torch.int32, device)
         self.offsets = _whole("offsets", offsets, torch.int64, device)
         self._check()
         numbers = torch.arange(self.n_documents) if streams is None else streams
         self.streams = _whole("streams", numbers, torch.int64, device)
-        if len(self.streams) != self.n_documents or (self.n_documents
-                                                     and int(self.streams.min()) < 0):
+        if len(self.streams) != self.n_documents or bool((self.streams < 0).any()):
             raise ValueError(f"streams={shown(streams)} is wrong; expected {self.n_documents} "
                              "whole numbers >= 0, one for each document")
         self.frozen = word_topic is not None
@@ -130,8 +129,8 @@ class LdaState:
         if len(self.topics) != n:
             raise ValueError(f"topics has {len(self.topics)} numbers, words has {n}; expected one "
                              "topic for each token")
-        if (len(bounds) == 0 or int(bounds[0]) != 0 or int(bounds[-1]) != n or bool(
-            (bounds.diff() < 0).any())):
+        ends = len(bounds) > 0 and int(bounds[0]) == 0 and int(bounds[-1]) == n
+        if not ends or bool((bounds.diff() < 0).any()):
             raise ValueError(f"offsets={shown(bounds.tolist())} are wrong; expected whole numbers "
                              f"that begin with 0, never fall and end with {n}")
         _check_range("words", self.words, self.n_words, "word")

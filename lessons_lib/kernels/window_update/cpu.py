@@ -47,8 +47,8 @@ def on_host(work: Callable[..., tuple[float, int]], inputs: Tensor, outputs: Ten
 def learn(inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings, *,
           lists: tuple[np.ndarray, np.ndarray] = _NONE[:2],
           tags: tuple[np.ndarray, np.ndarray, np.ndarray] = (_NONE[1], _NONE[0], _NONE[0]),
-          documents: Tensor | None = None, parts: int = 1, touched: Callable[[int, int], np.ndarray]
-          | None = None) -> tuple[float, int]:
+          documents: Tensor | None = None, parts: int = 1,
+          touched: Callable[[int, int], np.ndarray] | None = None) -> tuple[float, int]:
     """The one loop of all updates of rows, on one thread or several.
 
     ``lists``: bounds and rows of each word's list (``how.subwords``); ``tags``: row numbers of
@@ -73,8 +73,8 @@ def learn(inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings, *,
                 block=max(4, min(BLOCK, MOST_ASKED // (most + 3))) if how.subwords else BLOCK,
                 subwords=how.subwords, near=near, around=how.neighbours and not how.subwords,
                 each=not (how.combine or how.subwords), mean=how.combine == "mean" or how.subwords,
-                frozen=how.frozen, parts=parts, edge=n_words, n_words=n_words, n_tokens=max(
-                    1, len(state.words)))
+                frozen=how.frozen, parts=parts, edge=n_words, n_words=n_words,
+                n_tokens=max(1, len(state.words)))
     most_tags = int((tags[2] - tags[1]).max(initial=0)) if with_tags else 0
     most_rows = int(np.diff(lists[0]).max()) if how.subwords else 0
     contexts = max(2 * how.window + 1 + most_tags, most_rows)

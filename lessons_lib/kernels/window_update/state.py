@@ -118,8 +118,8 @@ class WindowState:
     def __post_init__(self) -> None:
         check_float("sample", self.sample, low=0.0)
         check_float("noise_exponent", self.noise_exponent)
-        self.words, self.offsets = (whole("words", self.words,
-                                          np.int32), whole("offsets", self.offsets, np.int64))
+        self.words = whole("words", self.words, np.int32)
+        self.offsets = whole("offsets", self.offsets, np.int64)
         self.inputs = _tensor("inputs", self.inputs)
         self.outputs = _tensor("outputs", self.outputs)
         self.counts = np.asarray(self.counts, dtype=np.float64)
