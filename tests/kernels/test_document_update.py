@@ -46,8 +46,8 @@ def test_dbow_with_one_word_per_document_is_skip_gram_with_the_document_as_conte
     document = DocumentState([2], [0, 1], np.concatenate([inputs, np.zeros((1, 20)), inputs[6:]]),
                              outputs, counts, sample=0.0, tags=[0], tag_offsets=[0, 1])
     document_update(document, model="dbow", **how)
-    assert torch.equal(document.documents[0], text.inputs[6]) and not torch.equal(
-        text.inputs[6, :20], torch.from_numpy(inputs[6]).float())
+    assert torch.equal(document.documents[0], text.inputs[6])
+    assert not torch.equal(text.inputs[6, :20], torch.from_numpy(inputs[6]).float())
 
 
 def test_alone_with_its_word_a_document_is_its_own_mean_and_sum():
@@ -127,7 +127,6 @@ def test_pieces_of_a_long_document_share_its_row_and_draw_apart(monkeypatch):
 
 def test_padding_stays_zero_also_between_the_parts_of_a_row():
     found = trained(make(MODELS[5]), **MODELS[5])[0]
-    assert (found.outputs.shape == (30, 5 * 32) and not found.outputs.view(
-        30, 5, 32)[:, :, 20:].any() and not found.inputs[:, 20:].any())
-    assert np.array_equal(found.plain_outputs,
-                          found.outputs.view(30, 5, 32)[:, :, :20].reshape(30, 100).numpy())
+    outputs = found.outputs.view(30, 5, 32)
+    assert not outputs[:, :, 20:].any() and not found.inputs[:, 20:].any()
+    assert np.array_equal(found.plain_outputs, outputs[:, :, :20].reshape(30, 100).numpy())

@@ -51,13 +51,12 @@ def test_steps_are_lines_of_the_source_in_order_with_what_they_changed(watchable
     with kernels.watch("uniformity_tiles", program=0) as seen:
         kernels.uniformity(POINTS, backend=watchable)
     source = kernels.kernel_text("uniformity_tiles")
-    assert all(step.line in source
-               for step in seen.steps) and seen.steps[0].line == "program = tl.program_id(0)"
+    assert all(step.line in source for step in seen.steps)
+    assert seen.steps[0].line == "program = tl.program_id(0)"
     by_line = {step.line: step for step in seen.steps}
     assert by_line["rows = ti * BLOCK_N + tl.arange(0, BLOCK_N)"].text() == "rows (16): 0 … 15"
-    assert by_line[
-        "row_ok, col_ok = rows < n, cols < n"].text(
-            ) == "row_ok (16): 16 of 16 true · col_ok (16): 16 of 16 true"
+    masks = by_line["row_ok, col_ok = rows < n, cols < n"].text()
+    assert masks == "row_ok (16): 16 of 16 true · col_ok (16): 16 of 16 true"
 
 
 def test_a_watched_run_gives_what_an_unwatched_one_gives_and_the_tracer_is_put_back(watchable):
@@ -166,8 +165,8 @@ def test_the_stored_trials_say_what_the_lesson_says():
     assert not card["as in the table"].faults()
     assert card["rows 300 numbers apart"].instructions["wide_load"] == 0
     assert card["rows 300 numbers apart"].registers > card["as in the table"].registers
-    assert card["tiles of 256 x 256"].spill_bytes > 0 and card[
-        "8 stages of loads at once"].blocks_per_multiprocessor == 0
+    assert card["tiles of 256 x 256"].spill_bytes > 0
+    assert card["8 stages of loads at once"].blocks_per_multiprocessor == 0
 
 
 def test_a_kernel_that_does_not_compile_here_is_told_and_read_from_the_table(monkeypatch):

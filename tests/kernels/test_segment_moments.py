@@ -48,28 +48,17 @@ def test_three_rows_can_be_summed_by_hand(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("d", [1, 3, 20])
-# methods 24.43, 24.44
-def test_self_similarity_equals_the_mean_cosine_of_all_pairs(d, backend):
+def test_both_similarities_equal_the_mean_of_their_cosines(d, backend):  # methods 24.43, 24.44
     x, offsets = rows(40, d), [0, 2, 9, 9, 40]
     x[5] = 0                                        # a zero row has cosine 0 with every other
-    found = self_similarity(segment_moments(x, offsets, backend=backend), offsets)
-    for value, (start, stop) in zip(found.tolist(), pairwise(offsets), strict=True):
-        pairs = [cosine(x[j], x[k]) for j in range(start, stop) for k in range(start, stop)
-                 if j != k]
-        assert value == pytest.approx(math.fsum(pairs) / len(pairs) if pairs else 0, abs=1e-14)
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("d", [1, 3, 20])
-def test_intra_sentence_similarity_equals_the_mean_cosine_with_the_mean(d, backend):
-    x, offsets = rows(40, d), [0, 2, 9, 9, 40]
-    x[5] = 0
-    found = intra_sentence_similarity(segment_moments(x, offsets, backend=backend), offsets)
-    for value, (start, stop) in zip(found.tolist(), pairwise(offsets), strict=True):
-        mean = x[start:stop].mean(dim=0)
-        cosines = [cosine(mean, row) for row in x[start:stop]]
-        assert value == pytest.approx(math.fsum(cosines) / len(cosines) if cosines else 0,
-                                      abs=1e-14)
+    moments = segment_moments(x, offsets, backend=backend)
+    for i, (start, stop) in enumerate(pairwise(offsets)):
+        some = range(start, stop)
+        pairs = [cosine(x[j], x[k]) for j in some for k in some if j != k]
+        with_mean = [cosine(x[start:stop].mean(dim=0), x[j]) for j in some]
+        for measure, cosines in ((self_similarity, pairs), (intra_sentence_similarity, with_mean)):
+            expected = math.fsum(cosines) / len(cosines) if cosines else 0
+            assert measure(moments, offsets)[i].item() == pytest.approx(expected, abs=1e-14)
 
 
 # methods 24.43
