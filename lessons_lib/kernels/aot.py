@@ -181,7 +181,7 @@ def _resources(binary: bytes) -> tuple[int, int]:
 
 def _card(operation: str, case: Any, arch: int, replaced: dict[str, Any],
           odd: Sequence[str] = ()) -> Card:
-    from .compile_case import EXPECTATIONS
+    from .configs import EXPECTATIONS
 
     kernel, launch = _compiled(case, arch, replaced, odd)
     registers, spilled = _resources(kernel.asm["cubin"])

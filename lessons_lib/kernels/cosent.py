@@ -16,9 +16,8 @@ from torch import Tensor
 
 from ..core import check_float
 from .autograd import gradient_type, result_type, scalar_loss
-from .contents import check_finite, in_order
 from .dispatch import Operation
-from .inputs import as_tensor
+from .inputs import as_tensor, check_finite, in_order
 
 __all__ = ["OPERATION", "cosent"]
 

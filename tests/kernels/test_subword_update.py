@@ -18,7 +18,6 @@ from lessons_lib.kernels.window_update.reference import drawn_word
 from .updates import NOISE, TREE, assert_moved_by_gradients
 
 
-
 def with_parts(d=12, *, objective=NOISE):
     """Three words of five, each of 1 to 8 rows out of nine, some of them twice."""
     rng = np.random.default_rng(4)

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from ...core import check_choice, shown
 from ..dispatch import Operation
-from ..rows import padded, whole
+from ..inputs import whole
+from ..layout import padded
 from ..window_update.state import (Settings, WindowState, check_sound, checked_settings, cut, flag,
                                    pieces_per_document)
 

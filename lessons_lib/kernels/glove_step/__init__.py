@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ...core import check_float, check_int, shown
 from ..dispatch import Operation
-from ..rows import part
+from ..inputs import part
 from .state import GloveState, Settings, shifts
 
 __all__ = ["OPERATION", "GloveState", "glove_step"]

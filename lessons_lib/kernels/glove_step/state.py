@@ -21,8 +21,7 @@ import torch
 from torch import Tensor
 
 from ...core import check_array, check_float, check_int, generator, shown
-from ..layout import padded_width
-from ..rows import padded
+from ..layout import padded, padded_width
 
 __all__ = ["BYTES_PER_COUNT", "GloveState", "Settings", "shifts"]
 

@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 
 from ...core import check_int, shown
-from ..layout import padded_width
-from ..rows import padded
+from ..layout import padded, padded_width
 
 __all__ = ["LARGEST_PRIOR", "MAX_COUNT", "SMALLEST_PRIOR", "LdaState", "Settings", "padded"]
 

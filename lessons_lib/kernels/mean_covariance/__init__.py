@@ -15,9 +15,8 @@ from torch import Tensor
 
 from ...core import check_int, shown
 from ..autograd import result_type
-from ..contents import check_finite
 from ..dispatch import Operation, backend_name
-from ..inputs import as_tensor, as_vectors
+from ..inputs import as_tensor, as_vectors, check_finite
 
 __all__ = ["OPERATION", "Moments", "mean_covariance"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core import check_int, shown
 from ..dispatch import Operation
-from ..rows import whole
+from ..inputs import whole
 from ..window_update.state import WindowState, check_sound, checked_settings
 
 __all__ = ["OPERATION", "SubwordState", "subword_update"]

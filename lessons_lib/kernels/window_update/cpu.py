@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor
 
-from ..rows import padded
+from ..layout import padded
 from .state import PIECE, Settings, WindowState
 from .threads import Matrices, over_text
 from .training import SEATS, Plan, Tables, Text, Workspace, train

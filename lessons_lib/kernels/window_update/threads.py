@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from ...core.compiled import compiled
-from ..rows import padded
+from ..layout import padded
 from .state import Settings, WindowState
 
 __all__ = ["add_up", "merge", "over_text"]
