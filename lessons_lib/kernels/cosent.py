@@ -16,8 +16,9 @@ from torch import Tensor
 
 from ..core import check_float
 from .autograd import gradient_type, result_type, scalar_loss
+from .contents import check_finite, in_order
 from .dispatch import Operation
-from .inputs import as_tensor, check_finite, in_order
+from .inputs import as_tensor
 
 __all__ = ["OPERATION", "cosent"]
 

@@ -16,8 +16,9 @@ import torch
 from jaxtyping import Float, Int, Real
 from torch import Tensor
 
+from .contents import as_integers, check_finite, in_order
 from .dispatch import Operation
-from .inputs import as_integers, as_tensor, check_finite, in_order
+from .inputs import as_tensor
 
 __all__ = ["OPERATION", "ranks", "spearman_resamples"]
 

@@ -21,7 +21,8 @@ from lessons_lib.kernels import (LdaState, Moments, alignment, cosent, info_nce,
                                  intra_sentence_similarity, knn, mean_cosine, mean_covariance,
                                  pool, ranks, segment_moments, self_similarity, spearman_resamples,
                                  uniformity, window_update)
-from lessons_lib.kernels.inputs import as_indices, as_vectors, check_same_width
+from lessons_lib.kernels.contents import as_indices
+from lessons_lib.kernels.inputs import as_vectors, check_same_width
 from lessons_lib.kernels.lda_sweep import state as lda_state
 
 ONE, TWO, H = torch.ones(5, 4), torch.ones(3, 2), torch.ones(2, 3, 4)

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from lessons_lib.kernels import uniformity
-from lessons_lib.kernels.inputs import (as_indices, as_integers, as_vectors, check_finite,
-                                        wants_gradient)
+from lessons_lib.kernels.contents import as_indices, as_integers, check_finite
+from lessons_lib.kernels.inputs import as_vectors, wants_gradient
 
 MATRIX = np.arange(12, dtype=np.float32).reshape(3, 4) / 8
 

@@ -23,23 +23,19 @@ from collections import deque
 import numpy as np
 import pytest
 
-PAGE, FENCE, JUNK = (
-    mmap.PAGESIZE,
-    1 << 20,
-    0xA5,
-)  # addresses cost nothing, so a fence is wider than most jumps
+# addresses cost nothing, so a fence is wider than most jumps
+PAGE, FENCE, JUNK = mmap.PAGESIZE, 1 << 20, 0xA5
 KEPT = 2000  # freed blocks that stay forbidden; then the system may give their place away
 _SET_HANDLER = 304  # its place in NumPy's table of functions, which is only ever appended to
 _ANONYMOUS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 
 _c = ctypes.CDLL(None, use_errno=True)
-_c.mmap.restype, _c.mmap.argtypes = (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t,
-                                                       *[ctypes.c_int] * 3, ctypes.c_long])
-_c.munmap.argtypes, _c.mprotect.argtypes = ([ctypes.c_void_p, ctypes.c_size_t],
-                                            [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int])
-_blocks: dict[
-    int, tuple[int, int, int]
-] = {}  # where an array begins: (pages from, their bytes, bytes of the array)
+_c.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_c.mprotect.argtypes = [*_c.munmap.argtypes, ctypes.c_int]
+_c.mmap.argtypes = [*_c.munmap.argtypes, *[ctypes.c_int] * 3, ctypes.c_long]
+_c.mmap.restype = ctypes.c_void_p
+# where an array begins: (pages from, their bytes, bytes of the array)
+_blocks: dict[int, tuple[int, int, int]] = {}
 _freed: deque[tuple[int, int]] = deque()
 
 

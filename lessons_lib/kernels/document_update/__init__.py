@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from ...core import check_choice, shown
+from ..contents import whole
 from ..dispatch import Operation
-from ..inputs import whole
 from ..layout import padded
 from ..window_update.state import (Settings, WindowState, check_sound, checked_settings, cut, flag,
                                    pieces_per_document)

@@ -10,8 +10,8 @@ code in ``15_gpu_kernels``.
 from __future__ import annotations
 
 from ...core import check_float, check_int, shown
+from ..contents import part
 from ..dispatch import Operation
-from ..inputs import part
 from .state import GloveState, Settings, shifts
 
 __all__ = ["OPERATION", "GloveState", "glove_step"]

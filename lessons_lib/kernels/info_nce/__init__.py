@@ -17,8 +17,9 @@ from torch import Tensor
 
 from ...core import check_float
 from ..autograd import scalar_loss
+from ..contents import as_indices, check_indices
 from ..dispatch import Operation
-from ..inputs import as_indices, as_vectors, check_indices, check_same_width
+from ..inputs import as_vectors, check_same_width
 
 __all__ = ["OPERATION", "info_nce"]
 

@@ -15,8 +15,9 @@ from torch import Tensor
 
 from ...core import check_choice, check_int
 from ..autograd import result_type
+from ..contents import check_finite
 from ..dispatch import Operation, backend_name
-from ..inputs import as_vectors, check_finite, check_same_width
+from ..inputs import as_vectors, check_same_width
 
 __all__ = ["OPERATION", "knn"]
 

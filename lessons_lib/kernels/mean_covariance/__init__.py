@@ -15,8 +15,9 @@ from torch import Tensor
 
 from ...core import check_int, shown
 from ..autograd import result_type
+from ..contents import check_finite
 from ..dispatch import Operation, backend_name
-from ..inputs import as_tensor, as_vectors, check_finite
+from ..inputs import as_tensor, as_vectors
 
 __all__ = ["OPERATION", "Moments", "mean_covariance"]
 

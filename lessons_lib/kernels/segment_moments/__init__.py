@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from ..autograd import first_order, result_type
+from ..contents import as_integers, check_finite
 from ..dispatch import Operation, backend_name
-from ..inputs import as_integers, as_vectors, check_finite, type_name
+from ..inputs import as_vectors, type_name
 
 __all__ = ["OPERATION", "SegmentMoments", "as_offsets", "segment_moments"]
 

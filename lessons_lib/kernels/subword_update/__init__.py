@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...core import check_int, shown
+from ..contents import whole
 from ..dispatch import Operation
-from ..inputs import whole
 from ..window_update.state import WindowState, check_sound, checked_settings
 
 __all__ = ["OPERATION", "SubwordState", "subword_update"]

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ...core import check_array, check_choice, check_float, check_int, shown
-from ..inputs import part, whole
+from ..contents import part, whole
 from ..layout import ALIGNMENT, padded
 from .draws import GOLDEN, alias_table, epoch_key, mixed_numbers
 from .huffman import Paths, huffman_paths
