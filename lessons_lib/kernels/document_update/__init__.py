@@ -190,8 +190,8 @@ class DocumentState(WindowState):
         return self.tag_offsets[self._of_piece], self.tag_offsets[self._of_piece + 1]
 
     def keys(self, how: Settings) -> np.ndarray:
-        """The keys of the draws in the pieces that are worked on: of a piece's number, or of its
-        document's number and its place in the document.
+        """The keys of the draws of the text that a pass works on: from the number of each part of
+        it, or from its document's number and its place in the document.
 
         Parameters
         ----------

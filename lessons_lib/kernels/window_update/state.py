@@ -169,7 +169,7 @@ class WindowState:
         return len(self.pieces) - 1
 
     def keys(self, how: Settings) -> np.ndarray:
-        """The keys of the draws in the pieces that are worked on.
+        """The keys of the draws of the text that a pass works on.
 
         Parameters
         ----------
