@@ -138,7 +138,7 @@ def lda_sweep(state: LdaState, *, alpha: float = 0.1, beta: float = 0.01) -> Non
     The draws are those of `kernels.lda_sweep`, without its vector code.
     """
     from ..kernels.lda_sweep.sampling import draw
-    from ..kernels.rows import padded
+    from ..kernels.layout import padded
 
     beta_sum = state.n_words * beta
     arrays = (x.numpy() for x in (

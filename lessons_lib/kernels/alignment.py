@@ -76,9 +76,6 @@ def alignment(x: Any, y: Any, *, alpha: float = 2.0, backend: str | None = None)
     return _loss(x, y, alpha, backend=backend)
 
 
-# ------------------------------------------------------------------------- the formula
-
-
 def _power(squares: Float[Tensor, " n"], exponent: float) -> Float[Tensor, " n"]:
     """squares ** exponent, and 0 with slope 0 at 0, where the slope of the power is infinite."""
     zero = squares == 0
@@ -106,7 +103,6 @@ def _two_sides(gradient: Tensor, wanted: tuple[bool, bool]) -> tuple[Tensor | No
     return gradient if wanted[0] else None, -gradient if wanted[1] else None
 
 
-# ------------------------------------------------------------------------- in blocks of rows
 # Distances are added up, powered and averaged in float64, which costs n numbers, so no square of a
 # float32 is too large or too small; the differences stay in float32 unless x is float64.
 

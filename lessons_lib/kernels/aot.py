@@ -141,9 +141,6 @@ def cards(*, operations: list[str] | None = None, architectures: tuple[int, ...]
     return [Card(**entry) for entry in json.loads(done.stdout.splitlines()[-1])]
 
 
-# ----------------------------------------------------------------- inside the process that compiles
-
-
 def _compiled(case: Any, arch: int, replaced: dict[str, Any],
               odd: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     """Triton's compiled kernel of one case, and the launch it was compiled for."""
@@ -184,7 +181,7 @@ def _resources(binary: bytes) -> tuple[int, int]:
 
 def _card(operation: str, case: Any, arch: int, replaced: dict[str, Any],
           odd: Sequence[str] = ()) -> Card:
-    from .compile_case import EXPECTATIONS
+    from .configs import EXPECTATIONS
 
     kernel, launch = _compiled(case, arch, replaced, odd)
     registers, spilled = _resources(kernel.asm["cubin"])

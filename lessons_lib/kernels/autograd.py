@@ -55,8 +55,7 @@ def first_order(gradient: Tensor | None, *inputs: Tensor) -> Tensor | None:
 
 
 def scalar_loss(operation: Operation, inputs: tuple[str, ...], *,
-                check: Callable[..., None] | None = None,
-                **settings: str) -> Callable[..., Tensor]:
+                check: Callable[..., None] | None = None, **settings: str) -> Callable[..., Tensor]:
     """``loss(*inputs, *settings, backend)`` of an operation, registered with torch.library.
 
     ``inputs`` are the tensors that may learn; ``settings`` names the other arguments with their

@@ -1,4 +1,5 @@
-"""Block shapes of the Triton kernels, by kernel, architecture and type: ``configs.json`` files.
+"""Block shapes of the Triton kernels, by kernel, architecture and type (``configs.json``), and what
+has to be known to compile them without a GPU.
 
 A table instead of Triton's autotuner, which needs a GPU even to import: so kernels can be compiled
 and tested anywhere, and the shape that made a figure is known. ``lessons bench`` on a GPU says
@@ -11,7 +12,7 @@ import contextlib
 import functools
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,17 @@ from .dispatch import interpreting
 from .inputs import type_name
 from .tracing import Scope
 
-__all__ = ["Blocks", "blocks_for", "entry", "other_blocks", "table"]
+__all__ = ["EXPECTATIONS", "FLOATS", "Blocks", "CompileCase", "blocks_for", "entry", "other_blocks",
+           "table", "types_of"]
 
 INTERPRETER = 0         # the "architecture" of small tiles, so that few numbers fill several
+FLOATS = {"float32": "*fp32", "bfloat16": "*bf16"}
+# kind of instruction -> {oldest architecture: pattern in the PTX}; the newest that applies counts
+EXPECTATIONS = {
+    "tensor_core": {80: r"\bmma\.sync", 90: r"wgmma\.mma_async"},
+    "wide_load": {80: r"ld\.global[^\n]*v4\.b32|cp\.async\.c[ag]\.shared\.global[^\n]*0x10"},
+    "atomic": {80: r"\b(?:red|atom)\.global[^\n]*\.add[^\n]*f32"},
+    "vector_atomic": {90: r"\b(?:red|atom)\.global[^\n]*\.add[^\n]*\.v[24]\.f32"}}
 
 
 @dataclass(frozen=True)
@@ -85,3 +94,33 @@ def blocks_for(kernel: str, x: Tensor) -> Blocks:
         arch = 10 * major + minor
     blocks, change = entry(kernel, arch, type_name(x.dtype)), _change.get()
     return change(blocks) if change else blocks
+
+
+def types_of(names: dict[str, str], **more: str) -> dict[str, str]:
+    """Argument name -> type from {type: "name name …"}, and the arguments in ``more``."""
+    return {name: kind for kind, text in names.items() for name in text.split()} | more
+
+
+@dataclass(frozen=True)
+class CompileCase:
+    """One kernel in one type.
+
+    ``kernel``: the ``@triton.jit`` function; ``dtype``: the key into ``configs.json``; ``types``:
+    argument name -> Triton type ("*bf16", "i32", "fp32"); ``constants``: constexpr arguments that
+    are no block sizes; ``divisible``: integer arguments that are multiples of 16 at run time
+    (strides); ``expects``: kinds of `EXPECTATIONS` that the code must use; ``num_warps``: where
+    the launcher chooses them by the constants (0: the table does).
+    """
+
+    kernel: Any
+    dtype: str
+    types: dict[str, str]
+    constants: dict[str, Any] = field(default_factory=dict)
+    divisible: tuple[str, ...] = ()
+    expects: tuple[str, ...] = ()
+    num_warps: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel, which is also its key in ``configs.json``."""
+        return self.kernel.fn.__name__

@@ -13,10 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core import shown
+from ..core import check_int, shown
 from .inputs import as_array, check_dense, readable, type_name
 
-__all__ = ["as_indices", "as_integers", "check_finite", "check_indices", "in_order"]
+__all__ = ["as_indices", "as_integers", "check_finite", "check_indices", "in_order", "part",
+           "whole"]
 
 
 def check_finite(name: str, x: Tensor) -> None:
@@ -31,10 +32,9 @@ def check_finite(name: str, x: Tensor) -> None:
     if math.isfinite(lowest) and math.isfinite(highest):
         return
     rows = torch.nonzero(~torch.isfinite(x).reshape(len(x), -1).all(dim=1))
-    raise ValueError(
-        f"{name}[{int(rows[0])}] holds NaN or infinity ({len(rows)} of {len(x)} rows do); expected "
-        f"finite numbers. Keep the others: "
-        f"{name}[torch.isfinite({name}){'.all(-1)' if x.ndim > 1 else ''}]")
+    raise ValueError(f"{name}[{int(rows[0])}] holds NaN or infinity ({len(rows)} of "
+                     f"{len(x)} rows do); expected finite numbers. Keep the others: "
+                     f"{name}[torch.isfinite({name}){'.all(-1)' if x.ndim > 1 else ''}]")
 
 
 def as_integers(name: str, value: Any, *, meaning: str = "row numbers") -> Tensor:
@@ -118,3 +118,28 @@ def _places(values: Any, array: np.ndarray) -> Tensor | None:
         return None
     places = np.unique(np.array(numbers, dtype=object), return_inverse=True)[1]
     return torch.from_numpy(places.reshape(array.shape))
+
+
+def whole(name: str, values: Any, kind: type) -> np.ndarray:
+    """Whole numbers on one axis as a type that holds them, without a copy where none is needed.
+    Raises TypeError, ValueError."""
+    numbers = np.asarray(values)
+    if numbers.ndim != 1 or (len(numbers) and numbers.dtype.kind not in "iu"):
+        raise TypeError(f"{name}={shown(numbers)} has shape {numbers.shape} of {numbers.dtype}; "
+                        "expected whole numbers on one axis")
+    limits = np.iinfo(kind)
+    if len(numbers) and not limits.min <= numbers.min() <= numbers.max() <= limits.max:
+        raise ValueError(f"{name} reach from {numbers.min()} to {numbers.max()}; expected numbers "
+                         f"within {limits.dtype}")
+    return np.ascontiguousarray(numbers, dtype=kind)
+
+
+def part(name: str, value: tuple[int, int] | None, n: int) -> tuple[int, int]:
+    """First and last + 1 of n things to work on. Raises TypeError, ValueError."""
+    if value is None:
+        return 0, n
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"{name}={shown(value)} is {type(value).__name__}; expected (first, last + "
+                        f"1), or None for all {n}")
+    first = check_int(f"{name}[0]", value[0], low=0, high=n)
+    return first, check_int(f"{name}[1]", value[1], low=first, high=n)

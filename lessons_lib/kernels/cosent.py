@@ -88,9 +88,6 @@ def cosent(similarity: Any, label: Any, *, scale: float = 20.0,
     return _loss(similarity, label.to(similarity.device), scale, backend=backend)
 
 
-# ------------------------------------------------------------------------- the formula
-
-
 def _violations(s: Float[Tensor, " n"], label: Real[Tensor, " n"],
                 scale: float) -> Float[Tensor, "n n"]:
     """λ (s_j - s_i) at (i, j) where y_i > y_j, and -inf, whose exponential is 0, elsewhere."""
@@ -106,9 +103,8 @@ def reference_cosent(similarity: Float[Tensor, " n"], *, label: Real[Tensor, " n
     return value.where(~similarity.isnan().any(), math.nan)      # also where no pair looks at it
 
 
-def reference_value_and_gradient(
-        similarity: Float[Tensor, " n"], *, label: Real[Tensor, " n"],
-        scale: float) -> tuple[Float[Tensor, ""], Float[Tensor, " n"]]:
+def reference_value_and_gradient(similarity: Float[Tensor, " n"], *, label: Real[Tensor, " n"],
+                                 scale: float) -> tuple[Float[Tensor, ""], Float[Tensor, " n"]]:
     """L and ∂L/∂s_k = λ (what k pays as the lower label - what it pays as the higher one)."""
     value = reference_cosent(similarity, label=label, scale=scale)
     share = (_violations(similarity.to(value.dtype), label, scale) - value).exp()
@@ -116,7 +112,6 @@ def reference_value_and_gradient(
     return value, gradient.to(gradient_type(similarity.dtype))
 
 
-# ------------------------------------------------------------------------- sorted by label
 # exp(λ (s_j - s_i)) is a product, so each i needs only the sum of exp(λ s_j) over all smaller
 # labels: a running sum, kept as a logarithm in float64, so any scale and any similarities do.
 

@@ -36,9 +36,6 @@ _told: set[str] = set()
 _telling = threading.Lock()
 
 
-# ------------------------------------------------------------------------- what this machine has
-
-
 @functools.cache
 def missing_triton() -> str | None:
     """Why Triton cannot be imported here, with the remedy, or None. Does not load it."""
@@ -85,9 +82,6 @@ def capability(index: int) -> int:
     return 10 * major + minor
 
 
-# ------------------------------------------------------------------------- what somebody asked for
-
-
 @contextlib.contextmanager
 def use_backend(name: str) -> Iterator[None]:
     """Run the kernels inside the ``with`` block by one backend.
@@ -99,6 +93,10 @@ def use_backend(name: str) -> Iterator[None]:
     Parameters
     ----------
     name : {"triton", "cpu", "reference"}
+
+    Returns
+    -------
+    context manager
 
     Raises
     ------
@@ -134,9 +132,6 @@ def _notice(operation: str, cause: str, instead: str) -> None:
         logging.getLogger("lessons_lib").warning(
             "%s: %s; using %s on the same device (same result, more time or memory), here and "
             "wherever this holds. Silence: LESSONS_QUIET=1", operation, cause, instead)
-
-
-# ------------------------------------------------------------------------- one operation
 
 
 @dataclass(frozen=True)

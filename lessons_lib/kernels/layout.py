@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from .dispatch import interpreting
 
-__all__ = ["ALIGNMENT", "add_product", "aligned_rows", "one_piece", "padded_width", "precision",
-           "product", "row_products", "rows_per_block"]
+__all__ = ["ALIGNMENT", "add_product", "aligned_rows", "one_piece", "padded", "padded_width",
+           "precision", "product", "row_products", "rows_per_block"]
 
 ALIGNMENT = 16                  # numbers
 CACHE_BYTES = 48 << 20          # a block of float32 products: the L2 cache of a big GPU
@@ -34,6 +35,20 @@ def aligned_rows(x: Tensor) -> Tensor:
     padded = torch.empty(len(x), padded_width(x.shape[1]), dtype=x.dtype, device=x.device)
     padded[:, : x.shape[1]] = x             # the rest is never read: loads are masked at d
     return padded[:, : x.shape[1]]
+
+
+def padded(rows: Tensor) -> Tensor:
+    """A float32 copy of (…, K) numbers, with rows of a multiple of 16 columns that begin at
+    multiples of 64 bytes, and zeros in the columns that are new."""
+    shape = (*rows.shape[:-1], padded_width(rows.shape[-1]))
+    size = int(np.prod(shape))
+    space = torch.zeros(0 if rows.device.type == "cpu" else size + 16, device=rows.device)
+    if rows.device.type == "cpu":  # NumPy asks Linux for large pages, torch does not: random rows
+        space = torch.from_numpy(np.zeros(size + 16, np.float32))  # are found a tenth sooner
+    start = -(space.data_ptr() // 4) % 16
+    result = space[start : start + size].view(shape)
+    result[..., : rows.shape[-1]] = rows
+    return result
 
 
 def one_piece(x: Tensor) -> Tensor:

@@ -69,9 +69,6 @@ def mean_cosine(x: Any, *, backend: str | None = None) -> Tensor:
     return _loss(as_vectors("x", x, min_rows=2), backend=backend)
 
 
-# ------------------------------------------------------------------------- the formula
-
-
 def _unit(x: Float[Tensor, "n d"]) -> tuple[Float[Tensor, "n d"], Float[Tensor, "n 1"]]:
     """Rows of norm 1 and the norms; a zero row stays zero and has norm 1."""
     zero = (x == 0).all(dim=1, keepdim=True)
@@ -101,7 +98,6 @@ def reference_value_and_gradient(
     return reference_mean_cosine(x), gradient.to(gradient_type(x.dtype))
 
 
-# ------------------------------------------------------------------------- by algebra
 # Unit rows are made and summed in float64, because ‖Σ u_i‖² and M nearly cancel where the
 # directions are spread evenly.
 

@@ -138,9 +138,6 @@ def _blocks(draws: Any, n: int, device: torch.device) -> Iterator[Tensor]:
         yield block.to(device)
 
 
-# ------------------------------------------------------------------------- the definition
-
-
 def reference_ranks(values: Real[Tensor, "*rows n"]) -> Float[Tensor, "*rows n"]:
     """#smaller + (#equal + 1) / 2, where a value equals itself: n x n comparisons per row."""
     mine, other = values[..., :, None], values[..., None, :]
@@ -161,7 +158,6 @@ def reference_spearman_resamples(
     return torch.cat(results, dim=1)
 
 
-# ------------------------------------------------------------------------- by one sort
 # Which values are equal and which is smaller is the same in every resample, so the pairs are
 # sorted once; how often each group of equal values was drawn then gives all ranks of a resample by
 # a running sum: a compiled loop on the processor, elsewhere a scatter of torch.
@@ -198,17 +194,15 @@ def _groups(values: Tensor) -> Tensor:
 def cpu_spearman_resamples(columns: Tensor, gold: Tensor, draws: Iterable[Tensor]) -> Tensor:
     """One block of draws after the other, by the loop that suits the device."""
     groups = torch.cat([_groups(columns), _groups(gold)[None]])
-    correlate = _by_loop if columns.device.type == "cpu" else _by_scatter
-    none = torch.empty(len(columns), 0, dtype=torch.float64, device=columns.device)
-    return torch.cat([none, *(correlate(groups, rows) for rows in draws)], dim=1)
-
-
-def _by_loop(groups: Tensor, draws: Tensor) -> Tensor:
+    results = [torch.empty(len(columns), 0, dtype=torch.float64, device=columns.device)]
+    if columns.device.type != "cpu":
+        return torch.cat([*results, *(_by_scatter(groups, rows) for rows in draws)], dim=1)
     from .counting import correlate
 
-    result = np.empty((len(groups) - 1, len(draws)))
-    correlate(groups.to(torch.int32).numpy(), draws.contiguous().numpy(), result)
-    return torch.from_numpy(result)
+    for rows in draws:
+        results.append(torch.empty(len(columns), len(rows), dtype=torch.float64))
+        correlate(groups.to(torch.int32).numpy(), rows.contiguous().numpy(), results[-1].numpy())
+    return torch.cat(results, dim=1)
 
 
 def _centred(group: Tensor, draws: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 import torch
@@ -44,6 +44,29 @@ def with_gradients(loss: Callable[..., Tensor], *vectors: Tensor) -> tuple[Tenso
     leaves = [x.detach().requires_grad_() for x in vectors]
     value = loss(*leaves)
     return value.detach(), *torch.autograd.grad(value, leaves)
+
+
+def repeated(run: Callable[[], tuple[Tensor, ...]], times: int = 3) -> tuple[Tensor, ...]:
+    """What ``run()`` gives, bitwise the same every time."""
+    first, *others = ([x.clone() for x in run()] for _ in range(times))
+    assert all(torch.equal(a, b) for other in others for a, b in zip(first, other, strict=True))
+    return tuple(first)
+
+
+def assert_near(results: Iterable[Tensor], exact: Iterable[Tensor], tolerance: float) -> None:
+    """Every result lies within a share of the norm of the exact one."""
+    for result, expected in zip(results, exact, strict=True):
+        assert (result.double() - expected).norm() <= tolerance * expected.norm()
+
+
+def between_guards(state: object, name: str) -> Callable[[], bool]:
+    """Move a tensor of a state between numbers that stay; the result says whether they did."""
+    x = getattr(state, name)
+    wide = torch.full((x.numel() + 2 * GUARD,), 7.0, device=x.device)
+    wide[GUARD:-GUARD] = x.flatten()
+    setattr(state, name, wide[GUARD:-GUARD].view(x.shape))
+    return lambda: bool((wide[:GUARD] == 7.0).all() and (wide[-GUARD:] == 7.0).all()
+                        and torch.isfinite(wide).all())
 
 
 @pytest.fixture

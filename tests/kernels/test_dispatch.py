@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint
 
 from lessons_lib.core import PROJECT, BackendUnavailable
 from lessons_lib.kernels import backends, dispatch, interpreter, trace, uniformity, use_backend
@@ -55,9 +56,6 @@ def gpu(monkeypatch):
     return capability
 
 
-# -------------------------------------------------------------------------------------- who decides
-
-
 def test_the_argument_beats_the_block_beats_the_variable(monkeypatch):
     monkeypatch.setenv("LESSONS_BACKEND", "reference")
     assert OPERATION.choose(X, None) == ("reference", "asked for by LESSONS_BACKEND")
@@ -80,9 +78,6 @@ def test_a_gpu_tensor_takes_the_kernel_and_a_cpu_tensor_does_not(gpu):
     assert OPERATION.choose(fake("cuda"), None) == ("triton", "CUDA tensor")
     assert OPERATION.choose(X, None)[0] == "cpu"
     assert "move it: x.cuda()" in OPERATION.choose(X, None)[1]
-
-
-# ----------------------------------------------------------------------------- named and impossible
 
 
 @pytest.mark.parametrize(("x", "words"), [(fake("cuda", torch.float64), "x is float64"),
@@ -135,40 +130,27 @@ def test_a_broken_triton_is_a_notice_without_a_wish_and_an_error_with_one(gpu, m
 
 
 @pytest.mark.parametrize("wrong", ["tritton", "", 5, True, ("cpu",)])
-def test_P27_a_misspelt_backend_is_answered_with_all_names(wrong):
-    with pytest.raises(ValueError,
-                       match=r"backend=.*is unknown.*Allowed: 'triton', 'cpu', 'reference'"):
+def test_P27_a_misspelt_backend_is_answered_with_all_names(wrong, monkeypatch):
+    with pytest.raises(ValueError, match=r"backend=.*unknown.*Allowed: 'triton', 'cpu', 'ref"):
         uniformity(X, backend=wrong)
     with pytest.raises(ValueError, match="Allowed: 'triton'"), use_backend(wrong):
         pass
     assert backend_name(None) == "" and backend_name("cpu") == "cpu"
-
-
-def test_P27_a_misspelt_LESSONS_BACKEND_is_an_error_not_a_default(monkeypatch):
     monkeypatch.setenv("LESSONS_BACKEND", "refrence")
-    with pytest.raises(ValueError,
-                       match="LESSONS_BACKEND='refrence' is unknown. Did you mean 'reference'"):
+    with pytest.raises(ValueError, match="LESSONS_BACKEND='refrence'.*Did you mean 'reference'"):
         uniformity(X)
 
 
-# ------------------------------------------------------------------------------------------ notices
-
-
-def test_a_gpu_without_its_kernel_is_told_once_whatever_asks(gpu, monkeypatch, caplog):
+def test_a_gpu_without_its_kernel_is_told_once_whatever_asks_in_any_thread(gpu, monkeypatch, caplog):
     pretend(monkeypatch, "missing_triton", "Triton is not installed")
-    for name in ("uniformity", "info_nce", "uniformity"):
-        assert Operation(name).choose(fake("cuda"), None) == ("cpu", "Triton is not installed")
+    with ThreadPoolExecutor(8) as pool:
+        names = ["uniformity", "info_nce"] * 32
+        chosen = pool.map(lambda name: Operation(name).choose(fake("cuda"), None), names)
+        assert set(chosen) == {("cpu", "Triton is not installed")}
     assert caplog.text.count("Triton is not installed") == 1 and "LESSONS_QUIET=1" in caplog.text
     OPERATION.choose(fake("cuda", torch.float64), None)
     assert caplog.text.count("x is float64") == 1           # another cause is told once too
     assert len(caplog.records) == 2
-
-
-def test_many_threads_get_one_notice(gpu, monkeypatch, caplog):
-    pretend(monkeypatch, "missing_triton", "Triton is not installed")
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda i: OPERATION.choose(fake("cuda"), None), range(64)))
-    assert len(caplog.records) == 1
 
 
 def test_the_notice_can_be_silenced_and_is_not_made_up_for_later(gpu, monkeypatch, caplog):
@@ -186,9 +168,6 @@ def test_only_who_could_expect_a_kernel_is_told(device, told, caplog):
         assert OPERATION.choose(fake(device), None)[0] == "cpu"
         assert ALGEBRA.choose(fake(device), None)[0] == "cpu"
     assert len(caplog.records) == told
-
-
-# ------------------------------------------------------------------------------------------ threads
 
 
 def test_a_thread_without_a_block_follows_the_one_that_is_open():
@@ -217,22 +196,11 @@ def test_two_threads_keep_their_own_blocks():
     assert OPERATION.choose(X, None)[1] != "asked for by use_backend"
 
 
-def test_what_is_computed_again_in_the_backward_pass_takes_the_same_backend():
-    from torch.utils.checkpoint import checkpoint
-
+@pytest.mark.parametrize("where", ["cpu", pytest.param("cuda", marks=[
+    pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")])])
+def test_what_is_computed_again_in_the_backward_pass_takes_the_same_backend(where):
     with use_backend("reference"), trace() as t:
-        x = X.clone().requires_grad_()
-        checkpoint(uniformity, x, use_reentrant=False).backward()
-    assert [run.backend for run in t.runs] == ["reference", "reference"]
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_gpu_backward_threads_take_the_backend_of_the_block():
-    from torch.utils.checkpoint import checkpoint
-
-    with use_backend("reference"), trace() as t:
-        x = X.cuda().requires_grad_()
+        x = X.to(where, copy=True).requires_grad_()
         checkpoint(uniformity, x, use_reentrant=False).backward()
     assert [run.backend for run in t.runs] == ["reference", "reference"]
 
@@ -255,9 +223,6 @@ def test_a_loader_s_workers_take_the_backend_of_the_block():
         found = list(loader)
     assert [name for _, name in found] == ["reference"] * 3
     assert [value for value, _ in found] == [uniformity(X[: i + 2]).item() for i in range(3)]
-
-
-# ------------------------------------------------------------------------------ precision, machines
 
 
 def rows() -> dict[str, tuple[bool, str]]:

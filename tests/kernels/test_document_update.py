@@ -1,5 +1,5 @@
-"""Document updates: gradients against autograd, vector code against the textbook, skip-gram as a
-special case, and weights that stay frozen."""
+"""Document updates: several tags, skip-gram as a special case, the optimum of the theory, and weights
+that stay frozen. What they share with windows is tested there."""
 
 from __future__ import annotations
 
@@ -11,107 +11,25 @@ import torch
 
 from lessons_lib.kernels import DocumentState, WindowState, document_update, window_update
 from lessons_lib.kernels.window_update import state as window_state
-from lessons_lib.kernels.window_update.reference import outputs_of
-from lessons_lib.kernels.window_update.state import checked_settings
 
-OBJECTIVES = ("negative_sampling", "hierarchical_softmax")
-MODELS = [{"model": "dbow"}, {"model": "dbow", "train_words": True}, {"model": "dm"}, {
-    "model": "dm", "share_error": True
-}, {"model": "dm", "combine": "sum"}, {"model": "dm", "combine": "concat"}]
-KINDS = list(itertools.product(MODELS, OBJECTIVES))
-WINDOW = 2
+from .updates import MODELS, OBJECTIVES, assert_as_the_textbook, assert_same, settings_of
+from .updates import make as make_any
+from .updates import trained as trained_any
 
 
-def make(d=20, *, n_words=30, n=300, documents=10, tags=1, n_tags=None, seed=0, sample=0.05,
-         scale=0.3, model=None, objective=OBJECTIVES[0]):
-    """Zipf's words in documents with ``tags`` tags each."""
-    rng, n_tags = np.random.default_rng(seed), n_tags or max(documents, tags)
-    words = np.minimum(rng.zipf(1.5, size=n) - 1, n_words - 1)
-    parts = 1 + 2 * WINDOW if model and model.get("combine") == "concat" else 1
-    rows = (rng.normal(size=(n_words + 1 + n_tags, d)) * scale,
-            rng.normal(size=(n_words - (objective != OBJECTIVES[0]), d * parts)) * scale)
-    lists = ([np.arange(documents) % n_tags] if tags == 1 else
-             [rng.choice(n_tags, size=tags, replace=False) for _ in range(documents)])
-    return DocumentState(words,
-                         np.linspace(0, n, documents + 1).astype(int), *rows,
-                         np.bincount(words, minlength=n_words) + 1, sample=sample,
-                         tags=np.concatenate(lists), tag_offsets=tags * np.arange(documents + 1))
+def make(options=None, d=20, **more):
+    return make_any("document", options, d, **({"tags": 1} | more))
 
 
 def trained(start, **options):
-    """The state after one pass, and what the pass returned."""
-    return start, document_update(
-        start, **({"loss_every": 2, "learning_rate": (0.05, 0.01), "window": WINDOW} | options))
-
-
-def assert_same(a, b, *, atol=0.0):
-    for name in ("inputs", "outputs"):
-        torch.testing.assert_close(getattr(a[0], name), getattr(b[0], name), rtol=0, atol=atol)
-    assert a[1][1] == b[1][1] and a[1][0] == pytest.approx(b[1][0], rel=1e-5 if atol else 0.0)
-
-
-# ---------------------------------------------------- the formula
-
-
-def loss_of(state, a, b, model, objective, *, negatives):
-    """The loss of a text of two words in one document, as a formula of both matrices; each window
-    sees the other word and the document."""
-    how = checked_settings(state, architecture="cbow", objective=objective, window=WINDOW,
-                           negatives=negatives, learning_rate=1.0, share_error=False, loss_every=0,
-                           seed=0, epoch=0, pieces=None, threads=1, deterministic=True)
-    from lessons_lib.kernels.window_update.draws import draws, piece_key
-
-    numbers, total, edge = draws(2, how.negatives, piece_key(0, 0, 0)), 0.0, len(state.counts)
-    for i, (centre, other) in enumerate((state.words.tolist(), state.words[::-1].tolist())):
-        rows, labels = outputs_of(state, how, centre, numbers[i])
-        document = a[edge + 1]
-        if (model.get("combine") == "concat"
-            ):  # two places before the centre, two behind it, then the document
-            near = [a[edge]] * 4
-            near[2 if i == 0 else 1] = a[other]
-            x = torch.cat([*near, document])[None]
-        elif model["model"] == "dm":
-            x = (a[other] + document)[None] / (1.0 if model.get("combine") == "sum" else 2.0)
-        else:
-            x = torch.stack([a[other], document]) if model.get("train_words") else document[None]
-        signs = torch.from_numpy(2.0 * np.asarray(labels) - 1.0)
-        total = (total - torch.nn.functional.logsigmoid(
-            signs * (x @ b[torch.from_numpy(np.asarray(rows)).long()].T)).sum())
-    return total
-
-
-@pytest.mark.parametrize("backend", ["cpu", "reference"])
-@pytest.mark.parametrize(("model", "objective"),
-                         [kind for kind in KINDS if kind[0] != {"model": "dm"}])
-def test_a_text_moves_all_rows_by_the_gradient_of_its_loss(model, objective, backend):
-    """With a tiny rate the second window sees what the first saw. The plain mean hands the whole
-    error to each context, which is no gradient."""
-    rate, d = 3e-4, 16
-    start = make(d, n_words=5, n=2, documents=1, sample=0.0, seed=4, model=model,
-                 objective=objective)
-    a, b = (getattr(start, name).double().requires_grad_() for name in ("inputs", "outputs"))
-    gradients = torch.autograd.grad(loss_of(start, a, b, model, objective, negatives=3), (a, b))
-    before = a.detach().clone(), b.detach().clone()
-    document_update(start, objective=objective, window=WINDOW, negatives=3, learning_rate=rate,
-                    backend=backend, **model)
-    for name, old, gradient in zip(("inputs", "outputs"), before, gradients, strict=True):
-        assert gradient.abs().max() > 0.05
-        torch.testing.assert_close((getattr(start, name).double() - old) / rate, -gradient, rtol=0,
-                                   atol=3e-3)
+    return trained_any(start, "document", options)
 
 
 @pytest.mark.parametrize("tags", [2, 3, 7])
 @pytest.mark.parametrize("negatives", [1, 5, 17])
 @pytest.mark.parametrize("model", MODELS[:5])
 def test_documents_with_several_tags_and_any_number_of_negatives(model, negatives, tags):
-    found = [
-        trained(make(tags=tags), negatives=negatives, backend=backend, **model)
-        for backend in ("reference", "cpu")
-    ]
-    assert_same(*found, atol=5e-6)
-
-
-# ---------------------------------------------------- identities
+    assert_as_the_textbook(lambda: make(tags=tags), "document", model, negatives=negatives)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -125,13 +43,11 @@ def test_dbow_with_one_word_per_document_is_skip_gram_with_the_document_as_conte
     how = {"objective": objective, "seed": seed, "learning_rate": 0.1, "loss_every": 0}
     text = WindowState([2, 6], [0, 2], inputs, outputs, counts, sample=0.0)
     window_update(text, **how)
-    document = DocumentState([2], [0, 1], np.concatenate([inputs,
-                                                          np.zeros((1, 20)), inputs[6:]]), outputs,
-                             counts, sample=0.0, tags=[0], tag_offsets=[0, 1])
+    document = DocumentState([2], [0, 1], np.concatenate([inputs, np.zeros((1, 20)), inputs[6:]]),
+                             outputs, counts, sample=0.0, tags=[0], tag_offsets=[0, 1])
     document_update(document, model="dbow", **how)
-    assert torch.equal(document.documents[0],
-                       text.inputs[6]) and not torch.equal(text.inputs[6, :20],
-                                                           torch.from_numpy(inputs[6]).float())
+    assert torch.equal(document.documents[0], text.inputs[6])
+    assert not torch.equal(text.inputs[6, :20], torch.from_numpy(inputs[6]).float())
 
 
 def test_alone_with_its_word_a_document_is_its_own_mean_and_sum():
@@ -149,9 +65,8 @@ def test_the_document_s_row_converges_to_shifted_pointwise_mutual_information():
     counts = np.bincount(words, minlength=n_words)
     inputs = np.concatenate([np.zeros((n_words + 1, 8)), rng.normal(size=(n_docs, 8)) * 0.3])
     order = rng.permutation(n)  # a word of one document, then of another: no row is ahead of others
-    s = DocumentState(words[order], np.arange(n + 1), inputs,
-                      rng.normal(size=(n_words, 8)) * 0.1, counts, sample=0.0,
-                      tags=order // (n // n_docs), tag_offsets=np.arange(n + 1))
+    s = DocumentState(words[order], np.arange(n + 1), inputs, rng.normal(size=(n_words, 8)) * 0.1,
+                      counts, sample=0.0, tags=order // (n // n_docs), tag_offsets=np.arange(n + 1))
     mean = np.zeros((n_docs, n_words))
     for epoch in range(60):
         document_update(s, model="dbow", negatives=k, learning_rate=0.05 if epoch < 20 else 5e-4,
@@ -163,9 +78,9 @@ def test_the_document_s_row_converges_to_shifted_pointwise_mutual_information():
     np.testing.assert_allclose(mean, np.log(found / (noise * k * (1 - found))), atol=0.06)
 
 
-@pytest.mark.parametrize(("model", "objective"), KINDS)
+@pytest.mark.parametrize(("model", "objective"), itertools.product(MODELS, OBJECTIVES))
 def test_frozen_weights_stay_bit_by_bit_and_only_documents_move(model, objective):
-    s = make(model=model, objective=objective)
+    s = make(model | {"objective": objective})
     before = s.inputs.clone(), s.outputs.clone()
     trained(s, objective=objective, frozen=True, **model)
     n = len(s.counts) + 1
@@ -185,7 +100,7 @@ def test_new_documents_learn_the_same_in_any_company_and_order():
         new = s.for_new(np.concatenate([texts[i] for i in which]), offsets, rows[which],
                         numbers[which])
         for epoch in range(3):
-            document_update(new, frozen=True, epoch=epoch, window=WINDOW, **options)
+            document_update(new, frozen=True, epoch=epoch, window=2, **options)
         return new.documents
 
     for model in MODELS[:5]:
@@ -206,16 +121,12 @@ def test_pieces_of_a_long_document_share_its_row_and_draw_apart(monkeypatch):
                 and [s.tags_of(i).tolist() for i in range(9)] == [[0]] * 3 + [[1]] * 3 + [[2]] * 3)
     new = s.for_new(s.words[:90], np.array([0, 85, 85, 90]), np.zeros((3, 20), np.float32),
                     np.array([5, 6, 70], np.uint64))
-    how = checked_settings(new, architecture="cbow", objective=OBJECTIVES[0], window=1, negatives=1,
-                           learning_rate=1.0, share_error=False, loss_every=0, seed=0, epoch=0,
-                           pieces=None, threads=1, deterministic=True)
+    how = settings_of(new, window=1, negatives=1)
     assert new.n_pieces == 5 and len(set(new.keys(how).tolist())) >= 4
 
 
 def test_padding_stays_zero_also_between_the_parts_of_a_row():
-    found = trained(make(20, model=MODELS[5]), **MODELS[5])[0]
-    assert (found.outputs.shape == (30, 5 * 32)
-            and not found.outputs.view(30, 5, 32)[:, :, 20:].any()
-            and not found.inputs[:, 20:].any())
-    assert np.array_equal(found.plain_outputs,
-                          found.outputs.view(30, 5, 32)[:, :, :20].reshape(30, 100).numpy())
+    found = trained(make(MODELS[5]), **MODELS[5])[0]
+    outputs = found.outputs.view(30, 5, 32)
+    assert not outputs[:, :, 20:].any() and not found.inputs[:, 20:].any()
+    assert np.array_equal(found.plain_outputs, outputs[:, :, :20].reshape(30, 100).numpy())

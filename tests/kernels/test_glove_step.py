@@ -1,9 +1,7 @@
 """GloVe steps: the gradient against autograd, AdaGrad against its textbook, an exact factorisation,
-and bits that do not depend on threads."""
+the kernel against the textbook, and bits that do not depend on threads."""
 
 from __future__ import annotations
-
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,14 +13,17 @@ from scipy import sparse
 from lessons_lib.kernels import GloveState, glove_step, trace
 from lessons_lib.kernels.glove_step.state import shifts
 
+from .conftest import between_guards, gpu
+
 NAMES = ("words", "contexts", "word_squares", "context_squares")
+BOTH = pytest.mark.parametrize("backend", ["cpu", "reference"])
 
 
 def matrix(n=12, m=None, density=0.5, seed=0):
     rng = np.random.default_rng(seed)
-    found = sparse.random(n, m or n, density, format="csr", random_state=rng)
-    found.data = np.exp(2 * rng.normal(size=found.nnz)).astype(np.float32)
-    return found
+    counts = sparse.random(n, m or n, density, format="csr", random_state=rng)
+    counts.data = np.exp(2 * rng.normal(size=counts.nnz)).astype(np.float32)
+    return counts
 
 
 def make(counts=None, d=5, *, scale=0.3, seed=1, **options):
@@ -41,19 +42,39 @@ def parameters(state):
     return dict(zip(NAMES, (torch.from_numpy(x).double() for x in state.parameters()), strict=True))
 
 
+def assert_same_bits(*runs):
+    """What steps returned, and the parameters of the states."""
+    for returned, state in runs[1:]:
+        assert returned == runs[0][0]
+        assert all(map(np.array_equal, state.parameters(), runs[0][1].parameters()))
+
+
+def assert_as_the_textbook(made, backend="cpu", *, epochs=1, rtol=1e-4, atol=1e-5, **options):
+    """``made()`` twice, one learned by the backend, one by the textbook; returns the first."""
+    state, twin = made(), made()
+    for epoch in range(epochs):
+        loss, left_out = glove_step(state, backend=backend, epoch=epoch, **options)
+        expected, n = glove_step(twin, backend="reference", epoch=epoch, **options)
+        assert left_out == n and loss == pytest.approx(expected, rel=1e-5, abs=1e-9)
+    for a, b in zip(parameters(state).values(), parameters(twin).values(), strict=True):
+        torch.testing.assert_close(a, b, rtol=rtol, atol=atol, equal_nan=True)
+    assert (state.words[:, 0, state.dim + 1] == 1).all()        # ones and padding stay
+    assert (state.contexts[:, 0, state.dim] == 1).all()
+    assert not state.words[:, 0, state.dim + 2:].any()
+    assert (state.words[:, 1, state.dim + 2:] == 1).all()
+    return state
+
+
 def cost(words, contexts, counts, x_max=5.0, exponent=0.75):
     """½ Σ f diff² in plain torch."""
     rows, columns = (torch.from_numpy(x).long() for x in counts.nonzero())
     x = torch.from_numpy(np.asarray(counts[counts.nonzero()]).ravel()).double()
-    diff = ((words[rows, :-1] * contexts[columns, :-1]).sum(1) + words[rows, -1] +
-            contexts[columns, -1] - x.log())
+    diff = ((words[rows, :-1] * contexts[columns, :-1]).sum(1) + words[rows, -1]
+            + contexts[columns, -1] - x.log())
     return 0.5 * ((x / x_max).clamp(max=1.0)**exponent * diff**2).sum()
 
 
-# ---------------------------------------------------- the formula
-
-
-@pytest.mark.parametrize("backend", ["cpu", "reference"])
+@BOTH
 @pytest.mark.parametrize("x", [0.2, 3.0, 5.0, 80.0])
 def test_one_step_moves_both_rows_by_the_gradient_of_the_cost(x, backend):  # methods 24.23
     state, rate = one_count(x), 1e-3
@@ -69,11 +90,10 @@ def test_one_step_moves_both_rows_by_the_gradient_of_the_cost(x, backend):  # me
         torch.testing.assert_close(moved, gradient, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("backend", ["cpu", "reference"])
-def test_steps_are_adagrad_with_rate_1_and_one_over_eta_squared_at_the_beginning(
-        backend):  # methods 4.3, item 2
+@BOTH
+def test_steps_are_adagrad_with_rate_1_and_one_over_eta_squared_at_the_beginning(backend):
     """θ −= g / √(1 / η² + Σ of the squares of former g); most libraries count the present g among
-    them."""
+    them (methods 4.3, item 2)."""
     state, rate = one_count(), 0.05
     rows = [parameters(state)[name].requires_grad_() for name in NAMES[:2]]
     sums = [torch.full_like(x, 1 / rate**2) for x in rows]
@@ -83,10 +103,9 @@ def test_steps_are_adagrad_with_rate_1_and_one_over_eta_squared_at_the_beginning
             x.data -= gradient / total.sqrt()
             total += gradient**2
         glove_step(state, learning_rate=rate, epoch=epoch, backend=backend)
-    found = parameters(state)
-    for i, name in enumerate(NAMES):
-        torch.testing.assert_close(
-            found[name], rows[i].detach() if i < 2 else rate**2 * sums[i - 2], rtol=1e-5, atol=1e-6)
+    expected = [*(x.detach() for x in rows), *(rate**2 * total for total in sums)]
+    for x, y in zip(parameters(state).values(), expected, strict=True):
+        torch.testing.assert_close(x, y, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.2])
@@ -97,35 +116,33 @@ def test_biases_that_begin_with_sums_of_eta_squared_learn_at_rate_1(rate):  # me
     squares[0, -1] = rate**2
     for start in (squares, None):
         state = one_count(word_squares=start)
-        state.words[0, 0, :5] = 0.0  # one word without a vector: its bias alone
+        state.words[0, 0, :5] = 0.0             # one word without a vector: its bias alone
         state.contexts[0, 0, 6] = 0.0
-        pull = float(state.weights[0] * (state.words[0, 0, 5] - state.logs[0]))
+        pulls.append(float(state.weights[0] * (state.words[0, 0, 5] - state.logs[0])))
         before = parameters(state)["words"][0, -1].item()
         for epoch in range(2):
             glove_step(state, learning_rate=rate, epoch=epoch)
-            state.words[0, 0, 5] = before  # so that both gradients are the same
+            state.words[0, 0, 5] = before       # so that both gradients are the same
             state.contexts[0, 0, :5], state.contexts[0, 0, 6], state.words[0, 0, :5] = 0.0, 0.0, 0.0
         glove_step(state, learning_rate=rate, epoch=2)
-        pulls.append(pull)
         moves.append(parameters(state)["words"][0, -1].item() - before)
     s = 2 * pulls[0]**2
-    assert moves[0] / moves[1] == pytest.approx(
-        np.sqrt(1 + rate**2 * s) / (rate * np.sqrt(1 + s)), rel=1e-4)
-    assert moves[0] == pytest.approx(-pulls[0] / np.sqrt(1 + s),
-                                     rel=1e-4)  # as the original program does it
+    ratio = np.sqrt(1 + rate**2 * s) / (rate * np.sqrt(1 + s))
+    assert moves[0] / moves[1] == pytest.approx(ratio, rel=1e-4)
+    # as the original program does it
+    assert moves[0] == pytest.approx(-pulls[0] / np.sqrt(1 + s), rel=1e-4)
 
 
-@pytest.mark.parametrize(("x_max", "x", "expected"), [(100, 1, 0.03162), (100, 5, 0.10574),
-                                                      (100, 10, 0.17783), (100, 50, 0.59460),
-                                                      (100, 100, 1.0), (100, 5000, 1.0),
-                                                      (10, 1, 0.17783), (10, 5, 0.59460)])
+@pytest.mark.parametrize(("x_max", "x", "expected"), [
+    (100, 1, 0.03162), (100, 5, 0.10574), (100, 10, 0.17783), (100, 50, 0.59460), (100, 100, 1.0),
+    (100, 5000, 1.0), (10, 1, 0.17783), (10, 5, 0.59460)])
 def test_the_weight_of_a_count(x_max, x, expected):  # methods 4.1
     state = one_count(x, x_max=x_max)
-    assert float(state.weights[0]) == pytest.approx(expected, abs=1e-5) and float(
-        state.logs[0]) == pytest.approx(np.log(x), rel=1e-6)
+    assert float(state.weights[0]) == pytest.approx(expected, abs=1e-5)
+    assert float(state.logs[0]) == pytest.approx(np.log(x), rel=1e-6)
 
 
-@pytest.mark.parametrize("backend", ["cpu", "reference"])
+@BOTH
 def test_gradients_are_clipped_before_the_rate(backend):
     state = one_count(scale=30.0)
     before = parameters(state)
@@ -136,17 +153,11 @@ def test_gradients_are_clipped_before_the_rate(backend):
     assert int((moved["words"].abs() > 0.999).sum()) >= 5
 
 
-def test_the_vector_code_learns_what_the_textbook_learns():
-    for d in (1, 6, 14, 15, 16, 40, 100):
-        found = [make(d=d, groups=3, scale=0.1) for _ in range(2)]
-        for epoch in range(3):
-            losses = [
-                glove_step(state, learning_rate=0.2, epoch=epoch, seed=5, backend=backend)
-                for state, backend in zip(found, ("cpu", "reference"), strict=True)
-            ]
-            assert losses[0] == pytest.approx(losses[1], rel=1e-5)
-        for name, x in parameters(found[0]).items():
-            torch.testing.assert_close(x, parameters(found[1])[name], rtol=1e-4, atol=1e-5)
+@pytest.mark.parametrize("d", [1, 6, 14, 15, 16, 40, 100])
+def test_the_vector_code_learns_what_the_textbook_learns(d):
+    state = assert_as_the_textbook(lambda: make(d=d, groups=3, scale=0.1), epochs=3, seed=5,
+                                   learning_rate=0.2)
+    assert state.words.shape[2] % 16 == 0 and state.words.data_ptr() % 64 == 0
 
 
 @given(rows=st.integers(1, 9), columns=st.integers(1, 9), density=st.floats(0.0, 1.0),
@@ -155,69 +166,30 @@ def test_any_shape_of_counts_in_any_number_of_groups_is_learned_once(rows, colum
                                                                      data):
     groups = data.draw(st.integers(1, min(rows, columns)))
     counts = matrix(rows, columns, density, seed)
-    found = [make(counts, groups=groups, seed=seed) for _ in range(2)]
-    losses = [
-        glove_step(state, learning_rate=0.3, seed=seed, backend=backend)
-        for state, backend in zip(found, ("cpu", "reference"), strict=True)
-    ]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-5, abs=1e-9)
-    for name, x in parameters(found[0]).items():
-        torch.testing.assert_close(x, parameters(found[1])[name], rtol=1e-4, atol=1e-5)
-
-
-def test_ones_and_padding_stay_as_they_are():
-    state = make(d=5)
-    for epoch in range(3):
-        glove_step(state, learning_rate=2.0, epoch=epoch)
-    assert (state.words[:, 0, 6] == 1).all() and (state.contexts[:, 0, 5] == 1).all()
-    assert not state.words[:, 0, 7:].any() and not state.contexts[:, 0, 7:].any()
-    assert state.words.shape[2] == 16 and state.words.data_ptr() % 64 == 0
-
-
-# ---------------------------------------------------- what it converges to
+    assert_as_the_textbook(lambda: make(counts, groups=groups, seed=seed), learning_rate=0.3,
+                           seed=seed)
 
 
 def test_log_counts_of_low_rank_are_factorised_exactly():  # methods 24.24
     rng, n, d = np.random.default_rng(3), 20, 4
-    logs = (rng.normal(size=(n, 3)) @ rng.normal(size=(3, n)) * 0.5 + rng.normal(size=(n, 1)) +
-            rng.normal(size=n))
+    logs = (rng.normal(size=(n, 3)) @ rng.normal(size=(3, n)) * 0.5 + rng.normal(size=(n, 1))
+            + rng.normal(size=n))
     state = make(sparse.csr_matrix(np.exp(logs)), d, x_max=0.5, scale=0.2)
-    first = glove_step(state, learning_rate=0.3)[0]
-    for epoch in range(1, 1500):
-        last = glove_step(state, learning_rate=0.3, epoch=epoch)[0]
-    assert first > 100 and last < 1e-5
-    found = parameters(state)
-    fitted = (found["words"][:, :-1] @ found["contexts"][:, :-1].T + found["words"][:, -1:] +
-              found["contexts"][:, -1])
+    losses = [glove_step(state, learning_rate=0.3, epoch=epoch)[0] for epoch in range(1500)]
+    assert losses[0] > 100 and losses[-1] < 1e-5
+    words, contexts = (parameters(state)[name] for name in NAMES[:2])
+    fitted = words[:, :-1] @ contexts[:, :-1].T + words[:, -1:] + contexts[:, -1]
     np.testing.assert_allclose(fitted.numpy(), logs, atol=2e-3)
 
 
-def test_the_cost_does_not_see_a_constant_moved_from_one_bias_to_the_other():  # methods 24.25
-    counts = matrix(9)
-    losses = []
-    for shift in (0.0, 3.0):
-        rng = np.random.default_rng(2)
-        words, contexts = (rng.normal(size=(9, 6)) for _ in range(2))
-        words[:, -1] += shift
-        contexts[:, -1] -= shift
-        state = GloveState(counts.indptr, counts.indices, counts.data, words, contexts)
-        losses.append(glove_step(state, learning_rate=1e-9)[0])
-    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
-
-
-def test_words_and_contexts_change_places_when_counts_are_symmetric():  # methods 24.25
-    counts = matrix(9)
+def test_the_cost_sees_no_constant_moved_between_biases_nor_an_exchange_of_both_sides():
+    counts, rng = matrix(9), np.random.default_rng(2)           # methods 24.25
     counts = (counts + counts.T).tocsr()
-    rng = np.random.default_rng(2)
     a, b = (rng.normal(size=(9, 6)) for _ in range(2))
-    losses = [
-        glove_step(GloveState(counts.indptr, counts.indices, counts.data, *pair),
-                   learning_rate=1e-9)[0] for pair in ((a, b), (b, a))
-    ]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
-
-
-# ---------------------------------------------------- order
+    shift = np.array([0.0] * 5 + [3.0])
+    losses = [glove_step(GloveState(counts.indptr, counts.indices, counts.data, *pair),
+                         learning_rate=1e-9)[0] for pair in ((a, b), (b, a), (a + shift, b - shift))]
+    assert losses == pytest.approx([losses[0]] * 3, rel=1e-5)
 
 
 def test_tiles_hold_each_count_once_and_those_of_a_round_share_no_row():
@@ -236,86 +208,45 @@ def test_tiles_hold_each_count_once_and_those_of_a_round_share_no_row():
 
 
 def test_groups_have_about_as_many_counts():
-    counts = sparse.csr_matrix(
-        np.outer(1.0 / np.arange(1, 201), 1.0 /
-                 np.arange(1, 201)) > np.random.default_rng(0).random((200, 200)) * 0.02)
-    counts = counts.astype(np.float32)
-    state = make(counts, groups=8)
-    per_tile = np.diff(state.tiles.numpy()).reshape(8, 8)
-    for per_group, per_row in ((per_tile.sum(axis=1), counts.getnnz(axis=1)),
-                               (per_tile.sum(axis=0), counts.getnnz(axis=0))):
-        assert (per_group.sum() == counts.nnz and np.ptp(per_group) <= per_row.max()
-                )  # what dealing out by falling number promises
+    share = 1.0 / np.arange(1, 201)
+    counts = np.outer(share, share) > np.random.default_rng(0).random((200, 200)) * 0.02
+    counts = sparse.csr_matrix(counts.astype(np.float32))
+    per_tile = np.diff(make(counts, groups=8).tiles.numpy()).reshape(8, 8)
+    for axis in (0, 1):
+        # what dealing out by falling number promises
+        assert np.ptp(per_tile.sum(axis=axis)) <= counts.getnnz(axis=axis).max()
+    assert per_tile.sum() == counts.nnz
 
 
-@pytest.mark.parametrize("threads", [2, 3, 7])
-def test_any_number_of_threads_gives_the_same_bits(threads):
-    counts = matrix(120, density=0.3)
-    found = []
-    for n in (1, threads):
-        state = make(counts, d=20, groups=5)
-        losses = [
-            glove_step(state, epoch=epoch, threads=n, learning_rate=0.2) for epoch in range(3)
-        ]
-        found.append((losses, state.parameters()))
-    assert found[0][0] == found[1][0]
-    assert all(np.array_equal(a, b) for a, b in zip(found[0][1], found[1][1], strict=True))
+def test_threads_parts_of_an_epoch_and_a_folder_on_disk_change_no_bit(tmp_path):
+    def run(threads=1, parts=((0, 5),), folder=None):
+        state = make(matrix(120, density=0.3), d=20, groups=5, folder=folder)
+        losses = [sum(glove_step(state, epoch=epoch, threads=threads, learning_rate=0.2,
+                                 rounds=part)[0] for part in parts) for epoch in range(3)]
+        return losses, state
 
-
-def test_an_epoch_may_be_done_in_parts():
-    found = []
-    for parts in ([(0, 5)], [(0, 2), (2, 3), (3, 5)]):
-        state = make(matrix(30), groups=5)
-        found.append((sum(glove_step(state, rounds=part)[0] for part in parts), state.parameters()))
-    assert found[0][0] == pytest.approx(found[1][0], rel=1e-12)
-    assert all(np.array_equal(a, b) for a, b in zip(found[0][1], found[1][1], strict=True))
-
-
-def test_seed_and_epoch_decide_the_order_and_equal_ones_repeat_it():
-    assert shifts(30, 1, 2) == shifts(30, 1, 2) != shifts(30, 1, 3) != shifts(30, 2, 2)
-
-
-def test_a_state_goes_on_from_its_parameters():
-    one = make(matrix(30), groups=5)
-    glove_step(one)
-    counts, given = matrix(30), dict(zip(NAMES, one.parameters(), strict=True))
-    two = GloveState(counts.indptr, counts.indices, counts.data, **given, x_max=5.0, groups=5)
-    assert glove_step(one, epoch=1) == glove_step(two, epoch=1)
-    assert all(
-        np.array_equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
-
-
-def test_counts_may_lie_on_disk_and_leave_nothing_there(tmp_path):
-    found = []
-    for folder in (None, tmp_path):
-        state = make(matrix(60), folder=folder)
-        found.append((glove_step(state), state.parameters()))
-    assert found[0][0] == found[1][0] and all(
-        np.array_equal(a, b) for a, b in zip(found[0][1], found[1][1], strict=True))
+    whole, in_parts = run(), run(parts=((0, 2), (2, 3), (3, 5)))
+    assert_same_bits(whole, *(run(threads) for threads in (2, 3, 7)), run(folder=tmp_path))
+    assert in_parts[0] == pytest.approx(whole[0], rel=1e-12)
+    assert_same_bits(whole, (whole[0], in_parts[1]))
     assert not list(tmp_path.iterdir())
 
 
-def test_a_disk_that_is_too_small_is_told_before_anything_is_written(tmp_path, monkeypatch):
-    from lessons_lib.kernels.glove_step import state
-
-    monkeypatch.setattr(state.shutil, "disk_usage", lambda folder: SimpleNamespace(free=10))
-    counts = matrix()
-    with pytest.raises(
-            OSError,
-            match=rf"{counts.nnz} counts need {16 * counts.nnz:,} bytes in .*, 10 are free"):
-        make(counts, folder=tmp_path / "new")
+def test_seed_and_epoch_decide_the_order_and_a_state_goes_on_from_its_parameters():
+    assert shifts(30, 1, 2) == shifts(30, 1, 2) != shifts(30, 1, 3) != shifts(30, 2, 2)
+    one, counts = make(matrix(30), groups=5), matrix(30)
+    glove_step(one)
+    given = dict(zip(NAMES, one.parameters(), strict=True))
+    two = GloveState(counts.indptr, counts.indices, counts.data, **given, x_max=5.0, groups=5)
+    assert_same_bits(*((glove_step(state, epoch=1), state) for state in (one, two)))
 
 
-# ---------------------------------------------------- numbers that are no numbers
-
-
-@pytest.mark.parametrize("backend", ["cpu", "reference"])
+@BOTH
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_a_count_whose_difference_is_not_finite_is_left_out(wrong, backend):
-    counts = sparse.csr_matrix(np.full((3, 3), 2.0, dtype=np.float32))
-    state = make(counts, groups=1)
+    state = make(sparse.csr_matrix(np.full((3, 3), 2.0, dtype=np.float32)), groups=1)
     place = int(np.flatnonzero(state.word_order == 1)[0])
-    state.words[place, 0, 5] = wrong  # the bias of word 1
+    state.words[place, 0, 5] = wrong            # the bias of word 1
     before = state.words[place].clone()
     with np.errstate(invalid="ignore"):
         loss, left_out = glove_step(state, backend=backend)
@@ -324,118 +255,63 @@ def test_a_count_whose_difference_is_not_finite_is_left_out(wrong, backend):
     assert torch.isfinite(state.contexts).all()
 
 
-# ---------------------------------------------------- wrong arguments
-
-
-@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
-def test_a_count_that_has_no_logarithm_is_named(value):
-    counts = matrix()
-    counts.data[7] = value
-    with pytest.raises(ValueError,
-                       match=rf"count of row \d+, column \d+ is {value:g} \(1 of {counts.nnz} "):
-        make(counts)
-
-
-@pytest.mark.parametrize(("change", "words"),
-                         [({"offsets": [0, 1]}, "offsets=.*expected 3 numbers"),
-                          ({"offsets": [0, 2, 1]}, "offsets="),
-                          ({"columns": [0, 2]}, r"columns reach from 0 to 2.*\[0, 1\]"),
-                          ({"columns": [-1, 0]}, "columns reach from -1"),
-                          ({"values": [1.0]}, r"as many values \(1\)"),
-                          ({"words": np.ones((2, 3))}, "as many columns"),
-                          ({"words": np.full((2, 4), np.nan)}, "words.*NaN"),
-                          ({"word_squares": np.zeros((2, 4))}, "word_squares.*smallest number 0"),
-                          ({"context_squares": np.ones(
-                              (2, 3))}, r"context_squares has shape \(2, 3\)"),
-                          ({"groups": 3}, "groups=3"), ({"x_max": 0.0}, "x_max=0"),
-                          ({"exponent": -1.0}, "exponent=-1"),
-                          ({"contexts": np.ones(4)}, "contexts has shape")])
-def test_a_state_that_does_not_fit_together_is_named(change, words):
-    whole = {
-        "offsets": [0, 1, 2], "columns": [0, 1], "values": [1.0, 2.0], "words": np.ones((2, 4)),
-        "contexts": np.ones((2, 4))
-    }
-    with pytest.raises(ValueError, match=words):
-        GloveState(**(whole | change))
-
-
-@pytest.mark.parametrize(("settings", "error", "words"),
-                         [({"learning_rate": 0.0}, ValueError, "learning_rate=0"),
-                          ({"clip": -1.0}, ValueError, "clip=-1"),
-                          ({"seed": -1}, ValueError, "seed=-1"),
-                          ({"epoch": 1.5}, TypeError, "epoch=1.5"),
-                          ({"rounds": (0, 99)}, ValueError, r"rounds\[1\]=99"),
-                          ({"rounds": (2, 1)}, ValueError, r"rounds\[1\]=1"),
-                          ({"threads": 0}, ValueError, "threads=0"),
-                          ({"backend": "gpu"}, ValueError, "backend='gpu'")])
-def test_wrong_settings_are_named(settings, error, words):
-    with pytest.raises(error, match=words):
-        glove_step(make(), **settings)
-
-
-def test_what_is_no_state_is_named():
-    with pytest.raises(TypeError, match="expected a GloveState"):
-        glove_step(matrix())
-
-
-def test_the_choice_of_an_implementation_is_recorded():
-    with trace() as found:
-        glove_step(make())
-    assert "cpu" in str(found)
-
-
-# ---------------------------------------------------- bad input
-
-ROWS = np.full((3, 4), 0.1)
-
-
-def glove_state(
-        offsets=(0, 1, 2), columns=(1, 0), values=(3.0, 4.0), words=ROWS[:2], contexts=ROWS[:2]):
-    return GloveState(offsets, columns, values, words, contexts)
-
-
-@pytest.mark.parametrize(("changed", "words"),
-                         [({"columns": np.array([1.0, 0.0])}, "columns.*float64"),
-                          ({"columns": np.array([True, False])}, "columns.*bool"),
-                          ({"columns": [[1], [0]]}, "whole numbers on one axis"),
-                          ({"offsets": [0, 1.7, 2]}, "offsets.*float64"),
-                          ({"offsets": np.zeros((3, 1), int)}, "one axis"),
-                          ({"values": ["3", "4"]}, "values"),
-                          ({"values": np.array([3, 4], dtype=object)}, "values.*object")])
-def test_V07_counts_that_are_no_numbers_are_named(changed, words):
-    with pytest.raises(TypeError, match=words):
-        glove_state(**changed)
-
-
 @pytest.mark.parametrize("kind", [">", "<"])
 def test_V09_counts_in_any_byte_order_are_the_same_and_none_are_none(kind):
+    rows = np.full((2, 4), 0.1), np.full((2, 4), 0.1)
     arrays = (np.array([0, 1, 2], f"{kind}i8"), np.array([1, 0], f"{kind}i4"),
               np.array([3.0, 4.0], f"{kind}f4"))
     arrays[1].setflags(write=False)
-    state, plain = glove_state(*arrays), glove_state()
-    assert glove_step(state) == glove_step(plain)
-    assert torch.equal(state.words, plain.words)
-    assert glove_step(glove_state([0, 0, 0], [], [])) == (0.0, 0)
+    state, plain = GloveState(*arrays, *rows), GloveState([0, 1, 2], [1, 0], [3.0, 4.0], *rows)
+    with trace() as seen:
+        assert_same_bits((glove_step(state), state), (glove_step(plain), plain))
+    assert "cpu" in str(seen)
+    assert glove_step(GloveState([0, 0, 0], [], [], *rows)) == (0.0, 0)
 
 
-def test_V04_numbers_beyond_float32_are_named():
-    with pytest.raises(ValueError, match=r"words holds 1e\+59; expected numbers within float32"):
-        glove_state(words=ROWS[:2] * 1e60)
+def ragged(d, *, density=0.5, groups=3, **options):
+    """Seven words and nine contexts, a shape that no tile divides."""
+    return make(matrix(7, 9, density), d, groups=groups, scale=0.5, **options)
 
 
-@pytest.mark.parametrize(("name", "tensor"), [("words", torch.zeros(2, 5)),
-                                              ("contexts", torch.ones(1, 2, 16)),
-                                              ("words", torch.zeros(2, 2, 16, dtype=torch.float64)),
-                                              ("rows", torch.zeros(1, dtype=torch.int32)),
-                                              ("columns", torch.zeros(2)),
-                                              ("tiles", torch.tensor([0, 9, 9, 9, 2]))])
-def test_V05_tensors_put_in_place_of_those_of_a_state_are_refused(name, tensor):
-    state = glove_state()
-    setattr(state, name, tensor)
-    with pytest.raises(ValueError, match=r"has become|tiles was changed"):
-        glove_step(state)
+@pytest.mark.parametrize(("arguments", "options"), [
+    *(({"d": d}, {}) for d in (1, 14, 20, 100)), ({"d": 5}, {"learning_rate": 0.5, "clip": 0.3}),
+    ({"d": 5}, {"rounds": (1, 2)}), ({"d": 5}, {"rounds": (1, 1)}),
+    ({"d": 5}, {"seed": 5, "epochs": 2}), ({"d": 5, "groups": 1}, {}),
+    ({"d": 5, "groups": 7, "density": 0.1}, {}), ({"d": 5, "density": 0.0}, {})])
+def test_the_kernel_learns_what_the_textbook_learns(arguments, options, triton_here, device):
+    assert_as_the_textbook(lambda: ragged(device=device, **arguments), triton_here, rtol=2e-6,
+                           atol=2e-6, **options)
 
 
-def test_rounds_that_are_no_pair_are_named():
-    with pytest.raises(TypeError, match="expected \\(first, last"):
-        glove_step(glove_state(), rounds=5)
+def test_the_kernel_leaves_out_differences_that_are_no_numbers_and_counts_them(triton_here, device):
+    def broken():
+        state = ragged(6, device=device)
+        state.words[2, 0, 1], state.words[3, 0, 0] = float("inf"), float("nan")
+        return state
+
+    assert_as_the_textbook(broken, triton_here, rtol=2e-6, atol=2e-6)
+    assert glove_step(broken(), backend=triton_here)[1] > 0
+
+
+def test_the_kernel_writes_its_rows_and_no_others_in_a_launch_for_each_round(triton_here, device):
+    state = ragged(14, density=0.2, device=device)
+    guards = [between_guards(state, name) for name in ("words", "contexts")]
+    with trace() as seen:
+        glove_step(state, backend=triton_here)
+    assert [launch[:2] for launch in seen.runs[0].launches] == [("learn_tiles", (3,))] * 3
+    assert all(guard() for guard in guards)
+
+
+@pytest.mark.gpu
+@gpu
+@pytest.mark.parametrize("d", [50, 100, 300])
+def test_gpu_every_run_gives_the_same_bits_and_ends_with_the_numbers_of_the_processor(d):
+    """The order of all steps is the same, so only roundings differ."""
+    runs = []
+    for device in ("cuda", "cuda", "cuda", "cpu"):
+        state = make(matrix(3000, 3500, 0.05), d, groups=256, device=device, scale=0.5 / d)
+        runs.append(([glove_step(state, epoch=epoch)[0] for epoch in range(3)], state))
+    assert_same_bits(*runs[:3])
+    assert runs[0][0] == pytest.approx(runs[3][0], rel=1e-4)
+    words, expected = (state.words[:, 0].cpu() for _, state in runs[2:])
+    assert float((words - expected).norm() / expected.norm()) < 1e-3

@@ -3,8 +3,12 @@ the size of the numbers."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +19,7 @@ from torch import Tensor
 from lessons_lib.kernels import knn, trace
 from lessons_lib.kernels.knn import cpu, exact, reference
 
-from .conftest import cloud, gpu
+from .conftest import cloud, gpu, repeated
 
 METRICS = ("cosine", "l2")
 SMALL = ((cpu, "ROWS", 3), (cpu, "SPARE", 2), (exact, "BLOCK", 20), (exact, "SUMMED", 24))
@@ -29,11 +33,23 @@ def assert_exact(found: tuple[Tensor, Tensor], query: Tensor, x: Tensor, **optio
                                atol=1e-14)
 
 
-@pytest.fixture
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+@contextlib.contextmanager
+def small_blocks() -> Iterator[None]:
     """Several ragged blocks of queries, of columns and of sums, and few spare candidates."""
-    for module, name, size in SMALL:
-        monkeypatch.setattr(module, name, size)
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name, size in SMALL:
+            patch.setattr(module, name, size)
+        yield
+
+
+@contextlib.contextmanager
+def coarse_products(library: Any, precision: str) -> Iterator[None]:
+    before = library.fp32_precision
+    library.fp32_precision = precision
+    try:
+        yield
+    finally:
+        library.fp32_precision = before
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -64,9 +80,7 @@ def test_blocks_give_the_rows_of_the_formula(m, n, d, k, metric, copies, exclude
         x[seed % n] = 0
     query = x if exclude_self else torch.cat([cloud(m, d, seed + 1, dtype).round(), x[: m // 2]])
     options = {"k": min(k, n - exclude_self), "metric": metric, "exclude_self": exclude_self}
-    with pytest.MonkeyPatch.context() as patch:
-        for module, name, size in SMALL:
-            patch.setattr(module, name, size)
+    with small_blocks():
         found = knn(query, x, **options)
     if not copies:
         assert_exact(found, query, x, **options)
@@ -80,8 +94,6 @@ def _whole_number_neighbours(query: Tensor, x: Tensor, *, k: int, metric: str,
                              exclude_self: bool) -> tuple[Tensor, list[list[int]]]:
     """Neighbours by exact keys in Python's whole numbers: sign(q·x) (q·x)² / ‖x‖² as a fraction, or
     ‖q - x‖²."""
-    from fractions import Fraction
-
     rows, columns = query.long().tolist(), x.long().tolist()
     found, values = [], []
     for i, q in enumerate(rows):
@@ -113,13 +125,6 @@ def test_V22_copies_of_one_row_come_back_in_the_order_of_their_rows(metric):
     _, others = knn(x, x, k=5, metric=metric, exclude_self=True)
     for i in places.tolist():
         assert others[i].tolist() == [j for j in places.tolist() if j != i][:5]
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_V22_all_rows_equal_is_answered_by_row_numbers(metric, small_blocks):
-    values, indices = knn(torch.ones(9, 4), torch.ones(9, 4), k=3, metric=metric, exclude_self=True)
-    assert indices.tolist() == [[j for j in range(9) if j != i][:3] for i in range(9)]
-    assert values.tolist() == [[1.0 if metric == "cosine" else 0.0] * 3] * 9
 
 
 def test_rows_that_rounding_cannot_tell_apart_are_told_apart():
@@ -177,7 +182,7 @@ def test_an_outlier_does_not_send_every_query_to_the_slow_path(looked_at_twice):
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("adverse", [True, False])
-def test_no_error_within_the_bound_changes_a_neighbour(adverse, metric, monkeypatch, small_blocks):
+def test_no_error_within_the_bound_changes_a_neighbour(adverse, metric, monkeypatch):
     """The bound of rounding is made 0.05 and all that it allows is used: against the true
     neighbours and for all others, or up or down at random."""
     x, query = cloud(60, 5), cloud(30, 5, seed=1)
@@ -198,18 +203,9 @@ def test_no_error_within_the_bound_changes_a_neighbour(adverse, metric, monkeypa
                         lambda *a, **o: dataclasses.replace(made(*a, **o), rounding=0.05))
     monkeypatch.setattr(exact.Space, "scores", moved)
     for _ in range(1 if adverse else 4):
-        assert_exact(knn(query, x, k=4, metric=metric), query, x, k=4, metric=metric,
-                     exclude_self=False)
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_a_vector_is_its_own_nearest_neighbour_and_with_exclude_self_never(metric):
-    x = cloud(300, 24)
-    values, indices = knn(x, x, k=1, metric=metric)
-    assert torch.equal(indices[:, 0], torch.arange(300))
-    assert bool((values == (1.0 if metric == "cosine" else 0.0)).all())
-    own = torch.arange(300)[:, None]
-    assert not bool((knn(x, x, k=299, metric=metric, exclude_self=True)[1] == own).any())
+        with small_blocks():
+            result = knn(query, x, k=4, metric=metric)
+        assert_exact(result, query, x, k=4, metric=metric, exclude_self=False)
 
 
 def test_scaling_changes_no_cosine_and_moving_changes_no_distance():
@@ -259,13 +255,9 @@ def test_autocast_and_coarse_products_change_no_neighbour():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         found = knn(x, x, k=5)
     assert torch.equal(found[1], expected[1]) and torch.equal(found[0], expected[0])
-    before = torch.backends.mkldnn.matmul.fp32_precision
-    torch.backends.mkldnn.matmul.fp32_precision = "bf16"
-    try:
+    with coarse_products(torch.backends.mkldnn.matmul, "bf16"):
         found = knn(x, x, k=5)
         rounding = exact.space_of(x, x, metric="cosine", dtype=torch.float32).rounding
-    finally:
-        torch.backends.mkldnn.matmul.fp32_precision = before
     # the bound knows that such products may be off in the third digit
     assert rounding > 2**-7
     assert torch.equal(found[1], expected[1]) and torch.equal(found[0], expected[0])
@@ -276,9 +268,6 @@ def test_V21_no_query_gives_no_rows_and_one_row_one_neighbour():
         values, indices = knn(torch.ones(0, 3), torch.ones(4, 3), k=2, backend=backend)
         assert values.shape == indices.shape == (0, 2) and indices.dtype == torch.int64
         assert knn([[5.0]], [[7.0]], k=1, metric="l2", backend=backend)[0].tolist() == [[2.0]]
-
-
-# --------------------------------------------------------------------------------------- the kernel
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
@@ -315,12 +304,6 @@ def test_the_kernel_takes_its_candidates_from_views_and_answers_no_query(triton_
     assert knn(x[:0], x, k=3, backend=triton_here)[0].shape == (0, 3)
 
 
-# ---------------------------------------------------------------------------------------- bad input
-
-
-# ----------------------------------------------------------------------------------------- on a GPU
-
-
 @pytest.mark.gpu
 @gpu
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
@@ -331,28 +314,21 @@ def test_gpu_kernel_and_blocks_find_the_rows_of_the_formula(m, n, d, k, metric, 
     x = cloud(n, d, 0, dtype).cuda()
     query, exclude_self = (x, True) if m == n else (cloud(m, d, 1, dtype).cuda(), False)
     options = {"k": k, "metric": metric, "exclude_self": exclude_self}
-    runs = [knn(query, x, backend="triton", **options) for _ in range(3)]
-    assert all(torch.equal(runs[0][0], values) and torch.equal(runs[0][1], indices) for values,
-               indices in runs)
+    values, indices = repeated(lambda: knn(query, x, backend="triton", **options))
     blocks = knn(query, x, backend="cpu", **options)
-    assert torch.equal(blocks[1], runs[0][1]) and torch.equal(blocks[0], runs[0][0])
-    processor = knn(query[:64].cpu(), x.cpu(), k=k,
-                    metric=metric) if not exclude_self else knn(query.cpu(), x.cpu(), **options)
-    assert torch.equal(processor[1], runs[0][1].cpu()[: len(processor[1])])
+    assert torch.equal(blocks[1], indices) and torch.equal(blocks[0], values)
+    processor = knn((query if exclude_self else query[:64]).cpu(), x.cpu(), **options)
+    assert torch.equal(processor[1], indices.cpu()[: len(processor[1])])
 
 
 @pytest.mark.gpu
 @gpu
 @pytest.mark.parametrize("precision", ["tf32", "ieee"])
 def test_gpu_coarse_products_change_no_neighbour(precision):
-    x = cloud(5000, 256).cuda()
-    before = torch.backends.cuda.matmul.fp32_precision
-    torch.backends.cuda.matmul.fp32_precision = precision
-    try:
-        found = knn(x, x, k=10, exclude_self=True)
-    finally:
-        torch.backends.cuda.matmul.fp32_precision = before
-    assert torch.equal(found[1].cpu(), knn(x.cpu(), x.cpu(), k=10, exclude_self=True)[1])
+    x = cloud(5000, 256)
+    with coarse_products(torch.backends.cuda.matmul, precision):
+        result = knn(x.cuda(), x.cuda(), k=10, exclude_self=True)[1]
+    assert torch.equal(result.cpu(), knn(x, x, k=10, exclude_self=True)[1])
 
 
 @pytest.mark.gpu
@@ -362,9 +338,6 @@ def test_gpu_automatic_choice_takes_the_kernel_only_for_many_rows():
         with trace() as t:
             knn(torch.ones(2, 16, device="cuda"), cloud(n, 16).cuda(), k=3)
         assert t.runs[0].backend == backend
-
-
-# ------------------------------------------------------------------------- numbers of any size
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -377,12 +350,13 @@ def test_one_outlier_does_not_change_the_distances_of_the_others(outlier, sign):
     torch.testing.assert_close(values, torch.tensor([[0.2, 0.8, 1.2]], dtype=torch.float64))
 
 
-def test_one_outlier_in_float32_leaves_the_order_of_tiny_numbers():
-    x = torch.tensor([[3e38], [1e-9], [1.0000001e-9], [3e-9]])
-    values, indices = knn(x[2:3], x, k=3, metric="l2")
+def test_one_outlier_in_float32_leaves_the_order_of_tiny_numbers(any_backend):
+    backend, where = any_backend
+    x = torch.tensor([[3e38], [1e-9], [1.0000001e-9], [3e-9], [-3e38]])
+    values, indices = knn(x[2:3].to(where), x.to(where), k=3, metric="l2", backend=backend)
     assert indices.tolist() == [[2, 1, 3]]
-    assert values.tolist() == [[0.0, (x[2].double() - x[1].double()).float().item(),
-                                (x[3].double() - x[2].double()).float().item()]]
+    assert values.tolist() == [[0.0, *((x[i].double() - x[j].double()).float().item()
+                                       for i, j in ((2, 1), (3, 2)))]]
 
 
 def test_rows_at_both_ends_of_float64_are_farther_apart_than_any_number_and_still_in_order():
@@ -404,9 +378,7 @@ def test_numbers_of_any_size_are_ordered_by_their_distance(dtype, n, k, width, c
     exponents = lowest + (highest - lowest) * centre + width * spread
     rows = (sign.clamp(-3, 3) * 10 ** exponents.clamp(lowest, highest)).to(dtype)
     x, query = rows[:n], torch.cat([rows[n:], rows[:2]])
-    with pytest.MonkeyPatch.context() as patch:
-        for module, name, size in SMALL:
-            patch.setattr(module, name, size)
+    with small_blocks():
         found = knn(query, x, k=k, metric="l2")[1]
     for q, neighbours in zip(query.double().tolist(), found.tolist(), strict=True):
         true = [math.dist(q, row) if math.isfinite(q[0] - row[0]) else
@@ -426,8 +398,3 @@ def test_products_that_vanish_in_float32_hide_no_neighbour(size):
         squares = (query.double()[:, None] - x.double()).square().sum(dim=2)
         expected = squares.sort(dim=1, stable=True).indices[:, :3]
         assert torch.equal(knn(query, x, k=3, metric="l2")[1], expected)
-
-
-def test_the_kernel_finds_what_lies_close_together_beside_an_outlier(triton_here, device):
-    x = torch.tensor([[3e38], [1e-9], [1.0000001e-9], [3e-9], [-3e38]], device=device)
-    assert knn(x[2:3], x, k=3, metric="l2", backend=triton_here)[1].tolist() == [[2, 1, 3]]

@@ -51,37 +51,39 @@ def test_steps_are_lines_of_the_source_in_order_with_what_they_changed(watchable
     with kernels.watch("uniformity_tiles", program=0) as seen:
         kernels.uniformity(POINTS, backend=watchable)
     source = kernels.kernel_text("uniformity_tiles")
-    assert all(step.line in source
-               for step in seen.steps) and seen.steps[0].line == "program = tl.program_id(0)"
+    assert all(step.line in source for step in seen.steps)
+    assert seen.steps[0].line == "program = tl.program_id(0)"
     by_line = {step.line: step for step in seen.steps}
     assert by_line["rows = ti * BLOCK_N + tl.arange(0, BLOCK_N)"].text() == "rows (16): 0 … 15"
-    assert by_line[
-        "row_ok, col_ok = rows < n, cols < n"].text(
-            ) == "row_ok (16): 16 of 16 true · col_ok (16): 16 of 16 true"
+    masks = by_line["row_ok, col_ok = rows < n, cols < n"].text()
+    assert masks == "row_ok (16): 16 of 16 true · col_ok (16): 16 of 16 true"
 
 
 def test_a_watched_run_gives_what_an_unwatched_one_gives_and_the_tracer_is_put_back(watchable):
     before = sys.gettrace()
     with kernels.watch("uniformity_tiles"):
         watched = kernels.uniformity(POINTS, backend=watchable)
+    with pytest.raises(ZeroDivisionError), kernels.watch("uniformity_tiles"):
+        _ = 1 / 0
     assert sys.gettrace() is before and torch.equal(watched,
                                                     kernels.uniformity(POINTS, backend=watchable))
 
 
-def test_the_tracer_is_put_back_after_an_error(watchable):
-    before = sys.gettrace()
-    with pytest.raises(ZeroDivisionError), kernels.watch("uniformity_tiles"):
-        _ = 1 / 0
-    assert sys.gettrace() is before
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda: peak_allocated(torch.ones(3)), TypeError, "lambda"),
+    (lambda: rounded(np.ones(3, np.float32), "fp8"), ValueError, r"precision='fp8'.*tf32"),
+    (lambda: gram(np.ones(3, np.float32), "tf32"), ValueError, "x"),
+    (lambda: experiments.trial("as in the tabel"), ValueError, "as in the table"),
+    (lambda: kernels.kernel_text("uniformity_tile"), ValueError, "uniformity_tiles")])
+def test_what_the_tools_do_not_know_is_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
 
 
-def test_a_program_that_never_started_is_named_with_the_number_that_did(watchable):
-    with pytest.raises(ValueError, match="started 3 programs"), kernels.watch("uniformity_tiles",
-                                                                              program=3):
+def test_a_program_that_never_started_and_compiled_kernels_are_refused(watchable, monkeypatch):
+    with pytest.raises(ValueError, match="started 3 programs"), \
+            kernels.watch("uniformity_tiles", program=3):
         kernels.uniformity(POINTS, backend=watchable)
-
-
-def test_watching_compiled_kernels_is_refused(monkeypatch):
     monkeypatch.setattr(stepping, "interpreting", lambda: False)
     with pytest.raises(BackendUnavailable, match="interpret"), kernels.watch("uniformity_tiles"):
         pass
@@ -99,11 +101,6 @@ def test_the_source_of_a_kernel_is_there_without_triton(monkeypatch):
     monkeypatch.setitem(sys.modules, "triton", None)
     text = kernels.kernel_text("uniformity_tiles")
     assert text.startswith("@triton.jit\ndef uniformity_tiles(") and "tl.dot" in text
-    with pytest.raises(ValueError, match="uniformity_tiles"):
-        kernels.kernel_text("uniformity_tile")
-
-
-# ------------------------------------------------------------------------- allocated bytes
 
 
 @pytest.mark.parametrize(("work", "expected"), [
@@ -128,14 +125,6 @@ def test_a_named_array_stays_and_an_unnamed_one_goes_and_blocks_need_neither():
     assert peak_allocated(lambda: uniformity(x)) < 2 * pairs
 
 
-def test_what_cannot_be_called_is_refused():
-    with pytest.raises(TypeError, match="lambda"):
-        peak_allocated(torch.ones(3))
-
-
-# ------------------------------------------------------------------------- imitated precisions
-
-
 @pytest.mark.parametrize("precision", BITS)
 @given(value=st.floats(2.0**-100, 2.0**100, width=32), sign=st.sampled_from([-1, 1]))
 def test_a_number_becomes_the_nearest_of_the_type(precision, value, sign):
@@ -152,16 +141,6 @@ def test_fewer_bits_lose_more_and_three_products_bring_the_digits_back():
     error = {name: np.abs(gram(x, name) - exact).max() for name in PRECISIONS}
     assert error["bfloat16"] > 4 * error["tf32"] > 40 * error["three tf32"] > 0
     assert np.array_equal(gram(x, "three tf32"), gram(x, "three tf32").T)
-
-
-def test_a_precision_that_no_card_reads_is_refused():
-    with pytest.raises(ValueError, match=r"precision='fp8'.*tf32"):
-        rounded(np.ones(3, np.float32), "fp8")
-    with pytest.raises(ValueError, match="x"):
-        gram(np.ones(3, np.float32), "tf32")
-
-
-# ------------------------------------------------------------------------- trials
 
 
 def _missing(*_: object, **__: object) -> list[Card]:
@@ -186,9 +165,8 @@ def test_the_stored_trials_say_what_the_lesson_says():
     assert not card["as in the table"].faults()
     assert card["rows 300 numbers apart"].instructions["wide_load"] == 0
     assert card["rows 300 numbers apart"].registers > card["as in the table"].registers
-    assert card[
-        "tiles of 256 x 256"].spill_bytes > 0 and card[
-            "8 stages of loads at once"].blocks_per_multiprocessor == 0
+    assert card["tiles of 256 x 256"].spill_bytes > 0
+    assert card["8 stages of loads at once"].blocks_per_multiprocessor == 0
 
 
 def test_a_kernel_that_does_not_compile_here_is_told_and_read_from_the_table(monkeypatch):
@@ -199,18 +177,12 @@ def test_a_kernel_that_does_not_compile_here_is_told_and_read_from_the_table(mon
     assert "did not compile" in experiments.trial("as in the table")[1]
 
 
-def test_an_unknown_trial_is_refused():
-    with pytest.raises(ValueError, match="as in the table"):
-        experiments.trial("as in the tabel")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", experiments.TRIALS)
 def test_the_stored_trial_is_what_this_triton_compiles(name):
     if importlib.util.find_spec("triton") is None or metadata.version("triton") != STORED["triton"]:
         pytest.skip(f"the table was made with Triton {STORED['triton']}")
     card, stored = experiments.trial(name)[0], Card(**STORED["cards"][name])
-    assert (card.spill_bytes, card.shared_bytes, card.instructions) == (stored.spill_bytes,
-                                                                        stored.shared_bytes,
-                                                                        stored.instructions)
+    assert (card.spill_bytes, card.shared_bytes,
+            card.instructions) == (stored.spill_bytes, stored.shared_bytes, stored.instructions)
     assert abs(card.registers - stored.registers) <= 0.1 * stored.registers

@@ -16,7 +16,7 @@ from torch import Tensor
 from lessons_lib.kernels import Moments, mean_covariance
 from lessons_lib.kernels.mean_covariance import cpu, reference
 
-from .conftest import gpu
+from .conftest import assert_near, gpu, repeated
 
 
 def rows(n: int, d: int, seed: int = 0, *, offset: float = 0.0, condition: float = 1.0,
@@ -109,9 +109,9 @@ def test_thirty_standard_deviations_away_from_zero_the_short_form_is_lost_and_th
 def test_products_in_float64_lose_no_digit_of_shorter_numbers(dtype, backend, short_blocks):
     x = rows(2000, 16, offset=30.0, condition=1e4, dtype=dtype)
     exact = Moments(16).update(x.double(), backend="reference")
-    found = Moments(16).update(x[:700], backend=backend, double=True).update(x[700:],
-                                                                             backend=backend,
-                                                                             double=True)
+    found = Moments(16)
+    for part in (x[:700], x[700:]):
+        found.update(part, backend=backend, double=True)
     torch.testing.assert_close(found.mean, exact.mean, rtol=1e-12, atol=0)
     assert eigenvalue_error(found.covariance(), exact.covariance()) < 1e-9
     if dtype == torch.float32:
@@ -121,9 +121,8 @@ def test_products_in_float64_lose_no_digit_of_shorter_numbers(dtype, backend, sh
 
 @pytest.mark.parametrize(("condition", "float32_bound", "bfloat16_floor"),
                          [(1e4, 8e-5, 1e-3), (1e6, 5e-3, 5e-2)])
-def test_small_eigenvalues_cost_digits_and_bfloat16_products_have_none_to_give(condition,
-                                                                               float32_bound,
-                                                                               bfloat16_floor):
+def test_small_eigenvalues_cost_digits_and_bfloat16_products_have_none_to_give(
+        condition, float32_bound, bfloat16_floor):
     x = rows(20_000, 64, condition=condition, dtype=torch.float32)
     exact = mean_covariance(x.double(), backend="reference")[1]
     rounded = (x - x.mean(dim=0)).bfloat16().float()
@@ -152,9 +151,6 @@ def test_no_centred_copy_is_made():
     assert 8192 * 64 * 4 <= peak < 0.5 * x.numel() * 4
 
 
-# ------------------------------------------------------------------------------------------ batches
-
-
 @given(st.lists(st.integers(0, 15), min_size=1, max_size=6).filter(lambda sizes: sum(sizes) >= 2),
        st.floats(-100, 100), st.integers(0, 50))
 def test_streaming_equals_one_batch(sizes, offset, seed):
@@ -170,36 +166,20 @@ def test_streaming_equals_one_batch(sizes, offset, seed):
                                rtol=1e-12, atol=1e-12)
 
 
-def test_merged_moments_know_all_vectors_and_their_parts_stay_as_they_were():
+def test_merged_moments_know_all_vectors_and_keep_their_own_state():
     x = rows(50, 3, offset=7.0)
-    left, right = Moments(3).update(x[:13]), Moments(3).update(x[13:])
-    mean = left.mean
+    left, right, none = Moments(3).update(x[:13]), Moments(3).update(x[13:]), Moments(3)
+    mean, scatter = left.mean, left.scatter
     joined, swapped = left.merge(right), right.merge(left)
     torch.testing.assert_close(joined.covariance(), mean_covariance(x)[1], rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(swapped.covariance(), joined.covariance(), rtol=1e-12, atol=1e-12)
+    for same in (left.merge(none), none.merge(left), left.merge(none.update(torch.ones(0, 3)))):
+        assert same.n == 13 and torch.equal(same.mean, mean) and torch.equal(same.scatter, scatter)
     joined.update(x)
+    for handed_out in (left.mean, left.covariance(), left.scatter):
+        handed_out.zero_()
     assert (left.n, right.n, joined.n) == (13, 37, 100)
-    assert torch.equal(left.mean, mean)
-
-
-def test_merging_with_nothing_changes_nothing():
-    moments = Moments(2).update([[1.0, 2.0], [3.0, 5.0]])
-    for joined in (moments.merge(Moments(2)), Moments(2).merge(moments),
-                   moments.merge(Moments(2).update(torch.ones(0, 2)))):
-        assert joined.n == 2 and torch.equal(joined.mean,
-                                             moments.mean) and torch.equal(joined.covariance(),
-                                                                           moments.covariance())
-
-
-def test_what_moments_hand_out_is_not_their_own_state():
-    moments = Moments(2).update(rows(9, 2))
-    before = moments.mean
-    moments.mean.zero_()
-    moments.covariance().zero_()
-    assert torch.equal(moments.mean, before) and moments.covariance()[0, 0] > 0
-
-
-# --------------------------------------------------------------------------------------- the kernel
+    assert torch.equal(left.mean, mean) and torch.equal(left.scatter, scatter)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
@@ -234,9 +214,6 @@ def test_the_kernel_reads_views_as_they_lie_and_one_row_is_enough_for_moments(tr
                                                                          x[0].double())
 
 
-# ---------------------------------------------------------------------------------------- around it
-
-
 @pytest.mark.gpu
 @gpu
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float16, 1e-2),
@@ -244,12 +221,8 @@ def test_the_kernel_reads_views_as_they_lie_and_one_row_is_enough_for_moments(tr
 @pytest.mark.parametrize(("n", "d"), [(1000, 300), (4097, 768), (65_537, 100)])
 def test_gpu_kernel_agrees_and_repeats_itself(n, d, dtype, tolerance):
     x = rows(n, d, offset=5.0).to("cuda", dtype)
-    runs = [mean_covariance(x, backend="triton") for _ in range(5)]
-    assert all(torch.equal(runs[0][0], mean) and torch.equal(runs[0][1], covariance) for mean,
-               covariance in runs)
-    exact_mean, exact = mean_covariance(x.double(), backend="reference")
-    assert (runs[0][0].double() - exact_mean).norm() <= tolerance * exact_mean.norm()
-    assert (runs[0][1].double() - exact).norm() <= tolerance * exact.norm()
+    results = repeated(lambda: mean_covariance(x, backend="triton"), times=5)
+    assert_near(results, mean_covariance(x.double(), backend="reference"), tolerance)
 
 
 @pytest.mark.gpu

@@ -66,6 +66,9 @@ def test_the_walk_finds_operations_and_no_empty_folder():
     assert {path.parent.name for path in ROOM.glob("*/*.py")} == set(FOLDERS)
     plain = {path.stem for path in ROOM.glob("*.py") if "\nOPERATION = " in path.read_text("utf-8")}
     assert plain == set(PLAIN)
+    names = [name for name in kernels.__all__ if name not in kernels.BACKENDS]
+    assert names == sorted(names, key=lambda n: (not n.isupper(), not n[0].isupper(), n))
+    assert all(hasattr(kernels, name) for name in names)
 
 
 @every_operation
@@ -107,22 +110,6 @@ def test_the_public_function_is_exported_documented_and_takes_a_backend(name):
     assert any(re.search(rf"\b{name}\b", text) for text in bench), f"no benchmark of {name}"
 
 
-DENSE = ("alignment", "cosent", "info_nce", "knn", "mean_cosine", "mean_covariance", "pool",
-         "ranks", "segment_moments", "uniformity", "self_similarity", "intra_sentence_similarity",
-         "spearman_resamples", "backends", "can_step", "interpret", "interpreting", "kernel_text",
-         "peak_allocated", "trace", "use_backend", "watch")
-
-
-@pytest.mark.parametrize("name", DENSE)
-def test_the_docstring_of_a_public_name_lists_every_parameter(name):
-    public = getattr(kernels, name)
-    text, summary = inspect.getdoc(public), inspect.getdoc(public).splitlines()[0]
-    for parameter in inspect.signature(public).parameters:
-        assert re.search(rf"^(\w+, )*{parameter}(, \w+)* : ", text, re.M), parameter
-    assert summary.endswith(".")
-    assert "\nReturns\n-------" in text or name in ("use_backend", "interpret")
-
-
 CALLS = {                                       # a small valid call of each public function
     "alignment": ([[1.0, 0.0]], [[0.0, 1.0]]), "cosent": ([0.5, 0.1], [1, 0]),
     "info_nce": (torch.eye(2), torch.eye(2)), "knn": (torch.eye(2), torch.eye(2)),
@@ -150,15 +137,6 @@ def test_P27_every_operation_answers_a_wrong_backend_with_all_names(name):
                          for x in CALLS[name]]
             with pytest.raises(ValueError, match=r"backend=.*Allowed: 'triton', 'cpu', 'refere"):
                 getattr(kernels, name)(*arguments, backend=wrong, **options)
-
-
-def test_public_names_are_sorted_and_exist():
-    names = [name for name in kernels.__all__ if name not in kernels.BACKENDS]
-    assert names == sorted(names, key=lambda n: (not n.isupper(), not n[0].isupper(), n))
-    assert all(hasattr(kernels, name) for name in names)
-
-
-# ------------------------------------------------------------------------- kernels
 
 
 @needs_triton
@@ -200,9 +178,6 @@ def test_only_racing_kernels_use_atomics_and_all_state_other_and_note_every_laun
         inside = [n for n in ast.walk(function) if isinstance(n, ast.Call)]
         launches = any(isinstance(call.func, ast.Subscript) for call in inside)
         assert launches == any(ast.unparse(call.func) == "launched" for call in inside)
-
-
-# ------------------------------------------------------------------------- shapes
 
 
 def test_a_wrong_shape_in_a_call_of_a_formula_raises():

@@ -16,7 +16,7 @@ from torch import Tensor
 from lessons_lib.kernels import intra_sentence_similarity, segment_moments, self_similarity
 from lessons_lib.kernels.segment_moments import cpu, reference
 
-from .conftest import cloud, gpu, with_gradients
+from .conftest import assert_near, cloud, gpu, repeated, with_gradients
 
 BACKENDS = ["cpu", "reference"]
 
@@ -48,28 +48,17 @@ def test_three_rows_can_be_summed_by_hand(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("d", [1, 3, 20])
-# methods 24.43, 24.44
-def test_self_similarity_equals_the_mean_cosine_of_all_pairs(d, backend):
+def test_both_similarities_equal_the_mean_of_their_cosines(d, backend):  # methods 24.43, 24.44
     x, offsets = rows(40, d), [0, 2, 9, 9, 40]
     x[5] = 0                                        # a zero row has cosine 0 with every other
-    found = self_similarity(segment_moments(x, offsets, backend=backend), offsets)
-    for value, (start, stop) in zip(found.tolist(), pairwise(offsets), strict=True):
-        pairs = [cosine(x[j], x[k]) for j in range(start, stop) for k in range(start, stop)
-                 if j != k]
-        assert value == pytest.approx(math.fsum(pairs) / len(pairs) if pairs else 0, abs=1e-14)
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("d", [1, 3, 20])
-def test_intra_sentence_similarity_equals_the_mean_cosine_with_the_mean(d, backend):
-    x, offsets = rows(40, d), [0, 2, 9, 9, 40]
-    x[5] = 0
-    found = intra_sentence_similarity(segment_moments(x, offsets, backend=backend), offsets)
-    for value, (start, stop) in zip(found.tolist(), pairwise(offsets), strict=True):
-        mean = x[start:stop].mean(dim=0)
-        cosines = [cosine(mean, row) for row in x[start:stop]]
-        assert value == pytest.approx(math.fsum(cosines) / len(cosines) if cosines else 0,
-                                      abs=1e-14)
+    moments = segment_moments(x, offsets, backend=backend)
+    for i, (start, stop) in enumerate(pairwise(offsets)):
+        some = range(start, stop)
+        pairs = [cosine(x[j], x[k]) for j in some for k in some if j != k]
+        with_mean = [cosine(x[start:stop].mean(dim=0), x[j]) for j in some]
+        for measure, cosines in ((self_similarity, pairs), (intra_sentence_similarity, with_mean)):
+            expected = math.fsum(cosines) / len(cosines) if cosines else 0
+            assert measure(moments, offsets)[i].item() == pytest.approx(expected, abs=1e-14)
 
 
 # methods 24.43
@@ -136,9 +125,8 @@ def test_the_gradients_are_the_derivatives_of_the_formulas(backend):
     x, offsets = rows(9, 4).requires_grad_(), torch.tensor([0, 3, 3, 9])
     assert torch.autograd.gradcheck(lambda y: segment_moments(y, offsets, backend=backend)[:3], x)
     for measure in (self_similarity, intra_sentence_similarity):
-        assert torch.autograd.gradcheck(
-            lambda y, measure=measure: measure(segment_moments(y, offsets, backend=backend),
-                                               offsets), x)
+        assert torch.autograd.gradcheck(lambda y, measure=measure: measure(
+            segment_moments(y, offsets, backend=backend), offsets), x)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -203,9 +191,6 @@ def test_segments_of_nothing_have_sums_of_nothing(backend):
     assert empty.grad.shape == (0, 3)
 
 
-# ------------------------------------------------------------------------------------------- kernel
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize(("d", "offsets"), [(72, [0, 1, 12, 12, 19]), (300, [0, 5, 8]),
                                             (5, [0, 0, 23, 23]), (1, [0, 1]), (700, [0, 3])])
@@ -248,9 +233,6 @@ def test_the_kernel_does_not_overflow_where_lengths_do_not(triton_here, device):
                                                                                             5e-30])
 
 
-# ------------------------------------------------------------------------------------ torch, errors
-
-
 def test_moments_can_be_compiled_whole():
     x, offsets = rows(9, 4, dtype=torch.float32), torch.tensor([0, 3, 9])
 
@@ -261,9 +243,6 @@ def test_moments_can_be_compiled_whole():
 
     compiled = torch.compile(regulariser, backend="aot_eager", fullgraph=True)
     torch.testing.assert_close(with_gradients(compiled, x), with_gradients(regulariser, x))
-
-
-# ----------------------------------------------------------------------------------------- on a GPU
 
 
 @pytest.mark.gpu
@@ -279,17 +258,16 @@ def test_gpu_kernel_agrees_and_repeats_itself(n, d, s, dtype, tolerance):
     offsets = torch.cat([torch.tensor([0]), inner, torch.tensor([n])]).cuda()
     upstream = [rows(s, d, 2, torch.float32).cuda(), rows(s, d, 3, torch.float32).cuda(),
                 rows(s, 1, 4, torch.float32)[:, 0].cuda()]
-    runs = []
-    for _ in range(3):
+
+    def run():
         x.grad = None
-        found = segment_moments(x, offsets, backend="triton")
-        torch.autograd.backward(found[:3], upstream)
-        runs.append([*(t.detach().clone() for t in found), x.grad.clone()])
-    assert all(torch.equal(a, b) for run in runs[1:] for a, b in zip(runs[0], run, strict=True))
-    exact = x.detach().double()
+        moments = segment_moments(x, offsets, backend="triton")
+        torch.autograd.backward(moments[:3], upstream)
+        return *(t.detach() for t in moments), x.grad
+
+    results, exact = repeated(run), x.detach().double()
     expected = [*cpu.segment_moments(exact, offsets),
                 cpu.gradient(exact, offsets, *(g.double() for g in upstream))]
-    assert torch.equal(runs[0][3], expected[3])
-    for i in (0, 1, 2, 4):
-        bound = tolerance if i == 4 else 1e-5           # the sums are float32 whatever x is
-        assert (runs[0][i].double() - expected[i]).norm() <= bound * expected[i].norm()
+    assert torch.equal(results[3], expected[3])
+    assert_near(results[:3], expected[:3], 1e-5)            # the sums are float32 whatever x is
+    assert_near(results[4:], expected[4:], tolerance)

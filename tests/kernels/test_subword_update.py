@@ -13,8 +13,9 @@ from lessons_lib.kernels import SubwordState, WindowState, subword_update, windo
 from lessons_lib.kernels.subword_update import cpu
 from lessons_lib.kernels.window_update import threads
 from lessons_lib.kernels.window_update.draws import draws, piece_key
+from lessons_lib.kernels.window_update.reference import drawn_word
 
-NOISE, TREE = "negative_sampling", "hierarchical_softmax"
+from .updates import NOISE, TREE, assert_moved_by_gradients
 
 
 def with_parts(d=12, *, objective=NOISE):
@@ -35,49 +36,40 @@ def lists_of(state):
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 @pytest.mark.parametrize("objective", [NOISE, TREE])
 @pytest.mark.parametrize("architecture", ["skip_gram", "cbow"])
-def test_windows_move_both_matrices_by_the_gradient_of_their_loss(
-    architecture, objective, backend, share
-):
+def test_windows_move_both_matrices_by_the_gradient_of_their_loss(architecture, objective, backend,
+                                                                  share):
     """Three words, a window to each side as wide as one word: the loss as a formula of all rows,
     and what a tiny rate moves."""
-    rate, k, cbow, start = 1e-3, 4, architecture == "cbow", with_parts(objective=objective)
-    before = [x[:, :12].double() for x in (start.inputs, start.outputs)]
-    a, b = (x.clone().requires_grad_() for x in before)
+    k, cbow, start = 4, architecture == "cbow", with_parts(objective=objective)
     most = 0 if objective == TREE else k * (1 if cbow else 2)
-    lists, loss, numbers = lists_of(start), 0.0, draws(3, most, piece_key(0, 0, 0))
-    says = torch.nn.functional.logsigmoid
-    for at in range(3):
-        contexts = [j for j in (at - 1, at + 1) if 0 <= j < 3]
-        inputs, targets = (contexts, [at]) if cbow else ([at], contexts)
-        x = a[[row for j in inputs for row in lists[start.words[j]]]].mean(dim=0)
-        for word in (int(start.words[j]) for j in targets):
-            if objective == TREE:
-                path = slice(*start.paths.offsets[word : word + 2])
-                signs = torch.from_numpy(1.0 - 2.0 * start.paths.bits[path]).double()
-                loss = loss - says(signs * (b[start.paths.nodes[path].tolist()] @ x)).sum()
-                continue
-            loss = loss - says(b[word] @ x)
-            for z in map(int, numbers[at, 1 : 1 + k * len(targets)]):
-                column = (z >> 32) * 5 >> 32
-                keeps = z & 0x7FFFFFFF < start.thresholds[column]
-                drawn = column if keeps else int(start.others[column])
-                if drawn != word:
-                    loss = loss - says(-(b[drawn] @ x)) / len(targets)
-    gradients = torch.autograd.grad(loss, (a, b))
-    subword_update(
-        start, architecture=architecture, objective=objective, window=1, negatives=k,
-        learning_rate=rate, share_error=share, backend=backend,
-    )
-    moved = [
-        (new[:, :12].double() - old) / rate
-        for new, old in zip((start.inputs, start.outputs), before, strict=True)
-    ]
-    torch.testing.assert_close(moved[1], -gradients[1], rtol=0, atol=3e-3)
-    if share:  # without it rows learn n times their gradient, n differing from window to window
-        torch.testing.assert_close(moved[0], -gradients[0], rtol=0, atol=3e-3)
-        assert gradients[0].abs().max() > 0.01
-    else:
-        assert moved[0].norm() > 1.5 * gradients[0].norm()
+    lists, says = lists_of(start), torch.nn.functional.logsigmoid
+    numbers = draws(3, most, piece_key(0, 0, 0))
+
+    def loss_of(a, b):
+        loss = 0.0
+        for at in range(3):
+            contexts = [j for j in (at - 1, at + 1) if 0 <= j < 3]
+            inputs, targets = (contexts, [at]) if cbow else ([at], contexts)
+            x = a[[row for j in inputs for row in lists[start.words[j]]]].mean(dim=0)
+            for word in (int(start.words[j]) for j in targets):
+                if objective == TREE:
+                    path = slice(*start.paths.offsets[word : word + 2])
+                    signs = torch.from_numpy(1.0 - 2.0 * start.paths.bits[path]).double()
+                    loss = loss - says(signs * (b[start.paths.nodes[path].tolist()] @ x)).sum()
+                    continue
+                loss = loss - says(b[word] @ x)
+                for z in map(int, numbers[at, 1 : 1 + k * len(targets)]):
+                    if (drawn := drawn_word(start, z)) != word:
+                        loss = loss - says(-(b[drawn] @ x)) / len(targets)
+        return loss
+
+    # without sharing rows learn n times their gradient, n differing from window to window
+    gradients, moves = assert_moved_by_gradients(
+        start, loss_of, rate=1e-3, atol=3e-3, follows=(share, True),
+        update=lambda: subword_update(start, architecture=architecture, objective=objective,
+                                      window=1, negatives=k, learning_rate=1e-3, share_error=share,
+                                      backend=backend))
+    assert share or moves[0].norm() > 1.5 * gradients[0].norm()
 
 
 def test_one_row_for_each_word_and_cbow_of_one_context_is_what_window_updates_do():
@@ -104,14 +96,10 @@ def test_threads_on_text_without_common_rows_learn_what_one_learns(tokens, monke
     words = np.concatenate([np.tile([0, 1, 2], 20), np.tile([3, 4, 5], 20)])
     rng, lists = np.random.default_rng(3), {"rows": np.arange(6), "row_offsets": np.arange(7)}
     rows = rng.normal(size=(6, 8)), rng.normal(size=(5, 8))
-    start, one, both = (
-        SubwordState(words, np.arange(0, 121, 6), *rows, np.ones(6), sample=0.0, **lists)
-        for _ in range(3)
-    )
-    pairs = [
-        subword_update(s, objective=TREE, threads=n, learning_rate=1e-4, loss_every=2)[1]
-        for s, n in ((one, 1), (both, 2))
-    ]
+    start, one, both = (SubwordState(words, np.arange(0, 121, 6), *rows, np.ones(6), sample=0.0,
+                                     **lists) for _ in range(3))
+    pairs = [subword_update(s, objective=TREE, threads=n, learning_rate=1e-4, loss_every=2)[1]
+             for s, n in ((one, 1), (both, 2))]
     assert pairs[0] == pairs[1]
     for name in ("inputs", "outputs"):
         moved = (getattr(one, name) - getattr(start, name)).norm()

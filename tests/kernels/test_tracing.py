@@ -29,27 +29,23 @@ def run(**changed: object) -> Run:
     ({"ms": 1234.5}, "uniformity · cpu (blocked torch) · CPU tensor · 1234 ms"),
     ({"ms": 0.0123, "processor": "Numba"}, "uniformity · cpu (Numba) · CPU tensor · 0.012 ms"),
     ({"ms": 5, "device": "mps"}, "uniformity · mps (blocked torch) · CPU tensor · 5 ms"),
-    ({"ms": 5, "backend": "reference", "reason": "asked for by backend="},
-     "uniformity · reference formula on cpu · asked for by backend= · 5 ms"),
+    ({"ms": 5, "backend": "reference", "reason": "asked for by backend="}, "uniformity · "
+     "reference formula on cpu · asked for by backend= · 5 ms"),
     ({"ms": 2, "backend": "triton", "device": "sm_90",
       "launches": [("k", (6,), {"BLOCK_N": 128, "BLOCK_D": 64, "num_warps": 8}), ("l", (2,), {})]},
      "uniformity · triton (sm_90) · 128x64 · 2 ms"),
     ({"ms": 2, "backend": "triton", "device": "interpreter", "launches": []},
-     "uniformity · triton (interpreter) · CPU tensor · 2 ms"),
-])
+     "uniformity · triton (interpreter) · CPU tensor · 2 ms")])
 def test_the_caption_says_what_made_a_figure(changed, caption):
     assert run(**changed).caption() == caption
 
 
-def test_the_caption_of_a_trace_is_that_of_its_slowest_call():
+def test_the_table_has_a_row_per_call_and_the_caption_is_that_of_the_slowest():
     assert Trace([run(ms=1), run(ms=3, operation="knn"), run(ms=2)]).caption().startswith("knn")
     assert Trace().caption() == "no kernel ran"
-
-
-def test_the_table_has_a_header_and_a_row_per_call():
     launches = [("tiles", (6, 2), {"BLOCK_N": 16}), ("rows", (4,), {})]
-    header, first, second = Trace([run(ms=1), run(backend="triton", launches=launches,
-                                                  ms=12.345)]).table()
+    runs = [run(ms=1), run(backend="triton", launches=launches, ms=12.345)]
+    header, first, second = Trace(runs).table()
     assert header == ("operation", "backend", "reason", "kernels", "grid", "shape", "type", "ms")
     assert first == ("uniformity", "cpu", "CPU tensor", "–", "–", "4x4", "float32", "1")
     assert second[3:5] == ("tiles + rows", "6x2 + 4") and second[-1] == "12.3"
@@ -80,8 +76,8 @@ def test_an_operation_inside_another_has_its_own_line_and_launches():
         with recorded("inner", "triton", "", X, device="cpu", processor="") as inner:
             launched("b", (2,), {})
         launched("c", (3,), {})
-    assert [name for name, _, _ in outer.launches] == ["a", "c"] and [name for name, _,
-                                                                      _ in inner.launches] == ["b"]
+    assert [launch[0] for launch in outer.launches] == ["a", "c"]
+    assert [launch[0] for launch in inner.launches] == ["b"]
     assert [r.operation for r in t.runs] == ["outer", "inner"]
     launched("nowhere", (1,), {})               # outside of every call: nothing to note it in
 
@@ -90,9 +86,6 @@ def test_nothing_is_timed_without_a_trace(monkeypatch):
     monkeypatch.setattr("lessons_lib.kernels.tracing.time.perf_counter",
                         lambda: pytest.fail("the clock was read"))
     assert math.isfinite(uniformity(X).item())
-
-
-# ------------------------------------------------------------------------- scopes
 
 
 def held() -> tuple[Scope[int], Iterator[int]]:
@@ -105,15 +98,12 @@ def held() -> tuple[Scope[int], Iterator[int]]:
     return scope, block()
 
 
-def test_a_generator_may_be_closed_in_another_context_than_the_one_it_was_opened_in():
+def test_a_block_may_be_closed_in_another_context_than_the_one_it_was_opened_in():
     scope, block = held()
     contextvars.copy_context().run(next, block)
     assert scope.get() == 7
     block.close()
     assert scope.get() is None
-
-
-def test_a_block_that_was_closed_elsewhere_holds_no_longer_where_it_was_opened():
     scope, block = held()
     next(block)
     contextvars.copy_context().run(block.close)

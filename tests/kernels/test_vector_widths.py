@@ -47,9 +47,8 @@ print(LANES, TALL, max(map(float, errors)))
 def test_windows_are_learned_from_with_any_number_of_lanes(missing, lanes, tmp_path):
     env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", PROGRAM, missing]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=env, check=False, timeout=300
-    )
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False,
+                          timeout=300)
     assert done.returncode == 0, done.stderr
     used, tall, error = map(float, done.stdout.split())
     assert used <= lanes and tall in (2, 4) and error < 5e-6

@@ -13,60 +13,45 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons_lib.core import BackendUnavailable
-from lessons_lib.kernels import WindowState, trace, window_update
+from lessons_lib.kernels import WindowState, dispatch, trace, window_update
+from lessons_lib.kernels.configs import Blocks, other_blocks
 from lessons_lib.kernels.window_update import launching, reference, windows
 from lessons_lib.kernels.window_update.cpu import on_host
-from lessons_lib.kernels.window_update.state import checked_settings
 
-ARCHITECTURES, OBJECTIVES = ("skip_gram", "cbow"), ("negative_sampling", "hierarchical_softmax")
-KINDS = list(itertools.product(ARCHITECTURES, OBJECTIVES))
+from .conftest import between_guards, gpu
+from .updates import NOISE, OBJECTIVES, TREE, settings_of
+from .updates import make as make_any
 
-
-def make(d, *, n_words=6, n=16, lengths=None, objective=OBJECTIVES[0], seed=0, device="cpu",
-         scale=0.3):
-    rng = np.random.default_rng(seed)
-    words = np.minimum(rng.zipf(1.5, size=n) - 1, n_words - 1)
-    rows = [
-        rng.normal(size=(n_words - back, d)) * scale
-        for back in (0, int(objective == OBJECTIVES[1]))
-    ]
-    bounds = np.linspace(0, n, 4).astype(int) if lengths is None else np.cumsum([0, *lengths])
-    return WindowState(words, bounds, *rows,
-                       np.bincount(words, minlength=n_words) + 1, sample=0.1, device=device)
+KINDS = list(itertools.product(("skip_gram", "cbow"), OBJECTIVES))
 
 
-def settings_of(state, **options):
-    defaults = {
-        "architecture": "skip_gram", "objective": OBJECTIVES[0], "window": 3, "negatives": 4,
-        "learning_rate": (0.05, 0.01), "share_error": False, "loss_every": 2, "seed": 0, "epoch": 0,
-        "pieces": None, "threads": 1, "deterministic": False
-    }
-    return checked_settings(state, **(defaults | options))
+def make(d, *, n_words=6, n=16, lengths=None, objective=NOISE, **more):
+    """A short text of few words: nearly every window holds some word twice."""
+    state = make_any("window", {"objective": objective}, d, n_words=n_words, n=n, documents=3,
+                     **({"sample": 0.1} | more))
+    if lengths is None:
+        return state
+    return WindowState(state.words, np.cumsum([0, *lengths]), state.inputs[:, :d],
+                       state.outputs[:, :d], state.counts, sample=0.1, device=state.device)
 
 
 def assert_as_the_textbook(start, backend, *, atol=1e-6, **options):
     """Both matrices, the loss and the number of pairs, from the same start."""
     options = {"learning_rate": (0.05, 0.01), "loss_every": 2, "window": 2} | options
-    objective = options.get("objective", OBJECTIVES[0])
     found, twin = (WindowState(start.words, start.offsets, start.inputs[:, :start.dim],
                                start.outputs[:, :start.dim], start.counts, sample=start.sample,
                                device=start.device) for _ in range(2))
     loss, pairs = window_update(found, backend=backend, deterministic=False, **options)
     expected, n = window_update(twin, backend="reference", **options)
     for name in ("inputs", "outputs"):
-        torch.testing.assert_close(getattr(found, name), getattr(twin, name), rtol=0, atol=atol,
-                                   msg=lambda m, name=name: f"{name}, {objective}: {m}")
+        torch.testing.assert_close(getattr(found, name), getattr(twin, name), rtol=0, atol=atol)
     assert pairs == n and loss == pytest.approx(expected, rel=1e-5)
     return found
 
 
-# ---------------------------------------------------- lists
-
-
-@given(n_words=st.integers(2, 40), lengths=st.lists(st.integers(0, 30), min_size=1,
-                                                    max_size=6), window=st.integers(1, 12),
-       negatives=st.integers(1, 20), seed=st.integers(0, 2**63 - 1), epoch=st.integers(
-           0, 2**31 - 1), objective=st.sampled_from(OBJECTIVES))
+@given(n_words=st.integers(2, 40), lengths=st.lists(st.integers(0, 30), min_size=1, max_size=6),
+       window=st.integers(1, 12), negatives=st.integers(1, 20), seed=st.integers(0, 2**63 - 1),
+       epoch=st.integers(0, 2**31 - 1), objective=st.sampled_from(OBJECTIVES))
 def test_the_lists_hold_the_windows_of_the_textbook(n_words, lengths, window, negatives, seed,
                                                     epoch, objective):
     s = make(4, n_words=n_words, n=sum(lengths), lengths=lengths, objective=objective)
@@ -99,46 +84,31 @@ def test_slabs_cover_the_text_piece_by_piece_and_are_few_enough_for_memory(monke
     assert max(b - a for a, b in found) <= 12 and len(found) > 7
 
 
-# ---------------------------------------------------- the kernels, one program after the other
-
-
-@pytest.mark.parametrize(("architecture", "objective"), KINDS)
-@pytest.mark.parametrize("d", [5, 20, 100])
-def test_the_kernel_learns_what_the_textbook_learns(d, architecture, objective, triton_here,
-                                                    device):
-    """With six words nearly every window holds some word twice, among its contexts and among its
-    negatives."""
-    found = assert_as_the_textbook(make(d, objective=objective, device=device), triton_here,
-                                   architecture=architecture, objective=objective)
-    assert not found.inputs[:, d:].any() and not found.outputs[:, d:].any()  # padding stays zero
-
-
-def test_the_kernel_learns_from_one_negative_from_many_and_from_wide_windows(triton_here, device):
-    for negatives, window, architecture in ((1, 1, "skip_gram"), (9, 2, "skip_gram"), (3, 7,
-                                                                                       "cbow")):
-        assert_as_the_textbook(make(17, n=12, n_words=9, device=device), triton_here,
-                               negatives=negatives, window=window, architecture=architecture)
+@pytest.mark.parametrize(("arguments", "options"), [
+    *(({"d": d, "objective": o}, {"architecture": a, "objective": o}) for d in (5, 20, 100)
+      for a, o in KINDS), ({"d": 17, "n": 12, "n_words": 9}, {"negatives": 1, "window": 1}),
+    ({"d": 17, "n": 12, "n_words": 9}, {"negatives": 9}),
+    ({"d": 17, "n": 12, "n_words": 9}, {"negatives": 3, "window": 7, "architecture": "cbow"}),
+    *(({"d": 8, "n": 12}, {"negatives": 2} | more)
+      for more in ({"share_error": True, "architecture": "cbow"}, {"loss_every": 0},
+                   {"loss_every": 1}, {"pieces": (1, 2)}, {"pieces": (2, 2)}))])
+def test_the_kernel_learns_what_the_textbook_learns(arguments, options, triton_here, device):
+    state = assert_as_the_textbook(make(device=device, **arguments), triton_here, **options)
+    d = arguments["d"]
+    assert not state.inputs[:, d:].any() and not state.outputs[:, d:].any()  # padding stays zero
 
 
 def test_programs_and_launches_that_follow_each_other_are_one_text(triton_here, device,
                                                                    monkeypatch):
-    from lessons_lib.kernels.configs import Blocks, other_blocks
+    def two_at_once(b):
+        return Blocks(b.kernel, b.arch, b.dtype, {"RUN": 2}, b.num_warps, b.num_stages)
 
     for together in (1, 3):
         monkeypatch.setattr(launching, "TOKENS_PER_PROGRAM", 16 // together)
-        with (other_blocks(
-                lambda b: Blocks(b.kernel, b.arch, b.dtype, {"RUN": 2}, b.num_warps, b.num_stages)),
-              trace() as seen):
+        with other_blocks(two_at_once), trace() as seen:
             assert_as_the_textbook(make(8, device=device), triton_here, negatives=2)
         launches = next(run for run in seen.runs if run.backend == "triton").launches
         assert len(launches) > 1 and all(grid[0] <= together for _, grid, _ in launches)
-
-
-def test_the_kernel_shares_the_error_notes_what_is_asked_for_and_takes_parts(triton_here, device):
-    for options in ({"share_error": True, "architecture": "cbow"}, {"loss_every": 0}, {
-            "loss_every": 1
-    }, {"pieces": (1, 2)}, {"pieces": (2, 2)}):
-        assert_as_the_textbook(make(8, n=12, device=device), triton_here, negatives=2, **options)
 
 
 @pytest.mark.parametrize("lengths", [(), (0, 0), (1, 1, 0, 1)])
@@ -151,27 +121,17 @@ def test_texts_without_a_window_change_nothing(lengths, triton_here, device):
 
 def test_the_kernel_reads_and_writes_its_rows_and_no_others(triton_here, device, guarded):
     start = make(20, device=device)
-    room = {}
-    for name in ("inputs", "outputs"):
-        x = getattr(start, name)
-        room[name] = torch.full((x.numel() + 128,), 7.0, device=x.device)
-        room[name][64:-64] = x.flatten()
-        setattr(start, name, room[name][64:-64].view(x.shape))
-    assert np.isfinite(
-        window_update(start, window=2, negatives=2, deterministic=False, backend=triton_here)[0])
-    assert all((x[:64] == 7.0).all() and (x[-64:] == 7.0).all() and torch.isfinite(x).all()
-               for x in room.values())
+    guards = [between_guards(start, name) for name in ("inputs", "outputs")]
+    loss, _ = window_update(start, window=2, negatives=2, deterministic=False, backend=triton_here)
+    assert np.isfinite(loss) and all(guard() for guard in guards)
 
 
 def test_very_large_products_saturate_and_stay_finite(triton_here, device):
     start = make(20, scale=30.0, device=device)
     loss, _ = window_update(start, window=2, negatives=2, loss_every=1, deterministic=False,
                             backend=triton_here)
-    assert (np.isfinite(loss) and torch.isfinite(start.inputs).all()
-            and torch.isfinite(start.outputs).all())
-
-
-# ---------------------------------------------------- the choice
+    assert np.isfinite(loss)
+    assert torch.isfinite(start.inputs).all() and torch.isfinite(start.outputs).all()
 
 
 def test_what_the_kernel_cannot_do_is_refused_with_the_remedy(triton_here, device):
@@ -220,10 +180,7 @@ def test_few_programs_race_where_the_text_is_short_or_one_word_is_everywhere():
     even = np.full(10_000, 100)
     assert programs(even, 1000) == 1 and programs(even, 100_000) == 24
     assert programs(even, 10_000_000) == 2441 and programs([1, 1], 10_000_000) == 25
-    assert programs(even, 10_000_000, objective=OBJECTIVES[1]) == 512
-
-
-# ---------------------------------------------------- on a GPU
+    assert programs(even, 10_000_000, objective=TREE) == 512
 
 
 def topical(n=400_000, *, n_words=2000, topics=20, seed=0):
@@ -242,14 +199,13 @@ def topical(n=400_000, *, n_words=2000, topics=20, seed=0):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@gpu
 @pytest.mark.parametrize(("architecture", "objective"), KINDS)
 @pytest.mark.parametrize("d", [100, 300])
 def test_gpu_an_epoch_ends_with_the_loss_of_the_processor(d, architecture, objective):
     words, n_words = topical()
     counts, rng = np.bincount(words, minlength=n_words), np.random.default_rng(1)
-    rows = ((rng.random(
-        (n_words, d)) - 0.5) / d, np.zeros((n_words - (objective == OBJECTIVES[1]), d)))
+    rows = (rng.random((n_words, d)) - 0.5) / d, np.zeros((n_words - (objective == TREE), d))
     mean = {}
     for device in ("cuda", "cpu"):
         s = WindowState(words, np.arange(0, len(words) + 1, 1000), *rows, counts, device=device)
@@ -265,14 +221,14 @@ def test_gpu_an_epoch_ends_with_the_loss_of_the_processor(d, architecture, objec
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@gpu
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_gpu_nothing_is_lost_when_all_programs_write_into_the_same_rows(objective):
     """With a tiny rate every step sees nearly the first numbers, and from zero nothing is rounded
     away: all orders have one sum."""
     words = np.random.default_rng(0).integers(3, size=200_000)
-    rows, moved = ((np.zeros(
-        (3, 60)), np.random.default_rng(1).normal(size=(3 - (objective == OBJECTIVES[1]), 60))), [])
+    outputs = np.random.default_rng(1).normal(size=(3 - (objective == TREE), 60))
+    rows, moved = (np.zeros((3, 60)), outputs), []
     for device in ("cuda", "cpu"):
         s = WindowState(words, [0, len(words)], *rows, np.bincount(words), sample=0.0,
                         device=device)
@@ -282,10 +238,8 @@ def test_gpu_nothing_is_lost_when_all_programs_write_into_the_same_rows(objectiv
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@gpu
 def test_gpu_a_deterministic_run_takes_the_processor_and_says_so_once(caplog, monkeypatch):
-    from lessons_lib.kernels import dispatch
-
     monkeypatch.setattr(dispatch, "_told", set())
     s = make(20, n=500, n_words=30, device="cuda")
     with caplog.at_level(logging.WARNING, logger="lessons_lib"):

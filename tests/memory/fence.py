@@ -23,27 +23,19 @@ from collections import deque
 import numpy as np
 import pytest
 
-PAGE, FENCE, JUNK = (
-    mmap.PAGESIZE,
-    1 << 20,
-    0xA5,
-)  # addresses cost nothing, so a fence is wider than most jumps
+# addresses cost nothing, so a fence is wider than most jumps
+PAGE, FENCE, JUNK = mmap.PAGESIZE, 1 << 20, 0xA5
 KEPT = 2000  # freed blocks that stay forbidden; then the system may give their place away
 _SET_HANDLER = 304  # its place in NumPy's table of functions, which is only ever appended to
 _ANONYMOUS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 
 _c = ctypes.CDLL(None, use_errno=True)
-_c.mmap.restype, _c.mmap.argtypes = (
-    ctypes.c_void_p,
-    [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long],
-)
-_c.munmap.argtypes, _c.mprotect.argtypes = (
-    [ctypes.c_void_p, ctypes.c_size_t],
-    [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int],
-)
-_blocks: dict[
-    int, tuple[int, int, int]
-] = {}  # where an array begins: (pages from, their bytes, bytes of the array)
+_c.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_c.mprotect.argtypes = [*_c.munmap.argtypes, ctypes.c_int]
+_c.mmap.argtypes = [*_c.munmap.argtypes, *[ctypes.c_int] * 3, ctypes.c_long]
+_c.mmap.restype = ctypes.c_void_p
+# where an array begins: (pages from, their bytes, bytes of the array)
+_blocks: dict[int, tuple[int, int, int]] = {}
 _freed: deque[tuple[int, int]] = deque()
 
 
@@ -90,27 +82,19 @@ class _Handler(ctypes.Structure):
     """``PyDataMem_Handler`` of NumPy (NEP 49)."""
 
     _pointer, _size = ctypes.c_void_p, ctypes.c_size_t
-    _kinds = (
-        ctypes.CFUNCTYPE(_pointer, _pointer, _size),
-        ctypes.CFUNCTYPE(_pointer, _pointer, _size, _size),
-        ctypes.CFUNCTYPE(_pointer, _pointer, _pointer, _size),
-        ctypes.CFUNCTYPE(None, _pointer, _pointer, _size),
-    )
+    _kinds = (ctypes.CFUNCTYPE(_pointer, _pointer, _size),
+              ctypes.CFUNCTYPE(_pointer, _pointer, _size, _size),
+              ctypes.CFUNCTYPE(_pointer, _pointer, _pointer, _size),
+              ctypes.CFUNCTYPE(None, _pointer, _pointer, _size))
     _fields_ = [("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("context", _pointer)]
     _fields_ += list(zip(("malloc", "calloc", "realloc", "free"), _kinds, strict=True))
 
 
-_handler = _Handler(
-    b"fence",
-    1,
-    None,
-    *(kind(f) for kind, f in zip(_Handler._kinds, (_allocate, _zeros, _move, _free), strict=True)),
-)
+_handler = _Handler(b"fence", 1, None, *(
+    kind(f) for kind, f in zip(_Handler._kinds, (_allocate, _zeros, _move, _free), strict=True)))
 _python = ctypes.pythonapi
 _python.PyCapsule_New.restype, _python.PyCapsule_New.argtypes = (
-    ctypes.py_object,
-    [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
-)
+    ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p])
 _python.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _name = b"mem_handler"  # held here, because a capsule keeps only its address

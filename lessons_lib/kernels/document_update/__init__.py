@@ -18,17 +18,17 @@ import torch
 from torch import Tensor
 
 from ...core import check_choice, shown
+from ..contents import whole
 from ..dispatch import Operation
-from ..rows import padded, whole
+from ..layout import padded
 from ..window_update.state import (Settings, WindowState, check_sound, checked_settings, cut, flag,
                                    pieces_per_document)
 
 __all__ = ["COMBINATIONS", "MODELS", "OPERATION", "DocumentState", "document_update"]
 
-OPERATION = Operation(
-    "document_update", kernel=False, processor="vector code",
-    without="all words of a document move one row, one after the other; programs side by side "
-    "would wait for it, or miss its moves")
+OPERATION = Operation("document_update", kernel=False, processor="vector code",
+                      without="all words of a document move one row, one after the other; "
+                      "programs side by side would wait for it, or miss its moves")
 MODELS = ("dm", "dbow")
 COMBINATIONS = ("mean", "sum", "concat")
 
@@ -102,10 +102,9 @@ class DocumentState(WindowState):
         tags, bounds = self.tags, self.tag_offsets
         ends = bounds.shape == self.offsets.shape and bounds[0] == 0 and bounds[-1] == len(tags)
         if not ends or (np.diff(bounds) < 1).any():
-            raise ValueError(
-                f"tag_offsets={shown(bounds)} are wrong; expected {len(self.offsets)} whole "
-                "numbers "
-                f"that begin with 0, rise by >= 1 for each document and end with {len(tags)}")
+            raise ValueError(f"tag_offsets={shown(bounds)} are wrong; expected {len(self.offsets)} "
+                             "whole numbers that begin with 0, rise by >= 1 for each document and "
+                             f"end with {len(tags)}")
         plain = tags.ndim == 1 and tags.dtype == np.int32
         if len(tags) and (not plain or not 0 <= tags.min() <= tags.max() < n_tags):
             raise ValueError(
@@ -122,14 +121,11 @@ class DocumentState(WindowState):
         x = self.documents
         wide = x.ndim == 2 and x.shape[1] == self.inputs.shape[1]
         if x.dtype != torch.float32 or not wide or not x.is_contiguous():
-            raise ValueError(
-                f"state.documents has become {x.dtype} of shape {tuple(x.shape)}; expected "
-                "contiguous float32 rows as wide as inputs")
+            raise ValueError(f"state.documents has become {x.dtype} of shape {tuple(x.shape)}; "
+                             "expected contiguous float32 rows as wide as inputs")
         if len(self._of_piece) != self.n_pieces:
-            raise ValueError(
-                f"state.pieces was changed: {self.n_pieces} pieces, {len(self._of_piece)} "
-                "expected. "
-                "Make a new state")
+            raise ValueError(f"state.pieces was changed: {self.n_pieces} pieces, "
+                             f"{len(self._of_piece)} expected. Make a new state")
         self._check_tags(len(x))
 
     @property
@@ -171,17 +167,40 @@ class DocumentState(WindowState):
         return new
 
     def tags_of(self, piece: int) -> np.ndarray:
-        """Rows of ``documents`` that belong to a piece of text."""
+        """Rows of ``documents`` that belong to a piece of text.
+
+        Parameters
+        ----------
+        piece : int
+
+        Returns
+        -------
+        (tags,) int32
+        """
         document = self._of_piece[piece]
         return self.tags[self.tag_offsets[document]:self.tag_offsets[document + 1]]
 
     def tag_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the tags of each piece begin and end, int64."""
+        """Where the tags of each piece begin and end.
+
+        Returns
+        -------
+        begins, ends : (n,) int64 each
+        """
         return self.tag_offsets[self._of_piece], self.tag_offsets[self._of_piece + 1]
 
     def keys(self, how: Settings) -> np.ndarray:
-        """The keys of the draws in the pieces that are worked on, uint64: of a piece's number, or
-        of its document's number and its place in the document."""
+        """The keys of the draws of the text that a pass works on: from the number of each part of
+        it, or from its document's number and its place in the document.
+
+        Parameters
+        ----------
+        how : Settings
+
+        Returns
+        -------
+        (n,) uint64
+        """
         numbers = np.arange(self.n_pieces, dtype=np.uint64)
         if self.numbers is not None:
             first = np.searchsorted(self._of_piece, np.arange(len(self.numbers))).astype(np.uint64)
@@ -275,20 +294,16 @@ def _check_fits(state: DocumentState, how: Settings) -> None:
     """Refuse settings that do not fit the rows. Raises ValueError."""
     parts = 1 + 2 * how.window if how.combine == "concat" else 1
     if parts != state.parts:
-        raise ValueError(
-            f"outputs has rows of {state.parts} · {state.dim} numbers; expected {parts} · "
-            f"{state.dim} with combine={how.combine!r}, window={how.window}")
+        raise ValueError(f"outputs has rows of {state.parts} · {state.dim} numbers; expected "
+                         f"{parts} · {state.dim} with combine={how.combine!r}, window={how.window}")
     n_tags = np.diff(state.tag_offsets)
     if parts > 1 and (n_tags > 1).any():
         i = int(n_tags.argmax())
-        raise ValueError(
-            f"combine='concat' has room for one tag of a document; document {i} has {n_tags[i]}. "
-            "Use 'mean' or 'sum'")
+        raise ValueError(f"combine='concat' has room for one tag of a document; document {i} has "
+                         f"{n_tags[i]}. Use 'mean' or 'sum'")
     if how.frozen and how.threads > 1:
-        raise ValueError(
-            f"threads={how.threads} with frozen=True; expected 1: give each thread its own "
-            "documents")
+        raise ValueError(f"threads={how.threads} with frozen=True; expected 1: give each thread "
+                         "its own documents")
     if not how.frozen and not state.own:
-        raise ValueError(
-            "frozen=False would train words on documents that are not the state's own; expected "
-            "frozen=True")
+        raise ValueError("frozen=False would train words on documents that are not the state's "
+                         "own; expected frozen=True")

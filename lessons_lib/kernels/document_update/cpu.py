@@ -14,9 +14,8 @@ from . import DocumentState
 __all__ = ["document_update"]
 
 
-def document_update(
-    inputs: Tensor, outputs: Tensor, state: DocumentState, how: Settings
-) -> tuple[float, int]:
+def document_update(inputs: Tensor, outputs: Tensor, state: DocumentState,
+                    how: Settings) -> tuple[float, int]:
     """Update the matrices; returns the sum of −log p over the pairs whose loss was noted, and the
     number of these pairs."""
     edge, (begins, ends) = len(state.counts), state.tag_bounds()
@@ -30,7 +29,5 @@ def document_update(
 
     documents = None if state.own else state.documents
     tags = state.tags, begins, ends
-    return learn(
-        inputs, outputs, state, how, tags=tags, documents=documents, parts=state.parts,
-        touched=touched,
-    )
+    return learn(inputs, outputs, state, how, tags=tags, documents=documents, parts=state.parts,
+                 touched=touched)

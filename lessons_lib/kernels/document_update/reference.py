@@ -15,12 +15,8 @@ from . import DocumentState
 __all__ = ["document_update"]
 
 
-def document_update(
-    inputs: Float32[Tensor, "n d"],
-    outputs: Float32[Tensor, "rows parts_d"],
-    state: DocumentState,
-    how: Settings,
-) -> tuple[float, int]:
+def document_update(inputs: Float32[Tensor, "n d"], outputs: Float32[Tensor, "rows parts_d"],
+                    state: DocumentState, how: Settings) -> tuple[float, int]:
     """Update the matrices; returns the sum of −log p over the pairs whose loss was noted, and the
     number of these pairs."""
     n = len(state.counts) + 1
@@ -28,8 +24,8 @@ def document_update(
     b, loss, pairs = outputs.double().numpy(), 0.0, 0
     for piece, key in zip(range(*how.pieces), state.keys(how).tolist(), strict=True):
         tags = (state.tags_of(piece) + n).tolist()
-        more, found = learned(a, b, state, how, windows_of(state, how, piece, key, tags))
-        loss, pairs = loss + more, pairs + found
+        more, result = learned(a, b, state, how, windows_of(state, how, piece, key, tags))
+        loss, pairs = loss + more, pairs + result
     state.documents.copy_(torch.from_numpy(a[n:]))
     inputs[:n].copy_(torch.from_numpy(a[:n]))
     outputs.copy_(torch.from_numpy(b))

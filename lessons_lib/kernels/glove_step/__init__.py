@@ -10,8 +10,8 @@ code in ``15_gpu_kernels``.
 from __future__ import annotations
 
 from ...core import check_float, check_int, shown
+from ..contents import part
 from ..dispatch import Operation
-from ..rows import part
 from .state import GloveState, Settings, shifts
 
 __all__ = ["OPERATION", "GloveState", "glove_step"]
@@ -19,17 +19,9 @@ __all__ = ["OPERATION", "GloveState", "glove_step"]
 OPERATION = Operation("glove_step", processor="vector code")
 
 
-def glove_step(
-    state: GloveState,
-    *,
-    learning_rate: float = 0.05,
-    clip: float = 100.0,
-    seed: int = 0,
-    epoch: int = 0,
-    rounds: tuple[int, int] | None = None,
-    threads: int = 1,
-    backend: str | None = None,
-) -> tuple[float, int]:
+def glove_step(state: GloveState, *, learning_rate: float = 0.05, clip: float = 100.0,
+               seed: int = 0, epoch: int = 0, rounds: tuple[int, int] | None = None,
+               threads: int = 1, backend: str | None = None) -> tuple[float, int]:
     """Go over the counts once and update ``state.words`` and ``state.contexts`` in place.
 
     Parameters
@@ -85,10 +77,8 @@ def glove_step(
     seed, epoch = check_int("seed", seed, low=0), check_int("epoch", epoch, low=0)
     state.check_sound()
     first, last = part("rounds", rounds, state.groups)
-    how = Settings(
-        rate=check_float("learning_rate", learning_rate, low=0.0, open_low=True),
-        clip=check_float("clip", clip, low=0.0, open_low=True),
-        shifts=tuple(shifts(state.groups, seed, epoch)[first:last]),
-        threads=check_int("threads", threads),
-    )
+    how = Settings(rate=check_float("learning_rate", learning_rate, low=0.0, open_low=True),
+                   clip=check_float("clip", clip, low=0.0, open_low=True),
+                   shifts=tuple(shifts(state.groups, seed, epoch)[first:last]),
+                   threads=check_int("threads", threads))
     return OPERATION.run("glove_step", state.words, state, how, backend=backend)

@@ -16,9 +16,8 @@ from .state import GloveState, Settings
 __all__ = ["glove_step"]
 
 
-def glove_step(
-    words: Float32[Tensor, "v 2 d"], state: GloveState, how: Settings
-) -> tuple[float, int]:
+def glove_step(words: Float32[Tensor, "v 2 d"], state: GloveState,
+               how: Settings) -> tuple[float, int]:
     """w −= u / √G, G += u², u = η clip(f diff w̃) for both rows of every count; returns Σ ½ f diff²
     and how many counts were left out."""
     a, b = words.double().cpu().numpy(), state.contexts.double().cpu().numpy()

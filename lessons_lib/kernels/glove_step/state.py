@@ -21,8 +21,7 @@ import torch
 from torch import Tensor
 
 from ...core import check_array, check_float, check_int, generator, shown
-from ..layout import padded_width
-from ..rows import padded
+from ..layout import padded, padded_width
 
 __all__ = ["BYTES_PER_COUNT", "GloveState", "Settings", "shifts"]
 
@@ -99,18 +98,17 @@ class GloveState:
                  folder: Any = None, device: Any = "cpu") -> None:
         words, contexts = _matrix("words", words), _matrix("contexts", contexts)
         if words.shape[1] != contexts.shape[1] or words.shape[1] < 2:
-            raise ValueError(
-                f"words has shape {words.shape}, contexts {contexts.shape}; expected as many "
-                "columns: those of a vector and its bias")
-        squares = (_squares("word_squares", word_squares,
-                            words), _squares("context_squares", context_squares, contexts))
+            raise ValueError(f"words has shape {words.shape}, contexts {contexts.shape}; expected "
+                             "as many columns: those of a vector and its bias")
+        squares = (_squares("word_squares", word_squares, words),
+                   _squares("context_squares", context_squares, contexts))
         counts = _checked(offsets, columns, values, (len(words), len(contexts)))
-        weighting = (check_float("x_max", x_max, low=0.0,
-                                 open_low=True), check_float("exponent", exponent, low=0.0))
+        weighting = (check_float("x_max", x_max, low=0.0, open_low=True),
+                     check_float("exponent", exponent, low=0.0))
         self.dim, on_gpu = words.shape[1] - 1, torch.device(device).type != "cpu"
         self.groups = _groups(groups, words.shape, contexts.shape, on_gpu)
         self._arrange(counts, len(contexts), weighting, generator(seed),
-                      _room(len(counts[1]), folder))
+                      _space(len(counts[1]), folder))
         self.words = _rows(words, squares[0], self.word_order, bias=self.dim)
         self.contexts = _rows(contexts, squares[1], self.context_order, bias=self.dim + 1)
         for name in ("words", "contexts", "rows", "columns", "logs", "weights", "tiles"):
@@ -130,8 +128,8 @@ class GloveState:
         longest = np.empty(int(np.diff(offsets).max()), dtype=np.int64)
         arrange(counts, (self.word_order, word_groups, places, context_groups), weighting, tiles,
                 longest, int(rng.integers(1 << 62)), tuple(out))
-        self.rows, self.columns, self.logs, self.weights, self.tiles = (torch.from_numpy(x)
-                                                                        for x in (*out, tiles))
+        tensors = (torch.from_numpy(x) for x in (*out, tiles))
+        self.rows, self.columns, self.logs, self.weights, self.tiles = tensors
 
     def check_sound(self) -> None:
         """Check what compiled loops take on trust, because numbers become addresses there: tensors
@@ -140,36 +138,37 @@ class GloveState:
         Places of rows are not read again. Raises ValueError.
         """
         width, n, tiles = padded_width(self.dim + 2), len(self.logs), self.tiles
-        tables = ((self.words, (len(
-            self.word_order), 2, width), torch.float32), (self.contexts, (len(
-                self.context_order), 2, width), torch.float32), (self.rows, (n,), torch.int32),
-                  (self.columns, (n,), torch.int32), (self.logs, (n,), torch.float32),
-                  (self.weights, (n,), torch.float32), (tiles, (self.groups**2 + 1,),
-                                                         torch.int64))
+        tables = ((self.words, (len(self.word_order), 2, width), torch.float32),
+                  (self.contexts, (len(self.context_order), 2, width), torch.float32),
+                  (self.rows, (n,), torch.int32), (self.columns, (n,), torch.int32),
+                  (self.logs, (n,), torch.float32), (self.weights, (n,), torch.float32),
+                  (tiles, (self.groups**2 + 1,), torch.int64))
         for x, shape, kind in tables:
             if tuple(x.shape) != shape or x.dtype != kind or not x.is_contiguous():
-                raise ValueError(
-                    f"a tensor of the state has become {x.dtype} of shape {tuple(x.shape)}; "
-                    f"expected {shape} of {kind}, contiguous. "
-                    "Write into it, or make a new state")
+                raise ValueError(f"a tensor of the state has become {x.dtype} of shape "
+                                 f"{tuple(x.shape)}; expected {shape} of {kind}, contiguous. Write "
+                                 "into it, or make a new state")
         if int(tiles[0]) != 0 or int(tiles[-1]) != n or bool((tiles.diff() < 0).any()):
-            raise ValueError(
-                f"state.tiles was changed; expected numbers that rise from 0 to {n}. Make a new "
-                "state")
+            raise ValueError(f"state.tiles was changed; expected numbers that rise from 0 to {n}. "
+                             "Make a new state")
 
     def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Words and contexts, each (V, d + 1) with the bias at the end, and their sums of squares,
-        in the order in which they were given."""
-        found = []
+        """What was learned, in the order in which words and contexts were given.
+
+        Returns
+        -------
+        words, contexts, word_squares, context_squares : float32, (V, d + 1) each
+            The bias, and its sum of squares, at the end.
+        """
+        result = []
         for part in (0, 1):
             for rows, order, bias in ((self.words, self.word_order, self.dim),
                                       (self.contexts, self.context_order, self.dim + 1)):
                 numbers = rows[:, part].cpu().numpy()
                 back = np.empty((len(rows), self.dim + 1), dtype=np.float32)
-                back[order, :self.dim], back[order,
-                                             self.dim] = (numbers[:, :self.dim], numbers[:, bias])
-                found.append(back)
-        return tuple(found)
+                back[order, :-1], back[order, -1] = numbers[:, :self.dim], numbers[:, bias]
+                result.append(back)
+        return tuple(result)
 
 
 def _groups(asked: int | None, words: tuple[int, ...], contexts: tuple[int, ...],
@@ -182,40 +181,37 @@ def _groups(asked: int | None, words: tuple[int, ...], contexts: tuple[int, ...]
 
 
 def _matrix(name: str, value: Any) -> np.ndarray:
-    given = check_array(name,
-                        value.detach().cpu().numpy() if isinstance(value, Tensor) else value,
+    given = check_array(name, value.detach().cpu().numpy() if isinstance(value, Tensor) else value,
                         min_rows=1)
     with np.errstate(over="ignore"):
-        found = given.astype(np.float32)
-    if not np.isfinite(found).all():
+        result = given.astype(np.float32)
+    if not np.isfinite(result).all():
         raise ValueError(
             f"{name} holds {np.abs(given).max():g}; expected numbers within float32, up to 3.4e+38")
-    return found
+    return result
 
 
 def _numbers(name: str, value: Any, kinds: str) -> np.ndarray:
     """One axis of numbers of some kinds, in the byte order that compiled loops read; an empty list
     is one too. No copy where none is needed."""
-    found = np.asarray(value)
-    if found.ndim != 1 or (len(found) and found.dtype.kind not in kinds):
+    result = np.asarray(value)
+    if result.ndim != 1 or (len(result) and result.dtype.kind not in kinds):
         allowed = "whole numbers" if "f" not in kinds else "numbers"
-        raise TypeError(
-            f"{name}={shown(found)} has shape {found.shape} of {found.dtype}; expected {allowed} "
-            "on one axis")
-    if len(found) == 0:
-        return found.astype(np.int32 if "f" not in kinds else np.float32)
-    return found.astype(found.dtype.newbyteorder("="), copy=False)
+        raise TypeError(f"{name}={shown(result)} has shape {result.shape} of {result.dtype}; "
+                        f"expected {allowed} on one axis")
+    if len(result) == 0:
+        return result.astype(np.int32 if "f" not in kinds else np.float32)
+    return result.astype(result.dtype.newbyteorder("="), copy=False)
 
 
 def _squares(name: str, value: Any, like: np.ndarray) -> np.ndarray:
     if value is None:
         return np.ones_like(like)
-    found = _matrix(name, value)
-    if found.shape != like.shape or not (found > 0).all():
-        raise ValueError(
-            f"{name} has shape {found.shape} and smallest number {found.min():g}; expected "
-            f"{like.shape}, all > 0")
-    return found
+    result = _matrix(name, value)
+    if result.shape != like.shape or not (result > 0).all():
+        raise ValueError(f"{name} has shape {result.shape} and smallest number {result.min():g}; "
+                         f"expected {like.shape}, all > 0")
+    return result
 
 
 def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) -> Counts:
@@ -226,44 +222,38 @@ def _checked(offsets: Any, columns: Any, values: Any, shape: tuple[int, int]) ->
     n = len(columns)
     if (len(offsets) != shape[0] + 1 or offsets[0] != 0 or offsets[-1] != n
             or (np.diff(offsets) < 0).any() or len(values) != n):
-        raise ValueError(
-            f"offsets={shown(offsets)} are wrong; expected {shape[0] + 1} numbers that begin with "
-            f"0, never fall and end with {n}, the "
-            f"number of columns, and as many values ({len(values)})")
+        raise ValueError(f"offsets={shown(offsets)} are wrong; expected {shape[0] + 1} numbers "
+                         f"that begin with 0, never fall and end with {n}, the number of columns, "
+                         f"and as many values ({len(values)})")
     if n and not 0 <= columns.min() <= columns.max() < shape[1]:
-        raise ValueError(
-            f"columns reach from {columns.min()} to {columns.max()}; expected ints in [0, "
-            f"{shape[1] - 1}]")
+        raise ValueError(f"columns reach from {columns.min()} to {columns.max()}; expected ints in "
+                         f"[0, {shape[1] - 1}]")
     good = (values > 0) & (values < np.inf)  # nor is NaN
     if not good.all():
         i = int(np.argmin(good))
         row = int(np.searchsorted(offsets, i, side="right")) - 1
-        raise ValueError(
-            f"count of row {row}, column {columns[i]} is {values[i]:g} ({n - int(good.sum())} of "
-            f"{n} are no finite number > 0); "
-            "GloVe learns logarithms. Leave such counts out (zeros: counts.eliminate_zeros())")
+        raise ValueError(f"count of row {row}, column {columns[i]} is {values[i]:g} "
+                         f"({n - int(good.sum())} of {n} are no finite number > 0); GloVe learns "
+                         "logarithms. Leave such counts out (zeros: counts.eliminate_zeros())")
     return offsets, columns, values
 
 
-def _room(n: int, folder: Any) -> list[np.ndarray]:
+def _space(n: int, folder: Any) -> list[np.ndarray]:
     """Two int32 and two float32 arrays to be written, in memory or on files without a name, which
     are gone when the arrays are."""
     kinds = (np.int32, np.int32, np.float32, np.float32)
     if folder is None or n == 0:
         return [np.empty(n, dtype=kind) for kind in kinds]
     Path(folder).mkdir(parents=True, exist_ok=True)
-    if (
-            free := shutil.disk_usage(folder).free
-    ) < BYTES_PER_COUNT * n:  # a file that is mapped grows without a word until writing kills us
-        raise OSError(
-            errno.ENOSPC,
-            f"{n:,} counts need {BYTES_PER_COUNT * n:,} bytes in {folder}, {free:,} are free; use "
-            "memory or another folder")
-    found = []
+    # a file that is mapped grows without a word until writing kills us
+    if (free := shutil.disk_usage(folder).free) < BYTES_PER_COUNT * n:
+        raise OSError(errno.ENOSPC, f"{n:,} counts need {BYTES_PER_COUNT * n:,} bytes in {folder}, "
+                      f"{free:,} are free; use memory or another folder")
+    result = []
     for kind in kinds:
         with tempfile.TemporaryFile(dir=folder, prefix=".tmp-") as file:
-            found.append(np.asarray(np.memmap(file, dtype=kind, mode="w+", shape=n)))
-    return found
+            result.append(np.asarray(np.memmap(file, dtype=kind, mode="w+", shape=n)))
+    return result
 
 
 def _dealt(n_counts: np.ndarray, groups: int,
@@ -281,11 +271,11 @@ def _rows(numbers: np.ndarray, squares: np.ndarray, order: np.ndarray, *, bias: 
     """Numbers and sums of squares side by side, the bias in its column and a 1 that stays in the
     other one."""
     d = numbers.shape[1] - 1
-    found = padded(torch.zeros(len(numbers), 2, d + 2))
-    found[:, 1] = 1.0
+    result = padded(torch.zeros(len(numbers), 2, d + 2))
+    result[:, 1] = 1.0
     one = 2 * d + 1 - bias
     for part, x, fixed in ((0, numbers, 1.0), (1, squares, FIXED)):
-        found[:, part, :d], found[:, part, bias] = (torch.from_numpy(x[order, :d]),
-                                                    torch.from_numpy(x[order, d]))
-        found[:, part, one] = fixed
-    return found
+        result[:, part, :d] = torch.from_numpy(x[order, :d])
+        result[:, part, bias] = torch.from_numpy(x[order, d])
+        result[:, part, one] = fixed
+    return result

@@ -12,7 +12,8 @@ processor's own estimate with a step of Newton's method, where it has one. Taugh
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -26,8 +27,6 @@ __all__ = ["Tables", "arrange", "per_column", "tile_bounds", "train"]
 _7, _9 = np.uint64(7), np.uint64(9)
 _I32, _I64, _F32, _F64 = ir.IntType(32), ir.IntType(64), ir.FloatType(), ir.DoubleType()
 AHEAD = 4  # counts
-
-# ------------------------------------------------------------------------------------ the order
 
 
 @compiled
@@ -91,11 +90,8 @@ def arrange(counts: tuple, order: tuple, weighting: tuple[float, float], tiles: 
             weights[at] = 1.0 if x >= weighting[0] else (x / weighting[0])**weighting[1]
 
 
-# ------------------------------------------------------------------------------------ the steps
-
-
-@operation(*(types.int64,) * 8, types.float32, types.float32, result=types.Tuple(
-    (types.float64, types.int64)))
+@operation(*(types.int64,) * 8, types.float32, types.float32,
+           result=types.Tuple((types.float64, types.int64)))
 def _walk(code: Code, words: Any, contexts: Any, rows: Any, columns: Any, logs: Any, weights: Any,
           n: Any, width: Any, rate: Any, clip: Any) -> list[Any]:
     """Learn from n > 0 counts in their order; returns Σ ½ f diff² and how many were left out.
@@ -113,10 +109,8 @@ def _walk(code: Code, words: Any, contexts: Any, rows: Any, columns: Any, logs: 
     def pair(at: Any) -> list[Any]:
         """The rows of a count."""
         places = [b.sext(code.number(table, at), _I64) for table in (rows, columns)]
-        return [
-            b.gep(table, [b.mul(place, whole_row)])
-            for table, place in zip((words, contexts), places, strict=True)
-        ]
+        return [b.gep(table, [b.mul(place, whole_row)])
+                for table, place in zip((words, contexts), places, strict=True)]
 
     def step(i: Any, so_far: list[Any]) -> list[Any]:
         later = b.add(i, _I64(AHEAD))  # the last count stands for those after it
@@ -153,24 +147,14 @@ def _walk(code: Code, words: Any, contexts: Any, rows: Any, columns: Any, logs: 
 
             code.loop(width, [], move)
         cost = b.fmul(_F64(0.5), b.fmul(b.fpext(pull, _F64), b.fpext(diff, _F64)))
-        return [
-            b.fadd(so_far[0], b.select(sane, cost, _F64(0.0))),
-            b.add(so_far[1], b.select(sane, _I64(0), _I64(1)))
-        ]
+        return [b.fadd(so_far[0], b.select(sane, cost, _F64(0.0))),
+                b.add(so_far[1], b.select(sane, _I64(0), _I64(1)))]
 
     return code.loop(n, [_F64(0.0), _I64(0)], step, step=1)
 
 
-class Tables(NamedTuple):
-    """Addresses of the first numbers of a state's tensors, and the columns of a row."""
-
-    words: int
-    contexts: int
-    rows: int
-    columns: int
-    logs: int
-    weights: int
-    width: int
+# Addresses of the first numbers of a state's tensors, and the columns of a row.
+Tables = namedtuple("Tables", "words contexts rows columns logs weights width")
 
 
 @compiled

@@ -20,8 +20,7 @@ import triton.language as tl
 from torch import Tensor
 
 from ..autograd import gradient_type
-from ..compile_case import FLOATS, CompileCase, types_of
-from ..configs import blocks_for
+from ..configs import FLOATS, CompileCase, blocks_for, types_of
 from ..layout import add_product, aligned_rows, padded_width, precision, product, row_products
 from ..tracing import launched
 

@@ -99,9 +99,6 @@ class Space:
         return torch.cat(results)
 
 
-# ----------------------------------------------------------------------------------- making a space
-
-
 def _row_sums(y: Tensor) -> Tensor:
     """The sum of each row, half onto half, in place: one order for every row on every device."""
     width = y.shape[1]
@@ -194,9 +191,6 @@ def space_of(query: Tensor, x: Tensor, *, metric: str, dtype: torch.dtype,
     vanishing = growth * (x.shape[1] + 8) * torch.finfo(scores).tiny
     return Space(metric, a, b, torch.ones_like(offset), offset, query_squares, squares, rounding,
                  given, vanishing)
-
-
-# -------------------------------------------------------------------- from candidates to neighbours
 
 
 def row_blocks(m: int, step: int, device: torch.device) -> Iterator[Tensor]:

@@ -85,20 +85,19 @@ def lda_sweep(state: LdaState, *, alpha: Any = 0.1, beta: float = 0.01, seed: in
         side_by_side = threads > 1 or state.words.is_cuda
         at_once = max(2, -(-state.n_documents // BATCHES)) if side_by_side else 1
     check_int("at_once", at_once)
-    how = Settings(
-        _alpha(alpha, state),
-        0.0 if state.frozen else check_float("beta", beta, low=SMALLEST_PRIOR, high=LARGEST_PRIOR),
-        check_int("seed", seed, low=0, high=2**63 - 1),
-        check_int("sweep", sweep, low=0, high=2**31 - 1), at_once, threads)
-    return OPERATION.run("lda_sweep", state.words, state, how, backend=backend, limit=_limit(
-        state, how))
+    if not state.frozen:
+        check_float("beta", beta, low=SMALLEST_PRIOR, high=LARGEST_PRIOR)
+    how = Settings(_alpha(alpha, state), 0.0 if state.frozen else float(beta),
+                   check_int("seed", seed, low=0, high=2**63 - 1),
+                   check_int("sweep", sweep, low=0, high=2**31 - 1), at_once, threads)
+    return OPERATION.run("lda_sweep", state.words, state, how, backend=backend,
+                         limit=_limit(state, how))
 
 
 def _alpha(alpha: Any, state: LdaState) -> torch.Tensor:
     """The prior as float32, 0 in columns without a topic."""
-    expected = (
-        f"a number in [{SMALLEST_PRIOR:g}, {LARGEST_PRIOR:g}], or {state.n_topics} of them, one "
-        "for each topic")
+    expected = (f"a number in [{SMALLEST_PRIOR:g}, {LARGEST_PRIOR:g}], or {state.n_topics} of "
+                "them, one for each topic")
     try:
         values = np.asarray(alpha.detach().cpu() if isinstance(alpha, torch.Tensor) else alpha,
                             dtype=np.float64)
@@ -109,9 +108,8 @@ def _alpha(alpha: Any, state: LdaState) -> torch.Tensor:
         raise ValueError(f"alpha has shape {values.shape}; expected {expected}")
     if not ((values >= SMALLEST_PRIOR) & (values <= LARGEST_PRIOR)).all():  # nor is NaN
         raise ValueError(f"alpha={shown(alpha)} is out of range; expected {expected}")
-    return padded(
-        torch.from_numpy(np.broadcast_to(values, (state.n_topics,)).astype(np.float32)).to(
-            state.words.device))
+    each = np.broadcast_to(values, (state.n_topics,)).astype(np.float32)
+    return padded(torch.from_numpy(each).to(state.words.device))
 
 
 def _limit(state: LdaState, how: Settings) -> str | None:

@@ -41,9 +41,8 @@ def lda_sweep(words: Tensor, state: LdaState, how: Settings) -> int:
     work = partial(draw, blocks if len(blocks) <= MOST_VECTORS else (), live, *shared, totals,
                    how.alpha.numpy())
     if live or (state.frozen and how.threads == 1):
-        return sum(
-            work(inverse.numpy(), first, last, *numbers)
-            for first, last in _parts(offsets, 0, state.n_documents, 1))
+        return sum(work(inverse.numpy(), first, last, *numbers)
+                   for first, last in _parts(offsets, 0, state.n_documents, 1))
     changed = 0
     step = state.n_documents if state.frozen else how.at_once
     with _threads(how.threads) as side_by_side:
@@ -51,9 +50,8 @@ def lda_sweep(words: Tensor, state: LdaState, how: Settings) -> int:
             last = min(first + step, state.n_documents)
             batch = slice(offsets[first], offsets[last])
             before = topics[batch].copy()
-            changed += sum(
-                side_by_side(lambda part: work(inverse.numpy(), *part, *numbers),
-                             _parts(offsets, first, last, how.threads)))
+            changed += sum(side_by_side(lambda part: work(inverse.numpy(), *part, *numbers),
+                                        _parts(offsets, first, last, how.threads)))
             if not state.frozen:
                 count(shared[0][batch], before, topics[batch], counts, totals)
                 inverse.copy_(1.0 / (state.totals.to(torch.float32) + beta_sum))
@@ -78,23 +76,19 @@ def _parts(offsets: np.ndarray, first: int, last: int, threads: int) -> Iterator
     more than `TOKENS_PER_CALL`."""
     tokens = int(offsets[last] - offsets[first])
     n = max(threads, -(-tokens // TOKENS_PER_CALL))
-    cuts = (
-        np.searchsorted(offsets[first:last + 1], offsets[first] + tokens * np.arange(1, n) // n) +
-        first)
+    cuts = (np.searchsorted(offsets[first:last + 1], offsets[first] + tokens * np.arange(1, n) // n)
+            + first)
     bounds = np.unique(np.concatenate([[first], cuts, [last]]))
     yield from zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
 
 
 def _on_host(words: Tensor, state: LdaState, how: Settings) -> int:
     host = object.__new__(LdaState)
-    host.__dict__.update({
-        name: value.cpu() if isinstance(value, Tensor) else value
-        for name, value in vars(state).items()
-    })
+    host.__dict__.update({name: value.cpu() if isinstance(value, Tensor) else value
+                          for name, value in vars(state).items()})
     host.word_topic = padded(host.word_topic)
-    changed = lda_sweep(
-        words.cpu(), host,
-        Settings(padded(how.alpha.cpu()), how.beta, how.seed, how.sweep, how.at_once, how.threads))
+    changed = lda_sweep(words.cpu(), host, Settings(padded(how.alpha.cpu()), how.beta, how.seed,
+                                                    how.sweep, how.at_once, how.threads))
     for name in ("topics", "word_topic", "totals"):
         getattr(state, name).copy_(getattr(host, name))
     return changed

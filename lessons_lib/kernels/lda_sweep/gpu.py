@@ -14,8 +14,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..compile_case import CompileCase
-from ..configs import blocks_for
+from ..configs import CompileCase, blocks_for
 from ..tracing import launched
 from .state import LdaState, Settings
 

@@ -26,32 +26,24 @@ def lda_sweep(words: Int32[Tensor, " n"], state: LdaState, how: Settings) -> int
     """p(z = k | all others) ∝ (n_dk + α_k) (n_kw + β) / (n_k + V β), counts without the token
     itself; returns how many topics changed."""
     k, changed, bounds = state.n_topics, 0, state.offsets.tolist()
-    word_topic, totals, topics = (
-        x.cpu().numpy().astype(np.float64)
-        for x in (state.word_topic[:, :k], state.totals[:k], state.topics)
-    )
+    tensors = state.word_topic[:, :k], state.totals[:k], state.topics
+    word_topic, totals, topics = (x.cpu().numpy().astype(np.float64) for x in tensors)
     alpha, order, topics = how.alpha[:k].double().cpu().numpy(), _order(k), topics.astype(np.int64)
     for first in range(0, state.n_documents, how.at_once):
-        alone = (
-            how.at_once == 1
-        )  # else the documents of a batch see the words as they were when it began
-        seen = (word_topic, totals) if alone else (word_topic.copy(), totals.copy())
+        # several documents see the words as they were when their batch began
+        seen = [x if how.at_once == 1 else x.copy() for x in (word_topic, totals)]
         for d in range(first, min(first + how.at_once, state.n_documents)):
             begin, end = bounds[d : d + 2]
             document = np.bincount(topics[begin:end], minlength=k).astype(np.float64)
-            draws = uniforms(
-                end - begin, seed=how.seed, sweep=how.sweep, stream=int(state.streams[d])
-            )
+            draws = uniforms(end - begin, seed=how.seed, sweep=how.sweep,
+                             stream=int(state.streams[d]))
             for t, u in zip(range(begin, end), draws, strict=True):
                 old, word = topics[t], int(words[t])
                 itself = np.arange(k) == old
                 document -= itself
                 others = seen[0][word] - state.own * itself, seen[1] - state.own * itself
-                weights = (
-                    (document + alpha)
-                    * (others[0] + how.beta)
-                    / (others[1] + state.n_words * how.beta)
-                )
+                weights = ((document + alpha) * (others[0] + how.beta)
+                           / (others[1] + state.n_words * how.beta))
                 shares = np.cumsum(weights[order])
                 new = order[min(np.searchsorted(shares, u * shares[-1], side="right"), k - 1)]
                 document[new] += 1
@@ -61,10 +53,6 @@ def lda_sweep(words: Int32[Tensor, " n"], state: LdaState, how: Settings) -> int
                     totals[old] -= 1
                     totals[new] += 1
                 topics[t], changed = new, changed + int(new != old)
-    for tensor, array in (
-        (state.topics, topics),
-        (state.word_topic[:, :k], word_topic),
-        (state.totals[:k], totals),
-    ):
+    for tensor, array in zip(tensors, (word_topic, totals, topics), strict=True):
         tensor.copy_(Tensor(array).to(tensor.dtype))
     return changed

@@ -34,8 +34,6 @@ _STEP, _ONE = np.float32(2.0**-24), np.float32(1.0)
 _I16, _I32, _I64, _F32 = ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.FloatType()
 _KINDS = (*(types.int64,) * 10, types.float32, types.float32, types.int64, types.int64)
 
-# ------------------------------------------------------------------------------------ vector code
-
 
 def _drawn_topic(code: Code, weights: list[Any], u: Any, n_topics: Any) -> Any:
     """The topic in whose share of the weights u lies; the shares are laid end to end lane by lane,
@@ -105,10 +103,8 @@ def _walk(live: bool) -> Any:
         def hits_of(topic: Any) -> list[Any]:
             """For each vector which lanes are the topic: one lane of one vector."""
             topic = code.spread(topic)
-            numbers = [
-                ir.Constant(topic.type, list(range(LANES * j, LANES * (j + 1))))
-                for j in range(size)
-            ]
+            numbers = [ir.Constant(topic.type, list(range(LANES * j, LANES * (j + 1))))
+                       for j in range(size)]
             return [b.icmp_signed("==", topic, x) for x in numbers]
 
         def less(x: Any, hit: Any, amount: Any) -> Any:
@@ -171,8 +167,6 @@ def _walk(live: bool) -> Any:
 
 
 _walk_live, _walk_still = _walk(True), _walk(False)
-
-# ------------------------------------------------------------------------------------ loops
 
 
 @compiled

@@ -16,14 +16,13 @@ import torch
 from torch import Tensor
 
 from ...core import check_int, shown
-from ..layout import padded_width
-from ..rows import padded
+from ..layout import padded, padded_width
 
 __all__ = ["LARGEST_PRIOR", "MAX_COUNT", "SMALLEST_PRIOR", "LdaState", "Settings", "padded"]
 
 MAX_COUNT = 1 << 24  # of one word, and of tokens in one document: float32 counts by ones up to here
-SMALLEST_PRIOR, LARGEST_PRIOR = (
-    1e-12, 1e6)  # float32 can multiply two of the one, and still sees a token beside the other
+# float32 can multiply two of the one, and still sees a token beside the other
+SMALLEST_PRIOR, LARGEST_PRIOR = 1e-12, 1e6
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,10 @@ def _check_held(name: str, x: Tensor, kind: torch.dtype) -> None:
     numbers = x if x.dtype.is_signed else x.cpu().numpy()  # PyTorch cannot compare unsigned ones
     low, high = torch.iinfo(kind).min, torch.iinfo(kind).max
     if int(numbers.min()) < low or int(numbers.max()) > high:
-        found = x.cpu().numpy()
-        i = int(np.argmax((found < low) | (found > high)))
-        raise ValueError(
-            f"{name}[{i}]={int(found[i])} is out of range; expected whole numbers >= 0 and <= "
-            f"{high}")
+        result = x.cpu().numpy()
+        i = int(np.argmax((result < low) | (result > high)))
+        raise ValueError(f"{name}[{i}]={int(result[i])} is out of range; expected whole numbers >= "
+                         f"0 and <= {high}")
 
 
 def _check_range(name: str, x: Tensor, high: int, what: str) -> None:
@@ -111,48 +109,42 @@ class LdaState:
     """
     def __init__(self, words: Any, offsets: Any, topics: Any, *, n_topics: int, n_words: int,
                  streams: Any = None, word_topic: Any = None, device: Any = "cpu") -> None:
-        self.n_topics, self.n_words = (check_int("n_topics", n_topics,
-                                                 high=32_767), check_int("n_words", n_words))
-        self.words, self.topics = (_whole("words", words, torch.int32,
-                                          device), _whole("topics", topics, torch.int32, device))
+        self.n_topics = check_int("n_topics", n_topics, high=32_767)
+        self.n_words = check_int("n_words", n_words)
+        self.words = _whole("words", words, torch.int32, device)
+        self.topics = _whole("topics", topics, torch.int32, device)
         self.offsets = _whole("offsets", offsets, torch.int64, device)
         self._check()
         numbers = torch.arange(self.n_documents) if streams is None else streams
         self.streams = _whole("streams", numbers, torch.int64, device)
-        if len(self.streams) != self.n_documents or (self.n_documents
-                                                     and int(self.streams.min()) < 0):
-            raise ValueError(
-                f"streams={shown(streams)} is wrong; expected {self.n_documents} whole numbers >= "
-                "0, one for each document")
+        if len(self.streams) != self.n_documents or bool((self.streams < 0).any()):
+            raise ValueError(f"streams={shown(streams)} is wrong; expected {self.n_documents} "
+                             "whole numbers >= 0, one for each document")
         self.frozen = word_topic is not None
         self._count() if word_topic is None else self._freeze(word_topic)
 
     def _check(self) -> None:
         n, bounds = len(self.words), self.offsets
         if len(self.topics) != n:
-            raise ValueError(
-                f"topics has {len(self.topics)} numbers, words has {n}; expected one topic for "
-                "each token")
-        if (len(bounds) == 0 or int(bounds[0]) != 0 or int(bounds[-1]) != n or bool(
-            (bounds.diff() < 0).any())):
-            raise ValueError(
-                f"offsets={shown(bounds.tolist())} are wrong; expected whole numbers that begin "
-                f"with 0, never fall and end with {n}")
+            raise ValueError(f"topics has {len(self.topics)} numbers, words has {n}; expected one "
+                             "topic for each token")
+        ends = len(bounds) > 0 and int(bounds[0]) == 0 and int(bounds[-1]) == n
+        if not ends or bool((bounds.diff() < 0).any()):
+            raise ValueError(f"offsets={shown(bounds.tolist())} are wrong; expected whole numbers "
+                             f"that begin with 0, never fall and end with {n}")
         _check_range("words", self.words, self.n_words, "word")
         _check_range("topics", self.topics, self.n_topics, "topic")
         if bounds.numel() > 1 and int(bounds.diff().max()) >= MAX_COUNT:
             longest = int(bounds.diff().argmax())
-            raise ValueError(
-                f"document {longest} has {int(bounds.diff().max())} tokens; expected fewer than "
-                f"{MAX_COUNT}. Split it")
+            raise ValueError(f"document {longest} has {int(bounds.diff().max())} tokens; expected "
+                             f"fewer than {MAX_COUNT}. Split it")
 
     def _count(self) -> None:
         often = torch.bincount(self.words, minlength=self.n_words)
         if int(often.max()) >= MAX_COUNT:
-            raise ValueError(
-                f"word {int(often.argmax())} occurs {int(often.max())} times; expected fewer than "
-                f"{MAX_COUNT}, which float32 can count. "
-                "Leave out the most frequent words")
+            raise ValueError(f"word {int(often.argmax())} occurs {int(often.max())} times; "
+                             f"expected fewer than {MAX_COUNT}, which float32 can count. Leave out "
+                             "the most frequent words")
         columns = padded_width(self.n_topics)
         self.word_topic = padded(torch.zeros(self.n_words, columns, device=self.words.device))
         cells = self.words.long() * columns + self.topics

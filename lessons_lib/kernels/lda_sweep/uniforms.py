@@ -29,12 +29,8 @@ def _philox(counter: list[np.ndarray], key: int) -> list[np.ndarray]:
     for r in range(ROUNDS):
         p, q = a * c0, b * c2
         k = ((k0 + np.uint64(r * KEYS[0])) & low, (k1 + np.uint64(r * KEYS[1])) & low)
-        c0, c1, c2, c3 = (
-            (q >> np.uint64(32)) ^ c1 ^ k[0],
-            q & low,
-            (p >> np.uint64(32)) ^ c3 ^ k[1],
-            p & low,
-        )
+        c0, c1, c2, c3 = ((q >> np.uint64(32)) ^ c1 ^ k[0], q & low,
+                          (p >> np.uint64(32)) ^ c3 ^ k[1], p & low)
     return [c0, c1, c2, c3]
 
 
@@ -45,9 +41,8 @@ def uniforms(n: int, *, seed: int, sweep: int, stream: int) -> np.ndarray:
     """
     place = np.arange(-(-n // GROUP) * GROUP, dtype=np.uint64)
     first = (place // GROUP) * 16 + place % 16
-    rest = [
-        np.full(len(place), x, dtype=np.uint64) for x in (sweep, stream & 0xFFFFFFFF, stream >> 32)
-    ]
+    rest = [np.full(len(place), x, dtype=np.uint64)
+            for x in (sweep, stream & 0xFFFFFFFF, stream >> 32)]
     words = np.stack(_philox([first, *rest], seed))
     chosen = words[(place // 16 % 4).astype(np.int64), np.arange(len(place))]
     return ((chosen >> np.uint64(8)).astype(np.float32) * np.float32(2.0**-24))[:n]

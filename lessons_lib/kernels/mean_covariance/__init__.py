@@ -238,10 +238,9 @@ class Moments:
         joined = self._scatter + scatter.to(self._mean.device)
         joined += torch.outer(apart, apart).mul_(self._n * n / total)
         if not bool(torch.isfinite(joined).all()):
-            raise ValueError(
-                f"{name} and the {self._n} vectors before it have means up to "
-                f"{apart.abs().max().item():.3g} apart: their joined covariance overflows float64; "
-                "scale all vectors down")
+            raise ValueError(f"{name} and the {self._n} vectors before it have means up to "
+                             f"{apart.abs().max().item():.3g} apart: their joined covariance "
+                             "overflows float64; scale all vectors down")
         self._n, self._mean, self._scatter = total, self._mean + apart * (n / total), joined
 
 

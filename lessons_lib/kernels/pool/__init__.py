@@ -128,10 +128,9 @@ def _look_at(value: Tensor, first: bool) -> Tensor:
     if seen and first and real.shape[1]:
         bad = torch.nonzero(real.any(dim=1) & ~real[:, 0])
         if len(bad):
-            raise ValueError(
-                f"mask[{int(bad[0])}, 0] is 0 although the text has real tokens ({len(bad)} of "
-                f"{len(real)} texts); how='cls' needs its token at position 0. Pad on the right: "
-                "tokenizer.padding_side = 'right'")
+            raise ValueError(f"mask[{int(bad[0])}, 0] is 0 although the text has real tokens "
+                             f"({len(bad)} of {len(real)} texts); how='cls' needs its token at "
+                             "position 0. Pad on the right: tokenizer.padding_side = 'right'")
     return real
 
 

@@ -13,8 +13,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..compile_case import FLOATS, CompileCase, types_of
-from ..configs import blocks_for
+from ..configs import FLOATS, CompileCase, blocks_for, types_of
 from ..tracing import launched
 
 

@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 
 from ...core import check_int, shown
+from ..contents import whole
 from ..dispatch import Operation
-from ..rows import whole
 from ..window_update.state import WindowState, check_sound, checked_settings
 
 __all__ = ["OPERATION", "SubwordState", "subword_update"]
 
-OPERATION = Operation(
-    "subword_update", kernel=False, processor="vector code",
-    without="gathering some twenty scattered rows for each word waits for memory, not for "
-    "arithmetic")
+OPERATION = Operation("subword_update", kernel=False, processor="vector code",
+                      without="gathering some twenty scattered rows for each word waits for "
+                      "memory, not for arithmetic")
 
 
 @dataclass
@@ -80,9 +79,8 @@ class SubwordState(WindowState):
                 f"begin with 0, rise by >= 1 for each word and end with {len(self.rows)}")
         plain = self.rows.ndim == 1 and self.rows.dtype == np.int32
         if not plain or not 0 <= self.rows.min() <= self.rows.max() < n_rows:
-            raise ValueError(
-                f"rows reach from {self.rows.min()} to {self.rows.max()}; expected ints in "
-                f"[0, {n_rows - 1}]")
+            raise ValueError(f"rows reach from {self.rows.min()} to {self.rows.max()}; expected "
+                             f"ints in [0, {n_rows - 1}]")
 
 
 def subword_update(state: SubwordState, *, architecture: str = "skip_gram",

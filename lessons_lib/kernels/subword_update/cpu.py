@@ -18,9 +18,8 @@ from . import SubwordState
 __all__ = ["subword_update"]
 
 
-def subword_update(
-    inputs: Tensor, outputs: Tensor, state: SubwordState, how: Settings
-) -> tuple[float, int]:
+def subword_update(inputs: Tensor, outputs: Tensor, state: SubwordState,
+                   how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the
     number of these pairs."""
     lists = state.row_offsets, state.rows

@@ -19,9 +19,8 @@ from . import SubwordState
 __all__ = ["subword_update"]
 
 
-def _outputs(
-    state: SubwordState, how: Settings, targets: list[int], numbers: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _outputs(state: SubwordState, how: Settings, targets: list[int],
+             numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distinct rows of the outputs, what each should say, and how much it counts."""
     right: dict[int, float] = {}
     asked: dict[int, float] = {}
@@ -43,10 +42,8 @@ def _outputs(
     return np.array(list(asked)), labels, weights
 
 
-def _learned(
-    x: np.ndarray, b: np.ndarray, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray,
-    rate: float,
-) -> tuple[np.ndarray, float]:
+def _learned(x: np.ndarray, b: np.ndarray, rows: np.ndarray, labels: np.ndarray,
+             weights: np.ndarray, rate: float) -> tuple[np.ndarray, float]:
     """Move the outputs; returns what the input should move by, and the loss of the window."""
     p = 1.0 / (1.0 + np.exp(-(b[rows] @ x)))
     gains = rate * weights * (labels - p)
@@ -58,9 +55,8 @@ def _learned(
     return error, -float(weights @ (positive + negative))
 
 
-def _piece(
-    a: np.ndarray, b: np.ndarray, state: SubwordState, how: Settings, piece: int, key: int
-) -> tuple[float, int]:
+def _piece(a: np.ndarray, b: np.ndarray, state: SubwordState, how: Settings, piece: int,
+           key: int) -> tuple[float, int]:
     """Learn from one piece of text; returns the noted loss and its pairs."""
     kept = list(kept_tokens(state, how, piece, key))
     words = [word for word, *_ in kept]
@@ -91,19 +87,15 @@ def _piece(
     return loss, pairs
 
 
-def subword_update(
-    inputs: Float32[Tensor, "r d"],
-    outputs: Float32[Tensor, "rows d"],
-    state: SubwordState,
-    how: Settings,
-) -> tuple[float, int]:
+def subword_update(inputs: Float32[Tensor, "r d"], outputs: Float32[Tensor, "rows d"],
+                   state: SubwordState, how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the
     number of these pairs."""
     a, b = inputs.double().cpu().numpy(), outputs.double().cpu().numpy()
     loss, pairs = 0.0, 0
     for piece, key in zip(range(*how.pieces), state.keys(how).tolist(), strict=True):
-        more, found = _piece(a, b, state, how, piece, key)
-        loss, pairs = loss + more, pairs + found
+        more, result = _piece(a, b, state, how, piece, key)
+        loss, pairs = loss + more, pairs + result
     inputs.copy_(torch.from_numpy(a))
     outputs.copy_(torch.from_numpy(b))
     return loss, pairs

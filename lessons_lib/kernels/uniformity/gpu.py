@@ -19,8 +19,7 @@ import triton.language as tl
 from torch import Tensor
 
 from ..autograd import gradient_type
-from ..compile_case import FLOATS, CompileCase, types_of
-from ..configs import blocks_for
+from ..configs import FLOATS, CompileCase, blocks_for, types_of
 from ..layout import aligned_rows, padded_width, precision, product, row_products
 from ..tracing import launched
 from .centred import centred, drop_far_rows

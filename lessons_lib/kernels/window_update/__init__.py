@@ -20,23 +20,12 @@ __all__ = ["OPERATION", "Paths", "WindowState", "huffman_paths", "window_update"
 OPERATION = Operation("window_update", processor="vector code")
 
 
-def window_update(
-    state: WindowState,
-    *,
-    architecture: str = "skip_gram",
-    objective: str = "negative_sampling",
-    window: int = 5,
-    negatives: int = 5,
-    learning_rate: float | tuple[float, float] = 0.025,
-    share_error: bool = False,
-    loss_every: int = 16,
-    seed: int = 0,
-    epoch: int = 0,
-    pieces: tuple[int, int] | None = None,
-    threads: int = 1,
-    deterministic: bool = True,
-    backend: str | None = None,
-) -> tuple[float, int]:
+def window_update(state: WindowState, *, architecture: str = "skip_gram",
+                  objective: str = "negative_sampling", window: int = 5, negatives: int = 5,
+                  learning_rate: float | tuple[float, float] = 0.025, share_error: bool = False,
+                  loss_every: int = 16, seed: int = 0, epoch: int = 0,
+                  pieces: tuple[int, int] | None = None, threads: int = 1,
+                  deterministic: bool = True, backend: str | None = None) -> tuple[float, int]:
     """Go over the text once and update ``state.inputs`` and ``state.outputs`` in place.
 
     Parameters
@@ -100,23 +89,10 @@ def window_update(
     """
     if not isinstance(state, WindowState):
         raise TypeError(f"state={shown(state)} is {type(state).__name__}; expected a WindowState")
-    how = checked_settings(
-        state,
-        architecture=architecture,
-        objective=objective,
-        window=window,
-        negatives=negatives,
-        learning_rate=learning_rate,
-        share_error=share_error,
-        loss_every=loss_every,
-        seed=seed,
-        epoch=epoch,
-        pieces=pieces,
-        threads=threads,
-        deterministic=deterministic,
-    )
+    how = checked_settings(state, architecture=architecture, objective=objective, window=window,
+                           negatives=negatives, learning_rate=learning_rate,
+                           share_error=share_error, loss_every=loss_every, seed=seed, epoch=epoch,
+                           pieces=pieces, threads=threads, deterministic=deterministic)
     check_sound(state, how.pieces, rows=len(state.counts))
-    return OPERATION.run(
-        "window_update", state.inputs, state.outputs, state, how, backend=backend,
-        limit=limit(state, how),
-    )
+    return OPERATION.run("window_update", state.inputs, state.outputs, state, how, backend=backend,
+                         limit=limit(state, how))

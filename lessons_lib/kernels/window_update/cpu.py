@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor
 
-from ..rows import padded
+from ..layout import padded
 from .state import PIECE, Settings, WindowState
 from .threads import Matrices, over_text
 from .training import SEATS, Plan, Tables, Text, Workspace, train
@@ -46,9 +46,8 @@ def on_host(work: Callable[..., tuple[float, int]], inputs: Tensor, outputs: Ten
 
 def learn(inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings, *,
           lists: tuple[np.ndarray, np.ndarray] = _NONE[:2],
-          tags: tuple[np.ndarray, np.ndarray,
-                      np.ndarray] = (_NONE[1], _NONE[0],
-                                     _NONE[0]), documents: Tensor | None = None, parts: int = 1,
+          tags: tuple[np.ndarray, np.ndarray, np.ndarray] = (_NONE[1], _NONE[0], _NONE[0]),
+          documents: Tensor | None = None, parts: int = 1,
           touched: Callable[[int, int], np.ndarray] | None = None) -> tuple[float, int]:
     """The one loop of all updates of rows, on one thread or several.
 
@@ -74,15 +73,13 @@ def learn(inputs: Tensor, outputs: Tensor, state: WindowState, how: Settings, *,
                 block=max(4, min(BLOCK, MOST_ASKED // (most + 3))) if how.subwords else BLOCK,
                 subwords=how.subwords, near=near, around=how.neighbours and not how.subwords,
                 each=not (how.combine or how.subwords), mean=how.combine == "mean" or how.subwords,
-                frozen=how.frozen, parts=parts, edge=n_words, n_words=n_words, n_tokens=max(
-                    1, len(state.words)))
+                frozen=how.frozen, parts=parts, edge=n_words, n_words=n_words,
+                n_tokens=max(1, len(state.words)))
     most_tags = int((tags[2] - tags[1]).max(initial=0)) if with_tags else 0
     most_rows = int(np.diff(lists[0]).max()) if how.subwords else 0
     contexts = max(2 * how.window + 1 + most_tags, most_rows)
-    spaces = [
-        _workspace(plan, columns, outputs=most + 3, contexts=contexts, seats=len(outputs))
-        for _ in range(how.threads)
-    ]
+    spaces = [_workspace(plan, columns, outputs=most + 3, contexts=contexts, seats=len(outputs))
+              for _ in range(how.threads)]
 
     def work(matrices: Matrices, space: tuple[Workspace, Arrays],
              piece: tuple[int, int]) -> tuple[float, int]:
@@ -99,10 +96,8 @@ def _workspace(plan: Plan, columns: int, *, outputs: int, contexts: int,
     """Where one thread works, with so many outputs and inputs of a window, and the arrays that it
     is. Most are longer than asked for: vectors are written whole."""
     tokens, block = PIECE + 8, plan.block * outputs + 16
-    arrays: Arrays = {
-        name: np.empty(tokens, np.int32)
-        for name in ("kept", "places", "halves", "noted", "repeats")
-    }
+    arrays: Arrays = {name: np.empty(tokens, np.int32)
+                      for name in ("kept", "places", "halves", "noted", "repeats")}
     arrays |= {"rows": np.empty(tokens, np.int64), "rates": np.empty(tokens, np.float32)}
     arrays |= {name: np.zeros(block, np.int64) for name in ("starts", "outputs")}
     arrays |= {name: np.zeros(block, np.float32) for name in ("labels", "weights")}

@@ -14,16 +14,11 @@ from .state import Settings, WindowState
 __all__ = ["limit", "side_by_side", "tile", "warps"]
 
 UNIT = 64  # columns of a tile: sixteen lanes read a row of it, 16 bytes each
-NUMBERS_PER_WARP, MOST_WARPS = (
-    1280, 16)  # of output rows in registers, and as many again for their changes
+NUMBERS_PER_WARP, MOST_WARPS = 1280, 16  # output rows in registers, and as much for their changes
 # Windows at work that may share a row: with 300 the loss grows without bounds, with 75 by 1 %.
 IN_FLIGHT = 64
-TOKENS_PER_PROGRAM = (
-    4096  # or the first steps of a short text, all taken at once, cost more than that
-)
-ROOT = (
-    1 / 8
-)  # a Huffman tree's root is in every window, yet 500 at once do no harm: its steps average out
+TOKENS_PER_PROGRAM = 4096  # else the first steps of a short text, all taken at once, cost more
+ROOT = 1 / 8  # a tree's root is in every window, yet 500 at once do no harm: its steps average out
 
 
 def _power_of_two(n: int) -> int:
@@ -35,10 +30,8 @@ def tile(state: WindowState, how: Settings) -> dict[str, int]:
     columns, slots = state.inputs.shape[1], _power_of_two(2 * how.window)
     most = int(np.diff(state.paths.offsets).max()) if how.hierarchical else how.negatives + 1
     unit = min(UNIT, _power_of_two(columns))
-    return {
-        "SLOTS": min(slots, 8) if how.cbow else slots, "MOST": _power_of_two(most), "UNIT": unit,
-        "PIECES": -(-columns // unit)
-    }
+    return {"SLOTS": min(slots, 8) if how.cbow else slots, "MOST": _power_of_two(most),
+            "UNIT": unit, "PIECES": -(-columns // unit)}
 
 
 def warps(sizes: dict[str, int]) -> int:
@@ -70,7 +63,6 @@ def limit(state: WindowState, how: Settings) -> str | None:
             f"{where} asks for one order of additions, and its programs race (deterministic=False)")
     sizes = tile(state, how)
     if warps(sizes) > MOST_WARPS:
-        return (
-            f"{sizes['MOST']} outputs of {state.inputs.shape[1]} numbers do not fit into registers "
-            "(fewer negatives or dimensions)")
+        return (f"{sizes['MOST']} outputs of {state.inputs.shape[1]} numbers do not fit into "
+                "registers (fewer negatives or dimensions)")
     return None

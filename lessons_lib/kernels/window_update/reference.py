@@ -22,9 +22,8 @@ __all__ = ["drawn_word", "kept_tokens", "learned", "outputs_of", "window_update"
 Window = tuple[int, list[int], np.ndarray, int]  # centre, contexts, the centre's draws, its place
 
 
-def kept_tokens(
-    state: WindowState, how: Settings, piece: int, key: int
-) -> Iterator[tuple[int, int, np.ndarray, int]]:
+def kept_tokens(state: WindowState, how: Settings, piece: int,
+                key: int) -> Iterator[tuple[int, int, np.ndarray, int]]:
     """Word, half the width of its window, draws and place in the text of each token that
     subsampling leaves."""
     begin, end = map(int, state.pieces[piece : piece + 2])
@@ -34,9 +33,8 @@ def kept_tokens(
             yield word, ((first >> 8 & 0xFFFFFF) * how.window >> 24) + 1, numbers, place
 
 
-def windows_of(
-    state: WindowState, how: Settings, piece: int, key: int, tags: list[int] | None = None
-) -> Iterator[Window]:
+def windows_of(state: WindowState, how: Settings, piece: int, key: int,
+               tags: list[int] | None = None) -> Iterator[Window]:
     """The windows of a piece; contexts are words, the edge of a text (row V) and, last, ``tags``,
     which every window has; a window without contexts is left out."""
     kept, edge, tags = list(kept_tokens(state, how, piece, key)), len(state.counts), tags or []
@@ -58,9 +56,8 @@ def drawn_word(state: WindowState, number: int) -> int:
     return column if keeps else int(state.others[column])
 
 
-def outputs_of(
-    state: WindowState, how: Settings, centre: int, numbers: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def outputs_of(state: WindowState, how: Settings, centre: int,
+               numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the outputs and what each should say, 1 or 0."""
     if how.hierarchical:
         path = slice(*state.paths.offsets[centre : centre + 2])
@@ -70,9 +67,8 @@ def outputs_of(
     return rows, (np.arange(len(rows)) == 0).astype(float)
 
 
-def learned(
-    a: np.ndarray, b: np.ndarray, state: WindowState, how: Settings, windows: Iterator[Window]
-) -> tuple[float, int]:
+def learned(a: np.ndarray, b: np.ndarray, state: WindowState, how: Settings,
+            windows: Iterator[Window]) -> tuple[float, int]:
     """Move rows of the inputs ``a`` and the outputs ``b`` by some windows; returns the noted loss
     and its pairs. If ``frozen``, only the rows of tags move."""
     loss, pairs, span = 0.0, 0, how.rates[1] - how.rates[0]
@@ -89,9 +85,7 @@ def learned(
         shared = how.combine == "mean" and how.share_error
         errors = gains @ b[rows] / (len(contexts) if shared else 1)
         moves = np.broadcast_to(errors.reshape(-1, a.shape[1]), (len(contexts), a.shape[1]))
-        moving = [
-            i for i, row in enumerate(contexts) if row > len(state.counts) or not how.frozen
-        ]
+        moving = [i for i, row in enumerate(contexts) if row > len(state.counts) or not how.frozen]
         np.add.at(a, np.array(contexts)[moving], moves[moving])
         if not how.frozen:
             np.add.at(b, rows, gains.T @ x)
@@ -101,12 +95,8 @@ def learned(
     return loss, pairs
 
 
-def window_update(
-    inputs: Float32[Tensor, "v d"],
-    outputs: Float32[Tensor, "rows d"],
-    state: WindowState,
-    how: Settings,
-) -> tuple[float, int]:
+def window_update(inputs: Float32[Tensor, "v d"], outputs: Float32[Tensor, "rows d"],
+                  state: WindowState, how: Settings) -> tuple[float, int]:
     """Update both matrices; returns the sum of −log p over the pairs whose loss was noted, and the
     number of these pairs."""
     a, b = inputs.double().cpu().numpy(), outputs.double().cpu().numpy()

@@ -15,15 +15,13 @@ import torch
 from torch import Tensor
 
 from ...core import check_array, check_choice, check_float, check_int, shown
-from ..layout import ALIGNMENT
-from ..rows import padded, part, whole
+from ..contents import part, whole
+from ..layout import ALIGNMENT, padded
 from .draws import GOLDEN, alias_table, epoch_key, mixed_numbers
 from .huffman import Paths, huffman_paths
 
-__all__ = [
-    "PIECE", "Settings", "WindowState", "check_sound", "checked_settings", "cut", "flag",
-    "pieces_per_document"
-]
+__all__ = ["PIECE", "Settings", "WindowState", "check_sound", "checked_settings", "cut", "flag",
+           "pieces_per_document"]
 
 PIECE = 10_000  # tokens
 WIDEST, MOST_NEGATIVES = 1000, 255
@@ -120,8 +118,8 @@ class WindowState:
     def __post_init__(self) -> None:
         check_float("sample", self.sample, low=0.0)
         check_float("noise_exponent", self.noise_exponent)
-        self.words, self.offsets = (whole("words", self.words,
-                                          np.int32), whole("offsets", self.offsets, np.int64))
+        self.words = whole("words", self.words, np.int32)
+        self.offsets = whole("offsets", self.offsets, np.int64)
         self.inputs = _tensor("inputs", self.inputs)
         self.outputs = _tensor("outputs", self.outputs)
         self.counts = np.asarray(self.counts, dtype=np.float64)
@@ -130,9 +128,8 @@ class WindowState:
         self.inputs = padded(self.inputs.float().to(self.device))
         self.outputs = padded(self.outputs.float().to(self.device))
         if not (torch.isfinite(self.inputs).all() and torch.isfinite(self.outputs).all()):
-            raise ValueError(
-                "inputs or outputs hold NaN, infinity or numbers beyond float32; expected finite "
-                "numbers up to 3.4e+38")
+            raise ValueError("inputs or outputs hold NaN, infinity or numbers beyond float32; "
+                             "expected finite numbers up to 3.4e+38")
         self.pieces = cut(self.offsets)
         self.keep = _kept(self.counts, self.sample)
         self.thresholds, self.others = alias_table(_noise(self.counts, self.noise_exponent))
@@ -143,17 +140,14 @@ class WindowState:
         check_int("number of words", n_words, low=2)
         good = np.isfinite(self.counts).all() and (self.counts >= 0).all() and self.counts.sum() > 0
         if self.counts.ndim != 1 or not good:
-            raise ValueError(
-                f"counts={shown(self.counts)} are wrong; expected {n_words} numbers >= 0, not all 0"
-            )
+            raise ValueError(f"counts={shown(self.counts)} are wrong; expected {n_words} numbers "
+                             ">= 0, not all 0")
         if len(bounds) == 0 or bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any():
-            raise ValueError(
-                f"offsets={shown(bounds)} are wrong; expected whole numbers that begin with 0, "
-                f"never fall and end with {n}")
+            raise ValueError(f"offsets={shown(bounds)} are wrong; expected whole numbers that "
+                             f"begin with 0, never fall and end with {n}")
         if n and not 0 <= self.words.min() <= self.words.max() < n_words:
-            raise ValueError(
-                f"words reach from {self.words.min()} to {self.words.max()}; expected ints in "
-                f"[0, {n_words - 1}]")
+            raise ValueError(f"words reach from {self.words.min()} to {self.words.max()}; expected "
+                             f"ints in [0, {n_words - 1}]")
         self._check_shapes(n_words)
 
     def _check_shapes(self, n_inputs: int) -> None:
@@ -175,7 +169,16 @@ class WindowState:
         return len(self.pieces) - 1
 
     def keys(self, how: Settings) -> np.ndarray:
-        """The keys of the draws in the pieces that are worked on, uint64."""
+        """The keys of the draws of the text that a pass works on.
+
+        Parameters
+        ----------
+        how : Settings
+
+        Returns
+        -------
+        (n,) uint64
+        """
         return self._keys(how, np.arange(*how.pieces, dtype=np.uint64))
 
     @staticmethod
@@ -217,9 +220,8 @@ def _noise(counts: np.ndarray, exponent: float) -> np.ndarray:
         weights = np.where(counts > 0, np.maximum(counts, 1e-300)**exponent, 0.0)
         total = weights.sum()
     if not 0 < total < np.inf:
-        raise ValueError(
-            f"noise_exponent={exponent:g} makes the noise of {len(counts):,} words sum to "
-            f"{total:g}; use one between -1 and 1")
+        raise ValueError(f"noise_exponent={exponent:g} makes the noise of {len(counts):,} words "
+                         f"sum to {total:g}; use one between -1 and 1")
     return weights
 
 
@@ -230,9 +232,6 @@ def _kept(counts: np.ndarray, sample: float) -> np.ndarray:
         return np.full(len(counts), 2**31, np.int64)
     ratio = sample / np.maximum(counts / counts.sum(), 1e-300)
     return np.rint(np.minimum(1.0, np.sqrt(ratio) + ratio) * 2.0**31).astype(np.int64)
-
-
-# ------------------------------------------------------------------------------------ settings
 
 
 def flag(name: str, value: Any) -> bool:
@@ -253,16 +252,14 @@ def checked_settings(state: WindowState, *, architecture: str, objective: str, w
     cbow = check_choice("architecture", architecture, ("skip_gram", "cbow")) == "cbow"
     how = Settings(cbow=cbow, hierarchical=tree, window=check_int("window", window, high=WIDEST),
                    negatives=0 if tree else check_int("negatives", negatives, high=MOST_NEGATIVES),
-                   rates=_rates(learning_rate), share_error=flag(
-                       "share_error", share_error), loss_every=check_int(
-                           "loss_every", loss_every, low=0, high=256), seed=check_int(
-                               "seed", seed, low=0, high=2**63 - 1), epoch=check_int(
-                                   "epoch", epoch, low=0, high=2**31 - 1), pieces=part(
-                                       "pieces", pieces, state.n_pieces), threads=check_int(
-                                           "threads", threads), deterministic=flag(
-                                               "deterministic", deterministic), **{
-                                                   "combine": "mean" if cbow else "", **more
-                                               })
+                   rates=_rates(learning_rate), share_error=flag("share_error", share_error),
+                   loss_every=check_int("loss_every", loss_every, low=0, high=256),
+                   seed=check_int("seed", seed, low=0, high=2**63 - 1),
+                   epoch=check_int("epoch", epoch, low=0, high=2**31 - 1),
+                   pieces=part("pieces", pieces, state.n_pieces),
+                   threads=check_int("threads", threads),
+                   deterministic=flag("deterministic", deterministic),
+                   **{"combine": "mean" if cbow else "", **more})
     rows, needed = len(state.outputs), len(state.counts) - tree
     if rows < needed:
         what = "inner node" if tree else "word"
@@ -300,13 +297,11 @@ def check_sound(state: WindowState, pieces: tuple[int, int], *, rows: int, parts
     lengths, words = np.diff(bounds), state.words[max(0, bounds[0]):bounds[-1]]
     whole_text = words.dtype == np.int32 and words.ndim == 1 and len(words) == lengths.sum()
     if not whole_text or (lengths < 0).any() or (lengths > PIECE).any():
-        raise ValueError(
-            f"state.words or state.pieces was changed: {len(state.words)} words, pieces "
-            f"{shown(bounds)}. Make a new state")
+        raise ValueError(f"state.words or state.pieces was changed: {len(state.words)} words, "
+                         f"pieces {shown(bounds)}. Make a new state")
     if len(words) and not 0 <= words.min() <= words.max() < n_words:
-        raise ValueError(
-            f"state.words was changed and reaches from {words.min()} to {words.max()}; expected "
-            f"ints in [0, {n_words - 1}]")
+        raise ValueError(f"state.words was changed and reaches from {words.min()} to "
+                         f"{words.max()}; expected ints in [0, {n_words - 1}]")
     tables = [len(x) for x in (state.keep, state.thresholds, state.others)]
     if len(state.inputs) < rows or tables != [n_words] * 3:
         raise ValueError(

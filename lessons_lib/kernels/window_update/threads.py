@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from ...core.compiled import compiled
-from ..rows import padded
+from ..layout import padded
 from .state import Settings, WindowState
 
 __all__ = ["add_up", "merge", "over_text"]
@@ -33,9 +33,8 @@ TOKENS_PER_SUM = 1 << 16  # of all threads: more, and what is common to them is 
 
 
 @compiled(reorder=True)
-def _products(
-    base: np.ndarray, change: np.ndarray, other: np.ndarray
-) -> tuple[float, float, float]:
+def _products(base: np.ndarray, change: np.ndarray,
+              other: np.ndarray) -> tuple[float, float, float]:
     """a·b, a·a, b·b of the change a and of b = other − base."""
     ab, aa, bb = np.float32(0.0), np.float32(0.0), np.float32(0.0)
     for i in range(len(base)):
@@ -83,14 +82,8 @@ def add_up(base: np.ndarray, copies: tuple, rows: np.ndarray) -> None:
                 copy[row, i] = total
 
 
-def over_text(
-    work: Work,
-    shared: Matrices,
-    workspaces: Sequence[object],
-    state: WindowState,
-    how: Settings,
-    touched: Callable[[int, int], np.ndarray] | None,
-) -> tuple[float, int]:
+def over_text(work: Work, shared: Matrices, workspaces: Sequence[object], state: WindowState,
+              how: Settings, touched: Callable[[int, int], np.ndarray] | None) -> tuple[float, int]:
     """Let one thread for each workspace do ``work(matrices, workspace, (first piece, last + 1))``
     on all pieces; returns the sums of what it returns.
 
@@ -118,9 +111,8 @@ def over_text(
                 continue
             rows = np.arange(len(shared[1]))
             changed = None if touched is None else touched(together[0][0], together[-1][1])
-            for base, copies, some in zip(
-                shared, zip(*own, strict=True), (changed, rows), strict=True
-            ):
+            for base, copies, some in zip(shared, zip(*own, strict=True), (changed, rows),
+                                          strict=True):
                 if touched is not None:
                     split = np.array_split(some, how.threads)
                     list(pool.map(partial(add_up, base, copies), split))
@@ -134,9 +126,8 @@ def _sums(results: list[tuple[float, int]]) -> tuple[float, int]:
     return float(sum(loss for loss, _ in results)), int(sum(n for _, n in results))
 
 
-def _parts(
-    state: WindowState, pieces: tuple[int, int], tokens: int, at_least: int
-) -> Iterator[tuple[int, int]]:
+def _parts(state: WindowState, pieces: tuple[int, int], tokens: int,
+           at_least: int) -> Iterator[tuple[int, int]]:
     """Runs of pieces with about as many tokens each, in all at least so many, and a multiple of
     it."""
     first, last = pieces

@@ -12,6 +12,7 @@ a row of zeros with weight 0. Taught in ``04_word2vec``, ``05_glove_and_fasttext
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -36,22 +37,9 @@ SEATS = 1024  # a power of two; words that share a seat look like one word, whic
 LEAST = 2.0**-24  # of a probability whose logarithm is noted
 
 
-class Text(NamedTuple):
-    """Addresses of text, chance, tree, and lists of rows of words and of tags."""
-
-    words: int
-    pieces: int
-    keys: int
-    keep: int
-    noise: int
-    paths: int
-    nodes: int
-    bits: int
-    list_bounds: int
-    lists: int
-    tags: int
-    tag_begins: int
-    tag_ends: int
+# Addresses of text, chance, tree, and lists of rows of words and of tags.
+Text = namedtuple("Text", (
+    "words pieces keys keep noise paths nodes bits list_bounds lists tags tag_begins tag_ends"))
 
 
 class Plan(NamedTuple):
@@ -84,53 +72,22 @@ class Plan(NamedTuple):
     n_tokens: int
 
 
-class Tables(NamedTuple):
-    """Addresses of the first rows of words, documents and outputs; columns of a row of words."""
-
-    inputs: int
-    documents: int
-    outputs: int
-    columns: int
+# Addresses of the first rows of words, documents and outputs; columns of a row of words.
+Tables = namedtuple("Tables", "inputs documents outputs columns")
 
 
-class Workspace(NamedTuple):
-    """Where one thread works, as addresses.
-
-    Of each token that stays: word, place, address of its row, half its window, rate, whether its
-    loss is noted, and where the last word stands that came again up to here (-1: none). Of outputs
-    of a block: where each window begins, addresses, labels, weights. Of one window: addresses of
-    its inputs (``contexts``), copies of them, of the document's tags, gains, and the one input of
-    all with its error, each behind a table of one address. ``seen``: where a word came last,
-    counted in tokens since number 0 of ``serial``; ``seats``: where an output was asked for last;
-    ``sums``, ``learned``: what tokens that are near keep, in ``slots`` rows.
-    """
-
-    kept: int
-    places: int
-    rows: int
-    halves: int
-    rates: int
-    noted: int
-    repeats: int
-    starts: int
-    outputs: int
-    labels: int
-    weights: int
-    contexts: int
-    copies: int
-    tags: int
-    gains: int
-    to_hidden: int
-    to_error: int
-    hidden: int
-    error: int
-    none: int
-    seen: int
-    serial: int
-    seats: int
-    sums: int
-    learned: int
-    slots: int
+# Where one thread works, as addresses.
+#
+# Of each token that stays: word, place, address of its row, half its window, rate, whether its
+# loss is noted, and where the last word stands that came again up to here (-1: none). Of outputs
+# of a block: where each window begins, addresses, labels, weights. Of one window: addresses of
+# its inputs (``contexts``), copies of them, of the document's tags, gains, and the one input of
+# all with its error, each behind a table of one address. ``seen``: where a word came last,
+# counted in tokens since number 0 of ``serial``; ``seats``: where an output was asked for last;
+# ``sums``, ``learned``: what tokens that are near keep, in ``slots`` rows.
+Workspace = namedtuple("Workspace", (
+    "kept places rows halves rates noted repeats starts outputs labels weights contexts copies "
+    "tags gains to_hidden to_error hidden error none seen serial seats sums learned slots"))
 
 
 @compiled(inline=True)
@@ -165,9 +122,6 @@ def _kept_tokens(piece: int, text: Text, plan: Plan, ws: Workspace, tables: Tabl
             n += 1
     put_i32(ws.serial, 0, serial + n)
     return n
-
-
-# ------------------------------------------------------------------------------------ outputs
 
 
 @compiled(inline=True)
@@ -294,9 +248,6 @@ def _fetch_outputs(first: int, last: int, ws: Workspace, width: int) -> None:
         fetch_row(get_i64(ws.outputs, k), width)
 
 
-# ------------------------------------------------------------------------------------ arithmetic
-
-
 @compiled(inline=True)
 def _learn(inputs: int, targets: int, m: int, start: int, n: int, rate: float, frozen: bool,
            ws: Workspace, width: int) -> None:
@@ -360,9 +311,6 @@ def _sum_of_losses(m: int, start: int, n: int, rate: float, ws: Workspace) -> fl
                     total -= weight * cost
         k += size
     return total
-
-
-# ------------------------------------------------------------------------------------ inputs
 
 
 @compiled(inner=True)

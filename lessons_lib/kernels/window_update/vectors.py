@@ -17,11 +17,9 @@ from numba import types
 from ...core.vector_code import LANES, REGISTERS, Code, operation
 from .draws import GOLDEN, MIXING
 
-__all__ = [
-    "BIG", "SMALL", "TALL", "add_row", "apply_big", "apply_small", "copy_numbers", "copy_row",
-    "draw_noise", "fetch_row", "mean_rows", "push_big", "push_small", "tile_1_big", "tile_1_small",
-    "tile_2_big", "tile_2_small", "tile_4_big", "tile_4_small",
-]
+__all__ = ["BIG", "SMALL", "TALL", "add_row", "apply_big", "apply_small", "copy_numbers",
+           "copy_row", "draw_noise", "fetch_row", "mean_rows", "push_big", "push_small",
+           "tile_1_big", "tile_1_small", "tile_2_big", "tile_2_small", "tile_4_big", "tile_4_small"]
 
 BIG, SMALL = 6, 3  # output rows of a tile: a word and five negatives; a remainder
 TALL = 4 if REGISTERS == 32 else 2  # input rows of the tallest tile: its sums must find a place
@@ -36,10 +34,8 @@ def _tile(n_rows: int, size: int) -> Any:
     outputs, whose addresses begin at ``inputs`` and ``outputs``; width is a multiple of 16."""
 
     @operation(*(types.int64,) * 5, types.float32, types.int64)
-    def tile(
-        code: Code, inputs: Any, outputs: Any, width: Any, labels: Any, weights: Any, rate: Any,
-        gains: Any,
-    ) -> None:
+    def tile(code: Code, inputs: Any, outputs: Any, width: Any, labels: Any, weights: Any,
+             rate: Any, gains: Any) -> None:
         b, xs, os = code.b, code.rows(inputs, n_rows), code.rows(outputs, size)
 
         def column(i: Any, sums: list[Any]) -> list[Any]:
@@ -51,9 +47,8 @@ def _tile(n_rows: int, size: int) -> Any:
             return sums
 
         sums = code.loop(width, [code.constant(0.0)] * (n_rows * size), column)
-        label, weight = (
-            b.load(code.place(code.pointer(x), 0, _EIGHT_F32), align=4) for x in (labels, weights)
-        )
+        label, weight = (b.load(code.place(code.pointer(x), 0, _EIGHT_F32), align=4)
+                         for x in (labels, weights))
         for first in range(0, len(sums), LANES):
             order = [(first + lane) % size for lane in range(LANES)]
             said = code.logistic(code.lane_sums(sums[first : first + LANES]))
@@ -69,9 +64,8 @@ def _apply(size: int, *, frozen: bool) -> Any:
     with the x_r from before. A target may be its own x_r, not another's."""
 
     @operation()
-    def apply(
-        code: Code, inputs: Any, targets: Any, n_rows: Any, outputs: Any, width: Any, gains: Any
-    ) -> None:
+    def apply(code: Code, inputs: Any, targets: Any, n_rows: Any, outputs: Any, width: Any,
+              gains: Any) -> None:
         b, os, gains = code.b, code.rows(outputs, size), code.pointer(gains)
         inputs, targets = code.pointer(inputs, _I64), code.pointer(targets, _I64)
 
@@ -157,10 +151,8 @@ def copy_numbers(code: Code, source: Any, target: Any, n: Any) -> None:
 
 
 @operation(types.uint64, *(types.int64,) * 9)
-def draw_noise(
-    code: Code, key: Any, n: Any, table: Any, n_words: Any, word: Any, start: Any, stride: Any,
-    outputs: Any, labels: Any, weights: Any,
-) -> None:
+def draw_noise(code: Code, key: Any, n: Any, table: Any, n_words: Any, word: Any, start: Any,
+               stride: Any, outputs: Any, labels: Any, weights: Any) -> None:
     """Draw n words from an alias table of 64-bit entries, the threshold above the other word; draw
     i mixes key + i · GOLDEN.
 

@@ -92,9 +92,8 @@ def _kept(state: WindowState, how: Settings, part: tuple[int, int]) -> _Tokens:
     words = _there(state.words[begin:state.pieces[part[1]]], state.inputs).long()
     pieces = torch.repeat_interleave(edges.diff())
     places = torch.arange(begin, begin + len(words), device=words.device)
-    keys = _mixed(
-        torch.arange(*part, device=words.device) * _signed(GOLDEN) +
-        _signed(epoch_key(how.seed, how.epoch)))
+    keys = _mixed(torch.arange(*part, device=words.device) * _signed(GOLDEN)
+                  + _signed(epoch_key(how.seed, how.epoch)))
     counters = keys[pieces] + (places - edges[pieces]) * (1 + how.negatives) * _signed(GOLDEN)
     numbers = _mixed(counters)
     stay = torch.nonzero(_shifted(numbers, 33) < _there(state.keep, words)[words]).squeeze(1)
@@ -149,6 +148,5 @@ def drawn_windows(state: WindowState, how: Settings, part: tuple[int, int]) -> W
                if how.hierarchical else _noise(state, centre, tokens.counters[some], how.negatives))
     done = tokens.places[some].double() / max(1, len(state.words))
     note = 256 // how.loss_every if how.loss_every else 0
-    return Windows(*contexts, *outputs,
-                   (how.rates[0] + (how.rates[1] - how.rates[0]) * done).float(),
-                   (tokens.numbers[some] & 0xFF) < note)
+    return Windows(*contexts, *outputs, (how.rates[0] + (how.rates[1] - how.rates[0])
+                                         * done).float(), (tokens.numbers[some] & 0xFF) < note)
