@@ -266,9 +266,6 @@ class Leaderboard:
         write_json(self.path, {"format": FORMAT, "rows": [asdict(row) for row in rows]})
 
 
-# ------------------------------------------------------------------------------ rows
-
-
 def _row(encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int,
          scale: str) -> LeaderboardRow:
     for name, value in (("encoder", encoder), ("lesson", lesson)):

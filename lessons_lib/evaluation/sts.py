@@ -192,9 +192,6 @@ def _check_encoder(encoder: Any) -> None:
                         "batch_size=, progress=), dim, name")
 
 
-# ------------------------------------------------------------------------------ vectors
-
-
 @contextmanager
 def _one_warning_per_set(name: str) -> Iterator[None]:
     """Pass on the first DataWarning of a set with its name; its further blocks would repeat it."""
@@ -260,9 +257,6 @@ def _joined(blocks: list[Any]) -> Any:
 
         return sparse.vstack(blocks, format="csr")
     return np.concatenate(blocks)
-
-
-# ------------------------------------------------------------------------------ scores
 
 
 def _scored(encoder: Encoder, pairs: PairSet, vectors: Any, *, protocol: str, bootstrap: int,

@@ -65,8 +65,6 @@ class CaseJudge:
         return next((text for case in self.cases if (text := self.check(mine, *case))), None)
 
 
-# ------------------------------------------------------------------------------ which of these?
-
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 

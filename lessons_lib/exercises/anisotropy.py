@@ -14,8 +14,6 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ changes
-
 _REASONS = {
     "the mean cosine": "cosines look from the origin, and the origin lies elsewhere now",
     "the share of the first uncentred singular value": "nothing is centred, so the mean is in it",
@@ -25,8 +23,6 @@ _REASONS = {
     "the covariance": "it is measured around the mean, wherever that is"}
 CHANGES = tuple(_REASONS)
 CHANGED = frozenset(CHANGES[:3])                 # tests/exercises/test_anisotropy.py measures it
-
-# ------------------------------------------------------------------------------ explained
 
 
 def _solve_explained(X: np.ndarray) -> float:
@@ -53,8 +49,6 @@ _TALL = np.array([[3.0, 0.0, 1.0], [3.0, 1.0, 0.0], [4.0, -1.0, 0.0], [2.0, 0.0,
 _EXPLAINED_CASES = [(np.eye(2),), (np.array([[1.0, 2.0], [2.0, 4.0]]),), (_TALL,),
                     (np.vstack([_TALL, -_TALL]),)]
 
-# ------------------------------------------------------------------------------ push
-
 
 def _solve_push(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
     scores = np.column_stack([H @ w, H @ others.T])
@@ -76,8 +70,6 @@ _PUSH_CASES = [(np.array([1.0, 2.0]), np.array([[1.0, 1.0]]), np.array([[0.5, -1
                (np.array([0.0, 1.0]), _H, np.array([[1.0, 0.0], [0.0, 0.0]])),
                (np.array([3.0, -1.0]), _H, np.eye(2)), (np.array([800.0, 0.0]), _H,
                                                         np.array([[790.0, 0.0]]))]
-
-# ------------------------------------------------------------------------------ basis_cosine
 
 
 def _solve_basis_cosine(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
@@ -102,8 +94,6 @@ _BASIS_CASES = [(np.array([1.0, 0.0]), np.array([0.0, 1.0]), _B),
                 (np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, -1.0]),
                  np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]))]
 
-# ------------------------------------------------------------------------------ even_looking
-
 
 def _judge_even_looking(points: Any) -> str | None:
     x = np.asarray(points, dtype=float)
@@ -125,9 +115,6 @@ def _judge_even_looking(points: Any) -> str | None:
     return (None
             if ratio <= 0.1
             else f"IsoScore should be at most 0.1: nearly a line; yours is {ratio:.3f}")
-
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_contexts(rng: Generator) -> list[tuple]:

@@ -18,8 +18,6 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ twice
-
 _REASONS = {
     "inner product": "what happens to a sum of counts when each count doubles?",
     "cosine": "the row doubles, and so does its length",
@@ -44,9 +42,6 @@ def _judge_twice(answer: Any) -> str | None:
         return None
     verb = "should not be there" if wrong[0] in mine else "is missing"
     return f"{len(wrong)} of six are wrong; the first, {wrong[0]!r}, {verb}: {_REASONS[wrong[0]]}"
-
-
-# ------------------------------------------------------------------------------ bm25_weight
 
 
 def _solve_bm25_weight(tf: float, df: int, N: int, length: float, mean_length: float, *,
@@ -81,8 +76,6 @@ _BM25_CASES = [(0, 1, 10, 5, 5), (1, 1, 10, 5, 5), (3, 2, 10, 5, 10), (285, 20, 
                *(dict(tf=2, df=5, N=10, length=8, mean_length=4, k1=k1, b=b) for k1,
                  b in [(1.2, 0.0), (2.0, 1.0)])]
 
-# ------------------------------------------------------------------------------ count_ngrams
-
 
 def _solve_count_ngrams(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
     counts = Counter()
@@ -113,8 +106,6 @@ _NGRAM_CASES = [([], 2), ([["a"]], 2), ([["a", "b"]], 1), ([["a", "b", "a"]], 1)
                 ([["a", "b"], ["c"]], 2), ([["a", "b", "c"]], 2), ([["a", "b", "a", "b"]], 2),
                 ([["dog", "bites", "man"], ["man", "bites", "dog"]], 2),
                 ([["a", "b", "c", "d"], ["b", "c", "d"]], 3)]
-
-# ------------------------------------------------------------------------------ same_pairs
 
 
 def _bigrams(words: Sequence[str]) -> Counter:
@@ -152,8 +143,6 @@ def _words(*sentences: str) -> tuple[list[str], ...]:
 
 _EXCHANGED = _words("the dog saw the cat and the cat saw the bird",
                     "the cat saw the dog and the dog saw the bird")
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_scores(rng: Generator) -> list[dict[str, Any]]:

@@ -16,8 +16,6 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ keeps_volume
-
 _REASONS = {
     "an additive coupling": "its Jacobian is triangular; what stands on the diagonal?",
     "an affine coupling": "it multiplies the second half by exp(s)",
@@ -29,8 +27,6 @@ _REASONS = {
 MAPS = tuple(_REASONS)
 # tests/exercises/test_bert_flow.py measures it
 KEEPING = frozenset({MAPS[0], MAPS[3], MAPS[4], MAPS[6]})
-
-# ------------------------------------------------------------------------------ linear_log_density
 
 
 def _solve_linear_log_density(x: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -57,7 +53,6 @@ _LINEAR_CASES = [(np.array([[3.0]]), np.array([[2.0]]), np.array([1.0])),
                  (_X, np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([0.5, 1.0])),
                  (_X, np.array([[0.0, 3.0], [1.0, 0.0]]), np.zeros(2))]
 
-# ------------------------------------------------------------------------------ undo
 
 Net = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -96,8 +91,6 @@ _STRETCHING = _Named("s = 0.5, t = 0", lambda h: (np.full_like(h, 0.5), np.zeros
 _Z = np.array([[0.5, 1.0, -1.0, 2.0], [0.0, 0.0, 1.0, 1.0]])
 _UNDO_CASES = [(np.array([[1.0, 2.0]]), _BENT), (_Z, _BENT), (_Z, _STRETCHING)]
 
-# ------------------------------------------------------------------------------ actnorm
-
 
 def _solve_actnorm(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     shift, scale = -x.mean(axis=0), 1 / x.std(axis=0)
@@ -120,8 +113,6 @@ def _one_scale(x):
 
 _ACTNORM_CASES = [(np.array([[1.0], [3.0], [8.0]]),),
                   (np.array([[1.0, 10.0], [2.0, 40.0], [4.0, 10.0], [9.0, 0.0]]),)]
-
-# ------------------------------------------------------------------------------ edit_distance
 
 
 def _solve_edit_distance(a: list[str], b: list[str]) -> int:
@@ -149,8 +140,6 @@ _EDIT_CASES = [([], ["a"]), (["a", "man"], []), (["a", "b"], ["b", "a"]),
                (["it", "is", "not", "a", "good", "film"], ["not", "it", "is", "a", "good", "film"]),
                (["a", "b", "c", "d"], ["b", "c", "d", "e"])]
 
-# ------------------------------------------------------------------------------ same_area
-
 
 def _judge_same_area(answer: Any) -> str | None:
     try:
@@ -166,9 +155,6 @@ def _judge_same_area(answer: Any) -> str | None:
             if longest >= 3 - 1e-9
             else "some vector should become at least 3 times as long; the most that yours does is "
                  f"{longest:.3g}")
-
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_maps(rng: Generator) -> list[tuple]:

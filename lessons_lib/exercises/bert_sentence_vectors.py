@@ -13,8 +13,6 @@ from ._declare import by_name, function_task, which_of
 
 __all__ = ["CHANGES", "EXERCISES", "UNCHANGED"]
 
-# ------------------------------------------------------------------------------ unchanged
-
 _REASONS = {
     "the text in capital letters":
         "what does the tokenizer do with letters before it looks for pieces?",
@@ -29,8 +27,6 @@ _REASONS = {
         "which units are left out, and who decides that anew each time?"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:3])  # tests/exercises/test_bert_sentence_vectors.py measures it
-
-# ------------------------------------------------------------------------------ pieces_of
 
 
 def _solve_pieces_of(word: str, vocabulary: set[str]) -> list[str]:
@@ -72,8 +68,6 @@ _PIECE_CASES = [("a", _PIECES), ("ab", _PIECES), ("sing", _PIECES), ("sings", _P
                 ("unable", _PIECES), ("unbelieveable", _PIECES), ("bing", _PIECES),
                 ("inins", _PIECES), ("aax", _PIECES)]
 
-# ------------------------------------------------------------------------------ attention
-
 
 def _softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
     e = np.exp(x - x.max(axis=axis, keepdims=True))
@@ -94,8 +88,6 @@ _ATTENTION_CASES = [(_Q[:2], _K[:2], _V[:2], np.array([1, 1])), (_Q, _K, _V, np.
                     (_Q, _K, _V, np.array([1, 0, 1])), (_FOUR, _FOUR[::-1].copy(), _FOUR,
                                                         np.array([1, 1]))]
 
-# ------------------------------------------------------------------------------ masked_loss
-
 
 def _solve_masked_loss(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
     s = scores[positions]
@@ -108,8 +100,6 @@ _SCORES = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 3.0, 0.5], [1.0, 1.
 _LOSS_CASES = [(_SCORES[:2], np.array([0, 1]), np.array([1])),
                (_SCORES[:3], np.array([0, 1, 2]), np.array([0, 2])),
                (_SCORES, np.array([1, 2, 1, 0, 0]), np.array([4, 1, 2]))]
-
-# ------------------------------------------------------------------------------ mean_pool
 
 
 def _solve_mean_pool(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -126,8 +116,6 @@ _STATES = np.array([[[1.0, 2.0], [3.0, -4.0], [9.0, 9.0]], [[2.0, 0.0], [4.0, 1.
 _POOL_CASES = [(_STATES[:1, :2], np.array([[1, 1]])), (_STATES[:1], np.array([[1, 1, 0]])),
                (_STATES, np.array([[1, 0, 0], [1, 1, 1]])),
                (_STATES, np.array([[0, 0, 0], [1, 1, 0]]))]
-
-# ------------------------------------------------------------------------------ passes
 
 
 def _solve_passes(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
@@ -168,8 +156,6 @@ def _singles_are_pairs(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
 
 
 _PASS_CASES = [(2, []), (5, []), (3, [1]), (10, [2, 3]), (10_000, [1, 100])]
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_words(rng: Generator) -> list[tuple]:

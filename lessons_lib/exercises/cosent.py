@@ -17,11 +17,7 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ terms
-
 LABELS = (0, 0, 0, 1, 1, 2, 2, 2, 2, 5)           # of the batch that is asked about
-
-# ------------------------------------------------------------------------------ unseen
 
 _REASONS = {
     "0.3 added to all cosines": "only differences of cosines are in the sum",
@@ -34,8 +30,6 @@ _REASONS = {
 CHANGES = tuple(_REASONS)
 # tests/exercises/test_cosent.py measures it
 UNSEEN = frozenset((CHANGES[0], CHANGES[2], CHANGES[4], CHANGES[5], CHANGES[6]))
-
-# ------------------------------------------------------------------------------ shares
 
 
 def _solve_gradient(s: np.ndarray, y: np.ndarray, scale: float) -> np.ndarray:
@@ -61,8 +55,6 @@ _GRADIENT_CASES = [(np.array([0.8, 0.6]), np.array([1, 0]), 20.0),
                    (np.array([0.5, 0.5]), np.array([3, 3]), 20.0), (_S, _Y, 1.0), (_S, _Y, 20.0),
                    (np.array([0.2, 0.9, 0.4, 0.4, 0.5]), np.array([2.0, 1.0, 1.0, 4.5, 0.0]), 5.0)]
 
-# ------------------------------------------------------------------------------ two classes
-
 
 def _solve_two_classes(positive: np.ndarray, negative: np.ndarray) -> float:
     return np.logaddexp(0.0, logsumexp(negative) + logsumexp(-positive))
@@ -75,8 +67,6 @@ def _two_classes(form: Callable[[np.ndarray, np.ndarray], float]) -> Callable:
 _TWO_CASES = [(np.array([1.0]), np.array([-1.0])), (np.array([2.0, -1.0]), np.array([0.5])),
               (np.array([0.3, 0.1, 4.0]), np.array([1.0, 2.0])),
               (np.array([-800.0, 900.0]), np.array([300.0, -500.0, 0.0]))]
-
-# ------------------------------------------------------------------------------ below
 
 
 def _solve_below(s: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -112,7 +102,6 @@ _BELOW_CASES = [(np.array([0.5, 0.1]), np.array([1.0, 0.0])),
                 (np.array([0.3, -0.2, 0.9, 0.4, 0.0]), np.array([3.0, 0.0, 3.0, 1.0, 0.0])),
                 (np.array([0.7]), np.array([4.0]))]
 
-# ------------------------------------------------------------------------------ disagree
 
 GRADES = np.array([0.0, 0.5, 1.0])
 SAME = 0.01                                       # by how much the means of the two rows may differ
@@ -136,9 +125,6 @@ def _judge_disagree(answer: Any) -> str | None:
         return None
     return (f"squared errors {error[0]:.3f} and {error[1]:.3f}: the second row should have the "
             "smaller one")
-
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_batches(rng: Generator) -> list[tuple]:

@@ -16,8 +16,6 @@ def _sigma(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-# ------------------------------------------------------------------------------ same_objective
-
 _REASONS = {
     "the words within each document shuffled":
         "which pairs of a document and a word does the loss hold? Does their place occur in it?",
@@ -31,8 +29,6 @@ _REASONS = {
     "half of the noise words": "how often does each word stand there as noise?"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset((*CHANGES[:2], *CHANGES[3:5]))  # tests/exercises/test_doc2vec.py measures it
-
-# ------------------------------------------------------------------------------ dm_input
 
 
 def _solve_dm_input(words: np.ndarray, document: np.ndarray, combine: str) -> np.ndarray:
@@ -63,8 +59,6 @@ _WORDS, _DOCUMENT = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25]]), np.array([
 _DM_CASES = [(_WORDS[:n], _DOCUMENT, combine) for n in (1, 2, 3)
              for combine in ("mean", "sum", "concat")]
 
-# ------------------------------------------------------------------------------ document_gradient
-
 
 def _solve_document_gradient(D: np.ndarray, U: np.ndarray, n: np.ndarray, P: np.ndarray,
                              k: int) -> np.ndarray:
@@ -77,8 +71,6 @@ _GRADIENT_CASES = [(np.array([0.0, 0.0]), _U, np.array([1, 1, 0]), np.array([0.5
                    (np.array([0.3, -0.2]), _U, np.array([4, 0, 2]), np.array([0.2, 0.3, 0.5]), 5),
                    (np.array([1.0, 2.0, 0.5]), np.array([[1.0, 0.0, 2.0], [-0.5, 1.0, 0.0]]),
                     np.array([3, 1]), np.array([0.6, 0.4]), 3)]
-
-# ------------------------------------------------------------------------------ infer
 
 
 def _solve_infer(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
@@ -104,12 +96,9 @@ _INFER_CASES = [(np.array([0.1, 0.0]), _U, np.array([1.0, 0.0, 0.0]), 0.1, 2),
                 (np.array([0.0, 0.5]), _U, np.array([0.0, 1.0, 0.0]), 0.5, 3),
                 (np.array([0.2, -0.1]), _U, np.array([1.0, 1.0, 0.0]), 0.05, 20)]
 
-# ------------------------------------------------------------------------------ n_numbers
 
 # words, documents, the edge, outputs
 N_NUMBERS = 10_000 * 100 + 1000 * 100 + 100 + 10_000 * 100 * 11
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_inputs(rng: Generator) -> list[tuple]:

@@ -16,8 +16,6 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ weight
-
 
 def _solve_weight(x: float, x_max: float, exponent: float) -> float:
     return min(1.0, (x / x_max) ** exponent)
@@ -25,8 +23,6 @@ def _solve_weight(x: float, x_max: float, exponent: float) -> float:
 
 _WEIGHT_CASES = [(1.0, 100.0, 0.75), (50.0, 100.0, 0.75), (100.0, 100.0, 0.75),
                  (1000.0, 100.0, 0.75), (0.1, 10.0, 0.5), (5.0, 10.0, 1.0)]
-
-# ------------------------------------------------------------------------------ pair_gradient
 
 
 def _solve_pair_gradient(w: np.ndarray, c: np.ndarray, b: float, x: float, f: float) -> np.ndarray:
@@ -37,8 +33,6 @@ _PAIR_CASES = [(np.array([1.0]), np.array([2.0]), 0.0, 1.0, 1.0),
                (np.array([0.5, -1.0]), np.array([0.0, 0.0]), 0.3, 4.0, 0.5),
                (np.array([0.5, -1.0]), np.array([1.0, 2.0]), 0.3, 4.0, 0.5),
                (np.array([0.1, 0.2, 0.3]), np.array([1.0, -1.0, 2.0]), -0.4, 30.0, 0.2)]
-
-# ------------------------------------------------------------------------------ parts
 
 
 def _solve_parts(word: str, min_n: int, max_n: int) -> list[str]:
@@ -65,8 +59,6 @@ def _one_short(word: str, min_n: int, max_n: int) -> list[str]:
 
 _PART_CASES = [("is", 3, 6), ("a", 3, 3), ("where", 3, 4), ("où", 3, 6), ("banana", 3, 3)]
 
-# ------------------------------------------------------------------------------ hash_of
-
 
 def _solve_hash_of(text: str) -> int:
     value = 2166136261
@@ -87,8 +79,6 @@ def _signed(text: str) -> list[int]:
 
 _HASH_CASES = [("a",), ("<he",), ("foobar",), ("é",), ("<où",), ("你",)]
 
-# ------------------------------------------------------------------------------ same_products
-
 _REASONS = {
     "all words and all contexts turned by the same rotation": "a rotation Q gives wQ · w̃Q",
     "all words times 2, all contexts times 1/2": "where do the factors go in the product?",
@@ -101,8 +91,6 @@ _REASONS = {
     "the word vectors replaced by w + w̃": "(w + w̃) · w̃ has a new term, the squared length of w̃"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])  # tests/exercises/test_glove_and_fasttext.py measures it
-
-# ------------------------------------------------------------------------------ between
 
 
 def _judge_between(points: Any) -> str | None:
@@ -123,9 +111,6 @@ def _judge_between(points: Any) -> str | None:
         return None
     return (f"the stranger should have a cosine below 0.8 with both senses; yours has "
             f"{apart[0]:.3f} and {apart[1]:.3f}")
-
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_cells(rng: Generator) -> list[tuple]:

@@ -116,8 +116,6 @@ def _judge_per_byte(mine: Any) -> str | None:
                     f"{'fewer' if value > right else 'more'}: count once more")
     return None
 
-# ------------------------------------------------------------------- inputs for a class, made anew
-
 
 def _fresh_blocks(rng: Generator) -> list[tuple]:
     sizes = [(int(n), int(n) - int(rng.integers(1, 4)), 8) for n in rng.integers(9, 30, size=3)]

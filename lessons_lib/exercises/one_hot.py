@@ -66,8 +66,6 @@ _COUNT_CASES = [([4, 3, 2, 1], 0.5), ([4, 3, 2, 1], 0.7), ([1, 2, 3, 4], 0.7),
                 (generator(0).integers(1, 50, size=30).tolist(), 0.9)]
 _TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 
-# ------------------------------------------------------------------- inputs for a class, made anew
-
 
 def _fresh_texts(rng: Generator) -> list[tuple]:
     words = [f"w{i}" for i in rng.choice(1000, size=12, replace=False)]

@@ -17,8 +17,6 @@ from .base import Exercise
 
 __all__ = ["CHANGES", "EXERCISES", "PAIRS", "UNSEEN", "separable"]
 
-# ------------------------------------------------------------------------------ labels
-
 PAIRS = (("A man is playing a guitar on the street.", "A man is making music.", "entailment"),
          ("A man is playing a guitar on the street.", "A man is playing a guitar for money.",
           "neutral"), ("A man is playing a guitar on the street.", "A man is asleep in his bed.",
@@ -48,9 +46,6 @@ def _judge_labels(answer: Any) -> str | None:
             else None)
 
 
-# ------------------------------------------------------------------------------ features
-
-
 def _solve_features(u: np.ndarray, v: np.ndarray, names: list[str]) -> np.ndarray:
     known = {"u": u, "v": v, "|u-v|": np.abs(u - v), "u*v": u * v}
     return np.hstack([known[name] for name in names])
@@ -73,8 +68,6 @@ _U = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]])
 _V = np.array([[2.0, 0.5], [1.0, -1.0], [-3.0, 1.0]])
 _FEATURE_CASES = [(_U, _V, ["u", "v", "|u-v|"]), (_U, _V, ["|u-v|"]), (_U, _V, ["u*v", "|u-v|"]),
                   (_U[:1], _V[:1], ["v", "u"]), (_V, _U, ["u", "v", "|u-v|", "u*v"])]
-
-# ------------------------------------------------------------------------------ triplet
 
 
 def _solve_triplet(a: np.ndarray, p: np.ndarray, n: np.ndarray, margin: float) -> float:
@@ -100,8 +93,6 @@ _TRIPLET_CASES = [(_A, _P, _N, 1.0), (_A, _P, np.array([[0.0, 1.0]]), 1.0), (_A,
                   (_A, _N, _P, 0.0), (np.vstack([_A, _A]), np.vstack([_P, _N]), np.vstack([_N, _P]),
                                       1.0)]
 
-# ------------------------------------------------------------------ the gradient of the regression
-
 
 def _solve_cosine_gradient(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
     a, b = np.linalg.norm(u), np.linalg.norm(v)
@@ -123,7 +114,6 @@ _GRADIENT_CASES = [(np.array([1.0, 0.0]), np.array([1.0, 1.0]), 0.2),
                    (np.array([3.0, 4.0]), np.array([1.0, 0.5]), 1.0),
                    (np.array([0.0, 2.0, 0.0]), np.array([1.0, -1.0, 1.0]), 0.0)]
 
-# ------------------------------------------------------------------ what the classifier cannot see
 
 _REASONS = {
     "every vector times 3": "W can be divided by 3",
@@ -139,8 +129,6 @@ _REASONS = {
     "each vector scaled to length 1": "another factor for every vector; no W takes that back"}
 CHANGES = tuple(_REASONS)
 UNSEEN = frozenset(CHANGES[:5])                  # tests/exercises/test_sbert.py measures it
-
-# -------------------------------------------------------------------- pairs that need a comparison
 
 
 def separable(x: np.ndarray, label: np.ndarray) -> bool:
@@ -168,9 +156,6 @@ def _judge_compare(answer: Any) -> str | None:
                 "+ b on the right side for each pair")
     return None if separable(np.abs(u - v)[:, None],
                              label) else "neither (u, v) nor |u - v| tells these labels apart"
-
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_features(rng: Generator) -> list[tuple]:

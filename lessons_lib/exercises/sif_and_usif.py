@@ -13,8 +13,6 @@ from ._declare import by_name, function_task, which_of
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ sif_weights
-
 
 def _solve_sif_weights(counts: np.ndarray, a: float) -> np.ndarray:
     p = counts / counts.sum()
@@ -34,8 +32,6 @@ def _sums_to_one(counts: np.ndarray, a: float) -> np.ndarray:
 _WEIGHT_CASES = [(np.array([1, 1]), 0.5), (np.array([3, 1]), 1.0), (np.array([6, 3, 1, 0]), 0.1),
                  (np.array([900, 90, 9, 1]), 1e-3)]
 
-# ------------------------------------------------------------------------------ remove_common
-
 
 def _solve_remove_common(X: np.ndarray) -> np.ndarray:
     u = np.linalg.svd(X, full_matrices=False)[2][0]
@@ -51,8 +47,6 @@ _WIDE = np.array([[3.0, 1.0, 0.0], [2.0, -1.0, 1.0]])
 _TALL = np.array([[2.0, 1.0, 0.5], [1.0, 3.0, -1.0], [4.0, 0.0, 1.0], [2.5, 1.0, -2.0]])
 _SQUARE = np.array([[2.0, 1.0], [1.0, 3.0]])
 _REMOVE_CASES = [(_SQUARE,), (_WIDE,), (_TALL,)]
-
-# ------------------------------------------------------------------------------ usif_a
 
 
 def _solve_usif_a(p: np.ndarray, n: float) -> float:
@@ -74,8 +68,6 @@ _TOY = np.array([0.5, 0.3, 0.1, 0.05, 0.05])
 _ZIPF = (1 / np.arange(1, 41)) / (1 / np.arange(1, 41)).sum()
 _A_CASES = [(_TOY, 2), (np.array([0.5, 0.38, 0.06, 0.03, 0.03]), 2), (_ZIPF, 3), (_ZIPF, 5)]
 
-# ------------------------------------------------------------------------------ piecewise
-
 
 def _solve_piecewise(X: np.ndarray, m: int) -> np.ndarray:
     _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
@@ -94,8 +86,6 @@ def _removed_by(share: Callable[[np.ndarray, int], np.ndarray | float]) -> Calla
 
 _PIECEWISE_CASES = [(_SQUARE, 1), (_SQUARE, 2), (_TALL, 2), (_TALL, 3)]
 
-# ------------------------------------------------------------------------------ unchanged
-
 _REASONS = {
     "all word vectors times 3":
         "the weights do not know the vectors; what happens to every sentence vector, and what to "
@@ -111,8 +101,6 @@ _REASONS = {
         "sentences get different amounts of it: the sum of their weights divided by |s|"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])               # tests/exercises/test_sif_and_usif.py measures it
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_rows(rng: Generator) -> list[tuple]:

@@ -54,8 +54,6 @@ _CASES = [(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 15.0])),
           (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 4.0, 9.0, 100.0])), (_A, _B), (_B, _A),
           (np.array([1.0, 1.0, 2.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.2, 0.9, 0.7]))]
 
-# ------------------------------------------------------------------- inputs for a class, made anew
-
 
 def _fresh_grades(rng: Generator) -> list[tuple]:
     # ties on one side

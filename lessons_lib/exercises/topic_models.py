@@ -13,8 +13,6 @@ from ._declare import by_name, function_task, which_of
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ e_step
-
 
 def _solve_e_step(theta: np.ndarray, phi: np.ndarray, d: int, w: int) -> np.ndarray:
     share = theta[d] * phi[:, w]
@@ -37,8 +35,6 @@ _THETA_3 = np.array([[0.2, 0.5, 0.3], [0.6, 0.4, 0.0]])
 _PHI_3 = np.array([[0.25, 0.25, 0.5, 0.0], [0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1]])
 _E_STEP_CASES = [(_THETA, _PHI, 0, 0), (_THETA, _PHI, 1, 2), (_THETA_3, _PHI_3, 0, 3),
                  (_THETA_3, _PHI_3, 1, 1)]
-
-# ------------------------------------------------------------------------------ gibbs_weights
 
 
 def _solve_gibbs_weights(n_dk: np.ndarray, n_kw: np.ndarray, n_k: np.ndarray, old: int, *, V: int,
@@ -86,8 +82,6 @@ _GIBBS_CASES = [_case([1, 0], [1, 0], [1, 0], 0, V=2), _case([1, 2], [2, 1], [3,
                 _case([3, 0, 1], [0, 7, 2], [20, 30, 9], 2, V=50),
                 _case([1, 1, 0], [1, 0, 0], [4, 4, 4], 0, V=10, alpha=0.5, beta=0.02)]
 
-# ------------------------------------------------------------------------------ relevance
-
 
 def _solve_relevance(phi: np.ndarray, p: np.ndarray, weight: float) -> np.ndarray:
     return weight * np.log(phi) + (1 - weight) * np.log(phi / p)
@@ -98,7 +92,6 @@ _RELEVANCE_CASES = [(np.array([0.5, 0.5]), np.array([0.5, 0.5]), 1.0),
                     (np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]), np.array([0.5, 0.2, 0.3]), 0.6),
                     (np.array([0.2, 0.8]), np.array([0.6, 0.4]), 0.25)]
 
-# ------------------------------------------------------------------------------ unseen
 
 _REASONS = {
     "words shuffled inside each document":
@@ -113,8 +106,6 @@ _REASONS = {
     "every second token left out": "fewer words are less evidence"}
 CHANGES = tuple(_REASONS)
 UNSEEN = frozenset(CHANGES[:3])  # tests/exercises/test_topic_models.py enumerates it
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_counts(rng: Generator) -> list[dict[str, Any]]:

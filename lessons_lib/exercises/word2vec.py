@@ -14,8 +14,6 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ window_pairs
-
 
 def _solve_window_pairs(tokens: list[str], half: int) -> list[tuple[str, str]]:
     return [(tokens[j], tokens[i])
@@ -52,8 +50,6 @@ _PAIR_CASES = [(["cats", "drink"], 1), (["cats", "drink", "milk"], 1),
                (["cats", "drink", "milk"], 2), (["a", "b", "c", "d"], 2), (["a"], 3),
                (["very", "very", "cold"], 1)]
 
-# ------------------------------------------------------------------------------ keep_probability
-
 
 def _solve_keep_probability(count: int, total: int, t: float) -> float:
     ratio = t * total / count
@@ -62,8 +58,6 @@ def _solve_keep_probability(count: int, total: int, t: float) -> float:
 
 _KEEP_CASES = [(50, 1000, 1e-3), (10, 1000, 1e-3), (1, 1000, 1e-3), (3, 1000, 1e-3),
                (60_000, 1_000_000, 1e-4), (7, 1_000_000, 1e-5)]
-
-# ------------------------------------------------------------------------------ context_gradient
 
 
 def _solve_context_gradient(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -77,7 +71,6 @@ _GRADIENT_CASES = [(np.array([1.0]), np.array([[2.0]]), np.array([1.0])),
                                             np.array([[1.0, 0.0, 2.0], [0.5, -1.0, 0.0],
                                                       [3.0, 1.0, 1.0]]), np.array([1.0, 0.0, 0.0]))]
 
-# ------------------------------------------------------------------------------ same_neighbours
 
 _REASONS = {
     "all vectors turned by the same rotation": "a rotation changes no length and no angle",
@@ -89,8 +82,6 @@ _REASONS = {
     "the first column times 10": "what does the cosine look like when only one column is large?"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])               # tests/exercises/test_word2vec.py measures it
-
-# ------------------------------------------------------------------------------ disagree
 
 
 def _judge_disagree(points: Any) -> str | None:
@@ -113,8 +104,6 @@ def _judge_disagree(points: Any) -> str | None:
         return ("the second word should have the larger inner product, too; yours have "
                 f"{product[0]:.3f} and {product[1]:.3f}")
     return None
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_tokens(rng: Generator) -> list[tuple]:

@@ -65,8 +65,6 @@ class Lesson:
 
         return user_board()
 
-    # -------------------------------------------------------------------------- showing
-
     def rounded(self, values: Mapping[Any, Any] | Iterable[Any],
                 digits: int = 2) -> dict[Any, float] | list[float]:
         """Numbers as a message shows them: ``{"mean": 0.61}`` in place of ``{"mean":
@@ -148,8 +146,6 @@ class Lesson:
 
         display(Table(rows, columns, caption))
 
-    # -------------------------------------------------------------------------- exercises
-
     @property
     def exercises(self) -> dict[str, Exercise]:
         """The lesson's exercises by name; empty where it has none."""
@@ -201,8 +197,6 @@ class Lesson:
         print("\n".join(map(str, lines)))
         if failed := [line.name for line in lines if not line.ok]:
             raise AssertionError(f"checks that are worth nothing: {', '.join(failed)}")
-
-    # -------------------------------------------------------------------------- leaderboard
 
     def leaderboard_cell(self, encoders: Any, *, datasets: Sequence[Any] | None = None,
                          protocol: str = "all") -> None:

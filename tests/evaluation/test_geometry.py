@@ -23,9 +23,6 @@ def cloud(n: int, dim: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, dim))
 
 
-# ------------------------------------------------------------------------ uniformity and alignment
-
-
 @pytest.mark.parametrize("dim", TABLE_16_2)
 def test_uniformity_of_a_uniform_sphere_is_the_closed_form_of_table_16_2(dim):
     assert TABLE_16_2[dim] == pytest.approx(-4 + np.log(hyp0f1(dim / 2, 4.0)), abs=1e-6)
@@ -86,9 +83,6 @@ def test_sparse_and_dense_agree():
     assert alignment(x, y) == pytest.approx(alignment(x.toarray(), y.toarray()), abs=1e-12)
     # all entries below 1 became 0: equal points
     assert uniformity(x.astype(np.int64)) == pytest.approx(0, abs=1e-12)
-
-
-# -------------------------------------------------------------------- rows of the reliability page
 
 
 def test_V01_nan_names_the_first_row():

@@ -77,8 +77,6 @@ def test_reference_reads_the_committed_rows():
     assert isinstance(reference.rows(), list)
 
 
-# ------------------------------------------------------------------------- several writers, damage
-
 ADD = """
 import sys
 from lessons_lib.evaluation import Leaderboard, STSResult
@@ -148,9 +146,6 @@ def test_fault_6_a_held_lock_is_named_after_the_waiting_time(board, monkeypatch)
     with FileLock(f"{board.path}.lock"), pytest.raises(TimeoutError,
                                                        match=r"leaderboard.json.lock for 0.05 s"):
         board.add("mean", "06_sif", {"stsb": result()})
-
-
-# ------------------------------------------------------------------------------ tables and errors
 
 
 def test_tables_show_a_dash_for_what_was_not_measured_and_stress_the_best(board):

@@ -56,9 +56,6 @@ def test_alignment_is_none_without_a_close_pair(pairs_of):
                     bootstrap=0)["toy"].alignment is None
 
 
-# ------------------------------------------------------------------------------ protocols
-
-
 def with_subsets(pairs_of, angle_pairs, subset):
     encoder, pairs = angle_pairs
     return encoder, pairs_of(pairs.sentence1, pairs.sentence2, pairs.score, subset=subset)
@@ -92,9 +89,6 @@ def test_a_subset_without_a_correlation_fails_mean_but_not_all(pairs_of, angle_p
     assert list(evaluate(encoder, pairs)["toy"].by_subset) == ["rest"]
     with pytest.raises(ValueError, match=r"subset 'lone' \(1 pairs\).*protocol='all'"):
         evaluate(encoder, pairs, protocol="mean")
-
-
-# ------------------------------------------------------------------------------ vectors
 
 
 def test_each_distinct_sentence_is_encoded_once(angle_pairs):
@@ -183,9 +177,6 @@ def test_same_seed_same_result_and_the_seed_moves_only_the_interval(angle_pairs)
     assert first.pop("interval") != other.pop("interval") and first == other
 
 
-# ------------------------------------------------------------------------------ display
-
-
 def test_results_print_correlations_times_100_and_escape_names(angle_pairs):
     encoder, pairs = angle_pairs
     encoder.name = "<b>mine</b>"
@@ -195,9 +186,6 @@ def test_results_print_correlations_times_100_and_escape_names(angle_pairs):
     assert f"{100 * result.spearman:.1f}" in repr(results)
     for text in (results._repr_html_(), result._repr_html_()):
         assert "<b>mine" not in text and "&lt;b&gt;mine" in text and "a &amp; b" in text and "<script" not in text
-
-
-# ------------------------------------------------------------------------------ errors
 
 
 @pytest.mark.parametrize("encoder, message", [

@@ -171,9 +171,6 @@ def test_the_solution_is_shown_as_source_without_its_prefix():
     assert solution_text(mean_exercise(solution=["a", "b"])) == "['a', 'b']"
 
 
-# ------------------------------------------------------------------------------ comparing
-
-
 @pytest.mark.parametrize(("got", "expected"), [
     ((1, 2), [1, 2]), (np.array([1.0, 2.0]), [1, 2]),
     (sparse.csr_array([[0, 1]]), np.array([[0, 1]])), ({"a": [1.0]}, {"a": (1,)}),
@@ -215,9 +212,6 @@ def test_one_changed_number_is_found_at_its_place(values, data):
     place = data.draw(st.integers(0, len(values) - 1))
     changed = [v + 1 if i == place else v for i, v in enumerate(values)]
     assert f"at [{place}]" in difference(changed, values)
-
-
-# ------------------------------------------------------------------------------ the registry
 
 
 @pytest.fixture

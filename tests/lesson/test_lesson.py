@@ -65,9 +65,6 @@ def test_start_imports_no_torch_and_fixes_the_threads_of_what_comes_later(notebo
     assert done.stdout.splitlines()[-1] == "False False 2 2"
 
 
-# ------------------------------------------------------------------------------------------------ exercises
-
-
 def test_check_prints_the_verdict_and_never_stops_a_notebook(lesson, capsys):
     capsys.readouterr()
     for answer in (2, 1, None):
@@ -107,9 +104,6 @@ def test_P27_an_unknown_exercise_gets_the_nearest_name(lesson):
 def test_a_lesson_without_a_file_of_exercises_has_none(notebooks, monkeypatch):
     monkeypatch.setattr(exercises, "stems", lambda: ["one_hot"])
     assert start("start_here", notebooks=notebooks).exercises == {}
-
-
-# ------------------------------------------------------------------------------------------------ leaderboard
 
 
 class Letters:
