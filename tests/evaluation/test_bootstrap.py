@@ -71,8 +71,6 @@ def test_resamples_without_a_correlation_are_left_out():
     assert np.isnan(samples).any()
     assert_array_equal(samples[~np.isnan(samples)], 1.0)
     assert percentile_interval(samples) == (1.0, 1.0)
-    with pytest.raises(ValueError, match="none of the 3 resamples"):
-        percentile_interval(np.full(3, np.nan))
 
 
 def test_paired_difference_is_antisymmetric_and_narrower_than_two_intervals():
@@ -92,27 +90,3 @@ def test_paired_difference_tells_a_good_encoder_from_noise_but_not_from_itself()
     assert clear.clear and clear.interval[0] > 0 and clear.share_above_zero == 1.0
     same = paired_difference(good, good, gold)
     assert same.interval == (0.0, 0.0) and not same.clear and same.share_above_zero == 0.0
-
-
-def test_bad_settings_name_argument_and_range():
-    x, y = noisy(10, seed=0)
-    with pytest.raises(ValueError, match=r"n_resamples=0 .*int >= 1"):
-        spearman_interval(x, y, n_resamples=0)
-    with pytest.raises(ValueError, match=r"confidence=1.5 .*<= 1"):
-        spearman_interval(x, y, confidence=1.5)
-    with pytest.raises(TypeError, match="seed=None"):
-        bootstrap_interval(lambda index: 0.0, 5, seed=None)
-    with pytest.raises(ValueError, match=r"b has 9 values and gold has 10"):
-        paired_difference(x, x[:9], y)
-
-
-@pytest.mark.parametrize(
-    "statistic, error, message",
-    [(5, TypeError, "statistic=5 is int; expected a function"),
-     (lambda index: index, TypeError, "statistic gave array.*expected one number"),
-     (lambda index: None, TypeError, "statistic gave None"),
-     (lambda index: np.nan, ValueError, "statistic gave nan"),
-     (lambda index: np.inf if index[0] else 1.0, ValueError, "statistic gave inf")])
-def test_a_statistic_that_gives_no_finite_number_is_named(statistic, error, message):
-    with pytest.raises(error, match=message):
-        bootstrap_interval(statistic, 4, n_resamples=20)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from lessons_lib.core import DataWarning, NotFittedError
+from lessons_lib.core import DataWarning
 from lessons_lib.evaluation import alignment, evaluate, pearson, spearman, sts, uniformity
 
 from .conftest import TableEncoder, WordCounter
@@ -84,11 +84,9 @@ def test_mean_and_wmean_average_the_subsets_by_files_and_by_pairs(pairs_of, angl
     assert mean.interval != wmean.interval and mean.n_subsets == 2
 
 
-def test_a_subset_without_a_correlation_fails_mean_but_not_all(pairs_of, angle_pairs):
+def test_a_subset_without_a_correlation_is_left_out(pairs_of, angle_pairs):
     encoder, pairs = with_subsets(pairs_of, angle_pairs, ["lone"] + ["rest"] * 39)
     assert list(evaluate(encoder, pairs)["toy"].by_subset) == ["rest"]
-    with pytest.raises(ValueError, match=r"subset 'lone' \(1 pairs\).*protocol='all'"):
-        evaluate(encoder, pairs, protocol="mean")
 
 
 def test_each_distinct_sentence_is_encoded_once(angle_pairs):
@@ -188,54 +186,6 @@ def test_results_print_correlations_times_100_and_escape_names(angle_pairs):
         assert "<b>mine" not in text and "&lt;b&gt;mine" in text and "a &amp; b" in text and "<script" not in text
 
 
-@pytest.mark.parametrize("encoder, message", [
-    (5, "without encode, dim, name"), (WordCounter, "the class WordCounter, not an "
-                                                    "object"), ("bert", "encoder='bert' is "
-                                                                        "without")])
-def test_what_is_no_encoder_is_named(encoder, message, pairs_of):
-    with pytest.raises(TypeError, match=message):
-        evaluate(encoder, pairs_of(["a", "b"], ["c", "d"], [1, 2]))
-
-
-@pytest.mark.parametrize("settings, message",
-                         [({"protocol": "weighted"}, "protocol='weighted' is unknown"),
-                          ({"batch_size": 0}, "batch_size=0"), ({"bootstrap": -1}, "bootstrap=-1"),
-                          ({"seed": None}, "seed=None"), ({"bootstrap": 1.5}, "bootstrap=1.5")])
-def test_P24_P25_P27_settings_are_checked_before_anything_is_encoded(angle_pairs, settings,
-                                                                     message):
-    encoder, pairs = angle_pairs
-    with pytest.raises((TypeError, ValueError), match=message):
-        evaluate(encoder, pairs, **settings)
-    assert encoder.asked == []
-
-
-@pytest.mark.parametrize("row, cosine", [([0, 0], "0"), ([1, 1], "1")])
-def test_E16_equal_cosines_name_encoder_set_and_remedy(pairs_of, row, cosine):
-    encoder = TableEncoder({text: row for text in "abcd"})
-    with pytest.raises(
-            ValueError,
-            match=rf"table gives all 2 pairs of toy the cosine {cosine}, .*Was it fitted"):
-        evaluate(encoder, pairs_of(["a", "b"], ["c", "d"], [1, 2]))
-
-
-def test_V01_nan_from_the_encoder_is_refused(pairs_of):
-    with pytest.raises(ValueError, match=r"encoder.encode\(texts\)\[1\] holds NaN"):
-        evaluate(TableEncoder({"a": [1, 0], "b": [np.nan, 1], "c": [0, 1], "d": [1, 1]}),
-                 pairs_of(["a", "b"], ["c", "d"], [1, 2]))
-
-
-def test_V05_wrong_width_or_number_of_rows_is_named(pairs_of):
-    pairs = pairs_of(["a", "b"], ["c", "d"], [1, 2])
-    encoder = TableEncoder({text: [1, 0] for text in "abcd"})
-    encoder.dim = 3
-    with pytest.raises(ValueError, match=r"shape \(4, 2\); expected 3 columns"):
-        evaluate(encoder, pairs)
-    encoder.dim = 2
-    encoder.encode = lambda texts, **_: np.ones((1, 2))
-    with pytest.raises(ValueError, match="gave 1 rows for 4 texts of toy"):
-        evaluate(encoder, pairs)
-
-
 def test_T19_an_encoders_warning_comes_once_per_set_with_its_name(angle_pairs, monkeypatch):
     import warnings
 
@@ -252,13 +202,6 @@ def test_T19_an_encoders_warning_comes_once_per_set_with_its_name(angle_pairs, m
         evaluate(encoder, pairs)
     assert [str(w.message) for w in caught] == ["toy: 8 texts hold no known word (and 5 more such "
                                                 "warnings)"]
-
-
-def test_a_failing_set_fails_before_the_first_one_is_encoded(angle_pairs, pairs_of):
-    encoder, pairs = angle_pairs
-    with pytest.raises(ValueError, match="bad.score is constant"):
-        evaluate(encoder, {"good": pairs, "bad": pairs_of(["a", "b"], ["c", "d"], [1, 1])})
-    assert encoder.asked == []
 
 
 @pytest.mark.data
@@ -286,18 +229,3 @@ def test_torch_tensors_are_taken_with_gradient_and_in_half_precision(angle_pairs
 
     assert evaluate(Tensors(encoder.table), pairs, bootstrap=0)["toy"].spearman == pytest.approx(
         plain, abs=0.02)
-
-
-def test_a_tensor_that_is_no_dense_array_names_the_encoder(angle_pairs):
-    torch = pytest.importorskip("torch")
-    encoder, pairs = angle_pairs
-    encoder.encode = lambda texts, **options: torch.eye(len(texts)).to_sparse()
-    with pytest.raises(TypeError, match="table.encode gave a Tensor that is no dense array"):
-        evaluate(encoder, pairs)
-
-
-def test_an_unfitted_encoder_says_so(angle_pairs):
-    from lessons_lib.counts import BagOfWords
-
-    with pytest.raises(NotFittedError, match="fit"):
-        evaluate(BagOfWords(), angle_pairs[1])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+
 from lessons_lib.lesson.explore import BUILD_VARIABLE, defaults_of, widgets_work
 from lessons_lib.lesson.figures import PLOTLY
 from lessons_lib.plots import training_explorer
