@@ -4,6 +4,7 @@ for a word, the push on a rare word, a basis.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,14 +78,9 @@ def _solve_basis_cosine(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
     return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
 
 
-def _columns(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
-    G = B.T @ B
-    return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
-
-
-def _inverse(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
-    G = np.linalg.inv(B @ B.T)
-    return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
+def _cosine(product: Callable[[np.ndarray], np.ndarray]) -> Callable:
+    """The cosine under another inner product."""
+    return lambda x, y, B: x @ (G := product(B)) @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
 
 
 _B = np.array([[1.0, 0.0], [1.0, 1.0]])
@@ -165,8 +161,8 @@ EXERCISES = by_name(
                             rng.normal(size=(d, d)) + 2 * np.eye(d)) for d in (2, 3, 5)],
         wrong={
             "by coordinates": lambda x, y, B: x @ y / np.sqrt((x @ x) * (y @ y)),
-            "BᵀB instead of BBᵀ": _columns,
-            "the inverse of G": _inverse,
+            "BᵀB instead of BBᵀ": _cosine(lambda B: B.T @ B),
+            "the inverse of G": _cosine(lambda B: np.linalg.inv(B @ B.T)),
             "lengths by coordinates": lambda x, y, B: x @ B @ B.T @ y / np.sqrt((x @ x) * (y @ y))},
         hints=("The vectors themselves are x @ B and y @ B.",
                "With G = B @ B.T every inner product is x @ G @ y; lengths are inner products, "

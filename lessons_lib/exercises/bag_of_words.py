@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from numpy.random import Generator
@@ -50,25 +50,12 @@ def _solve_bm25_weight(tf: float, df: int, N: int, length: float, mean_length: f
     return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
 
 
-def _without_saturation(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-    return math.log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (1 - b + b * length / mean_length)
+def _bm25(weight: Callable[..., float]) -> Callable:
+    """Another weight of the same arguments."""
+    def bm25_weight(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
+        return weight(tf, df, N, length, mean_length, k1=k1, b=b)
 
-
-def _without_one_in_the_log(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-    return math.log((N - df + 0.5) /
-                    (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
-
-
-def _length_upside_down(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-    return _solve_bm25_weight(tf, df, N, mean_length, length, k1=k1, b=b)
-
-
-def _b_on_the_wrong_side(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-    return _solve_bm25_weight(tf, df, N, length, mean_length, k1=k1, b=1 - b)
-
-
-def _without_k1_plus_1(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-    return _solve_bm25_weight(tf, df, N, length, mean_length, k1=k1, b=b) / (k1 + 1)
+    return bm25_weight
 
 
 _BM25_CASES = [(0, 1, 10, 5, 5), (1, 1, 10, 5, 5), (3, 2, 10, 5, 10), (285, 20, 106, 8975, 4365.7),
@@ -84,22 +71,10 @@ def _solve_count_ngrams(sentences: Sequence[Sequence[str]], n: int) -> dict[str,
     return dict(counts)
 
 
-def _across_sentences(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return _solve_count_ngrams([[word for words in sentences for word in words]], n)
-
-
-def _last_one_missing(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return dict(
-        Counter(" ".join(words[i:i + n]) for words in sentences for i in range(len(words) - n)))
-
-
-def _short_ends_counted(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return dict(Counter(" ".join(words[i:i + n]) for words in sentences for i in range(len(words))))
-
-
-def _side_by_side(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return dict(Counter(" ".join(words[i:i + n]) for words in sentences
-                        for i in range(0, len(words) - n + 1, n)))
+def _ngrams(starts: Callable[[int, int], Iterable[int]]) -> Callable:
+    """The n-grams that begin at other places of a sentence: ``starts(its length, n)``."""
+    return lambda sentences, n: dict(Counter(" ".join(words[i : i + n]) for words in sentences
+                                             for i in starts(len(words), n)))
 
 
 _NGRAM_CASES = [([], 2), ([["a"]], 2), ([["a", "b"]], 1), ([["a", "b", "a"]], 1),
@@ -175,23 +150,31 @@ EXERCISES = by_name(
                "with or without length.")),
     function_task("bm25_weight", "What one word adds to the BM25 score of a document",
         _solve_bm25_weight, _BM25_CASES, fresh=_fresh_scores,
-        wrong={"no saturation": _without_saturation,
-               "no 1 inside the logarithm": _without_one_in_the_log,
-               "length upside down": _length_upside_down,
-               "b and 1 - b exchanged": _b_on_the_wrong_side,
-               "no factor k1 + 1": _without_k1_plus_1},
+        wrong={"no saturation":
+                   _bm25(lambda tf, df, N, n, mean, k1, b: math.log(1 + (N - df + 0.5) / (df + 0.5))
+                         * tf / (1 - b + b * n / mean)),
+               "no 1 inside the logarithm":
+                   _bm25(lambda tf, df, N, n, mean, k1, b: math.log((N - df + 0.5) / (df + 0.5))
+                         * tf * (k1 + 1) / (tf + k1 * (1 - b + b * n / mean))),
+               "length upside down":
+                   _bm25(lambda *of, **k: _solve_bm25_weight(*of[:3], *of[:2:-1], **k)),
+               "b and 1 - b exchanged":
+                   _bm25(lambda *of, k1, b: _solve_bm25_weight(*of, k1=k1, b=1 - b)),
+               "no factor k1 + 1":
+                   _bm25(lambda *of, k1, b: _solve_bm25_weight(*of, k1=k1, b=b) / (k1 + 1))},
         hints=("First the idf, with math.log or np.log. Then the fraction, written as in the "
                "formula.",
                "In a document of mean length the bracket after k1 is 1. Check yours: 1 - b + b * "
                "1.")),
     function_task("count_ngrams", "The n-grams of a text, none across the end of a sentence",
         _solve_count_ngrams, _NGRAM_CASES, fresh=_fresh_sentences,
-        wrong={"across the full stop": _across_sentences,
-               "the last n-gram is missing": _last_one_missing,
-               "shorter ends are counted": _short_ends_counted,
+        wrong={"across the full stop":
+                   lambda sentences, n: _solve_count_ngrams([list(itertools.chain(*sentences))], n),
+               "the last n-gram is missing": _ngrams(lambda size, n: range(size - n)),
+               "shorter ends are counted": _ngrams(lambda size, n: range(size)),
                "each counted once":
                    lambda sentences, n: dict.fromkeys(_solve_count_ngrams(sentences, n), 1),
-               "side by side, not overlapping": _side_by_side},
+               "side by side, not overlapping": _ngrams(lambda size, n: range(0, size - n + 1, n))},
         hints=("A sentence of L words has L - n + 1 n-grams, which start at the words 0, 1, …, L - "
                "n.",
                'collections.Counter counts; " ".join(words[i : i + n]) writes one n-gram.')),

@@ -53,7 +53,6 @@ _LINEAR_CASES = [(np.array([[3.0]]), np.array([[2.0]]), np.array([1.0])),
                  (_X, np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([0.5, 1.0])),
                  (_X, np.array([[0.0, 3.0], [1.0, 0.0]]), np.zeros(2))]
 
-
 Net = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 

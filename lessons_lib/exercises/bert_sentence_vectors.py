@@ -60,10 +60,8 @@ def _cut(choose: Callable = max, sign: str = "##",
     return pieces_of
 
 
-_PIECES = {
-    "a", "##a", "un", "##un", "in", "##in", "##s", "sing", "##ing", "believe", "##believe",
-    "##able", "##e", "b", "unable", "s", "ing"
-}
+_PIECES = {"a", "##a", "un", "##un", "in", "##in", "##s", "sing", "##ing", "believe", "##believe",
+           "##able", "##e", "b", "unable", "s", "ing"}
 _PIECE_CASES = [("a", _PIECES), ("ab", _PIECES), ("sing", _PIECES), ("sings", _PIECES),
                 ("unable", _PIECES), ("unbelieveable", _PIECES), ("bing", _PIECES),
                 ("inins", _PIECES), ("aax", _PIECES)]
@@ -125,16 +123,6 @@ def _solve_passes(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
     return pairs, singles
 
 
-def _both_orders(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
-    total = n + sum(arrivals)
-    return total * (total - 1), total
-
-
-def _with_itself(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
-    total = n + sum(arrivals)
-    return total * (total + 1) // 2, total
-
-
 def _old_pairs_again(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
     pairs, singles = n * (n - 1) // 2, n
     for new in arrivals:
@@ -148,11 +136,6 @@ def _only_against_the_old(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
     for new in arrivals:
         pairs, total = pairs + new * total, total + new
     return pairs, total
-
-
-def _singles_are_pairs(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
-    pairs, _ = _solve_passes(n, arrivals)
-    return pairs, pairs
 
 
 _PASS_CASES = [(2, []), (5, []), (3, [1]), (10, [2, 3]), (10_000, [1, 100])]
@@ -244,11 +227,13 @@ EXERCISES = by_name(
         _solve_passes, _PASS_CASES,
         fresh=lambda rng: [(int(rng.integers(3, 50)), rng.integers(2, 9, size=n).tolist())
                            for n in (1, 2, 4)],
-        wrong={"both orders of a pair": _both_orders,
-               "each sentence with itself": _with_itself,
+        wrong={"both orders of a pair": lambda n, arrivals: ((m := n + sum(arrivals)) * (m - 1), m),
+               "each sentence with itself":
+                   lambda n, arrivals: ((m := n + sum(arrivals)) * (m + 1) // 2, m),
                "old pairs run again": _old_pairs_again,
                "new ones not among each other": _only_against_the_old,
-               "as many single passes as pairs": _singles_are_pairs},
+               "as many single passes as pairs":
+                   lambda n, arrivals: (_solve_passes(n, arrivals)[0],) * 2},
         hints=("n sentences make n (n - 1) / 2 pairs. How many pairs are new when m sentences "
                "arrive?",
                "m new ones meet n old ones, m * n pairs, and each other, m (m - 1) / 2. A vector, "

@@ -77,7 +77,6 @@ _MERGE_CASES = [(*_statistics(_A), *_statistics(_B)), (*_statistics(_B), *_stati
                 (*_statistics(_A), *_statistics(_A + 5)),
                 (*_statistics(np.vstack([_A, _B])), *_statistics(_A))]
 
-
 _REASONS = {
     "all vectors times 3": "a common factor is in Λ, and is divided out",
     "one vector added to all": "it is in μ, and μ is taken away",
@@ -107,7 +106,6 @@ def _about_the_mean(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
 _X = np.array([[3.0, 1.0], [5.0, 2.0], [4.0, 4.0], [6.0, 3.0], [2.0, 0.0]])
 _PARAMETERISED_CASES = [(_X, 1.0, 1.0), (_X, 0.0, 0.0), (_X, 0.0, 1.0), (_X, 0.5, 0.5),
                         (_X, 1.0, 0.0)]
-
 
 SIGMA = np.array([[4.0, 2.0], [2.0, 3.0]])
 

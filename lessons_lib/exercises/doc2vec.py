@@ -4,6 +4,8 @@ hand, and what a bag of words cannot see.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.random import Generator
 
@@ -36,23 +38,10 @@ def _solve_dm_input(words: np.ndarray, document: np.ndarray, combine: str) -> np
     return {"mean": rows.mean(axis=0), "sum": rows.sum(axis=0), "concat": rows.ravel()}[combine]
 
 
-def _without_document(words: np.ndarray, document: np.ndarray, combine: str) -> np.ndarray:
-    return {"mean": words.mean(axis=0), "sum": words.sum(axis=0), "concat": words.ravel()}[combine]
-
-
-def _document_beside_the_mean(words: np.ndarray, document: np.ndarray, combine: str) -> np.ndarray:
-    return (words.mean(axis=0) + document) / 2 if combine == "mean" else _solve_dm_input(
-        words, document, combine)
-
-
-def _document_first(words: np.ndarray, document: np.ndarray, combine: str) -> np.ndarray:
-    rows = np.vstack([document, words])
-    return rows.ravel() if combine == "concat" else _solve_dm_input(words, document, combine)
-
-
-def _column_by_column(words: np.ndarray, document: np.ndarray, combine: str) -> np.ndarray:
-    return np.vstack([words, document]).T.ravel() if combine == "concat" else _solve_dm_input(
-        words, document, combine)
+def _instead(of: str, change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable:
+    """The right input but for one way to combine."""
+    return lambda words, document, combine: (change(words, document) if combine == of
+                                             else _solve_dm_input(words, document, combine))
 
 
 _WORDS, _DOCUMENT = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25]]), np.array([4.0, 8.0])
@@ -88,14 +77,9 @@ def _moves_the_outputs(D, U, labels, rate, steps):
     return D
 
 
-def _true_words_only(D, U, labels, rate, steps):
-    return _solve_infer(D, U[labels == 1], labels[labels == 1], rate, steps)
-
-
 _INFER_CASES = [(np.array([0.1, 0.0]), _U, np.array([1.0, 0.0, 0.0]), 0.1, 2),
                 (np.array([0.0, 0.5]), _U, np.array([0.0, 1.0, 0.0]), 0.5, 3),
                 (np.array([0.2, -0.1]), _U, np.array([1.0, 1.0, 0.0]), 0.05, 20)]
-
 
 # words, documents, the edge, outputs
 N_NUMBERS = 10_000 * 100 + 1000 * 100 + 100 + 10_000 * 100 * 11
@@ -117,10 +101,14 @@ EXERCISES = by_name(
                "distribution, and on k. Does the change touch one of these?")),
     function_task("dm_input", "What the outputs are multiplied with in PV-DM",
         _solve_dm_input, _DM_CASES, fresh=_fresh_inputs,
-        wrong={"forgets the document": _without_document,
-               "the document weighs as much as all words": _document_beside_the_mean,
-               "the document comes first": _document_first,
-               "mixes up the coordinates": _column_by_column},
+        wrong={"forgets the document":
+                   lambda words, document, combine: _solve_dm_input(words[:-1], words[-1], combine),
+               "the document weighs as much as all words":
+                   _instead("mean", lambda words, document: (words.mean(axis=0) + document) / 2),
+               "the document comes first":
+                   _instead("concat", lambda words, document: np.vstack([document, words]).ravel()),
+               "mixes up the coordinates":
+                   _instead("concat", lambda words, own: np.vstack([words, own]).T.ravel())},
         hints=("np.vstack([words, document]) has the document as its last row.",
                "mean and sum go over axis 0; .ravel() lays the rows side by side.")),
     function_task("document_gradient",
@@ -149,7 +137,9 @@ EXERCISES = by_name(
                    lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate, 1),
                "goes the wrong way":
                    lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, -rate, steps),
-               "forgets the noise": _true_words_only,
+               "forgets the noise":
+                   lambda D, U, labels, *rest: _solve_infer(D, U[labels == 1],
+                                                            labels[labels == 1], *rest),
                "one large step":
                    lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate * steps, 1)},
         hints=("labels - sigmoid(U @ D) is what is wanted minus what is given, one number for each "

@@ -51,12 +51,6 @@ def _cut_at_the_end(word: str, min_n: int, max_n: int) -> list[str]:
     return [whole[i : i + n] for i in range(len(whole)) for n in range(min_n, max_n + 1)]
 
 
-def _one_short(word: str, min_n: int, max_n: int) -> list[str]:
-    whole = f"<{word}>"
-    return [whole[i : i + n] for i in range(len(whole))
-            for n in range(min_n, max_n) if i + n <= len(whole)]
-
-
 _PART_CASES = [("is", 3, 6), ("a", 3, 3), ("where", 3, 4), ("où", 3, 6), ("banana", 3, 3)]
 
 
@@ -168,7 +162,7 @@ EXERCISES = by_name(
         wrong={
             "no borders": _without_borders,
             "pieces that are cut at the end": _cut_at_the_end,
-            "max_n left out": _one_short,
+            "max_n left out": lambda word, min_n, max_n: _solve_parts(word, min_n, max_n - 1),
             "each piece once":
                 lambda word, min_n, max_n: list(dict.fromkeys(_solve_parts(word, min_n, max_n)))},
         hints=("Work on '<' + word + '>'. For each place, for each length.",

@@ -82,7 +82,6 @@ _RIGHT, _LEFT, _FULL = (np.array(m)
 _LAST_CASES = [(_STATES, _RIGHT), (_STATES, _LEFT), (_STATES, _FULL),
                (_STATES[:1], np.array([[1, 0, 0, 0]]))]
 
-
 _RULES = {
     "E5: the question of a search": "E5 was trained with `query: ` before questions",
     "E5: the passages to be searched": "E5 was trained with `passage: ` before passages",

@@ -17,14 +17,14 @@ from .base import Exercise
 
 __all__ = ["CHANGES", "EXERCISES", "PAIRS", "UNSEEN", "separable"]
 
-PAIRS = (("A man is playing a guitar on the street.", "A man is making music.", "entailment"),
-         ("A man is playing a guitar on the street.", "A man is playing a guitar for money.",
-          "neutral"), ("A man is playing a guitar on the street.", "A man is asleep in his bed.",
-                       "contradiction"), ("A man is making music.",
-                                          "A man is playing a guitar on the street.", "neutral"),
-         ("Three children are eating ice cream.", "At least two children are eating ice cream.",
-          "entailment"), ("Three children are eating ice cream.", "Nobody is eating.",
-                          "contradiction"))
+_GUITAR = "A man is playing a guitar on the street."
+_CHILDREN = "Three children are eating ice cream."
+PAIRS = ((_GUITAR, "A man is making music.", "entailment"),
+         (_GUITAR, "A man is playing a guitar for money.", "neutral"),
+         (_GUITAR, "A man is asleep in his bed.", "contradiction"),
+         ("A man is making music.", _GUITAR, "neutral"),
+         (_CHILDREN, "At least two children are eating ice cream.", "entailment"),
+         (_CHILDREN, "Nobody is eating.", "contradiction"))
 _KINDS = ("entailment", "neutral", "contradiction")
 _WHY = ("who plays the guitar makes music", "it may be for money, or not",
         "he cannot do both at once", "the other way round it may be a violin",
@@ -37,13 +37,11 @@ def _judge_labels(answer: Any) -> str | None:
     mine = list(answer)
     unknown = [label for label in mine if not isinstance(label, str) or label not in _KINDS]
     if len(mine) != len(PAIRS) or unknown:
-        found = f"{len(mine)} labels" if len(mine) != len(PAIRS) else shown(unknown[0])
-        return f"expected six labels out of {', '.join(_KINDS)}; yours has {found}"
+        has = f"{len(mine)} labels" if len(mine) != len(PAIRS) else shown(unknown[0])
+        return f"expected six labels out of {', '.join(_KINDS)}; yours has {has}"
     wrong = [i for i, (label, pair) in enumerate(zip(mine, PAIRS, strict=True)) if label != pair[2]]
     return (f"{len(wrong)} of six are wrong. Think about the first of these, pair {wrong[0] + 1}: "
-            f"{_WHY[wrong[0]]}"
-            if wrong
-            else None)
+            f"{_WHY[wrong[0]]}" if wrong else None)
 
 
 def _solve_features(u: np.ndarray, v: np.ndarray, names: list[str]) -> np.ndarray:
@@ -113,7 +111,6 @@ def _as_if_unit(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
 _GRADIENT_CASES = [(np.array([1.0, 0.0]), np.array([1.0, 1.0]), 0.2),
                    (np.array([3.0, 4.0]), np.array([1.0, 0.5]), 1.0),
                    (np.array([0.0, 2.0, 0.0]), np.array([1.0, -1.0, 1.0]), 0.0)]
-
 
 _REASONS = {
     "every vector times 3": "W can be divided by 3",

@@ -19,16 +19,6 @@ def _solve_sif_weights(counts: np.ndarray, a: float) -> np.ndarray:
     return a / (a + p)
 
 
-def _weights_upside_down(counts: np.ndarray, a: float) -> np.ndarray:
-    p = counts / counts.sum()
-    return p / (a + p)
-
-
-def _sums_to_one(counts: np.ndarray, a: float) -> np.ndarray:
-    weight = _solve_sif_weights(counts, a)
-    return weight / weight.sum()
-
-
 _WEIGHT_CASES = [(np.array([1, 1]), 0.5), (np.array([3, 1]), 1.0), (np.array([6, 3, 1, 0]), 0.1),
                  (np.array([900, 90, 9, 1]), 1e-3)]
 
@@ -132,10 +122,11 @@ EXERCISES = by_name(
         wrong={
             "counts instead of shares": lambda counts, a: a / (a + counts),
             "shares of the largest count": lambda counts, a: a / (a + counts / counts.max()),
-            "weights frequent words": _weights_upside_down,
+            "weights frequent words": lambda counts, a: (p := counts / counts.sum()) / (a + p),
             "inverse but not smooth": lambda counts, a: a / np.maximum((counts / counts.sum()), a),
             "uSIF's weights": lambda counts, a: a / (a / 2 + counts / counts.sum()),
-            "weights that sum to 1": _sums_to_one},
+            "weights that sum to 1":
+                lambda counts, a: (w := _solve_sif_weights(counts, a)) / w.sum()},
         hints=("p is a share of all tokens: counts / counts.sum().",
                "A word with p = a has the weight one half.")),
     function_task("remove_common", "Remove the common direction from sentence vectors",

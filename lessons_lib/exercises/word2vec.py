@@ -4,6 +4,7 @@ what cosine and distance do not agree on.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -22,28 +23,10 @@ def _solve_window_pairs(tokens: list[str], half: int) -> list[tuple[str, str]]:
             if j != i]
 
 
-def _reaches_around(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    near = [d for d in range(-half, half + 1) if d]
-    return [(tokens[i + d],
-             tokens[i]) for i in range(len(tokens)) for d in near if i + d < len(tokens)]
-
-
-def _forgets_the_last(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i]) for i in range(len(tokens))
-            for j in range(max(0, i - half), min(len(tokens), i + half)) if j != i]
-
-
-def _pairs_with_itself(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i]) for i in range(len(tokens))
-            for j in range(max(0, i - half), min(len(tokens), i + half + 1))]
-
-
-def _leaves_equal_words_out(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [pair for pair in _solve_window_pairs(tokens, half) if pair[0] != pair[1]]
-
-
-def _only_before(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i]) for i in range(len(tokens)) for j in range(max(0, i - half), i)]
+def _pairs(near: Callable[[int, int, int], Iterable[int]]) -> Callable:
+    """Pairs of word i with the words at other places: ``near(i, number of words, half)``."""
+    return lambda tokens, half: [(tokens[j], tokens[i]) for i in range(len(tokens))
+                                 for j in near(i, len(tokens), half)]
 
 
 _PAIR_CASES = [(["cats", "drink"], 1), (["cats", "drink", "milk"], 1),
@@ -70,7 +53,6 @@ _GRADIENT_CASES = [(np.array([1.0]), np.array([[2.0]]), np.array([1.0])),
                     np.array([1.0, 0.0])), (np.array([0.2, 0.1, -0.4]),
                                             np.array([[1.0, 0.0, 2.0], [0.5, -1.0, 0.0],
                                                       [3.0, 1.0, 1.0]]), np.array([1.0, 0.0, 0.0]))]
-
 
 _REASONS = {
     "all vectors turned by the same rotation": "a rotation changes no length and no angle",
@@ -130,11 +112,18 @@ EXERCISES = by_name(
                "stretched axis do not.")),
     function_task("window_pairs", "All pairs (context, centre) of a text",
         _solve_window_pairs, _PAIR_CASES, fresh=_fresh_tokens,
-        wrong={"negative places count from the end": _reaches_around,
-               "the last neighbour is missing": _forgets_the_last,
-               "a word is its own neighbour": _pairs_with_itself,
-               "two equal words side by side are left out": _leaves_equal_words_out,
-               "only the words before": _only_before},
+        wrong={"negative places count from the end":
+                   _pairs(lambda i, n, half: [j for j in range(i - half, min(n, i + half + 1))
+                                               if j != i]),
+               "the last neighbour is missing":
+                   _pairs(lambda i, n, half: [j for j in range(max(0, i - half), min(n, i + half))
+                                               if j != i]),
+               "a word is its own neighbour":
+                   _pairs(lambda i, n, half: range(max(0, i - half), min(n, i + half + 1))),
+               "two equal words side by side are left out":
+                   lambda tokens, half: [pair for pair in _solve_window_pairs(tokens, half)
+                                         if pair[0] != pair[1]],
+               "only the words before": _pairs(lambda i, n, half: range(max(0, i - half), i))},
         hints=("For the centre at place i the neighbours stand from i - half to i + half, without "
                "i itself.",
                "range(max(0, i - half), min(len(tokens), i + half + 1)): a negative place would "
