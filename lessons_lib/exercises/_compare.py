@@ -100,8 +100,7 @@ def _mapping_difference(got: Any, expected: Mapping, rtol: float, atol: float) -
     missing = [key for key in expected if key not in got]
     extra = [key for key in got if key not in expected]
     if missing or extra:
-        return (f"expected the key {written(missing[0])}, yours lacks it"
-                if missing
+        return (f"expected the key {written(missing[0])}, yours lacks it" if missing
                 else f"the key {written(extra[0])} should not be there")
     for key, value in expected.items():
         if text := difference(got[key], value, rtol=rtol, atol=atol):

@@ -108,8 +108,7 @@ def _judge_even_looking(points: Any) -> str | None:
     if spread[0] == 0:
         return "all your vectors are equal"
     ratio = float(spread.sum() ** 2 / (spread**2).sum() - 1)
-    return (None
-            if ratio <= 0.1
+    return (None if ratio <= 0.1
             else f"IsoScore should be at most 0.1: nearly a line; yours is {ratio:.3f}")
 
 

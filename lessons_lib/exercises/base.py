@@ -280,8 +280,7 @@ def verdict(exercise: Exercise, answer: Any) -> str:
         return f"your code stopped{place} with {_one_line(error)} (called as {failure.call})"
     except Exception as error:
         line = _learner_line(answer, error.__traceback__)
-        start = (f"your code stopped in line {line}"
-                 if line
+        start = (f"your code stopped in line {line}" if line
                  else "your answer cannot be judged: it stopped the check")
         return f"{start} with {_one_line(error)}"
 
@@ -315,8 +314,7 @@ def stems() -> list[str]:
     list of str
         In alphabetical order.
     """
-    return sorted(m.name
-                  for m in pkgutil.iter_modules([str(Path(__file__).parent)])
+    return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)])
                   if m.name != "base" and not m.name.startswith("_"))
 
 
@@ -370,8 +368,7 @@ class AuditLine:
         return self.complaint is None and not self.missed
 
     def __str__(self) -> str:
-        start = ("accepts the solution"
-                 if self.complaint is None
+        start = ("accepts the solution" if self.complaint is None
                  else f"REFUSES THE SOLUTION ({self.complaint})")
         end = f", ACCEPTS {' | '.join(self.missed)}" if self.missed else ""
         return (f"{self.name}: {start}, rejects {len(self.refused)} wrong answers: "

@@ -150,10 +150,9 @@ def _judge_same_area(answer: Any) -> str | None:
     area, longest = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0], np.linalg.norm(A, 2)
     if not abs(area - 1) <= 1e-6:                # also where it is too large to be known
         return f"a square of area 1 should have the signed area 1 afterwards; yours has {area:.4g}"
-    return (None
-            if longest >= 3 - 1e-9
+    return (None if longest >= 3 - 1e-9
             else "some vector should become at least 3 times as long; the most that yours does is "
-                 f"{longest:.3g}")
+            f"{longest:.3g}")
 
 
 def _fresh_maps(rng: Generator) -> list[tuple]:

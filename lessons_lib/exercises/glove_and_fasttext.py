@@ -121,11 +121,10 @@ def _fresh_words(rng: Generator) -> list[tuple]:
 
 def _fresh_letters(rng: Generator) -> list[tuple]:
     plain = ["".join(chr(97 + i) for i in rng.integers(26, size=n)) for n in (5, 9)]
-    return [*((word,) for word in plain), *((word[:2] + chr(int(code)),)
-                                            for word, code in zip(plain,
-                                                                  (rng.integers(0xE0, 0xFF),
-                                                                   rng.integers(0x4E00, 0x9000)),
-                                                                  strict=True))]
+    return [*((word,) for word in plain),
+            *((word[:2] + chr(int(code)),)
+              for word, code in zip(plain, (rng.integers(0xE0, 0xFF), rng.integers(0x4E00, 0x9000)),
+                                    strict=True))]
 
 
 EXERCISES = by_name(

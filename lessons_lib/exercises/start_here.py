@@ -44,8 +44,7 @@ def _judge_bent(answer: Any) -> str | None:
     order, line = spearman(scores, GOLD), pearson(scores, GOLD)
     if order < 1 - 1e-12:
         return f"the order is not perfect: Spearman is {order:.3f}, it should be 1"
-    return (None
-            if line < 0.8
+    return (None if line < 0.8
             else f"Spearman is 1, but Pearson is {line:.3f}; it should be below 0.8")
 
 

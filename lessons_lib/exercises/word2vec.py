@@ -17,10 +17,8 @@ __all__ = ["EXERCISES"]
 
 
 def _solve_window_pairs(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i])
-            for i in range(len(tokens))
-            for j in range(max(0, i - half), min(len(tokens), i + half + 1))
-            if j != i]
+    return [(tokens[j], tokens[i]) for i in range(len(tokens))
+            for j in range(max(0, i - half), min(len(tokens), i + half + 1)) if j != i]
 
 
 def _pairs(near: Callable[[int, int, int], Iterable[int]]) -> Callable:

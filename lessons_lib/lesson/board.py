@@ -12,10 +12,8 @@ from typing import Any
 from ..core import DataMissing, shown
 from .tables import Table
 
-__all__ = [
-    "BOARD_VARIABLE", "board_finding", "board_rows", "board_table", "named_encoders",
-    "present_sets", "user_board"
-]
+__all__ = ["BOARD_VARIABLE", "board_finding", "board_rows", "board_table", "named_encoders",
+           "present_sets", "user_board"]
 
 # set by `lessons build` to a file of its own, so that a build never shows a user's rows
 BOARD_VARIABLE = "LESSONS_LEADERBOARD"

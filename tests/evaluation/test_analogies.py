@@ -20,11 +20,8 @@ def planted() -> tuple[tuple[list[str], np.ndarray], SimpleNamespace]:
     concepts, relations = np.eye(9)[:6], np.eye(9)[6:]
     words = [f"c{r}s{s}" for r in range(6) for s in range(3)]
     matrix = np.array([concepts[r] + relations[s] for r in range(6) for s in range(3)])
-    questions = ([(f"c{a}s0", f"c{a}s{s}", f"c{c}s0", f"c{c}s{s}")
-                  for s in (1, 2)
-                  for a in range(6)
-                  for c in range(6)
-                  if a != c])
+    questions = [(f"c{a}s0", f"c{a}s{s}", f"c{c}s0", f"c{c}s{s}") for s in (1, 2) for a in range(6)
+                 for c in range(6) if a != c]
     return (words, matrix), SimpleNamespace(questions=np.array(questions),
                                             section=[q[1][-2:] for q in questions], name="planted")
 

@@ -13,10 +13,8 @@ from scipy.special import hyp0f1
 from lessons_lib.evaluation import alignment, geometry, pair_cosines, uniformity, unit_rows
 from lessons_lib.kernels.uniformity import cpu as kernel_blocks
 
-TABLE_16_2 = {
-    2: -1.575027, 3: -2.079777, 4: -2.414910, 8: -3.082527, 16: -3.513036, 32: -3.751805,
-    64: -3.875236, 128: -3.937530
-}
+TABLE_16_2 = {2: -1.575027, 3: -2.079777, 4: -2.414910, 8: -3.082527, 16: -3.513036, 32: -3.751805,
+              64: -3.875236, 128: -3.937530}
 
 
 def cloud(n: int, dim: int, seed: int = 0) -> np.ndarray:
@@ -40,9 +38,8 @@ def test_uniformity_of_equal_points_antipodes_and_simplex():
 def test_uniformity_equals_the_double_loop():
     x = cloud(40, 6)
     unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    kernel = [
-        np.exp(-2 * ((unit[i] - unit[j])**2).sum()) for i in range(40) for j in range(i + 1, 40)
-    ]
+    kernel = [np.exp(-2 * ((unit[i] - unit[j])**2).sum()) for i in range(40)
+              for j in range(i + 1, 40)]
     assert uniformity(x) == pytest.approx(np.log(np.mean(kernel)), abs=1e-12)
 
 

@@ -33,9 +33,8 @@ def test_a_name_may_come_from_the_object_or_from_a_dict(pairs_of):
 def test_subsets_keep_their_order_and_labelled_pairs_use_their_source(pairs_of):
     toy = pairs_of(list("abc"), list("def"), [1, 2, 3], subset=["news", "forum", "news"])
     (found,) = pair_sets(toy, split=None)
-    assert {name: part.tolist() for name, part in found.subsets.items()} == {
-        "news": [0, 2], "forum": [1]
-    }
+    assert {name: part.tolist() for name, part in found.subsets.items()} == {"news": [0, 2],
+                                                                             "forum": [1]}
     labelled = SimpleNamespace(sentence1=list("ab"), sentence2=list("cd"), label=["0", "1"],
                                dataset=["LCQMC", "AFQMC"], name="zh")
     (found,) = pair_sets(labelled, split=None)

@@ -17,9 +17,8 @@ from .conftest import TableEncoder, WordCounter
 
 def scores(result):
     """All fields but the time."""
-    return ({
-        f.name: getattr(result, f.name) for f in dataclasses.fields(result) if f.name != "seconds"
-    })
+    return {f.name: getattr(result, f.name) for f in dataclasses.fields(result)
+            if f.name != "seconds"}
 
 
 def by_hand(encoder, pairs):
@@ -78,9 +77,8 @@ def test_mean_and_wmean_average_the_subsets_by_files_and_by_pairs(pairs_of, angl
     assert wmean.spearman == pytest.approx((10 * small + 30 * large) / 40, abs=1e-12)
     assert joined.spearman == pytest.approx(spearman(cosines, gold), abs=1e-12)
     assert joined.spearman != pytest.approx(wmean.spearman, abs=1e-3)
-    assert mean.by_subset == joined.by_subset == {
-        "small": pytest.approx(small), "large": pytest.approx(large)
-    }
+    assert mean.by_subset == joined.by_subset == {"small": pytest.approx(small),
+                                                  "large": pytest.approx(large)}
     assert mean.interval != wmean.interval and mean.n_subsets == 2
 
 
@@ -101,10 +99,8 @@ def word_pairs(pairs_of):
     words = np.array([f"w{k}" for k in range(400)])
     first = [" ".join(rng.choice(words, 8)) for _ in range(60)]
     kept = rng.integers(0, 9, size=60)
-    second = ([
-        " ".join([*text.split()[:k], *rng.choice(words, 8 - k)])
-        for text, k in zip(first, kept, strict=True)
-    ])
+    second = [" ".join([*text.split()[:k], *rng.choice(words, 8 - k)])
+              for text, k in zip(first, kept, strict=True)]
     return pairs_of(first, second, np.clip(kept / 8 * 5 + rng.normal(scale=0.5, size=60), 0, 5))
 
 
@@ -150,9 +146,8 @@ def test_V04_huge_and_tiny_vectors_score_like_ordinary_ones(angle_pairs, scale):
 
 
 def test_cosines_that_tie_on_paper_tie_in_the_score(pairs_of):
-    encoder = TableEncoder(
-        {"x": [1, 0, 0], "y": [1, 1, 0], "x3": [3, 0, 0], "y7": [7, 7, 0], "z": [0.3, 0.1, 0.9]},
-        "float64")
+    encoder = TableEncoder({"x": [1, 0, 0], "y": [1, 1, 0], "x3": [3, 0, 0], "y7": [7, 7, 0],
+                            "z": [0.3, 0.1, 0.9]}, "float64")
     tied = (evaluate(encoder,
                      pairs_of(["x", "x3", "x", "x"], ["y", "y7", "z", "x3"], [1.0, 2.0, 0.0, 3.0]),
                      bootstrap=0)["toy"])

@@ -15,9 +15,8 @@ class Angles:
 
     def encode(self, texts):
         turn = np.radians([float(text) for text in texts])
-        return (np.column_stack([np.cos(turn), np.sin(turn)]).astype(np.float32) *
-                np.arange(1,
-                          len(turn) + 1)[:, None])
+        return (np.column_stack([np.cos(turn), np.sin(turn)]).astype(np.float32)
+                * np.arange(1, len(turn) + 1)[:, None])
 
 
 def test_a_triplet_counts_when_the_entailment_is_nearer_whatever_the_lengths_of_the_vectors():

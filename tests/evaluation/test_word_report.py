@@ -50,7 +50,6 @@ def test_a_report_prints_as_a_table_and_is_safe_in_a_notebook():
 
 def test_the_default_sets_are_on_every_machine(monkeypatch):
     monkeypatch.delenv("LESSONS_DATA", raising=False)
-    found = word_report(
-        {"king": [1.0, 0.1], "queen": [1.0, 0.2], "tiger": [0.1, 1.0], "cat": [0.2, 1.0]},
-        bootstrap=0, methods=())
+    found = word_report({"king": [1.0, 0.1], "queen": [1.0, 0.2], "tiger": [0.1, 1.0],
+                         "cat": [0.2, 1.0]}, bootstrap=0, methods=())
     assert found.similarity["wordsim353"].n_pairs >= 2 and "simlex999" in found.similarity

@@ -14,11 +14,8 @@ def planted(n: int = 30, noise: float = 0.0) -> tuple[dict[str, np.ndarray], Sim
     """Words on a circle: the grade of a pair is its cosine plus noise."""
     rng = np.random.default_rng(2)
     angles = rng.uniform(0, np.pi, size=(n, 2))
-    vectors = ({
-        f"{side}{k}": np.array([np.cos(a), np.sin(a)])
-        for k, pair in enumerate(angles)
-        for side, a in zip("xy", pair, strict=True)
-    })
+    vectors = {f"{side}{k}": np.array([np.cos(a), np.sin(a)]) for k, pair in enumerate(angles)
+               for side, a in zip("xy", pair, strict=True)}
     grades = np.cos(angles[:, 0] - angles[:, 1]) + noise * rng.normal(size=n)
     return vectors, SimpleNamespace(word1=[f"x{k}" for k in range(n)],
                                     word2=[f"y{k}" for k in range(n)], score=grades, name="planted")

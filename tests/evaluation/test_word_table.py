@@ -12,12 +12,10 @@ from lessons_lib.evaluation.word_table import WordTable
 WORDS, MATRIX = ["the", "Cat", "dog"], np.array([[1.0, 0], [0, 1], [1, 1]])
 
 
-@pytest.mark.parametrize("vectors", [
-    dict(zip(WORDS, MATRIX, strict=True)), (WORDS, MATRIX),
-    SimpleNamespace(tokens=WORDS, matrix=MATRIX),
-    SimpleNamespace(words=np.array(WORDS), matrix=MATRIX),
-    SimpleNamespace(index_to_key=WORDS, vectors=MATRIX)
-])
+@pytest.mark.parametrize("vectors", [dict(zip(WORDS, MATRIX, strict=True)), (WORDS, MATRIX),
+                                     SimpleNamespace(tokens=WORDS, matrix=MATRIX),
+                                     SimpleNamespace(words=np.array(WORDS), matrix=MATRIX),
+                                     SimpleNamespace(index_to_key=WORDS, vectors=MATRIX)])
 def test_every_layout_gives_the_same_table(vectors):
     table = WordTable(vectors)
     assert table.words == WORDS and (table.matrix == MATRIX).all()

@@ -53,10 +53,9 @@ def test_an_audit_names_a_judge_that_refuses_the_solution():
 
 
 def test_a_planted_answer_that_counts_as_not_attempted_is_not_refused():
-    (line,) = audit({
-        "mean": mean_exercise(
-            wrong={"nothing": None, "the median": lambda rows: sorted(rows)[len(rows) // 2]})
-    })
+    (line,) = audit({"mean": mean_exercise(wrong={"nothing": None,
+                                                  "the median": lambda rows: sorted(rows)[len(rows)
+                                                                                          // 2]})})
     assert line.missed == ("nothing",)
 
 
@@ -195,10 +194,9 @@ def test_a_difference_says_where_and_what(got, expected, message):
     assert message in difference(got, expected)
 
 
-nested = st.recursive(
-    st.integers(-5, 5) | st.floats(-5, 5) | st.text(max_size=3) | st.booleans(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size
-                                                                =3), max_leaves=8)
+nested = st.recursive(st.integers(-5, 5) | st.floats(-5, 5) | st.text(max_size=3) | st.booleans(),
+                      lambda inner: st.lists(inner, max_size=3)
+                      | st.dictionaries(st.text(max_size=2), inner, max_size =3), max_leaves=8)
 
 
 @given(nested)

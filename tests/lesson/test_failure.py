@@ -83,9 +83,8 @@ def test_the_statement_is_found_in_a_function_and_over_several_lines():
     assert ast.unparse(statement.test) == "a > b" and frame.f_locals == {"a": 3, "b": 6}
 
 
-@pytest.mark.parametrize("source", [
-    "1 / 0\n", "raise AssertionError('by hand')\n",
-    "import numpy as np\nnp.testing.assert_allclose(1, 2)\n"])
+@pytest.mark.parametrize("source", ["1 / 0\n", "raise AssertionError('by hand')\n",
+                                    "import numpy as np\nnp.testing.assert_allclose(1, 2)\n"])
 def test_an_error_without_a_statement_has_no_values(source):
     assert failed_assertion(failure(source)) is None and failed_assertion(None) is None
 

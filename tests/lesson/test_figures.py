@@ -105,9 +105,8 @@ def test_code_is_shown_as_markdown_with_its_relative_path(lesson, displayed):
     assert str(PROJECT) not in text
 
 
-@pytest.mark.parametrize("thing", [
-    Estimator, Composed.encode, Composed.name, checks,
-    functools.wraps(checks.check_seed)(lambda value: value)])
+@pytest.mark.parametrize("thing", [Estimator, Composed.encode, Composed.name, checks,
+                                   functools.wraps(checks.check_seed)(lambda value: value)])
 def test_classes_methods_properties_modules_and_wrapped_functions_have_a_source(thing):
     assert source_markdown(thing).startswith("`lessons_lib/core/")
 

@@ -43,9 +43,8 @@ def cone(points=SPACE, **options):
 
 
 def training(**options):
-    return plots.training_explorer(FRAMES, **({
-        "labels": LABELS, "steps": STEPS, "title": FINDING,
-        "hover": [f"<b>{k}>" for k in range(12)]} | options))
+    return plots.training_explorer(FRAMES, **({"labels": LABELS, "steps": STEPS, "title": FINDING,
+                                               "hover": [f"<b>{k}>" for k in range(12)]} | options))
 
 
 def topics(model, **options):

@@ -188,8 +188,7 @@ def test_each_dot_says_its_share_of_the_roof_above_it():
 @given(st.floats(-3, 5), st.floats(-3, 5))
 def test_a_bound_lies_on_the_roof_wherever_it_is(log_intensity, log_ridge):
     intensity, ridge = 10**log_intensity, 10**log_ridge
-    fig = draw("roofline bounds", flops=1e12, bandwidth=1e12 / ridge,
-               bounds={"kernel": intensity})
+    fig = draw("roofline bounds", flops=1e12, bandwidth=1e12 / ridge, bounds={"kernel": intensity})
     x, y = fig.axes[0].lines[-1].get_data()
     assert y[0] == pytest.approx(min(1e12, x[0] * 1e12 / ridge))
     assert x[0] == pytest.approx(intensity)
