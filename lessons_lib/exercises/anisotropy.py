@@ -58,10 +58,6 @@ def _solve_push(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
     return -p @ H / len(H)
 
 
-def _own_score_left_out(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return -(np.exp(H @ w) / np.exp(H @ others.T).sum(axis=1)) @ H / len(H)
-
-
 def _against_itself(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
     return -np.linalg.norm(_solve_push(w, H, others)) * w / np.linalg.norm(w)
 
@@ -147,7 +143,9 @@ EXERCISES = by_name(
         _solve_push, _PUSH_CASES, fresh=_fresh_contexts,
         wrong={"towards the contexts": lambda w, H, others: -_solve_push(w, H, others),
                "away from the mean context": lambda w, H, others: -H.mean(axis=0),
-               "its own score left out": _own_score_left_out,
+               "its own score left out":
+                   lambda w, H, others: -(np.exp(H @ w)
+                                          / np.exp(H @ others.T).sum(axis=1)) @ H / len(H),
                "back to the origin": _against_itself},
         hints=("The loss of a context h is log Σ exp(h·w) less the score of the answer. The word "
                "is in the first part only.",

@@ -120,13 +120,6 @@ _EXCHANGED = _words("the dog saw the cat and the cat saw the bird",
                     "the cat saw the dog and the dog saw the bird")
 
 
-def _fresh_scores(rng: Generator) -> list[dict[str, Any]]:
-    return [dict(tf=int(rng.integers(1, 30)), df=int(rng.integers(1, 60)),
-                 N=int(rng.integers(60, 200)), length=int(rng.integers(20, 400)),
-                 mean_length=float(rng.integers(50, 300)) + 0.5, k1=float(rng.uniform(0.8, 2.2)),
-                 b=float(rng.uniform(0.55, 0.95))) for _ in range(5)]
-
-
 def _fresh_sentences(rng: Generator) -> list[tuple]:
 
     def text() -> list[list[str]]:
@@ -149,7 +142,12 @@ EXERCISES = by_name(
                "multiple of 1 + log(tf), and in BM25 the fraction with 2 tf is another number, "
                "with or without length.")),
     function_task("bm25_weight", "What one word adds to the BM25 score of a document",
-        _solve_bm25_weight, _BM25_CASES, fresh=_fresh_scores,
+        _solve_bm25_weight, _BM25_CASES,
+        fresh=lambda rng: [dict(tf=int(rng.integers(1, 30)), df=int(rng.integers(1, 60)),
+                                N=int(rng.integers(60, 200)), length=int(rng.integers(20, 400)),
+                                mean_length=float(rng.integers(50, 300)) + 0.5,
+                                k1=float(rng.uniform(0.8, 2.2)), b=float(rng.uniform(0.55, 0.95)))
+                           for _ in range(5)],
         wrong={"no saturation":
                    _bm25(lambda tf, df, N, n, mean, k1, b: math.log(1 + (N - df + 0.5) / (df + 0.5))
                          * tf / (1 - b + b * n / mean)),

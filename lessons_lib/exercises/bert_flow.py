@@ -167,11 +167,6 @@ def _fresh_couplings(rng: Generator) -> list[tuple]:
     return [(rng.normal(size=(n, d)), net) for n, d in ((1, 2), (3, 4), (4, 6))]
 
 
-def _fresh_batches(rng: Generator) -> list[tuple]:
-    return [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d) + rng.normal(size=d),)
-            for n, d in ((4, 2), (7, 3))]
-
-
 def _fresh_sentences(rng: Generator) -> list[tuple]:
 
     def words(n: int) -> list[str]:
@@ -218,7 +213,9 @@ EXERCISES = by_name(
         hints=("The first half passed, so the net can be asked again with the same input.",
                "What was done last is undone first: the shift.")),
     function_task("actnorm", "An ActNorm set from its first batch",
-        _solve_actnorm, _ACTNORM_CASES, fresh=_fresh_batches,
+        _solve_actnorm, _ACTNORM_CASES,
+        fresh=lambda rng: [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d)
+                            + rng.normal(size=d),) for n, d in ((4, 2), (7, 3))],
         wrong={"log-determinant of the way back":
                    _other(lambda x, z, shift, log_det: (z, shift, -log_det)),
                "ddof 1": _other_ddof,

@@ -121,11 +121,6 @@ def _fresh_batches(rng: Generator) -> list[tuple]:
              float(scale)) for n, scale in batches]
 
 
-def _fresh_grades(rng: Generator) -> list[tuple]:
-    return [(rng.normal(size=n), np.array([2.5, 0.5, 2.5, *rng.integers(0, 4, size=n - 3)]))
-            for n in (3, 6, 9)]
-
-
 EXERCISES = by_name(
     value_task("terms", "How many exponentials does the loss of a batch with ten grades add up?",
         35,
@@ -173,7 +168,10 @@ EXERCISES = by_name(
     function_task("below",
         "For each pair, the sum of exp(s) over the pairs with a strictly smaller grade, without a "
         "loop",
-        _solve_below, _BELOW_CASES, fresh=_fresh_grades,
+        _solve_below, _BELOW_CASES,
+        fresh=lambda rng: [(rng.normal(size=n),
+                            np.array([2.5, 0.5, 2.5, *rng.integers(0, 4, size=n - 3)]))
+                           for n in (3, 6, 9)],
         wrong={"equal grades counted":
                    _ties_counted,
                "by place, ties or not":

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.random import Generator
 
 from ._declare import by_name, function_task, value_task, which_of
 
@@ -84,12 +83,6 @@ _INFER_CASES = [(np.array([0.1, 0.0]), _U, np.array([1.0, 0.0, 0.0]), 0.1, 2),
 # words, documents, the edge, outputs
 N_NUMBERS = 10_000 * 100 + 1000 * 100 + 100 + 10_000 * 100 * 11
 
-
-def _fresh_inputs(rng: Generator) -> list[tuple]:
-    return [(rng.normal(size=(n, 3)), rng.normal(size=3), combine) for n in (2, 4)
-            for combine in ("mean", "sum", "concat")]
-
-
 EXERCISES = by_name(
     which_of("same_objective", "Which changes leave the objective of PV-DBOW as it is?",
         _REASONS, UNCHANGED,
@@ -100,7 +93,9 @@ EXERCISES = by_name(
                "It depends on how often each word occurs under each tag, on the noise "
                "distribution, and on k. Does the change touch one of these?")),
     function_task("dm_input", "What the outputs are multiplied with in PV-DM",
-        _solve_dm_input, _DM_CASES, fresh=_fresh_inputs,
+        _solve_dm_input, _DM_CASES,
+        fresh=lambda rng: [(rng.normal(size=(n, 3)), rng.normal(size=3), combine) for n in (2, 4)
+                           for combine in ("mean", "sum", "concat")],
         wrong={"forgets the document":
                    lambda words, document, combine: _solve_dm_input(words[:-1], words[-1], combine),
                "the document weighs as much as all words":

@@ -41,11 +41,6 @@ def _solve_parts(word: str, min_n: int, max_n: int) -> list[str]:
             for n in range(min_n, max_n + 1) if i + n <= len(whole)]
 
 
-def _without_borders(word: str, min_n: int, max_n: int) -> list[str]:
-    return [word[i : i + n] for i in range(len(word))
-            for n in range(min_n, max_n + 1) if i + n <= len(word)]
-
-
 def _cut_at_the_end(word: str, min_n: int, max_n: int) -> list[str]:
     whole = f"<{word}>"
     return [whole[i : i + n] for i in range(len(whole)) for n in range(min_n, max_n + 1)]
@@ -159,7 +154,9 @@ EXERCISES = by_name(
     function_task("parts", "All n-grams of a word between its borders",
         _solve_parts, _PART_CASES, fresh=_fresh_words,
         wrong={
-            "no borders": _without_borders,
+            "no borders":
+                lambda word, min_n, max_n: [word[i : i + n] for i in range(len(word))
+                                            for n in range(min_n, max_n + 1) if i + n <= len(word)],
             "pieces that are cut at the end": _cut_at_the_end,
             "max_n left out": lambda word, min_n, max_n: _solve_parts(word, min_n, max_n - 1),
             "each piece once":

@@ -71,10 +71,6 @@ def _mean_of_all(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
 
 
-def _one_after(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return states[np.arange(len(states)), np.minimum(mask.sum(axis=1), mask.shape[1] - 1)]
-
-
 _STATES = np.arange(24.0).reshape(2, 4, 3)
 _RIGHT, _LEFT, _FULL = (np.array(m)
                         for m in ([[1, 1, 0, 0], [1, 1, 1, 1]], [[0, 0, 1, 1], [0, 1, 1, 1]],
@@ -165,7 +161,9 @@ EXERCISES = by_name(
                "mean": _mean_of_all,
                "first token":
                    lambda states, mask: states[np.arange(len(states)), np.argmax(mask, axis=1)],
-               "one after": _one_after},
+               "one after":
+                   lambda states, mask: states[np.arange(len(states)),
+                                               np.minimum(mask.sum(axis=1), mask.shape[1] - 1)]},
         hints=("mask[:, ::-1] read from the left is the mask read from the right.",
                "np.argmax of a row of zeros and ones is the place of its first one.")),
     value_task("first_weight", "Weight of the first of five tokens in the mean of causal averages",

@@ -73,11 +73,6 @@ def _solve_triplet(a: np.ndarray, p: np.ndarray, n: np.ndarray, margin: float) -
     return float(np.maximum(near - far + margin, 0).mean())
 
 
-def _hinge_of_mean(a: np.ndarray, p: np.ndarray, n: np.ndarray, margin: float) -> float:
-    return max(
-        float((np.linalg.norm(a - p, axis=1) - np.linalg.norm(a - n, axis=1)).mean()) + margin, 0.0)
-
-
 def _triplet_of(of, power=1):
     def triplet(a, p, n, margin):
         return float(of(np.linalg.norm(a - p, axis=1)**power, np.linalg.norm(a - n, axis=1)**power,
@@ -197,7 +192,10 @@ EXERCISES = by_name(
         _solve_triplet, _TRIPLET_CASES, fresh=_fresh_triplets,
         wrong={"squared lengths":
                    _triplet_of(lambda near, far, m: np.maximum(near - far + m, 0), power=2),
-               "hinge after the mean": _hinge_of_mean,
+               "hinge after the mean":
+                   lambda a, p, n, margin: max(float((np.linalg.norm(a - p, axis=1)
+                                                      - np.linalg.norm(a - n, axis=1)).mean())
+                                               + margin, 0.0),
                "signs exchanged": _triplet_of(lambda near, far, m: np.maximum(far - near + m, 0)),
                "no hinge": _triplet_of(lambda near, far, m: near - far + m),
                "margin outside": _triplet_of(lambda near, far, m: np.maximum(near - far, 0) + m)},
