@@ -47,11 +47,6 @@ def _solve_largest_two(a: Pair, b: Pair) -> Pair:
     return first, second
 
 
-def _without_equals(a: Pair, b: Pair) -> Pair:
-    values = sorted({*a, *b}, reverse=True)
-    return values[0], values[1] if len(values) > 1 else -math.inf
-
-
 def _solve_uniformity_gradient(x: np.ndarray, t: float) -> np.ndarray:
     kernel = np.exp(-t * ((x[:, None] - x) ** 2).sum(axis=2))
     np.fill_diagonal(kernel, 0)
@@ -142,7 +137,8 @@ EXERCISES = by_name(
         _solve_largest_two, _PAIRS, fresh=_fresh_tiles,
         wrong={"the best of each tile": lambda a, b: (max(a[0], b[0]), min(a[0], b[0])),
                "place by place": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
-               "equal numbers count once": _without_equals,
+               "equal numbers count once":
+                   lambda a, b: tuple([*sorted({*a, *b}, reverse=True), -math.inf][:2]),
                "0 stands for nothing": lambda a, b: tuple(sorted([*a, *b, 0.0], reverse=True)[:2]),
                "the first tile wins": lambda a, b: a},
         hints=("Both of the two largest may come from the same tile.",

@@ -49,10 +49,6 @@ def _solve_features(u: np.ndarray, v: np.ndarray, names: list[str]) -> np.ndarra
     return np.hstack([known[name] for name in names])
 
 
-def _fixed_order(u: np.ndarray, v: np.ndarray, names: list[str]) -> np.ndarray:
-    return _solve_features(u, v, [name for name in ("u", "v", "|u-v|", "u*v") if name in names])
-
-
 def _with(difference: Callable, product: Callable) -> Callable:
     def features(u, v, names):
         known = {"u": u, "v": v, "|u-v|": difference(u, v), "u*v": product(u, v)}
@@ -93,14 +89,13 @@ def _solve_cosine_gradient(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray
     return 2 * (c - y) * (v / (a * b) - c * u / a**2)
 
 
-def _without_projection(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
-    a, b = np.linalg.norm(u), np.linalg.norm(v)
-    return 2 * (u @ v / (a * b) - y) * v / (a * b)
+def _slope(of: Callable) -> Callable:
+    """The gradient with another derivative of the cosine c: ``of(u, v, c, |u| |v|)``."""
+    def cosine_gradient(u, v, y):
+        ab = np.linalg.norm(u) * np.linalg.norm(v)
+        return 2 * (u @ v / ab - y) * of(u, v, u @ v / ab, ab)
 
-
-def _as_if_unit(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
-    c = u @ v / (np.linalg.norm(u) * np.linalg.norm(v))
-    return 2 * (c - y) * (v - c * u)
+    return cosine_gradient
 
 
 _GRADIENT_CASES = [(np.array([1.0, 0.0]), np.array([1.0, 1.0]), 0.2),
@@ -179,7 +174,9 @@ EXERCISES = by_name(
                "Each label stands twice.")),
     function_task("features", "What the classifier sees of a pair",
         _solve_features, _FEATURE_CASES, fresh=_fresh_features,
-        wrong={"always in one order": _fixed_order,
+        wrong={"always in one order":
+                   lambda u, v, names: _solve_features(
+                       u, v, sorted(names, key=("u", "v", "|u-v|", "u*v").index)),
                "difference with its sign": _with(lambda u, v: u - v, lambda u, v: u * v),
                "inner product": _with(lambda u, v: np.abs(u - v), lambda u, v: (u * v).sum(axis=1)),
                "length of the difference":
@@ -204,11 +201,11 @@ EXERCISES = by_name(
     function_task("cosine_gradient", "The gradient of (cos(u, v) - y)² with respect to u",
         _solve_cosine_gradient, _GRADIENT_CASES,
         fresh=lambda rng: [(*rng.normal(size=(2, d)), float(rng.uniform())) for d in (2, 3, 5)],
-        wrong={"not at right angles to u": _without_projection,
+        wrong={"not at right angles to u": _slope(lambda u, v, c, ab: v / ab),
                "without the 2": lambda u, v, y: _solve_cosine_gradient(u, v, y) / 2,
                "the other sign": lambda u, v, y: -_solve_cosine_gradient(u, v, y),
                "with respect to v": lambda u, v, y: _solve_cosine_gradient(v, u, y),
-               "as if of length 1": _as_if_unit},
+               "as if of length 1": _slope(lambda u, v, c, ab: v - c * u)},
         hints=("The derivative of the cosine with respect to u is v / (‖u‖ ‖v‖) less its part "
                "along u.",
                "2 (c - y) (v / (‖u‖ ‖v‖) - c u / ‖u‖²), with c the cosine.")),

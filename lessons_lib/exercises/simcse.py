@@ -28,11 +28,6 @@ def _solve_simcse_loss(h: np.ndarray, h_plus: np.ndarray, tau: float) -> float:
     return float((logsumexp(s, axis=1) - np.diag(s)).mean())
 
 
-def _lengths_kept(h: np.ndarray, h_plus: np.ndarray, tau: float) -> float:
-    s = h @ h_plus.T / tau
-    return float((logsumexp(s, axis=1) - np.diag(s)).mean())
-
-
 def _without_own(h: np.ndarray, h_plus: np.ndarray, tau: float) -> float:
     s = _unit(h) @ _unit(h_plus).T / tau
     others = np.where(np.eye(len(s), dtype=bool), -np.inf, s)
@@ -133,7 +128,9 @@ EXERCISES = by_name(
         fresh=lambda rng: [(*rng.normal(size=(2, n, d)), float(tau))
                            for (n, d), tau in zip(((2, 2), (3, 4), (6, 3)),
                                                   rng.uniform(0.1, 0.9, size=3), strict=True)],
-        wrong={"lengths are kept": _lengths_kept,
+        wrong={"lengths are kept":
+                   lambda h, h_plus, tau: float((logsumexp((s := h @ h_plus.T / tau), axis=1)
+                                                  - np.diag(s)).mean()),
                "times τ": lambda h, h_plus, tau: _solve_simcse_loss(h, h_plus, 1 / tau),
                "own candidate left out below": _without_own,
                "sum, not mean": lambda h, h_plus, tau: len(h) * _solve_simcse_loss(h, h_plus, tau),
