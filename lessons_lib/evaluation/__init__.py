@@ -1,5 +1,4 @@
-"""Measuring embeddings: sentence similarity, word similarity, analogies, intervals, the shape of a
-space, and the leaderboard.
+"""Measuring embeddings: similarity of sentences and words, analogies, geometry, the leaderboard.
 
 Every lesson turns its method into an `Encoder`, calls `evaluate` on the same sets and adds one row
 to the `Leaderboard`. Undefined figures are errors or None, never NaN. Taught in ``01_one_hot``
@@ -16,10 +15,8 @@ from .sts import Results, STSResult, evaluate
 from .word_report import WordReport, word_report
 from .word_similarity import WordSimilarityResult, word_similarity
 
-__all__ = [
-    "AnalogyResult", "Leaderboard", "LeaderboardRow", "PairedDifference", "Results", "STSResult",
-    "WordReport", "WordSimilarityResult", "alignment", "analogy_accuracy", "average_ranks",
-    "bootstrap_interval", "evaluate", "linear_probe", "pair_cosines", "paired_difference",
-    "pearson", "spearman", "spearman_interval", "uniformity", "unit_rows", "word_report",
-    "word_similarity"
-]
+__all__ = ["AnalogyResult", "Leaderboard", "LeaderboardRow", "PairedDifference", "Results",
+           "STSResult", "WordReport", "WordSimilarityResult", "alignment", "analogy_accuracy",
+           "average_ranks", "bootstrap_interval", "evaluate", "linear_probe", "pair_cosines",
+           "paired_difference", "pearson", "spearman", "spearman_interval", "uniformity",
+           "unit_rows", "word_report", "word_similarity"]

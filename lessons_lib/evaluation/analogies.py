@@ -1,5 +1,4 @@
-"""Athens is to Greece as Baghdad is to what? The answer is the word whose vector is nearest to
-Greece - Athens + Baghdad.
+"""Athens is to Greece as Baghdad is to what? The word nearest to Greece - Athens + Baghdad.
 
 3CosAdd adds the three cosines, 3CosMul multiplies them, so that no single one can outweigh the
 others. The three words of the question are never accepted as answers (without that rule the nearest
@@ -8,7 +7,7 @@ word is mostly one of them). Taught in ``04_word2vec``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,8 +97,8 @@ def analogy_accuracy(vectors: Any, dataset: Any = "analogies", *, method: str = 
     rows, missing = table.rows([list(column) for column in questions.T])
     known = (rows >= 0).all(axis=1)
     right = np.zeros(len(rows), dtype=bool)
-    right[known] = answers(unit_rows(table.matrix), rows[known, :3], method=method) == rows[known,
-                                                                                            3]
+    given = answers(unit_rows(table.matrix), rows[known, :3], method=method)
+    right[known] = given == rows[known, 3]
     by_section = {}
     for name in dict.fromkeys(sections.tolist()):
         here = sections == name
@@ -111,44 +110,33 @@ def analogy_accuracy(vectors: Any, dataset: Any = "analogies", *, method: str = 
 
 
 def answers(unit: np.ndarray, questions: np.ndarray, *, method: str = "3cosadd") -> np.ndarray:
-    """The best fourth word of each question "a is to b as c is to ?", among all words but a, b, c;
-    the lower row wins a tie.
+    """The best fourth word of each question "a is to b as c is to ?", among all words but a, b, c.
 
-    Parameters: unit, (words, dim) vectors of length 1; questions, (n, 3) row numbers. Returns (n,)
-    row numbers, -1 where no word is left to answer. Scores are made in blocks, never questions x
-    words.
+    ``unit`` are (words, dim) vectors of norm 1, ``questions`` (n, 3) row numbers. Returns (n,) row
+    numbers, the lower of a tie, -1 where no word is left. Works in blocks, never questions x words.
     """
     if method == "3cosadd":
         return _nearest(unit, questions)
     best = np.empty(len(questions), dtype=np.intp)
-    for rows in _blocks(len(questions), len(unit)):
-        asked = questions[rows]
-        score = _products(unit, asked)
+    step = max(1, BLOCK // len(unit))
+    for start in range(0, len(questions), step):
+        asked = questions[start : start + step]
+        a, b, c = ((unit[asked[:, k]] @ unit.T + 1) / 2 for k in range(3))  # cosines, in [0, 1]
+        score = b * c / (a + EPSILON)
         np.put_along_axis(score, asked, -np.inf, axis=1)
-        best[rows] = np.where(np.isneginf(score.max(axis=1)), -1, score.argmax(axis=1))
+        best[start : start + step] = np.where(np.isneginf(score.max(axis=1)), -1,
+                                              score.argmax(axis=1))
     return best
 
 
 def _nearest(unit: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """3CosAdd is a neighbour search: the cosines are linear in the vectors, and of the four words
-    nearest to b - a + c at most three were asked.
-    """
+    """3CosAdd is a neighbour search: three of the 4 words nearest to b - a + c may be asked."""
     from ..kernels import knn
 
     a, b, c = (unit[asked[:, k]] for k in range(3))
     near = knn(b - a + c, unit, k=min(4, len(unit)))[1].numpy()
     free = (near[:, :, None] != asked[:, None, :]).all(axis=2)
     return np.where(free.any(axis=1), near[np.arange(len(near)), free.argmax(axis=1)], -1)
-
-
-def _products(unit: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    a, b, c = ((unit[asked[:, k]] @ unit.T + 1) / 2 for k in range(3))  # cosines moved to [0, 1]
-    return b * c / (a + EPSILON)
-
-
-def _blocks(n: int, width: int) -> Iterator[slice]:
-    step = max(1, BLOCK // width)
-    return (slice(start, min(n, start + step)) for start in range(0, n, step))
 
 
 def _loaded(dataset: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,4 @@
-"""How far would the score move with other test pairs? Draw the pairs again, with replacement, and
-score each draw.
+"""How far would the score move with other test pairs? Draw them again, with replacement, and score.
 
 The 95 % interval reaches from the 2.5th to the 97.5th percentile of the scores of 1,000 draws.
 Ranks are made anew in every draw, ties included (`kernels.spearman_resamples`), so the result is
@@ -16,10 +15,8 @@ import numpy as np
 from ..core import check_float, check_int, generator, shown
 from .ranks import average_ranks, checked_pairs, spearman
 
-__all__ = [
-    "PairedDifference", "bootstrap_interval", "paired_difference", "percentile_interval",
-    "spearman_interval", "spearman_resamples"
-]
+__all__ = ["PairedDifference", "bootstrap_interval", "in_brackets", "paired_difference",
+           "percentile_interval", "spearman_interval", "spearman_resamples"]
 
 BLOCK = 1 << 18  # numbers per block of draws: 2 MB, which the caches hold
 
@@ -50,9 +47,7 @@ class PairedDifference:
 
 
 def _draws(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Blocks of (resamples, n) items, drawn from n with replacement; the blocks together are the
-    same draws for any size of block.
-    """
+    """Blocks of (resamples, n) of n items; together the same draws for any size of block."""
     step = max(1, BLOCK // n)
     for start in range(0, n_resamples, step):
         yield rng.integers(n, size=(min(step, n_resamples - start), n))
@@ -60,11 +55,10 @@ def _draws(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[np.nd
 
 def spearman_resamples(columns: Sequence[np.ndarray], gold: np.ndarray, *, n_resamples: int,
                        rng: np.random.Generator) -> np.ndarray:
-    """Spearman of every column with gold in every resample; all columns see the same resamples.
+    """Spearman of every checked column (n,) with gold in the same resamples, as float64.
 
-    Parameters: columns, checked arrays of shape (n,); gold (n,). Returns (len(columns),
-    n_resamples) float64, NaN for a resample in which a side is constant (drawn from few pairs): it
-    has no correlation, and `percentile_interval` leaves it out.
+    NaN for a resample in which a side is constant (drawn from few pairs): it has no correlation,
+    and `percentile_interval` leaves it out. Returns (len(columns), n_resamples).
     """
     from .. import kernels
 
@@ -75,11 +69,7 @@ def spearman_resamples(columns: Sequence[np.ndarray], gold: np.ndarray, *, n_res
 
 
 def percentile_interval(samples: np.ndarray, *, confidence: float = 0.95) -> tuple[float, float]:
-    """The middle ``confidence`` share of the samples, shape (n,); samples that are NaN are left
-    out.
-
-    Raises ValueError when none is left.
-    """
+    """The middle ``confidence`` share of samples (n,) that are not NaN; ValueError for none."""
     tail = (1 - check_float("confidence", confidence, low=0, high=1, open_low=True)) / 2
     defined = samples[~np.isnan(samples)]
     if len(defined) == 0:
@@ -87,6 +77,11 @@ def percentile_interval(samples: np.ndarray, *, confidence: float = 0.95) -> tup
                          "too few different pairs")
     low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def in_brackets(interval: tuple[float, float] | None) -> str:
+    """An interval of correlations as it is printed behind one, x 100; "" where there is none."""
+    return "" if interval is None else f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
 
 
 def _number(value: object) -> float:
@@ -100,9 +95,9 @@ def _number(value: object) -> float:
     return float(array)
 
 
-def bootstrap_interval(statistic: Callable[[np.ndarray],
-                                           float], n_items: int, *, n_resamples: int = 1000,
-                       confidence: float = 0.95, seed: int = 0) -> tuple[float, float]:
+def bootstrap_interval(statistic: Callable[[np.ndarray], float], n_items: int, *,
+                       n_resamples: int = 1000, confidence: float = 0.95,
+                       seed: int = 0) -> tuple[float, float]:
     """Percentile interval of any statistic of items that are drawn again with replacement.
 
     Parameters
@@ -139,10 +134,8 @@ def bootstrap_interval(statistic: Callable[[np.ndarray],
         raise TypeError(f"statistic={shown(statistic)} is {type(statistic).__name__}; expected a "
                         "function of an index array")
     n, rng = check_int("n_items", n_items), generator(seed)
-    samples = [
-        _number(statistic(rng.integers(n, size=n)))
-        for _ in range(check_int("n_resamples", n_resamples))
-    ]
+    samples = [_number(statistic(rng.integers(n, size=n)))
+               for _ in range(check_int("n_resamples", n_resamples))]
     return percentile_interval(np.array(samples, dtype=np.float64), confidence=confidence)
 
 
@@ -181,8 +174,7 @@ def paired_difference(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.n
     """Is encoder a better than encoder b? The interval of the difference of their Spearman.
 
     Both are scored on the same resamples, which removes what the two have in common: this interval
-    is
-    narrower than two separate ones suggest.
+    is narrower than two separate ones suggest.
 
     Parameters
     ----------

@@ -1,5 +1,4 @@
-"""The shape of a space of vectors: cosines of pairs, how near true pairs lie (alignment), how
-evenly all points spread (uniformity).
+"""The shape of a space: cosines of pairs, alignment of true pairs, uniformity of all points.
 
 Everything is measured on the unit sphere; a zero vector stays zero and has cosine 0 with all. Dense
 arrays and SciPy CSR matrices are taken, entries from 1e-320 to 1e300 included. Taught in
@@ -8,7 +7,6 @@ arrays and SciPy CSR matrices are taken, entries from 1e-320 to 1e300 included. 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,13 +19,11 @@ BLOCK = 1 << 20                                   # numbers per dense block: 8 M
 
 
 def _checked(name: str, x: Any, *, min_rows: int = 0) -> Any:
-    """A contiguous float32 or float64 array, or CSR of such; half precision is raised to float32 so
-    that sums stay exact enough.
-    """
+    """A contiguous float32 or float64 array, or CSR of such; half precision becomes float32."""
     if not hasattr(x, "tocsr"):
         x = check_array(name, x, min_rows=min_rows)
-        return np.ascontiguousarray(
-            x, dtype=np.float32 if x.dtype.itemsize < 4 else x.dtype.newbyteorder("="))
+        kind = np.float32 if x.dtype.itemsize < 4 else x.dtype.newbyteorder("=")
+        return np.ascontiguousarray(x, dtype=kind)
     x = x.tocsr()
     if x.shape[0] < min_rows:
         raise ValueError(f"{name} has {x.shape[0]} rows; expected >= {min_rows}")
@@ -35,20 +31,17 @@ def _checked(name: str, x: Any, *, min_rows: int = 0) -> Any:
     return x.astype(np.float64) if x.dtype.kind != "f" else x
 
 
-def _row_peaks(x: Any) -> np.ndarray:
-    peaks = abs(x).max(axis=1)
-    return peaks.toarray().ravel() if hasattr(peaks, "toarray") else peaks
-
-
 def _scaled_rows(x: Any) -> Any:
-    """Each row times the power of two that brings its largest entry into [0.5, 1): exact, and no
-    square over- or underflows.
+    """Each row times the power of two that brings its largest entry into [0.5, 1), exactly.
+
+    Then no square over- or underflows.
     """
     if 0 in x.shape:
         return x
-    exponent = -np.frexp(_row_peaks(x))[1]
+    peaks = abs(x).max(axis=1)
     if not hasattr(x, "tocsr"):
-        return np.ldexp(x, exponent[:, None])
+        return np.ldexp(x, -np.frexp(peaks)[1][:, None])
+    exponent = -np.frexp(peaks.toarray().ravel())[1]
     scaled = x.copy()
     scaled.data = np.ldexp(x.data, np.repeat(exponent, np.diff(x.indptr)))
     return scaled
@@ -91,8 +84,7 @@ def _row_numbers(name: str, rows: Any, n: int) -> np.ndarray:
     if numbers.ndim != 1:
         raise ValueError(f"{name} has shape {numbers.shape}; expected row numbers of shape "
                          "(pairs,)")
-    bad = np.flatnonzero((numbers < 0) | (numbers >= n))
-    if len(bad):
+    if len(bad := np.flatnonzero((numbers < 0) | (numbers >= n))):
         raise ValueError(f"{name}[{bad[0]}]={numbers[bad[0]]} is no row; expected ints in [0, "
                          f"{n - 1}]")
     return numbers.astype(np.intp)
@@ -118,8 +110,8 @@ def pair_cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarra
         Row numbers that do not pair up or are out of range.
     """
     vectors = _scaled_rows(_checked("vectors", vectors))
-    left, right = _row_numbers("left", left, vectors.shape[0]), _row_numbers(
-        "right", right, vectors.shape[0])
+    left = _row_numbers("left", left, vectors.shape[0])
+    right = _row_numbers("right", right, vectors.shape[0])
     if len(left) != len(right):
         raise ValueError(f"left has {len(left)} and right {len(right)} row numbers; expected one "
                          "of each per pair")
@@ -130,9 +122,8 @@ def pair_cosines(vectors: Any, left: np.ndarray, right: np.ndarray) -> np.ndarra
     for start in range(0, len(left), step):
         i, j = left[start : start + step], right[start : start + step]
         lengths = np.sqrt(squares[i] * squares[j])
-        dots = _row_dots(vectors[i], vectors[j])
-        cosines[start:start + step] = np.divide(dots, lengths, out=np.zeros(len(i)), where=lengths
-                                                > 0)
+        np.divide(_row_dots(vectors[i], vectors[j]), lengths, where=lengths > 0,
+                  out=cosines[start : start + step])
     return np.clip(cosines, -1.0, 1.0)
 
 
@@ -176,25 +167,16 @@ def alignment(x: Any, y: Any, *, alpha: float = 2.0) -> float:
     from .. import kernels
 
     kind = np.promote_types(x.dtype, y.dtype)
-    return float(
-        kernels.alignment(_tensor(x.astype(kind, copy=False)), _tensor(y.astype(kind, copy=False)),
-                          alpha=alpha, backend="cpu"))
+    x, y = (_tensor(side.astype(kind, copy=False)) for side in (x, y))
+    return float(kernels.alignment(x, y, alpha=alpha, backend="cpu"))
 
 
 def _tensor(x: np.ndarray) -> Any:
     """The array as a torch tensor; the kernels know float32 and float64."""
     import torch
 
-    return torch.from_numpy(
-        x.astype(np.float32 if x.dtype == np.float32 else np.float64, copy=False))
-
-
-def _grams(x: Any) -> Iterator[tuple[slice, slice, Any]]:
-    """Inner products of CSR rows, dense, tile by tile."""
-    from ..kernels.uniformity.cpu import tiles
-
-    for rows, columns in tiles(x.shape[0]):
-        yield rows, columns, _tensor((x[rows] @ x[columns].T).toarray())
+    kind = np.float32 if x.dtype == np.float32 else np.float64
+    return torch.from_numpy(x.astype(kind, copy=False))
 
 
 def uniformity(x: Any, *, t: float = 2.0) -> float:
@@ -218,8 +200,7 @@ def uniformity(x: Any, *, t: float = 2.0) -> float:
     Notes
     -----
     Log of the mean of exp(-t ‖x_i - x_j‖²) over all pairs i < j. Works in blocks: memory beyond x
-    is
-    O(n) and never n x n. [wang2020understanding]
+    is O(n) and never n x n. [wang2020understanding]
 
     Examples
     --------
@@ -229,9 +210,11 @@ def uniformity(x: Any, *, t: float = 2.0) -> float:
     t = check_float("t", t, low=0, high=100, open_low=True)
     x = unit_rows(_checked("x", x, min_rows=2))
     if hasattr(x, "tocsr"):
-        from ..kernels.uniformity.cpu import log_mean_kernel
+        from ..kernels.uniformity.cpu import log_mean_kernel, tiles
 
-        return log_mean_kernel(_grams(x), _tensor(_row_dots(x, x).astype(x.dtype)), t=t)
+        grams = ((rows, columns, _tensor((x[rows] @ x[columns].T).toarray()))
+                 for rows, columns in tiles(x.shape[0]))      # inner products, tile by tile
+        return log_mean_kernel(grams, _tensor(_row_dots(x, x).astype(x.dtype)), t=t)
     from .. import kernels
 
     return float(kernels.uniformity(_tensor(x), t=t, backend="cpu"))

@@ -1,5 +1,4 @@
-"""The one table that runs through the course: each lesson adds a row, and the reader watches the
-number climb, and fall.
+"""The one table that runs through the course: each lesson adds a row.
 
 Rows live in one JSON file per user, written whole under a lock, so that two notebooks can add rows
 at the same time. A damaged file is set aside, never thrown away. The course's own measured rows
@@ -83,8 +82,7 @@ class Leaderboard:
     ----------
     path : str or path, optional
         The file; None: ``leaderboard.json`` in the user's cache folder (``LESSONS_CACHE`` moves
-        it). A
-        path that is no file (a folder) is a ValueError in every method.
+        it). A path that is no file (a folder) is a ValueError in every method.
     """
 
     _read_only = False
@@ -136,12 +134,12 @@ class Leaderboard:
             Another process keeps the file for 60 s.
         """
         self._check_writable("add")
-        row = _row(encoder, lesson, results, seed=seed, scale=scale
-                   or os.environ.get("LESSONS_SCALE", "laptop"))
+        row = _row(encoder, lesson, results, seed=seed,
+                   scale=scale or os.environ.get("LESSONS_SCALE", "laptop"))
         with self._locked():
             rows = {(old.encoder, old.lesson): old for old in self._read()}
             rows[row.encoder, row.lesson] = row
-            self._write(list(rows.values()))
+            write_json(self.path, {"format": FORMAT, "rows": list(map(asdict, rows.values()))})
         return row
 
     def rows(self) -> list[LeaderboardRow]:
@@ -184,9 +182,8 @@ class Leaderboard:
         Parameters
         ----------
         lessons : sequence of str, default ()
-            Ids, in the order in which their rows are to stand, because lessons that run side by
-            side add
-            theirs in any; rows of others are last, oldest first.
+            Ids in the order in which their rows are to stand, because lessons that run side by
+            side add theirs in any; rows of others are last, oldest first.
 
         Returns
         -------
@@ -224,15 +221,13 @@ class Leaderboard:
         """
         if self.path.exists() and not self.path.is_file():
             raise ValueError(f"path={str(self.path)!r} is no file; expected the leaderboard's JSON "
-                             "file, "
-                             f"such as {str(self.path / 'leaderboard.json')!r}")
+                             f"file, such as {str(self.path / 'leaderboard.json')!r}")
         return self.path.exists()
 
     def _check_writable(self, method: str) -> None:
         if self._read_only:
             raise ValueError(f"{method} would change the course's own rows, which are written by "
-                             "`lessons build`; "
-                             f"use your own board: Leaderboard().{method}")
+                             f"`lessons build`; use your own board: Leaderboard().{method}")
         self._present()
 
     @contextlib.contextmanager
@@ -262,12 +257,6 @@ class Leaderboard:
                       "new one begins", stacklevel=4)
             return []
 
-    def _write(self, rows: list[LeaderboardRow]) -> None:
-        write_json(self.path, {"format": FORMAT, "rows": [asdict(row) for row in rows]})
-
-
-# ------------------------------------------------------------------------------ rows
-
 
 def _row(encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int,
          scale: str) -> LeaderboardRow:
@@ -284,11 +273,8 @@ def _row(encoder: str, lesson: str, results: Mapping[str, Any], *, seed: int,
         if not all(hasattr(result, f) for f in ("dim", *SCORE_FIELDS)):
             raise TypeError(f"results[{shown(name)}]={shown(result)} is {type(result).__name__}; "
                             "expected an STSResult. Pass what evaluate returned")
-    scores = {
-        str(name): {f: _plain(getattr(result, f))
-                    for f in SCORE_FIELDS}
-        for name, result in results.items()
-    }
+    scores = {str(name): {field: _plain(getattr(result, field)) for field in SCORE_FIELDS}
+              for name, result in results.items()}
     dim = next(iter(results.values())).dim
     return LeaderboardRow(encoder, lesson, scores, int(dim),
                           round(sum(s["seconds"] for s in scores.values()), 4), check_seed(seed),
@@ -302,26 +288,22 @@ def _plain(value: Any) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
-    for package in VERSIONS:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
     from .. import __version__
 
-    return found | {"lessons_lib": __version__}
+    versions = {}
+    for package in VERSIONS:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions[package] = metadata.version(package)
+    return versions | {"lessons_lib": __version__}
 
 
 def _parsed(path: Path) -> list[LeaderboardRow]:
-    """Rows of a file.
-
-    Raises DamagedFile when it is no leaderboard, ValueError when a newer version of the course
-    wrote it.
-    """
+    """Rows of a file; DamagedFile when it is no leaderboard, ValueError for a newer format."""
     content = read_json(path)
-    if isinstance(content, dict) and isinstance(content.get("format"),
-                                                int) and content["format"] > FORMAT:
-        raise ValueError(f"{path} has format {content['format']}, this version reads up to "
-                         f"{FORMAT}; upgrade the course")
+    made = content.get("format") if isinstance(content, dict) else None
+    if isinstance(made, int) and made > FORMAT:
+        raise ValueError(f"{path} has format {made}, this version reads up to {FORMAT}; upgrade "
+                         "the course")
     try:
         rows = [LeaderboardRow(**row) for row in content["rows"]]
     except (TypeError, KeyError) as error:
@@ -332,14 +314,11 @@ def _parsed(path: Path) -> list[LeaderboardRow]:
 
 
 def _check_row(path: Path, row: LeaderboardRow) -> None:
-    kinds = {
-        "encoder": str, "lesson": str, "scores": dict, "dim": int, "seconds": (int, float),
-        "seed": int, "scale": str, "versions": dict
-    }
-    right = all(isinstance(getattr(row, name), kind) for name, kind in kinds.items())
-    if not right or not all(
-            isinstance(s, dict) and isinstance(s.get("spearman"), (int, float))
-            for s in row.scores.values()):
+    kinds = {"encoder": str, "lesson": str, "scores": dict, "dim": int, "seconds": (int, float),
+             "seed": int, "scale": str, "versions": dict}
+    if not (all(isinstance(getattr(row, name), kind) for name, kind in kinds.items())
+            and all(isinstance(score, dict) and isinstance(score.get("spearman"), (int, float))
+                    for score in row.scores.values())):
         raise DamagedFile(f"{path} is no leaderboard: the row of {shown(row.encoder)} has fields "
                           "of a wrong kind")
     if not _finite([row.seconds, *row.scores.values()]):
@@ -351,8 +330,9 @@ def _finite(value: Any) -> bool:
     """Whether every number inside nested lists and dicts is finite."""
     if isinstance(value, dict):
         value = list(value.values())
-    return all(map(_finite, value)) if isinstance(
-        value, list) else not isinstance(value, float) or math.isfinite(value)
+    if isinstance(value, list):
+        return all(map(_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _table(rows: list[LeaderboardRow]) -> list[list[str]]:

@@ -1,5 +1,4 @@
-"""Turn what a caller names or passes into checked sets of graded sentence pairs, ready to be
-scored.
+"""Checked sets of graded sentence pairs from what a caller names or passes.
 
 A set may be named (``"stsb"``), passed as an object with ``sentence1``, ``sentence2`` and
 ``score``, or kept in a dict under a name of its own. All sets are loaded and checked before any
@@ -22,8 +21,7 @@ __all__ = ["PairSet", "pair_sets"]
 
 @dataclass(frozen=True)
 class PairSet:
-    """Checked pairs of one set: distinct ``sentences``, row numbers ``left`` and ``right`` into
-    them, ``gold`` (n,) float64.
+    """Checked pairs: distinct ``sentences``, row numbers ``left`` and ``right``, ``gold`` (n,).
 
     ``subsets`` holds name and pair numbers of each file the set was made from; ``scale`` is
     (lowest, highest) possible grade.
@@ -40,8 +38,7 @@ class PairSet:
 
     @property
     def close(self) -> np.ndarray:
-        """Numbers of the true pairs: graded above four fifths of the scale, strictly (above 4 of
-        0-5, above 4.2 of 1-5). [16.3]
+        """Numbers of the pairs graded above four fifths of the scale (4 of 0-5, 4.2 of 1-5). [16.3]
         """
         low, high = self.scale
         return np.flatnonzero(self.gold > low + 0.8 * (high - low))
@@ -50,8 +47,8 @@ class PairSet:
 def pair_sets(datasets: Any, *, split: str | None) -> list[PairSet]:
     """Load and check every set that ``datasets`` names or holds.
 
-    Raises TypeError for anything that is no name and no set of pairs, ValueError for an empty list,
-    a repeated name or bad grades.
+    Raises TypeError for what is no set of pairs, ValueError for an empty list, a repeated name or
+    bad grades.
     """
     if isinstance(datasets, Mapping):
         result = [(str(name), pairs) for name, pairs in datasets.items()]
@@ -67,7 +64,7 @@ def pair_sets(datasets: Any, *, split: str | None) -> list[PairSet]:
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise ValueError(f"datasets holds {repeated!r} {names.count(repeated)} times; pass a dict "
-                         f"to name each: {{'a': pairs, 'b': pairs}}")
+                         "to name each: {'a': pairs, 'b': pairs}")
     return [_checked_set(name, pairs) for name, pairs in result]
 
 
@@ -81,33 +78,31 @@ def _named(item: Any, split: str | None) -> tuple[str, Any]:
 
 def _checked_set(name: str, pairs: Any) -> PairSet:
     missing = [column for column in ("sentence1", "sentence2") if not hasattr(pairs, column)]
-    grades = next(
-        (column for column in ("score", "label") if getattr(pairs, column, None) is not None), None)
+    grades = next((column for column in ("score", "label")
+                   if getattr(pairs, column, None) is not None), None)
     if missing or grades is None:
         raise TypeError(f"{name} is {type(pairs).__name__} without "
                         f"{', '.join(missing) or 'score'}; expected sentence pairs with grades. "
                         "For sets of words use word_similarity")
     first = list(checked_texts(pairs.sentence1, name=f"{name}.sentence1"))
     second = list(checked_texts(pairs.sentence2, name=f"{name}.sentence2"))
-    gold = checked_values(f"{name}.score", pairs.score) if grades == "score" else _label_grades(
-        f"{name}.label", pairs.label)
+    gold = (checked_values(f"{name}.score", pairs.score) if grades == "score"
+            else _label_grades(f"{name}.label", pairs.label))
     for column, size in ((f"{name}.sentence2", len(second)), (f"{name}.{grades}", len(gold))):
         if size != len(first):
             raise ValueError(f"{column} has {size} values and {name}.sentence1 has {len(first)}; "
                              "expected one of each per pair")
     checked_pairs(np.arange(len(gold)), gold, names=("pairs", f"{name}.{grades}"))
     rows = {sentence: row for row, sentence in enumerate(dict.fromkeys(first + second))}
-    scale = getattr(pairs, "scale", None) or (gold.min(), gold.max())
-    return PairSet(name=name, split=str(
-        getattr(pairs, "split", None) or "all"), sentences=list(rows), left=_row_numbers(
-            rows, first), right=_row_numbers(rows, second), gold=gold, subsets=_subsets(
-                name, pairs, len(gold)), scale=(float(scale[0]), float(scale[1])))
+    left, right = (np.array([rows[sentence] for sentence in side], dtype=np.intp)
+                   for side in (first, second))
+    low, high = getattr(pairs, "scale", None) or (gold.min(), gold.max())
+    return PairSet(name, str(getattr(pairs, "split", None) or "all"), list(rows), left, right, gold,
+                   _subsets(name, pairs, len(gold)), (float(low), float(high)))
 
 
 def _label_grades(name: str, labels: Any) -> np.ndarray:
-    """Labels of classified pairs, written as text in their files, as grades: "0" different, "1"
-    same.
-    """
+    """Labels of classified pairs, text in their files, as grades: "0" different, "1" same."""
     grades = np.empty(len(labels))
     for i, label in enumerate(labels):
         try:
@@ -116,11 +111,6 @@ def _label_grades(name: str, labels: Any) -> np.ndarray:
             raise TypeError(f"{name}[{i}]={shown(label)} is no grade; keep the sets with numeric "
                             "labels, for example by select(rows)") from None
     return checked_values(name, grades)
-
-
-def _row_numbers(rows: dict[str, int], sentences: list[str]) -> np.ndarray:
-    return np.fromiter((rows[sentence] for sentence in sentences), dtype=np.intp,
-                       count=len(sentences))
 
 
 def _subsets(name: str, pairs: Any, n: int) -> dict[str, np.ndarray]:
@@ -135,4 +125,4 @@ def _subsets(name: str, pairs: Any, n: int) -> dict[str, np.ndarray]:
     numbers: dict[str, list[int]] = {}
     for i, label in enumerate(labels):
         numbers.setdefault(str(label), []).append(i)
-    return {label: np.array(result) for label, result in numbers.items()}
+    return {label: np.array(rows) for label, rows in numbers.items()}

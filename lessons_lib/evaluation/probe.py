@@ -1,8 +1,7 @@
 """Linear probes: what a linear classifier can read off vectors that were made without its labels.
 
-A probe is fitted on the vectors of some texts and tried on others; a high accuracy says that what
-the labels are about lies in the vectors, open to a weighted sum. Ridge regression on the labels
-serves as the classifier, because it has one answer and needs no steps. Taught in ``07_doc2vec``.
+A probe is fitted on the vectors of some texts and tried on others. Ridge regression on the labels
+is the classifier: it has one answer and needs no steps. Taught in ``07_doc2vec``.
 """
 
 from __future__ import annotations

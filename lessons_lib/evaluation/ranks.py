@@ -1,9 +1,8 @@
-"""Do two lists of numbers rise together? Pearson compares the numbers, Spearman compares their
-ranks.
+"""Do two lists of numbers rise together? Pearson compares the numbers, Spearman their ranks.
 
-Spearman is the Pearson correlation of average ranks, so equal values share a rank and only the
-order counts. Both refuse input for which no correlation exists (constant, NaN, fewer than two
-pairs) instead of handing out NaN. Taught in ``01_one_hot``.
+Spearman is the Pearson correlation of average ranks: equal values share a rank, and only the order
+counts. Both refuse input for which no correlation exists (constant, NaN, fewer than two pairs).
+Taught in ``01_one_hot``.
 """
 
 from __future__ import annotations
@@ -19,11 +18,9 @@ __all__ = ["average_ranks", "checked_pairs", "checked_values", "pearson", "spear
 
 def checked_values(name: str, values: Sequence[float] | np.ndarray, *,
                    exact: bool = False) -> np.ndarray:
-    """One finite, 1-D column of numbers as float64, or with ``exact`` integers as they are; the
-    input is not written.
+    """One finite, 1-D column of numbers as float64, or with ``exact`` integers as they are.
 
-    Raises TypeError for text, naming the first value, and what `check_array` raises for NaN and
-    wrong shapes.
+    Raises TypeError for text, naming the first value, and as `check_array` for NaN and shapes.
     """
     array = np.asarray(values)
     if array.dtype.kind in "USO" and array.size and isinstance(array.flat[0], str):
@@ -37,31 +34,28 @@ def checked_values(name: str, values: Sequence[float] | np.ndarray, *,
 def checked_pairs(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, *,
                   names: tuple[str, str] = ("predictions", "gold"),
                   exact: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Two columns that have a correlation: equal lengths, at least two pairs, no NaN, neither side
-    constant.
+    """Two columns that have a correlation, (n,) each, as `checked_values`.
 
-    Returns both as float64 of shape (n,); with ``exact`` integers stay as they are. Raises
-    ValueError with the side, its length and the first index concerned.
+    Raises ValueError for other lengths, fewer than two pairs, NaN or a constant side, with the
+    side and the first index concerned.
     """
     x, y = (checked_values(name, column, exact=exact)
             for name, column in zip(names, (x, y), strict=True))
     if len(x) != len(y):
         raise ValueError(f"{names[0]} has {len(x)} values and {names[1]} has {len(y)}; expected "
-                         "one of each per pair. "
-                         f"The first without a partner has index {min(len(x), len(y))}")
+                         "one of each per pair. The first without a partner has index "
+                         f"{min(len(x), len(y))}")
     if len(x) < 2:
         raise ValueError(f"{names[0]} and {names[1]} hold {len(x)} pairs; a correlation needs >= 2")
     for name, column in zip(names, (x, y), strict=True):
         if column.min() == column.max():
             raise ValueError(f"{name} is constant: all {len(column)} values from index 0 on are "
-                             f"{column[0]:g}; "
-                             "a correlation needs >= 2 different values")
+                             f"{column[0]:g}; a correlation needs >= 2 different values")
     return x, y
 
 
 def average_ranks(values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Rank 1 for the smallest value up to n for the largest; equal values share the mean of their
-    ranks.
+    """Rank 1 for the smallest value up to n for the largest; equal values share their mean rank.
 
     Parameters
     ----------
@@ -83,9 +77,7 @@ def average_ranks(values: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def _scaled(x: np.ndarray) -> np.ndarray:
-    """Times a power of two, so that the largest magnitude lies in [0.5, 1): exact, and no square
-    can over- or underflow.
-    """
+    """Times the power of two that brings the largest magnitude into [0.5, 1): no overflow later."""
     return np.ldexp(x, -np.frexp(np.abs(x).max())[1])
 
 

@@ -1,5 +1,4 @@
-"""Score an encoder by how well the cosine of two sentence vectors follows the grade people gave the
-pair.
+"""Score an encoder: how well the cosines of sentence pairs follow the grades that people gave them.
 
 The score is the Spearman correlation; for sets made of several files the protocol says how the
 files are joined, which moves published numbers by up to 20 points (methods 21). One call gives
@@ -19,11 +18,11 @@ import numpy as np
 
 from ..core import (DataWarning, Encoder, NotFittedError, check_array, check_choice, check_int,
                     check_seed, generator, shown, track, warn_data)
-from .bootstrap import percentile_interval, spearman_resamples
+from .bootstrap import in_brackets, percentile_interval, spearman_resamples
 from .geometry import alignment, pair_cosines, uniformity
 from .pair_sets import PairSet, pair_sets
 from .ranks import pearson, spearman
-from .tables import html_table, text_table
+from .tables import html_table, spanned, text_table
 
 __all__ = ["PROTOCOLS", "Results", "STSResult", "evaluate"]
 
@@ -69,22 +68,17 @@ class STSResult:
     by_subset: dict[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        span = (""
-                if self.interval is None
-                else f" [{100 * self.interval[0]:.1f}, {100 * self.interval[1]:.1f}]")
         return (f"STSResult({self.encoder} on {self.name} {self.split}: Spearman "
-                f"{100 * self.spearman:.1f}{span}, "
-                f"Pearson {100 * self.pearson:.1f} (x 100, {self.protocol}), {self.n_pairs:,} "
-                f"pairs, {self.seconds:.2f} s)")
+                f"{100 * self.spearman:.1f}{in_brackets(self.interval)}, Pearson "
+                f"{100 * self.pearson:.1f} (x 100, {self.protocol}), {self.n_pairs:,} pairs, "
+                f"{self.seconds:.2f} s)")
 
     def _repr_html_(self) -> str:
         return Results({self.name: self})._repr_html_()
 
 
 class Results(dict):
-    """The mapping name -> `STSResult` that `evaluate` returns; prints as a table, correlations x
-    100.
-    """
+    """The mapping name -> `STSResult` of `evaluate`; prints as a table, correlations x 100."""
 
     HEADER = ("set", "split", "protocol", "Spearman", "95 % interval", "Pearson", "alignment",
               "uniformity", "pairs", "seconds")
@@ -92,13 +86,10 @@ class Results(dict):
     def _cells(self) -> list[tuple[str, ...]]:
         rows = []
         for name, r in self.items():
-            span = ("–"
-                    if r.interval is None
-                    else f"{100 * r.interval[0]:.1f} … {100 * r.interval[1]:.1f}")
             aligned = "–" if r.alignment is None else f"{r.alignment:.2f}"
-            rows.append((str(name), r.split, r.protocol, f"{100 * r.spearman:.1f}", span,
-                         f"{100 * r.pearson:.1f}", aligned, f"{r.uniformity:.2f}", f"{r.n_pairs:,}",
-                         f"{r.seconds:.2f}"))
+            rows.append((str(name), r.split, r.protocol, f"{100 * r.spearman:.1f}",
+                         spanned(r.interval), f"{100 * r.pearson:.1f}", aligned,
+                         f"{r.uniformity:.2f}", f"{r.n_pairs:,}", f"{r.seconds:.2f}"))
         return rows
 
     def __repr__(self) -> str:
@@ -108,8 +99,8 @@ class Results(dict):
         return f"{self._names()} (correlations x 100)\n{table}"
 
     def _repr_html_(self) -> str:
-        return html_table([self.HEADER, *self._cells()], caption=f"{self._names()} (correlations × "
-                                                                 "100)")
+        return html_table([self.HEADER, *self._cells()],
+                          caption=f"{self._names()} (correlations × 100)")
 
     def _names(self) -> str:
         return ", ".join(dict.fromkeys(r.encoder for r in self.values()))
@@ -186,13 +177,10 @@ def _has(encoder: Any, name: str) -> bool:
 def _check_encoder(encoder: Any) -> None:
     missing = [name for name in ("encode", "dim", "name") if not _has(encoder, name)]
     if missing or isinstance(encoder, type):
-        what = f"the class {encoder.__name__}, not an object of it" if isinstance(
-            encoder, type) else f"without {', '.join(missing)}"
+        what = (f"the class {encoder.__name__}, not an object of it" if isinstance(encoder, type)
+                else f"without {', '.join(missing)}")
         raise TypeError(f"encoder={shown(encoder)} is {what}; expected an Encoder: encode(texts, "
                         "batch_size=, progress=), dim, name")
-
-
-# ------------------------------------------------------------------------------ vectors
 
 
 @contextmanager
@@ -223,13 +211,15 @@ def _encoded(encoder: Encoder, pairs: PairSet, batch_size: int, progress: bool) 
                 raise ValueError(f"encoder.encode gave {len(block)} rows for {len(texts)} texts of "
                                  f"{pairs.name}; expected one row per text")
             blocks.append(_compact(block, like=blocks))
-    return _joined(blocks)
+    if len(blocks) == 1 or not hasattr(blocks[0], "tocsr"):
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+    from scipy import sparse
+
+    return sparse.vstack(blocks, format="csr")
 
 
 def _as_array(encoder: Encoder, block: Any) -> Any:
-    """A torch tensor, from any device and with or without gradient, as an array; NumPy has no
-    bfloat16, so that becomes float32.
-    """
+    """A torch tensor, from any device, as an array; bfloat16, which NumPy lacks, as float32."""
     if not hasattr(block, "detach"):
         return block
     try:
@@ -241,9 +231,9 @@ def _as_array(encoder: Encoder, block: Any) -> Any:
 
 
 def _compact(block: np.ndarray, *, like: list[Any]) -> Any:
-    sparse_so_far = hasattr(
-        like[0], "tocsr") if like else np.count_nonzero(block) < SPARSE_BELOW * block.size
-    if not sparse_so_far:
+    """The block as CSR if those before it are, or if it is the first and mostly zeros."""
+    if not (hasattr(like[0], "tocsr") if like
+            else np.count_nonzero(block) < SPARSE_BELOW * block.size):
         return block
     from scipy import sparse
 
@@ -252,50 +242,34 @@ def _compact(block: np.ndarray, *, like: list[Any]) -> Any:
     return sparse.csr_array((block[rows, columns], columns, indptr), shape=block.shape)
 
 
-def _joined(blocks: list[Any]) -> Any:
-    if len(blocks) == 1:
-        return blocks[0]
-    if hasattr(blocks[0], "tocsr"):
-        from scipy import sparse
-
-        return sparse.vstack(blocks, format="csr")
-    return np.concatenate(blocks)
-
-
-# ------------------------------------------------------------------------------ scores
-
-
 def _scored(encoder: Encoder, pairs: PairSet, vectors: Any, *, protocol: str, bootstrap: int,
             seed: int) -> dict[str, Any]:
-    # What differs in the thirteenth digit is rounding noise; pairs that tie on paper should tie
-    # here.
+    # what differs in the thirteenth digit is rounding noise; pairs that tie on paper tie here
     cosines = np.round(pair_cosines(vectors, pairs.left, pairs.right), 12)
     if cosines.min() == cosines.max():
         raise ValueError(f"{encoder.name} gives all {len(cosines)} pairs of {pairs.name} the "
-                         f"cosine {cosines[0]:g}, so there is no order "
-                         "to score. Was it fitted on such text? Zero vectors give 0 everywhere, "
-                         "equal vectors 1")
-    parts = [(pairs.name,
-              np.arange(len(cosines)))] if protocol == "all" else list(pairs.subsets.items())
-    weights = np.array([len(part) if protocol == "wmean" else 1 for _, part in parts],
+                         f"cosine {cosines[0]:g}, so there is no order to score. Was it fitted on "
+                         "such text? Zero vectors give 0 everywhere, equal vectors 1")
+    parts = {pairs.name: np.arange(len(cosines))} if protocol == "all" else pairs.subsets
+    weights = np.array([len(part) if protocol == "wmean" else 1 for part in parts.values()],
                        dtype=np.float64)
     weights /= weights.sum()
-    columns = [
-        _column(encoder, name, cosines[part], pairs.gold[part], protocol) for name, part in parts
-    ]
-    close = pairs.close
+    columns = [_column(encoder, name, cosines[part], pairs.gold[part], protocol)
+               for name, part in parts.items()]
+    near, ends = pairs.close, np.concatenate([pairs.left, pairs.right])
+    files = {name: (cosines[part], pairs.gold[part]) for name, part in pairs.subsets.items()}
     return {
-        "name": pairs.name, "split": pairs.split, "protocol": protocol, "encoder": str(
-            encoder.name), "dim": vectors.shape[1], "spearman": float(
-                weights @ [spearman(*c) for c in columns]), "pearson": float(
-                    weights @ [pearson(*c) for c in columns]),
+        "name": pairs.name, "split": pairs.split, "protocol": protocol,
+        "encoder": str(encoder.name), "dim": vectors.shape[1], "n_pairs": len(cosines),
+        "n_subsets": len(files),
+        "spearman": float(weights @ [spearman(*c) for c in columns]),
+        "pearson": float(weights @ [pearson(*c) for c in columns]),
         "interval": _interval(columns, weights, bootstrap, seed) if bootstrap else None,
-        "alignment": alignment(vectors[pairs.left[close]], vectors[pairs.right[close]])
-        if len(close) else None, "uniformity": uniformity(vectors[np.concatenate([
-            pairs.left, pairs.right
-        ])]), "n_pairs": len(cosines), "n_subsets": len(pairs.subsets), "by_subset": _by_subset(
-            pairs, cosines)
-    }
+        "alignment": (alignment(vectors[pairs.left[near]], vectors[pairs.right[near]])
+                      if len(near) else None),
+        "uniformity": uniformity(vectors[ends]),
+        "by_subset": {name: spearman(x, y) for name, (x, y) in files.items()
+                      if _has_correlation(x, y)}}
 
 
 def _has_correlation(x: np.ndarray, y: np.ndarray) -> bool:
@@ -307,22 +281,14 @@ def _column(encoder: Encoder, name: str, cosines: np.ndarray, gold: np.ndarray,
     if not _has_correlation(cosines, gold):
         side = "cosines" if len(gold) > 1 and gold.min() < gold.max() else "grades"
         raise ValueError(f"subset {name!r} ({len(gold)} pairs) has no correlation: its {side} are "
-                         f"constant for {encoder.name}, "
-                         f"or it has 1 pair. protocol={protocol!r} needs one per subset; use "
-                         "protocol='all'")
+                         f"constant for {encoder.name}, or it has 1 pair. protocol={protocol!r} "
+                         "needs one per subset; use protocol='all'")
     return cosines, gold
 
 
 def _interval(columns: list[tuple[np.ndarray, np.ndarray]], weights: np.ndarray, n_resamples: int,
               seed: int) -> tuple[float, float]:
-    """Interval of the weighted mean over files; a set that is one file is the case of one weight.
-    """
+    """Interval of the weighted mean over files, or of one file."""
     rng = generator(seed)
-    samples = np.stack(
-        [spearman_resamples([x], y, n_resamples=n_resamples, rng=rng)[0] for x, y in columns])
-    return percentile_interval((weights[:, None] * samples).sum(axis=0))
-
-
-def _by_subset(pairs: PairSet, cosines: np.ndarray) -> dict[str, float]:
-    both = {name: (cosines[part], pairs.gold[part]) for name, part in pairs.subsets.items()}
-    return {name: spearman(x, y) for name, (x, y) in both.items() if _has_correlation(x, y)}
+    samples = [spearman_resamples([x], y, n_resamples=n_resamples, rng=rng)[0] for x, y in columns]
+    return percentile_interval((weights[:, None] * np.stack(samples)).sum(axis=0))

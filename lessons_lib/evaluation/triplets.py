@@ -1,9 +1,7 @@
-"""Triplets: whether an encoder puts what follows from a sentence nearer to it than what contradicts
-it.
+"""Triplets: whether what follows from a sentence is nearer to it than what contradicts it.
 
 A measure without grades, for texts of which one is known to be closer in meaning. Used in
-``10_sbert``; the Wikipedia sections of Reimers and Gurevych are scored in the same way.
-[reimers2019sentence]
+``10_sbert``; Wikipedia sections are scored in the same way. [reimers2019sentence]
 """
 
 from __future__ import annotations
@@ -22,15 +20,13 @@ __all__ = ["triplet_accuracy"]
 
 
 def triplet_accuracy(encoder: Encoder, triplets: Triplets) -> float:
-    """The share of triplets whose entailment has a higher cosine with the premise than the
-    contradiction has, in [0, 1]; of equals, no.
+    """The share of triplets whose entailment has a higher cosine with the premise, ties not.
 
-    Parameters: encoder, any `Encoder`; triplets, at least one. Raises ValueError for none, and what
-    the encoder raises.
+    Raises ValueError for no triplets, and what the encoder raises.
     """
     n, i = len(triplets), np.arange(len(triplets))
     if not n:
         raise ValueError("triplets holds 0 triplets; expected >= 1")
-    vectors = np.asarray(
-        encoder.encode([*triplets.premise, *triplets.entailment, *triplets.contradiction]))
+    texts = [*triplets.premise, *triplets.entailment, *triplets.contradiction]
+    vectors = np.asarray(encoder.encode(texts))
     return float(np.mean(pair_cosines(vectors, i, i + n) > pair_cosines(vectors, i, i + 2 * n)))

@@ -1,5 +1,4 @@
-"""All that can be said about word vectors at once: word similarity on several sets, and analogies
-by both rules, as one table.
+"""Word similarity on several sets, and analogies by both rules, as one table on word vectors.
 
 A number stands beside the share of questions that could be asked at all: vectors for few words
 answer few questions, and often the easy ones. Used by ``lessons evaluate`` and in the cards of the
@@ -14,7 +13,7 @@ from typing import Any
 
 from ..core import UnknownWord, check_choice, shown
 from .analogies import METHODS, AnalogyResult, analogy_accuracy
-from .tables import html_table, text_table
+from .tables import html_table, spanned, text_table
 from .word_similarity import WordSimilarityResult, loaded_pairs, word_similarity
 from .word_table import WordTable
 
@@ -54,20 +53,14 @@ class WordReport:
         list of tuple of str
             Scores are Spearman x 100 or percent of right answers.
         """
-        cells = []
+        cells, none = [], ("–", "–", "0 %", "0")
         for name, r in self.similarity.items():
-            span = ("–"
-                    if r is None or r.interval is None
-                    else f"{100 * r.interval[0]:.1f} … {100 * r.interval[1]:.1f}")
-            cells.append(
-                (f"{name}, Spearman x 100",
-                 *(("–", "–", "0 %", "0") if r is None else
-                   (f"{100 * r.spearman:.1f}", span, f"{r.coverage:.0%}", f"{r.n_pairs:,}"))))
+            cells.append((f"{name}, Spearman x 100", *(none if r is None else (
+                f"{100 * r.spearman:.1f}", spanned(r.interval), f"{r.coverage:.0%}",
+                f"{r.n_pairs:,}"))))
         for method, a in self.analogies.items():
-            cells.append(
-                (f"analogies, {method}, % right",
-                 *(("–", "–", "0 %", "0") if a is None else
-                   (f"{100 * a.accuracy:.1f}", "–", f"{a.coverage:.0%}", f"{a.n_covered:,}"))))
+            cells.append((f"analogies, {method}, % right", *(none if a is None else (
+                f"{100 * a.accuracy:.1f}", "–", f"{a.coverage:.0%}", f"{a.n_covered:,}"))))
         return cells
 
     def summary(self) -> dict[str, dict[str, float]]:
@@ -77,16 +70,12 @@ class WordReport:
         -------
         dict
         """
-        result = {
-            name: {"spearman": round(r.spearman, 4), "coverage": round(r.coverage, 4)}
-            for name, r in self.similarity.items()
-            if r is not None
-        }
+        result = {name: {"spearman": round(r.spearman, 4), "coverage": round(r.coverage, 4)}
+                  for name, r in self.similarity.items() if r is not None}
         return result | {
-            f"analogies {method}": {
-                "accuracy": round(a.accuracy, 4), "coverage": round(a.coverage, 4)
-            } for method, a in self.analogies.items() if a is not None
-        }
+            f"analogies {method}": {"accuracy": round(a.accuracy, 4),
+                                    "coverage": round(a.coverage, 4)}
+            for method, a in self.analogies.items() if a is not None}
 
     def _title(self) -> str:
         return f"{self.name}: {self.n_words:,} words x {self.dim}"
@@ -132,18 +121,16 @@ def word_report(vectors: Any, *, sets: Iterable[Any] = SETS, methods: Iterable[s
     for one in sets:
         name = one if isinstance(one, str) else str(getattr(one, "name", type(one).__name__))
         pairs = loaded_pairs(one)[1]
-        known = sum(
-            table.row(str(a)) is not None and table.row(str(b)) is not None
-            for a, b in zip(pairs.word1, pairs.word2, strict=True))
-        similarity[name] = word_similarity(vectors, one, bootstrap=bootstrap,
-                                           seed=seed) if known >= 2 else None
+        known = sum(None not in (table.row(str(a)), table.row(str(b)))
+                    for a, b in zip(pairs.word1, pairs.word2, strict=True))
+        similarity[name] = (word_similarity(vectors, one, bootstrap=bootstrap, seed=seed)
+                            if known >= 2 else None)
     for method in methods:
         check_choice("method", method, METHODS)
         try:
             analogies[method] = analogy_accuracy(vectors, questions, method=method)
         except UnknownWord:
             analogies[method] = None
-    name = "word vectors" if isinstance(vectors, Mapping | tuple) else str(
-        getattr(vectors, "name",
-                type(vectors).__name__))
+    name = ("word vectors" if isinstance(vectors, Mapping | tuple)
+            else str(getattr(vectors, "name", type(vectors).__name__)))
     return WordReport(name, len(table.words), table.matrix.shape[1], similarity, analogies)

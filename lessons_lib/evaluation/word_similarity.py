@@ -1,9 +1,8 @@
-"""Do word vectors call similar what people call similar? Spearman between cosines and human grades
-of word pairs.
+"""Word similarity: Spearman between the cosines of word pairs and the grades that people gave them.
 
-Pairs with a word that has no vector cannot be scored; they are left out, and the result says how
-many were covered, because a score on few pairs is no score. Taught in ``04_word2vec`` and, for
-counted vectors, in ``02_bag_of_words``.
+Pairs with a word that has no vector are left out, and the result says how many were covered,
+because a score on few pairs is no score. Taught in ``04_word2vec`` and, for counted vectors, in
+``02_bag_of_words``.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core import check_int, check_seed, shown
-from .bootstrap import spearman_interval
+from .bootstrap import in_brackets, spearman_interval
 from .geometry import pair_cosines
 from .ranks import checked_values, pearson, spearman
 from .word_table import WordTable
@@ -50,11 +49,8 @@ class WordSimilarityResult:
     missing: tuple[str, ...]
 
     def __repr__(self) -> str:
-        span = (""
-                if self.interval is None
-                else f" [{100 * self.interval[0]:.1f}, {100 * self.interval[1]:.1f}]")
-        return (f"WordSimilarityResult({self.name}: Spearman {100 * self.spearman:.1f}{span}, "
-                f"Pearson {100 * self.pearson:.1f} (x 100), "
+        return (f"WordSimilarityResult({self.name}: Spearman {100 * self.spearman:.1f}"
+                f"{in_brackets(self.interval)}, Pearson {100 * self.pearson:.1f} (x 100), "
                 f"{self.n_pairs:,} pairs = {self.coverage:.0%} covered)")
 
     def _repr_html_(self) -> str:
@@ -67,8 +63,7 @@ def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000,
 
     Parameters
     ----------
-    vectors : dict of word to vector, (words, matrix), or object with words and matrix (gensim's
-    too)
+    vectors : dict of word to vector, (words, matrix), or object with both (gensim's too)
     dataset : str such as "wordsim353", or object with ``word1``, ``word2``, ``score``
         A word is looked up as written, then in lower case.
     bootstrap : int >= 0, default 1000
@@ -96,8 +91,7 @@ def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000,
     first, second = list(pairs.word1), list(pairs.word2)
     if not len(first) == len(second) == len(gold):
         raise ValueError(f"{name} has {len(first)}, {len(second)} and {len(gold)} values in word1, "
-                         "word2 and score; "
-                         "expected one of each per pair")
+                         "word2 and score; expected one of each per pair")
     if not len(gold):
         raise ValueError(f"{name} holds 0 pairs; expected >= 2")
     rows, missing = table.rows([first, second])
@@ -114,10 +108,7 @@ def word_similarity(vectors: Any, dataset: Any, *, bootstrap: int = 1000,
 
 
 def loaded_pairs(dataset: Any) -> tuple[str, Any]:
-    """Graded word pairs and their name, from a name or a record.
-
-    Raises TypeError for another kind of data, DataMissing.
-    """
+    """Graded word pairs and their name, from a name or a record; TypeError for other data."""
     if isinstance(dataset, str):
         from .. import datasets
 

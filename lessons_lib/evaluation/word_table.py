@@ -1,5 +1,4 @@
-"""Word vectors in any of their shapes, as one table: a dict, a pair (words, matrix), or an object
-that holds both.
+"""Word vectors as one table: from a dict, a pair (words, matrix), or an object that holds both.
 
 Objects of this course (``tokens`` or ``words`` with ``matrix``) and of gensim (``index_to_key``
 with ``vectors``) are read without a copy. Used by word similarity and analogies; taught in
@@ -21,8 +20,7 @@ LAYOUTS = (("tokens", "matrix"), ("words", "matrix"), ("index_to_key", "vectors"
 
 
 class WordTable:
-    """``words`` (list of str) and ``matrix`` (len(words), dim); a repeated word keeps its first
-    row.
+    """``words`` and ``matrix`` (len(words), dim); a repeated word keeps its first row.
 
     Raises TypeError for another kind of object, ValueError when words and rows differ in number,
     and for NaN or infinity.
@@ -45,28 +43,25 @@ class WordTable:
         return self._rows.get(word.lower()) if result is None else result
 
     def rows(self, columns: list[list[str]]) -> tuple[np.ndarray, list[str]]:
-        """Rows of whole questions, and the words that have none.
+        """Row numbers (n, k) of k lists of n words, -1 for missing ones, and these, each once.
 
-        Parameters: columns, k lists of n words. Returns (n, k) row numbers with -1 for a missing
-        word, and the missing words, each once. Raises UnknownWord when no question is complete:
-        then there is nothing to score.
+        Raises UnknownWord when no question is complete: then there is nothing to score.
         """
-        result = [[self.row(str(word)) for word in column] for column in columns]
-        table = np.array([[-1 if r is None else r for r in column] for column in result]).T
-        missing = list(
-            dict.fromkeys(
-                str(w)
-                for words, rows in zip(columns, result, strict=True)
-                for w, r in zip(words, rows, strict=True)
-                if r is None))
+        missing: dict[str, None] = {}
+        table = np.empty((len(columns[0]), len(columns)), dtype=int)
+        for k, column in enumerate(columns):
+            for i, word in enumerate(map(str, column)):
+                row = self.row(word)
+                table[i, k] = -1 if row is None else row
+                if row is None:
+                    missing[word] = None
         if not (table >= 0).all(axis=1).any():
-            near = nearest_name(missing[0], self.words[:50_000])
+            near = nearest_name(next(iter(missing)), self.words[:50_000])
             hint = f"; nearest word: {near!r}" if near else ""
             raise UnknownWord(f"none of the {len(table)} questions has a vector for all its words; "
-                              f"missing: {shown(missing)}{hint}. "
-                              f"The table holds {len(self.words):,} words such as "
-                              f"{shown(self.words[:3])}")
-        return table, missing
+                              f"missing: {shown(list(missing))}{hint}. The table holds "
+                              f"{len(self.words):,} words such as {shown(self.words[:3])}")
+        return table, list(missing)
 
 
 def _words_and_matrix(vectors: Any) -> tuple[Any, Any]:
@@ -83,5 +78,4 @@ def _words_and_matrix(vectors: Any) -> tuple[Any, Any]:
     if isinstance(vectors, tuple) and len(vectors) == 2:
         return vectors
     raise TypeError(f"vectors={shown(vectors)} is {type(vectors).__name__}; expected a dict word "
-                    "-> vector, (words, matrix), "
-                    "or an object with words and matrix")
+                    "-> vector, (words, matrix), or an object with words and matrix")

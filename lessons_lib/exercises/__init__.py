@@ -1,5 +1,4 @@
-"""Exercises with checks that are checked themselves: each lesson's file holds tasks, hints, a
-tested solution and planted wrong answers.
+"""Exercises: each lesson's file holds tasks, hints, tested solutions and planted wrong answers.
 
 A judge answers None for a right answer, else with one sentence. Planted wrong answers prove that it
 refuses what it should. Used by every lesson through ``lesson.check``, ``lesson.hint`` and

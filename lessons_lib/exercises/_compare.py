@@ -1,14 +1,12 @@
-"""Is an answer the expected one, and if not, where is the first difference? Used by the judges of
-every lesson.
+"""Is an answer the expected one, and if not, where is the first difference?
 
 Numbers are compared with a tolerance, containers item by item; lists, tuples and arrays are
-interchangeable, a set is not a list. Sparse matrices and tensors are compared as arrays. Taught
-nowhere; lessons use it through ``lesson.check``.
+interchangeable, a set is not a list. Sparse matrices and tensors are compared as arrays. Used by
+the judges of every lesson.
 """
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Mapping, Set
 from typing import Any
@@ -29,9 +27,7 @@ def _plain(value: Any) -> Any:
 
 
 def written(value: Any, limit: int = 60) -> str:
-    """One line that shows a value: arrays without their type, floats with 6 digits, at most
-    ``limit`` characters.
-    """
+    """One line that shows a value: arrays without type, floats with 6 digits, cut at ``limit``."""
     value = _plain(value)
     if isinstance(value, np.ndarray):
         value = np.array2string(value, precision=4, separator=", ", threshold=20).replace("\n", "")
@@ -47,9 +43,7 @@ def written(value: Any, limit: int = 60) -> str:
 
 
 def size_of(value: Any) -> int:
-    """How much a reader has to look at: the number of leaves in nested containers and arrays,
-    characters of a text.
-    """
+    """How much a reader has to look at: leaves of containers and arrays, characters of a text."""
     value = _plain(value)
     if isinstance(value, np.ndarray):
         return int(value.size)
@@ -60,11 +54,6 @@ def size_of(value: Any) -> int:
     if isinstance(value, (list, tuple, set, frozenset)):
         return 1 + sum(map(size_of, value))
     return 1
-
-
-def _is_numeric(value: Any) -> bool:
-    return isinstance(value, (numbers.Number, np.bool_)) or (isinstance(value, np.ndarray)
-                                                             and value.dtype.kind in "fiubc")
 
 
 def _as_numbers(value: Any) -> np.ndarray | None:
@@ -100,8 +89,7 @@ def _mapping_difference(got: Any, expected: Mapping, rtol: float, atol: float) -
     missing = [key for key in expected if key not in got]
     extra = [key for key in got if key not in expected]
     if missing or extra:
-        return (f"expected the key {written(missing[0])}, yours lacks it"
-                if missing
+        return (f"expected the key {written(missing[0])}, yours lacks it" if missing
                 else f"the key {written(extra[0])} should not be there")
     for key, value in expected.items():
         if text := difference(got[key], value, rtol=rtol, atol=atol):
@@ -119,8 +107,8 @@ def _set_difference(got: Any, expected: Set) -> str | None:
 
 
 def _sequence_difference(got: Any, expected: Any, rtol: float, atol: float) -> str | None:
-    if isinstance(got, (str, bytes, Mapping,
-                        Set)) or not hasattr(got, "__len__") or not hasattr(got, "__getitem__"):
+    if isinstance(got, (str, bytes, Mapping, Set)) or not (hasattr(got, "__len__")
+                                                           and hasattr(got, "__getitem__")):
         return f"expected {written(expected)}, yours is {type(got).__name__}: {written(got)}"
     if len(got) != len(expected):
         return f"expected {len(expected)} items, yours has {len(got)}: {written(got)}"
@@ -131,16 +119,16 @@ def _sequence_difference(got: Any, expected: Any, rtol: float, atol: float) -> s
 
 
 def difference(got: Any, expected: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -> str | None:
-    """None when ``got`` is ``expected`` within the tolerance, else half a sentence: what was
-    expected where, and what came.
+    """None when ``got`` is ``expected``, else half a sentence: what was expected where, what came.
 
-    Parameters: got, expected, numbers, texts, arrays, sparse matrices, tensors, or dicts, sets,
-    lists of them; rtol, atol as in numpy's ``isclose``. NaN equals only NaN.
+    Both are numbers, texts, arrays, sparse matrices, tensors, or dicts, sets, lists of them; the
+    tolerances are those of numpy's ``isclose``. NaN equals only NaN.
     """
     got, expected = _plain(got), _plain(expected)
     if got is None and expected is not None:
         return f"expected {written(expected)}, yours is None (is a `return` missing?)"
-    if _is_numeric(expected):
+    if isinstance(expected, (numbers.Number, np.bool_)) or (
+            isinstance(expected, np.ndarray) and expected.dtype.kind in "fiubc"):
         return _numeric_difference(got, np.asarray(expected), rtol, atol)
     if isinstance(expected, Mapping):
         return _mapping_difference(got, expected, rtol, atol)
@@ -151,10 +139,7 @@ def difference(got: Any, expected: Any, *, rtol: float = 1e-6, atol: float = 1e-
         if numeric is not None:
             return _numeric_difference(got, numeric, rtol, atol)
         return _sequence_difference(got, expected, rtol, atol)
-    if isinstance(got, float) and isinstance(expected,
-                                             float) and math.isnan(got) and math.isnan(expected):
-        return None
     equal = got == expected
-    return None if isinstance(
-        equal,
-        (bool, np.bool_)) and equal else f"expected {written(expected)}, yours is {written(got)}"
+    if isinstance(equal, (bool, np.bool_)) and equal:
+        return None
+    return f"expected {written(expected)}, yours is {written(got)}"

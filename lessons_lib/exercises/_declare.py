@@ -49,8 +49,7 @@ def by_name(*exercises: Exercise) -> dict[str, Exercise]:
 
 @dataclass(frozen=True)
 class CaseJudge:
-    """Runs ``check(answer, *case)`` on every case: for answers that are right in more than one way.
-    """
+    """Runs ``check(answer, *case)`` on every case: for answers right in more than one way."""
 
     check: Callable[..., str | None]
     cases: tuple[tuple, ...]
@@ -65,8 +64,6 @@ class CaseJudge:
         return next((text for case in self.cases if (text := self.check(mine, *case))), None)
 
 
-# ------------------------------------------------------------------------------ which of these?
-
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -74,9 +71,8 @@ def judge_which(answer: Any, reasons: Mapping[str, str], right: Collection[str],
                 look: str = "Think about this") -> str | None:
     """What is wrong with a set of texts, None where nothing is.
 
-    Parameters: answer, the learner's; reasons, for each of at most ten texts, in the order of the
-    question, why it belongs in the set or does not; right, those that belong; look, the words
-    before the first reason.
+    ``reasons`` says for each of at most ten texts why it belongs in the set or does not, ``right``
+    which do; ``look`` stands before the first reason.
     """
     if isinstance(answer, str) or not isinstance(answer, Iterable):
         return f'expected a set of texts: {{"...", "..."}}, yours is {type(answer).__name__}'

@@ -4,6 +4,7 @@ for a word, the push on a rare word, a basis.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,6 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ changes
-
 _REASONS = {
     "the mean cosine": "cosines look from the origin, and the origin lies elsewhere now",
     "the share of the first uncentred singular value": "nothing is centred, so the mean is in it",
@@ -25,8 +24,6 @@ _REASONS = {
     "the covariance": "it is measured around the mean, wherever that is"}
 CHANGES = tuple(_REASONS)
 CHANGED = frozenset(CHANGES[:3])                 # tests/exercises/test_anisotropy.py measures it
-
-# ------------------------------------------------------------------------------ explained
 
 
 def _solve_explained(X: np.ndarray) -> float:
@@ -53,18 +50,12 @@ _TALL = np.array([[3.0, 0.0, 1.0], [3.0, 1.0, 0.0], [4.0, -1.0, 0.0], [2.0, 0.0,
 _EXPLAINED_CASES = [(np.eye(2),), (np.array([[1.0, 2.0], [2.0, 4.0]]),), (_TALL,),
                     (np.vstack([_TALL, -_TALL]),)]
 
-# ------------------------------------------------------------------------------ push
-
 
 def _solve_push(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
     scores = np.column_stack([H @ w, H @ others.T])
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     p = e[:, 0] / e.sum(axis=1)
     return -p @ H / len(H)
-
-
-def _own_score_left_out(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return -(np.exp(H @ w) / np.exp(H @ others.T).sum(axis=1)) @ H / len(H)
 
 
 def _against_itself(w: np.ndarray, H: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -77,22 +68,15 @@ _PUSH_CASES = [(np.array([1.0, 2.0]), np.array([[1.0, 1.0]]), np.array([[0.5, -1
                (np.array([3.0, -1.0]), _H, np.eye(2)), (np.array([800.0, 0.0]), _H,
                                                         np.array([[790.0, 0.0]]))]
 
-# ------------------------------------------------------------------------------ basis_cosine
-
 
 def _solve_basis_cosine(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
     G = B @ B.T
     return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
 
 
-def _columns(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
-    G = B.T @ B
-    return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
-
-
-def _inverse(x: np.ndarray, y: np.ndarray, B: np.ndarray) -> float:
-    G = np.linalg.inv(B @ B.T)
-    return x @ G @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
+def _cosine(product: Callable[[np.ndarray], np.ndarray]) -> Callable:
+    """The cosine under another inner product."""
+    return lambda x, y, B: x @ (G := product(B)) @ y / np.sqrt((x @ G @ x) * (y @ G @ y))
 
 
 _B = np.array([[1.0, 0.0], [1.0, 1.0]])
@@ -101,8 +85,6 @@ _BASIS_CASES = [(np.array([1.0, 0.0]), np.array([0.0, 1.0]), _B),
                 (np.array([1.0, -2.0]), np.array([3.0, 1.0]), np.array([[2.0, 1.0], [0.5, 3.0]])),
                 (np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, -1.0]),
                  np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]))]
-
-# ------------------------------------------------------------------------------ even_looking
 
 
 def _judge_even_looking(points: Any) -> str | None:
@@ -122,12 +104,8 @@ def _judge_even_looking(points: Any) -> str | None:
     if spread[0] == 0:
         return "all your vectors are equal"
     ratio = float(spread.sum() ** 2 / (spread**2).sum() - 1)
-    return (None
-            if ratio <= 0.1
+    return (None if ratio <= 0.1
             else f"IsoScore should be at most 0.1: nearly a line; yours is {ratio:.3f}")
-
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_contexts(rng: Generator) -> list[tuple]:
@@ -165,7 +143,9 @@ EXERCISES = by_name(
         _solve_push, _PUSH_CASES, fresh=_fresh_contexts,
         wrong={"towards the contexts": lambda w, H, others: -_solve_push(w, H, others),
                "away from the mean context": lambda w, H, others: -H.mean(axis=0),
-               "its own score left out": _own_score_left_out,
+               "its own score left out":
+                   lambda w, H, others: -(np.exp(H @ w)
+                                          / np.exp(H @ others.T).sum(axis=1)) @ H / len(H),
                "back to the origin": _against_itself},
         hints=("The loss of a context h is log Σ exp(h·w) less the score of the answer. The word "
                "is in the first part only.",
@@ -178,8 +158,8 @@ EXERCISES = by_name(
                             rng.normal(size=(d, d)) + 2 * np.eye(d)) for d in (2, 3, 5)],
         wrong={
             "by coordinates": lambda x, y, B: x @ y / np.sqrt((x @ x) * (y @ y)),
-            "BᵀB instead of BBᵀ": _columns,
-            "the inverse of G": _inverse,
+            "BᵀB instead of BBᵀ": _cosine(lambda B: B.T @ B),
+            "the inverse of G": _cosine(lambda B: np.linalg.inv(B @ B.T)),
             "lengths by coordinates": lambda x, y, B: x @ B @ B.T @ y / np.sqrt((x @ x) * (y @ y))},
         hints=("The vectors themselves are x @ B and y @ B.",
                "With G = B @ B.T every inner product is x @ G @ y; lengths are inner products, "

@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from numpy.random import Generator
@@ -17,8 +17,6 @@ from ._declare import by_name, function_task, labelled
 from .base import Exercise
 
 __all__ = ["EXERCISES"]
-
-# ------------------------------------------------------------------------------ twice
 
 _REASONS = {
     "inner product": "what happens to a sum of counts when each count doubles?",
@@ -46,42 +44,24 @@ def _judge_twice(answer: Any) -> str | None:
     return f"{len(wrong)} of six are wrong; the first, {wrong[0]!r}, {verb}: {_REASONS[wrong[0]]}"
 
 
-# ------------------------------------------------------------------------------ bm25_weight
-
-
 def _solve_bm25_weight(tf: float, df: int, N: int, length: float, mean_length: float, *,
                        k1: float = 1.5, b: float = 0.75) -> float:
     idf = math.log(1 + (N - df + 0.5) / (df + 0.5))
     return idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
 
 
-def _without_saturation(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-    return math.log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (1 - b + b * length / mean_length)
+def _bm25(weight: Callable[..., float]) -> Callable:
+    """Another weight of the same arguments."""
+    def bm25_weight(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
+        return weight(tf, df, N, length, mean_length, k1=k1, b=b)
 
-
-def _without_one_in_the_log(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-    return math.log((N - df + 0.5) /
-                    (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean_length))
-
-
-def _length_upside_down(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-    return _solve_bm25_weight(tf, df, N, mean_length, length, k1=k1, b=b)
-
-
-def _b_on_the_wrong_side(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-    return _solve_bm25_weight(tf, df, N, length, mean_length, k1=k1, b=1 - b)
-
-
-def _without_k1_plus_1(tf, df, N, length, mean_length, *, k1=1.5, b=0.75):
-    return _solve_bm25_weight(tf, df, N, length, mean_length, k1=k1, b=b) / (k1 + 1)
+    return bm25_weight
 
 
 _BM25_CASES = [(0, 1, 10, 5, 5), (1, 1, 10, 5, 5), (3, 2, 10, 5, 10), (285, 20, 106, 8975, 4365.7),
                (23, 3, 106, 4229, 4365.7), (2, 100, 106, 300, 4000),
                *(dict(tf=2, df=5, N=10, length=8, mean_length=4, k1=k1, b=b) for k1,
                  b in [(1.2, 0.0), (2.0, 1.0)])]
-
-# ------------------------------------------------------------------------------ count_ngrams
 
 
 def _solve_count_ngrams(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
@@ -91,30 +71,16 @@ def _solve_count_ngrams(sentences: Sequence[Sequence[str]], n: int) -> dict[str,
     return dict(counts)
 
 
-def _across_sentences(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return _solve_count_ngrams([[word for words in sentences for word in words]], n)
-
-
-def _last_one_missing(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return dict(
-        Counter(" ".join(words[i:i + n]) for words in sentences for i in range(len(words) - n)))
-
-
-def _short_ends_counted(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return dict(Counter(" ".join(words[i:i + n]) for words in sentences for i in range(len(words))))
-
-
-def _side_by_side(sentences: Sequence[Sequence[str]], n: int) -> dict[str, int]:
-    return dict(Counter(" ".join(words[i:i + n]) for words in sentences
-                        for i in range(0, len(words) - n + 1, n)))
+def _ngrams(starts: Callable[[int, int], Iterable[int]]) -> Callable:
+    """The n-grams that begin at other places of a sentence: ``starts(its length, n)``."""
+    return lambda sentences, n: dict(Counter(" ".join(words[i : i + n]) for words in sentences
+                                             for i in starts(len(words), n)))
 
 
 _NGRAM_CASES = [([], 2), ([["a"]], 2), ([["a", "b"]], 1), ([["a", "b", "a"]], 1),
                 ([["a", "b"], ["c"]], 2), ([["a", "b", "c"]], 2), ([["a", "b", "a", "b"]], 2),
                 ([["dog", "bites", "man"], ["man", "bites", "dog"]], 2),
                 ([["a", "b", "c", "d"], ["b", "c", "d"]], 3)]
-
-# ------------------------------------------------------------------------------ same_pairs
 
 
 def _bigrams(words: Sequence[str]) -> Counter:
@@ -153,15 +119,6 @@ def _words(*sentences: str) -> tuple[list[str], ...]:
 _EXCHANGED = _words("the dog saw the cat and the cat saw the bird",
                     "the cat saw the dog and the dog saw the bird")
 
-# ------------------------------------------------------------------- inputs for a class, made anew
-
-
-def _fresh_scores(rng: Generator) -> list[dict[str, Any]]:
-    return [dict(tf=int(rng.integers(1, 30)), df=int(rng.integers(1, 60)),
-                 N=int(rng.integers(60, 200)), length=int(rng.integers(20, 400)),
-                 mean_length=float(rng.integers(50, 300)) + 0.5, k1=float(rng.uniform(0.8, 2.2)),
-                 b=float(rng.uniform(0.55, 0.95))) for _ in range(5)]
-
 
 def _fresh_sentences(rng: Generator) -> list[tuple]:
 
@@ -185,24 +142,37 @@ EXERCISES = by_name(
                "multiple of 1 + log(tf), and in BM25 the fraction with 2 tf is another number, "
                "with or without length.")),
     function_task("bm25_weight", "What one word adds to the BM25 score of a document",
-        _solve_bm25_weight, _BM25_CASES, fresh=_fresh_scores,
-        wrong={"no saturation": _without_saturation,
-               "no 1 inside the logarithm": _without_one_in_the_log,
-               "length upside down": _length_upside_down,
-               "b and 1 - b exchanged": _b_on_the_wrong_side,
-               "no factor k1 + 1": _without_k1_plus_1},
+        _solve_bm25_weight, _BM25_CASES,
+        fresh=lambda rng: [dict(tf=int(rng.integers(1, 30)), df=int(rng.integers(1, 60)),
+                                N=int(rng.integers(60, 200)), length=int(rng.integers(20, 400)),
+                                mean_length=float(rng.integers(50, 300)) + 0.5,
+                                k1=float(rng.uniform(0.8, 2.2)), b=float(rng.uniform(0.55, 0.95)))
+                           for _ in range(5)],
+        wrong={"no saturation":
+                   _bm25(lambda tf, df, N, n, mean, k1, b: math.log(1 + (N - df + 0.5) / (df + 0.5))
+                         * tf / (1 - b + b * n / mean)),
+               "no 1 inside the logarithm":
+                   _bm25(lambda tf, df, N, n, mean, k1, b: math.log((N - df + 0.5) / (df + 0.5))
+                         * tf * (k1 + 1) / (tf + k1 * (1 - b + b * n / mean))),
+               "length upside down":
+                   _bm25(lambda *of, **k: _solve_bm25_weight(*of[:3], *of[:2:-1], **k)),
+               "b and 1 - b exchanged":
+                   _bm25(lambda *of, k1, b: _solve_bm25_weight(*of, k1=k1, b=1 - b)),
+               "no factor k1 + 1":
+                   _bm25(lambda *of, k1, b: _solve_bm25_weight(*of, k1=k1, b=b) / (k1 + 1))},
         hints=("First the idf, with math.log or np.log. Then the fraction, written as in the "
                "formula.",
                "In a document of mean length the bracket after k1 is 1. Check yours: 1 - b + b * "
                "1.")),
     function_task("count_ngrams", "The n-grams of a text, none across the end of a sentence",
         _solve_count_ngrams, _NGRAM_CASES, fresh=_fresh_sentences,
-        wrong={"across the full stop": _across_sentences,
-               "the last n-gram is missing": _last_one_missing,
-               "shorter ends are counted": _short_ends_counted,
+        wrong={"across the full stop":
+                   lambda sentences, n: _solve_count_ngrams([list(itertools.chain(*sentences))], n),
+               "the last n-gram is missing": _ngrams(lambda size, n: range(size - n)),
+               "shorter ends are counted": _ngrams(lambda size, n: range(size)),
                "each counted once":
                    lambda sentences, n: dict.fromkeys(_solve_count_ngrams(sentences, n), 1),
-               "side by side, not overlapping": _side_by_side},
+               "side by side, not overlapping": _ngrams(lambda size, n: range(0, size - n + 1, n))},
         hints=("A sentence of L words has L - n + 1 n-grams, which start at the words 0, 1, …, L - "
                "n.",
                'collections.Counter counts; " ".join(words[i : i + n]) writes one n-gram.')),

@@ -96,8 +96,7 @@ class _AnswerFailed(Exception):
 
 
 def _arguments(case: Any) -> tuple[tuple, dict[str, Any]]:
-    """A tuple is positional arguments, a dict keywords; both are copied, so that no answer can
-    change a case.
+    """A tuple is positional arguments, a dict keywords; copies, so that no answer changes a case.
     """
     case = copy.deepcopy(case)
     return ((), case) if isinstance(case, dict) else (case, {})
@@ -105,16 +104,14 @@ def _arguments(case: Any) -> tuple[tuple, dict[str, Any]]:
 
 def _call_text(name: str, case: Any) -> str:
     args, keywords = _arguments(case)
-    parts = [written(value, 100) for value in args
-             ] + [f"{key}={written(value, 100)}" for key, value in keywords.items()]
+    parts = [written(value, 100) for value in args]
+    parts += [f"{key}={written(value, 100)}" for key, value in keywords.items()]
     return f"{name}({', '.join(parts)})"
 
 
 @dataclass(frozen=True)
 class FunctionJudge:
-    """Runs the learner's function and ``spec`` on every case, smallest first; made by
-    `judge_function`.
-    """
+    """Runs the learner's function and ``spec`` on every case; made by `judge_function`."""
 
     spec: Callable
     cases: tuple[Case, ...]
@@ -128,8 +125,8 @@ class FunctionJudge:
     def __call__(self, mine: Any) -> str | None:
         if not callable(mine):
             return f"expected a function, yours is {type(mine).__name__}: {written(mine)}"
-        name = getattr(mine, "__name__", "your function").removeprefix("_solve_").replace(
-            "<lambda>", "f")
+        name = getattr(mine, "__name__", "your function").removeprefix("_solve_")
+        name = name.replace("<lambda>", "f")
         for case in self.cases:
             args, keywords = _arguments(case)
             expected = self.spec(*args, **keywords)
@@ -230,15 +227,11 @@ def unseen_judge(exercise: Exercise, seed: int) -> Judge:
 # ------------------------------------------------------------------------------ a learner's answer
 
 
-def _learner_file(answer: Any) -> str | None:
-    answer = getattr(answer, "func", answer)                   # a functools.partial
-    code = getattr(inspect.unwrap(answer), "__code__", None) if callable(answer) else None
-    return code.co_filename if code else None
-
-
 def _learner_line(answer: Any, traceback: TracebackType | None) -> int | None:
     """Line number, inside the learner's cell, of the innermost frame that is the learner's own."""
-    own, line = _learner_file(answer), None
+    answer = getattr(answer, "func", answer)                   # a functools.partial
+    code = getattr(inspect.unwrap(answer), "__code__", None) if callable(answer) else None
+    own, line = code.co_filename if code else None, None
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
         if file == own or "ipykernel_" in file:
@@ -280,8 +273,7 @@ def verdict(exercise: Exercise, answer: Any) -> str:
         return f"your code stopped{place} with {_one_line(error)} (called as {failure.call})"
     except Exception as error:
         line = _learner_line(answer, error.__traceback__)
-        start = (f"your code stopped in line {line}"
-                 if line
+        start = (f"your code stopped in line {line}" if line
                  else "your answer cannot be judged: it stopped the check")
         return f"{start} with {_one_line(error)}"
 
@@ -315,8 +307,7 @@ def stems() -> list[str]:
     list of str
         In alphabetical order.
     """
-    return sorted(m.name
-                  for m in pkgutil.iter_modules([str(Path(__file__).parent)])
+    return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)])
                   if m.name != "base" and not m.name.startswith("_"))
 
 
@@ -370,8 +361,7 @@ class AuditLine:
         return self.complaint is None and not self.missed
 
     def __str__(self) -> str:
-        start = ("accepts the solution"
-                 if self.complaint is None
+        start = ("accepts the solution" if self.complaint is None
                  else f"REFUSES THE SOLUTION ({self.complaint})")
         end = f", ACCEPTS {' | '.join(self.missed)}" if self.missed else ""
         return (f"{self.name}: {start}, rejects {len(self.refused)} wrong answers: "

@@ -16,8 +16,6 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ keeps_volume
-
 _REASONS = {
     "an additive coupling": "its Jacobian is triangular; what stands on the diagonal?",
     "an affine coupling": "it multiplies the second half by exp(s)",
@@ -29,8 +27,6 @@ _REASONS = {
 MAPS = tuple(_REASONS)
 # tests/exercises/test_bert_flow.py measures it
 KEEPING = frozenset({MAPS[0], MAPS[3], MAPS[4], MAPS[6]})
-
-# ------------------------------------------------------------------------------ linear_log_density
 
 
 def _solve_linear_log_density(x: np.ndarray, W: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -56,8 +52,6 @@ _X = np.array([[1.0, 2.0], [0.5, -1.0], [0.0, 0.0]])
 _LINEAR_CASES = [(np.array([[3.0]]), np.array([[2.0]]), np.array([1.0])),
                  (_X, np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([0.5, 1.0])),
                  (_X, np.array([[0.0, 3.0], [1.0, 0.0]]), np.zeros(2))]
-
-# ------------------------------------------------------------------------------ undo
 
 Net = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -96,8 +90,6 @@ _STRETCHING = _Named("s = 0.5, t = 0", lambda h: (np.full_like(h, 0.5), np.zeros
 _Z = np.array([[0.5, 1.0, -1.0, 2.0], [0.0, 0.0, 1.0, 1.0]])
 _UNDO_CASES = [(np.array([[1.0, 2.0]]), _BENT), (_Z, _BENT), (_Z, _STRETCHING)]
 
-# ------------------------------------------------------------------------------ actnorm
-
 
 def _solve_actnorm(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     shift, scale = -x.mean(axis=0), 1 / x.std(axis=0)
@@ -120,8 +112,6 @@ def _one_scale(x):
 
 _ACTNORM_CASES = [(np.array([[1.0], [3.0], [8.0]]),),
                   (np.array([[1.0, 10.0], [2.0, 40.0], [4.0, 10.0], [9.0, 0.0]]),)]
-
-# ------------------------------------------------------------------------------ edit_distance
 
 
 def _solve_edit_distance(a: list[str], b: list[str]) -> int:
@@ -149,8 +139,6 @@ _EDIT_CASES = [([], ["a"]), (["a", "man"], []), (["a", "b"], ["b", "a"]),
                (["it", "is", "not", "a", "good", "film"], ["not", "it", "is", "a", "good", "film"]),
                (["a", "b", "c", "d"], ["b", "c", "d", "e"])]
 
-# ------------------------------------------------------------------------------ same_area
-
 
 def _judge_same_area(answer: Any) -> str | None:
     try:
@@ -162,13 +150,9 @@ def _judge_same_area(answer: Any) -> str | None:
     area, longest = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0], np.linalg.norm(A, 2)
     if not abs(area - 1) <= 1e-6:                # also where it is too large to be known
         return f"a square of area 1 should have the signed area 1 afterwards; yours has {area:.4g}"
-    return (None
-            if longest >= 3 - 1e-9
+    return (None if longest >= 3 - 1e-9
             else "some vector should become at least 3 times as long; the most that yours does is "
-                 f"{longest:.3g}")
-
-
-# ------------------------------------------------------------------- inputs for a class, made anew
+            f"{longest:.3g}")
 
 
 def _fresh_maps(rng: Generator) -> list[tuple]:
@@ -181,11 +165,6 @@ def _fresh_couplings(rng: Generator) -> list[tuple]:
     a, b = (float(value) for value in rng.uniform(0.3, 0.9, size=2))
     net = _Named(f"s = {a:.3f} cos(h), t = h³ − {b:.3f}", lambda h: (a * np.cos(h), h**3 - b))
     return [(rng.normal(size=(n, d)), net) for n, d in ((1, 2), (3, 4), (4, 6))]
-
-
-def _fresh_batches(rng: Generator) -> list[tuple]:
-    return [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d) + rng.normal(size=d),)
-            for n, d in ((4, 2), (7, 3))]
 
 
 def _fresh_sentences(rng: Generator) -> list[tuple]:
@@ -234,7 +213,9 @@ EXERCISES = by_name(
         hints=("The first half passed, so the net can be asked again with the same input.",
                "What was done last is undone first: the shift.")),
     function_task("actnorm", "An ActNorm set from its first batch",
-        _solve_actnorm, _ACTNORM_CASES, fresh=_fresh_batches,
+        _solve_actnorm, _ACTNORM_CASES,
+        fresh=lambda rng: [(rng.normal(size=(n, d)) * rng.uniform(0.5, 4, size=d)
+                            + rng.normal(size=d),) for n, d in ((4, 2), (7, 3))],
         wrong={"log-determinant of the way back":
                    _other(lambda x, z, shift, log_det: (z, shift, -log_det)),
                "ddof 1": _other_ddof,

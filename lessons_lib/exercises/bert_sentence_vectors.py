@@ -13,8 +13,6 @@ from ._declare import by_name, function_task, which_of
 
 __all__ = ["CHANGES", "EXERCISES", "UNCHANGED"]
 
-# ------------------------------------------------------------------------------ unchanged
-
 _REASONS = {
     "the text in capital letters":
         "what does the tokenizer do with letters before it looks for pieces?",
@@ -29,8 +27,6 @@ _REASONS = {
         "which units are left out, and who decides that anew each time?"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:3])  # tests/exercises/test_bert_sentence_vectors.py measures it
-
-# ------------------------------------------------------------------------------ pieces_of
 
 
 def _solve_pieces_of(word: str, vocabulary: set[str]) -> list[str]:
@@ -64,15 +60,11 @@ def _cut(choose: Callable = max, sign: str = "##",
     return pieces_of
 
 
-_PIECES = {
-    "a", "##a", "un", "##un", "in", "##in", "##s", "sing", "##ing", "believe", "##believe",
-    "##able", "##e", "b", "unable", "s", "ing"
-}
+_PIECES = {"a", "##a", "un", "##un", "in", "##in", "##s", "sing", "##ing", "believe", "##believe",
+           "##able", "##e", "b", "unable", "s", "ing"}
 _PIECE_CASES = [("a", _PIECES), ("ab", _PIECES), ("sing", _PIECES), ("sings", _PIECES),
                 ("unable", _PIECES), ("unbelieveable", _PIECES), ("bing", _PIECES),
                 ("inins", _PIECES), ("aax", _PIECES)]
-
-# ------------------------------------------------------------------------------ attention
 
 
 def _softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -94,8 +86,6 @@ _ATTENTION_CASES = [(_Q[:2], _K[:2], _V[:2], np.array([1, 1])), (_Q, _K, _V, np.
                     (_Q, _K, _V, np.array([1, 0, 1])), (_FOUR, _FOUR[::-1].copy(), _FOUR,
                                                         np.array([1, 1]))]
 
-# ------------------------------------------------------------------------------ masked_loss
-
 
 def _solve_masked_loss(scores: np.ndarray, labels: np.ndarray, positions: np.ndarray) -> float:
     s = scores[positions]
@@ -108,8 +98,6 @@ _SCORES = np.array([[2.0, 0.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 3.0, 0.5], [1.0, 1.
 _LOSS_CASES = [(_SCORES[:2], np.array([0, 1]), np.array([1])),
                (_SCORES[:3], np.array([0, 1, 2]), np.array([0, 2])),
                (_SCORES, np.array([1, 2, 1, 0, 0]), np.array([4, 1, 2]))]
-
-# ------------------------------------------------------------------------------ mean_pool
 
 
 def _solve_mean_pool(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -127,24 +115,12 @@ _POOL_CASES = [(_STATES[:1, :2], np.array([[1, 1]])), (_STATES[:1], np.array([[1
                (_STATES, np.array([[1, 0, 0], [1, 1, 1]])),
                (_STATES, np.array([[0, 0, 0], [1, 1, 0]]))]
 
-# ------------------------------------------------------------------------------ passes
-
 
 def _solve_passes(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
     pairs, singles = n * (n - 1) // 2, n
     for new in arrivals:
         pairs, singles, n = pairs + new * n + new * (new - 1) // 2, singles + new, n + new
     return pairs, singles
-
-
-def _both_orders(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
-    total = n + sum(arrivals)
-    return total * (total - 1), total
-
-
-def _with_itself(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
-    total = n + sum(arrivals)
-    return total * (total + 1) // 2, total
 
 
 def _old_pairs_again(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
@@ -162,14 +138,7 @@ def _only_against_the_old(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
     return pairs, total
 
 
-def _singles_are_pairs(n: int, arrivals: Sequence[int]) -> tuple[int, int]:
-    pairs, _ = _solve_passes(n, arrivals)
-    return pairs, pairs
-
-
 _PASS_CASES = [(2, []), (5, []), (3, [1]), (10, [2, 3]), (10_000, [1, 100])]
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_words(rng: Generator) -> list[tuple]:
@@ -258,11 +227,13 @@ EXERCISES = by_name(
         _solve_passes, _PASS_CASES,
         fresh=lambda rng: [(int(rng.integers(3, 50)), rng.integers(2, 9, size=n).tolist())
                            for n in (1, 2, 4)],
-        wrong={"both orders of a pair": _both_orders,
-               "each sentence with itself": _with_itself,
+        wrong={"both orders of a pair": lambda n, arrivals: ((m := n + sum(arrivals)) * (m - 1), m),
+               "each sentence with itself":
+                   lambda n, arrivals: ((m := n + sum(arrivals)) * (m + 1) // 2, m),
                "old pairs run again": _old_pairs_again,
                "new ones not among each other": _only_against_the_old,
-               "as many single passes as pairs": _singles_are_pairs},
+               "as many single passes as pairs":
+                   lambda n, arrivals: (_solve_passes(n, arrivals)[0],) * 2},
         hints=("n sentences make n (n - 1) / 2 pairs. How many pairs are new when m sentences "
                "arrive?",
                "m new ones meet n old ones, m * n pairs, and each other, m (m - 1) / 2. A vector, "

@@ -16,8 +16,6 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ whitening_matrix
-
 
 def _solve_whitening_matrix(S: np.ndarray, k: int) -> np.ndarray:
     variances, U = np.linalg.eigh(S)
@@ -51,9 +49,6 @@ def _check_whitening(mine: Callable, S: np.ndarray, k: int) -> str | None:
     return None
 
 
-# ------------------------------------------------------------------------------ merge
-
-
 def _solve_merge(n_a: int, m_a: np.ndarray, S_a: np.ndarray, n_b: int, m_b: np.ndarray,
                  S_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n, apart = n_a + n_b, m_b - m_a
@@ -82,8 +77,6 @@ _MERGE_CASES = [(*_statistics(_A), *_statistics(_B)), (*_statistics(_B), *_stati
                 (*_statistics(_A), *_statistics(_A + 5)),
                 (*_statistics(np.vstack([_A, _B])), *_statistics(_A))]
 
-# ------------------------------------------------------------------------------ unseen
-
 _REASONS = {
     "all vectors times 3": "a common factor is in Λ, and is divided out",
     "one vector added to all": "it is in μ, and μ is taken away",
@@ -95,8 +88,6 @@ _REASONS = {
     "the hyperbolic tangent of every number": "that is no linear map"}
 CHANGES = tuple(_REASONS)
 UNSEEN = frozenset(CHANGES[:5])  # tests/exercises/test_bert_whitening.py measures it
-
-# ------------------------------------------------------------------------------ parameterised
 
 
 def _solve_parameterised(X: np.ndarray, beta: float, gamma: float) -> np.ndarray:
@@ -116,8 +107,6 @@ _X = np.array([[3.0, 1.0], [5.0, 2.0], [4.0, 4.0], [6.0, 3.0], [2.0, 0.0]])
 _PARAMETERISED_CASES = [(_X, 1.0, 1.0), (_X, 0.0, 0.0), (_X, 0.0, 1.0), (_X, 0.5, 0.5),
                         (_X, 1.0, 0.0)]
 
-# ------------------------------------------------------------------------------ uncorrelated
-
 SIGMA = np.array([[4.0, 2.0], [2.0, 3.0]])
 
 
@@ -134,9 +123,6 @@ def _judge_uncorrelated(answer: Any) -> str | None:
         return None
     return (f"uncorrelated, but also orthogonal (their cosine is {p @ q:.3f}): you have found the "
             "eigenvectors")
-
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_covariances(seed: int) -> list[tuple]:

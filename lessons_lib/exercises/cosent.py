@@ -17,11 +17,7 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ terms
-
 LABELS = (0, 0, 0, 1, 1, 2, 2, 2, 2, 5)           # of the batch that is asked about
-
-# ------------------------------------------------------------------------------ unseen
 
 _REASONS = {
     "0.3 added to all cosines": "only differences of cosines are in the sum",
@@ -34,8 +30,6 @@ _REASONS = {
 CHANGES = tuple(_REASONS)
 # tests/exercises/test_cosent.py measures it
 UNSEEN = frozenset((CHANGES[0], CHANGES[2], CHANGES[4], CHANGES[5], CHANGES[6]))
-
-# ------------------------------------------------------------------------------ shares
 
 
 def _solve_gradient(s: np.ndarray, y: np.ndarray, scale: float) -> np.ndarray:
@@ -50,8 +44,8 @@ def _gradient(*, one=1.0, flip=False, ties=False, scaled=True, higher=True):
         asked = y[:, None] >= y if ties else y[:, None] > y
         terms = np.where(asked, np.exp(scale * (s - s[:, None])), 0.0)
         shares = terms / (one + terms.sum() + 1e-300)
-        found = shares.sum(axis=0) - higher * shares.sum(axis=1)
-        return (scale if scaled else 1.0) * (-found if flip else found)
+        slope = shares.sum(axis=0) - higher * shares.sum(axis=1)
+        return (scale if scaled else 1.0) * (-slope if flip else slope)
 
     return gradient
 
@@ -60,8 +54,6 @@ _S, _Y = np.array([0.6, 0.8, 0.1, 0.7]), np.array([1, 0, 0, 2])
 _GRADIENT_CASES = [(np.array([0.8, 0.6]), np.array([1, 0]), 20.0),
                    (np.array([0.5, 0.5]), np.array([3, 3]), 20.0), (_S, _Y, 1.0), (_S, _Y, 20.0),
                    (np.array([0.2, 0.9, 0.4, 0.4, 0.5]), np.array([2.0, 1.0, 1.0, 4.5, 0.0]), 5.0)]
-
-# ------------------------------------------------------------------------------ two classes
 
 
 def _solve_two_classes(positive: np.ndarray, negative: np.ndarray) -> float:
@@ -76,8 +68,6 @@ _TWO_CASES = [(np.array([1.0]), np.array([-1.0])), (np.array([2.0, -1.0]), np.ar
               (np.array([0.3, 0.1, 4.0]), np.array([1.0, 2.0])),
               (np.array([-800.0, 900.0]), np.array([300.0, -500.0, 0.0]))]
 
-# ------------------------------------------------------------------------------ below
-
 
 def _solve_below(s: np.ndarray, y: np.ndarray) -> np.ndarray:
     order = np.argsort(y, kind="stable")
@@ -85,34 +75,21 @@ def _solve_below(s: np.ndarray, y: np.ndarray) -> np.ndarray:
     return running[np.searchsorted(y[order], y)]
 
 
-def _ties_counted(s: np.ndarray, y: np.ndarray) -> np.ndarray:
-    order = np.argsort(y, kind="stable")
-    return np.concatenate([[0.0], np.cumsum(np.exp(s[order]))])[np.searchsorted(
-        y[order], y, side="right")]
+def _below(at: Callable[[np.ndarray, np.ndarray], np.ndarray], in_order: bool = True) -> Callable:
+    """The running sums at other places, or of exponentials that were not sorted."""
+    def below(s, y):
+        order = np.argsort(y, kind="stable")
+        running = np.concatenate([[0.0], np.cumsum(np.exp(s[order] if in_order else s))])
+        return running[at(y[order], y)]
+
+    return below
 
 
-def _place_only(s: np.ndarray, y: np.ndarray) -> np.ndarray:
-    order = np.argsort(y, kind="stable")
-    found = np.empty(len(s))
-    found[order] = np.cumsum(np.exp(s[order])) - np.exp(s[order])
-    return found
-
-
-def _not_put_back(s: np.ndarray, y: np.ndarray) -> np.ndarray:
-    order = np.argsort(y, kind="stable")
-    return np.concatenate([[0.0], np.cumsum(np.exp(s[order]))])[np.searchsorted(y[order], y[order])]
-
-
-def _not_sorted(s: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0.0], np.cumsum(np.exp(s))])[np.searchsorted(np.sort(y), y)]
-
-
+_ties_counted = _below(lambda rising, y: np.searchsorted(rising, y, side="right"))
 _BELOW_CASES = [(np.array([0.5, 0.1]), np.array([1.0, 0.0])),
                 (np.array([0.5, 0.1, 0.3]), np.array([2.0, 2.0, 2.0])),
                 (np.array([0.3, -0.2, 0.9, 0.4, 0.0]), np.array([3.0, 0.0, 3.0, 1.0, 0.0])),
                 (np.array([0.7]), np.array([4.0]))]
-
-# ------------------------------------------------------------------------------ disagree
 
 GRADES = np.array([0.0, 0.5, 1.0])
 SAME = 0.01                                       # by how much the means of the two rows may differ
@@ -138,18 +115,10 @@ def _judge_disagree(answer: Any) -> str | None:
             "smaller one")
 
 
-# ------------------------------------------------------------------- inputs for a class, made anew
-
-
 def _fresh_batches(rng: Generator) -> list[tuple]:
     batches = zip((3, 5, 7), rng.uniform(0.5, 6, size=3), strict=True)
     return [(rng.uniform(-0.5, 1, size=n), np.array([2, 0, 2, *rng.integers(0, 4, size=n - 3)]),
              float(scale)) for n, scale in batches]
-
-
-def _fresh_grades(rng: Generator) -> list[tuple]:
-    return [(rng.normal(size=n), np.array([2.5, 0.5, 2.5, *rng.integers(0, 4, size=n - 3)]))
-            for n in (3, 6, 9)]
 
 
 EXERCISES = by_name(
@@ -199,11 +168,16 @@ EXERCISES = by_name(
     function_task("below",
         "For each pair, the sum of exp(s) over the pairs with a strictly smaller grade, without a "
         "loop",
-        _solve_below, _BELOW_CASES, fresh=_fresh_grades,
-        wrong={"equal grades counted": _ties_counted,
-               "by place, ties or not": _place_only,
-               "left in sorted order": _not_put_back,
-               "sums not sorted": _not_sorted,
+        _solve_below, _BELOW_CASES,
+        fresh=lambda rng: [(rng.normal(size=n),
+                            np.array([2.5, 0.5, 2.5, *rng.integers(0, 4, size=n - 3)]))
+                           for n in (3, 6, 9)],
+        wrong={"equal grades counted":
+                   _ties_counted,
+               "by place, ties or not":
+                   _below(lambda rising, y: np.argsort(np.argsort(y, kind="stable"))),
+               "left in sorted order": _below(lambda rising, y: np.searchsorted(rising, rising)),
+               "sums not sorted": _below(np.searchsorted, in_order=False),
                "the larger ones": lambda s, y: np.exp(s).sum() - _ties_counted(s, y)},
         hints=("Sort by grade, take running sums with a 0 before the first; running[k] is the sum "
                "over the k smallest.",

@@ -4,8 +4,9 @@ hand, and what a bag of words cannot see.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from numpy.random import Generator
 
 from ._declare import by_name, function_task, value_task, which_of
 
@@ -15,8 +16,6 @@ __all__ = ["EXERCISES"]
 def _sigma(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
-
-# ------------------------------------------------------------------------------ same_objective
 
 _REASONS = {
     "the words within each document shuffled":
@@ -32,38 +31,21 @@ _REASONS = {
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset((*CHANGES[:2], *CHANGES[3:5]))  # tests/exercises/test_doc2vec.py measures it
 
-# ------------------------------------------------------------------------------ dm_input
-
 
 def _solve_dm_input(words: np.ndarray, document: np.ndarray, combine: str) -> np.ndarray:
     rows = np.vstack([words, document])
     return {"mean": rows.mean(axis=0), "sum": rows.sum(axis=0), "concat": rows.ravel()}[combine]
 
 
-def _without_document(words: np.ndarray, document: np.ndarray, combine: str) -> np.ndarray:
-    return {"mean": words.mean(axis=0), "sum": words.sum(axis=0), "concat": words.ravel()}[combine]
-
-
-def _document_beside_the_mean(words: np.ndarray, document: np.ndarray, combine: str) -> np.ndarray:
-    return (words.mean(axis=0) + document) / 2 if combine == "mean" else _solve_dm_input(
-        words, document, combine)
-
-
-def _document_first(words: np.ndarray, document: np.ndarray, combine: str) -> np.ndarray:
-    rows = np.vstack([document, words])
-    return rows.ravel() if combine == "concat" else _solve_dm_input(words, document, combine)
-
-
-def _column_by_column(words: np.ndarray, document: np.ndarray, combine: str) -> np.ndarray:
-    return np.vstack([words, document]).T.ravel() if combine == "concat" else _solve_dm_input(
-        words, document, combine)
+def _instead(of: str, change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable:
+    """The right input but for one way to combine."""
+    return lambda words, document, combine: (change(words, document) if combine == of
+                                             else _solve_dm_input(words, document, combine))
 
 
 _WORDS, _DOCUMENT = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25]]), np.array([4.0, 8.0])
 _DM_CASES = [(_WORDS[:n], _DOCUMENT, combine) for n in (1, 2, 3)
              for combine in ("mean", "sum", "concat")]
-
-# ------------------------------------------------------------------------------ document_gradient
 
 
 def _solve_document_gradient(D: np.ndarray, U: np.ndarray, n: np.ndarray, P: np.ndarray,
@@ -77,8 +59,6 @@ _GRADIENT_CASES = [(np.array([0.0, 0.0]), _U, np.array([1, 1, 0]), np.array([0.5
                    (np.array([0.3, -0.2]), _U, np.array([4, 0, 2]), np.array([0.2, 0.3, 0.5]), 5),
                    (np.array([1.0, 2.0, 0.5]), np.array([[1.0, 0.0, 2.0], [-0.5, 1.0, 0.0]]),
                     np.array([3, 1]), np.array([0.6, 0.4]), 3)]
-
-# ------------------------------------------------------------------------------ infer
 
 
 def _solve_infer(D: np.ndarray, U: np.ndarray, labels: np.ndarray, rate: float,
@@ -96,26 +76,12 @@ def _moves_the_outputs(D, U, labels, rate, steps):
     return D
 
 
-def _true_words_only(D, U, labels, rate, steps):
-    return _solve_infer(D, U[labels == 1], labels[labels == 1], rate, steps)
-
-
 _INFER_CASES = [(np.array([0.1, 0.0]), _U, np.array([1.0, 0.0, 0.0]), 0.1, 2),
                 (np.array([0.0, 0.5]), _U, np.array([0.0, 1.0, 0.0]), 0.5, 3),
                 (np.array([0.2, -0.1]), _U, np.array([1.0, 1.0, 0.0]), 0.05, 20)]
 
-# ------------------------------------------------------------------------------ n_numbers
-
 # words, documents, the edge, outputs
 N_NUMBERS = 10_000 * 100 + 1000 * 100 + 100 + 10_000 * 100 * 11
-
-# ------------------------------------------------------------------- inputs for a class, made anew
-
-
-def _fresh_inputs(rng: Generator) -> list[tuple]:
-    return [(rng.normal(size=(n, 3)), rng.normal(size=3), combine) for n in (2, 4)
-            for combine in ("mean", "sum", "concat")]
-
 
 EXERCISES = by_name(
     which_of("same_objective", "Which changes leave the objective of PV-DBOW as it is?",
@@ -127,11 +93,17 @@ EXERCISES = by_name(
                "It depends on how often each word occurs under each tag, on the noise "
                "distribution, and on k. Does the change touch one of these?")),
     function_task("dm_input", "What the outputs are multiplied with in PV-DM",
-        _solve_dm_input, _DM_CASES, fresh=_fresh_inputs,
-        wrong={"forgets the document": _without_document,
-               "the document weighs as much as all words": _document_beside_the_mean,
-               "the document comes first": _document_first,
-               "mixes up the coordinates": _column_by_column},
+        _solve_dm_input, _DM_CASES,
+        fresh=lambda rng: [(rng.normal(size=(n, 3)), rng.normal(size=3), combine) for n in (2, 4)
+                           for combine in ("mean", "sum", "concat")],
+        wrong={"forgets the document":
+                   lambda words, document, combine: _solve_dm_input(words[:-1], words[-1], combine),
+               "the document weighs as much as all words":
+                   _instead("mean", lambda words, document: (words.mean(axis=0) + document) / 2),
+               "the document comes first":
+                   _instead("concat", lambda words, document: np.vstack([document, words]).ravel()),
+               "mixes up the coordinates":
+                   _instead("concat", lambda words, own: np.vstack([words, own]).T.ravel())},
         hints=("np.vstack([words, document]) has the document as its last row.",
                "mean and sum go over axis 0; .ravel() lays the rows side by side.")),
     function_task("document_gradient",
@@ -160,7 +132,9 @@ EXERCISES = by_name(
                    lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate, 1),
                "goes the wrong way":
                    lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, -rate, steps),
-               "forgets the noise": _true_words_only,
+               "forgets the noise":
+                   lambda D, U, labels, *rest: _solve_infer(D, U[labels == 1],
+                                                            labels[labels == 1], *rest),
                "one large step":
                    lambda D, U, labels, rate, steps: _solve_infer(D, U, labels, rate * steps, 1)},
         hints=("labels - sigmoid(U @ D) is what is wanted minus what is given, one number for each "

@@ -16,8 +16,6 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ weight
-
 
 def _solve_weight(x: float, x_max: float, exponent: float) -> float:
     return min(1.0, (x / x_max) ** exponent)
@@ -25,8 +23,6 @@ def _solve_weight(x: float, x_max: float, exponent: float) -> float:
 
 _WEIGHT_CASES = [(1.0, 100.0, 0.75), (50.0, 100.0, 0.75), (100.0, 100.0, 0.75),
                  (1000.0, 100.0, 0.75), (0.1, 10.0, 0.5), (5.0, 10.0, 1.0)]
-
-# ------------------------------------------------------------------------------ pair_gradient
 
 
 def _solve_pair_gradient(w: np.ndarray, c: np.ndarray, b: float, x: float, f: float) -> np.ndarray:
@@ -38,8 +34,6 @@ _PAIR_CASES = [(np.array([1.0]), np.array([2.0]), 0.0, 1.0, 1.0),
                (np.array([0.5, -1.0]), np.array([1.0, 2.0]), 0.3, 4.0, 0.5),
                (np.array([0.1, 0.2, 0.3]), np.array([1.0, -1.0, 2.0]), -0.4, 30.0, 0.2)]
 
-# ------------------------------------------------------------------------------ parts
-
 
 def _solve_parts(word: str, min_n: int, max_n: int) -> list[str]:
     whole = f"<{word}>"
@@ -47,25 +41,12 @@ def _solve_parts(word: str, min_n: int, max_n: int) -> list[str]:
             for n in range(min_n, max_n + 1) if i + n <= len(whole)]
 
 
-def _without_borders(word: str, min_n: int, max_n: int) -> list[str]:
-    return [word[i : i + n] for i in range(len(word))
-            for n in range(min_n, max_n + 1) if i + n <= len(word)]
-
-
 def _cut_at_the_end(word: str, min_n: int, max_n: int) -> list[str]:
     whole = f"<{word}>"
     return [whole[i : i + n] for i in range(len(whole)) for n in range(min_n, max_n + 1)]
 
 
-def _one_short(word: str, min_n: int, max_n: int) -> list[str]:
-    whole = f"<{word}>"
-    return [whole[i : i + n] for i in range(len(whole))
-            for n in range(min_n, max_n) if i + n <= len(whole)]
-
-
 _PART_CASES = [("is", 3, 6), ("a", 3, 3), ("where", 3, 4), ("où", 3, 6), ("banana", 3, 3)]
-
-# ------------------------------------------------------------------------------ hash_of
 
 
 def _solve_hash_of(text: str) -> int:
@@ -87,8 +68,6 @@ def _signed(text: str) -> list[int]:
 
 _HASH_CASES = [("a",), ("<he",), ("foobar",), ("é",), ("<où",), ("你",)]
 
-# ------------------------------------------------------------------------------ same_products
-
 _REASONS = {
     "all words and all contexts turned by the same rotation": "a rotation Q gives wQ · w̃Q",
     "all words times 2, all contexts times 1/2": "where do the factors go in the product?",
@@ -101,8 +80,6 @@ _REASONS = {
     "the word vectors replaced by w + w̃": "(w + w̃) · w̃ has a new term, the squared length of w̃"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])  # tests/exercises/test_glove_and_fasttext.py measures it
-
-# ------------------------------------------------------------------------------ between
 
 
 def _judge_between(points: Any) -> str | None:
@@ -125,9 +102,6 @@ def _judge_between(points: Any) -> str | None:
             f"{apart[0]:.3f} and {apart[1]:.3f}")
 
 
-# ------------------------------------------------------------------- inputs for a class, made anew
-
-
 def _fresh_cells(rng: Generator) -> list[tuple]:
     x_max, power = float(rng.integers(8, 80)), float(rng.uniform(0.4, 0.9))
     return [(x_max * float(share), x_max, power) for share in (*rng.uniform(0.05, 0.9, size=3), 1.0,
@@ -142,11 +116,10 @@ def _fresh_words(rng: Generator) -> list[tuple]:
 
 def _fresh_letters(rng: Generator) -> list[tuple]:
     plain = ["".join(chr(97 + i) for i in rng.integers(26, size=n)) for n in (5, 9)]
-    return [*((word,) for word in plain), *((word[:2] + chr(int(code)),)
-                                            for word, code in zip(plain,
-                                                                  (rng.integers(0xE0, 0xFF),
-                                                                   rng.integers(0x4E00, 0x9000)),
-                                                                  strict=True))]
+    return [*((word,) for word in plain),
+            *((word[:2] + chr(int(code)),)
+              for word, code in zip(plain, (rng.integers(0xE0, 0xFF), rng.integers(0x4E00, 0x9000)),
+                                    strict=True))]
 
 
 EXERCISES = by_name(
@@ -181,9 +154,11 @@ EXERCISES = by_name(
     function_task("parts", "All n-grams of a word between its borders",
         _solve_parts, _PART_CASES, fresh=_fresh_words,
         wrong={
-            "no borders": _without_borders,
+            "no borders":
+                lambda word, min_n, max_n: [word[i : i + n] for i in range(len(word))
+                                            for n in range(min_n, max_n + 1) if i + n <= len(word)],
             "pieces that are cut at the end": _cut_at_the_end,
-            "max_n left out": _one_short,
+            "max_n left out": lambda word, min_n, max_n: _solve_parts(word, min_n, max_n - 1),
             "each piece once":
                 lambda word, min_n, max_n: list(dict.fromkeys(_solve_parts(word, min_n, max_n)))},
         hints=("Work on '<' + word + '>'. For each place, for each length.",

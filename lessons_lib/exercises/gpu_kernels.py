@@ -5,6 +5,7 @@ largest, a gradient, operations per byte.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,16 +47,6 @@ def _solve_largest_two(a: Pair, b: Pair) -> Pair:
     return first, second
 
 
-def _without_equals(a: Pair, b: Pair) -> Pair:
-    values = sorted({*a, *b}, reverse=True)
-    return values[0], values[1] if len(values) > 1 else -math.inf
-
-
-def _zero_for_nothing(a: Pair, b: Pair) -> Pair:
-    first, second = sorted([*a, *b, 0.0], reverse=True)[:2]
-    return first, second
-
-
 def _solve_uniformity_gradient(x: np.ndarray, t: float) -> np.ndarray:
     kernel = np.exp(-t * ((x[:, None] - x) ** 2).sum(axis=2))
     np.fill_diagonal(kernel, 0)
@@ -63,20 +54,15 @@ def _solve_uniformity_gradient(x: np.ndarray, t: float) -> np.ndarray:
     return -2 * t * (w.sum(axis=1, keepdims=True) * x - w @ x)
 
 
-def _scaled_gradient(factor: float) -> object:
-    return lambda x, t: factor * _solve_uniformity_gradient(x, t)
+def _gradient(*, factor: float = 1.0, diagonal: float = 0.0, own: float = 1.0) -> Callable:
+    """The gradient with another factor, with its diagonal, or without the point's own term."""
+    def gradient(x, t):
+        kernel = np.exp(-t * ((x[:, None] - x) ** 2).sum(axis=2))
+        np.fill_diagonal(kernel, diagonal)
+        w = 2 * kernel / kernel.sum()
+        return 2 * t * factor * (w @ x - own * w.sum(axis=1, keepdims=True) * x)
 
-
-def _diagonal_kept(x: np.ndarray, t: float) -> np.ndarray:
-    kernel = np.exp(-t * ((x[:, None] - x) ** 2).sum(axis=2))
-    w = 2 * kernel / kernel.sum()
-    return -2 * t * (w.sum(axis=1, keepdims=True) * x - w @ x)
-
-
-def _without_own_term(x: np.ndarray, t: float) -> np.ndarray:
-    kernel = np.exp(-t * ((x[:, None] - x) ** 2).sum(axis=2))
-    np.fill_diagonal(kernel, 0)
-    return 2 * t * (2 * kernel / kernel.sum()) @ x
+    return gradient
 
 
 _NUMBERS = generator(0).normal(size=23) + 3
@@ -116,8 +102,6 @@ def _judge_per_byte(mine: Any) -> str | None:
                     f"{'fewer' if value > right else 'more'}: count once more")
     return None
 
-# ------------------------------------------------------------------- inputs for a class, made anew
-
 
 def _fresh_blocks(rng: Generator) -> list[tuple]:
     sizes = [(int(n), int(n) - int(rng.integers(1, 4)), 8) for n in rng.integers(9, 30, size=3)]
@@ -153,8 +137,9 @@ EXERCISES = by_name(
         _solve_largest_two, _PAIRS, fresh=_fresh_tiles,
         wrong={"the best of each tile": lambda a, b: (max(a[0], b[0]), min(a[0], b[0])),
                "place by place": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
-               "equal numbers count once": _without_equals,
-               "0 stands for nothing": _zero_for_nothing,
+               "equal numbers count once":
+                   lambda a, b: tuple([*sorted({*a, *b}, reverse=True), -math.inf][:2]),
+               "0 stands for nothing": lambda a, b: tuple(sorted([*a, *b, 0.0], reverse=True)[:2]),
                "the first tile wins": lambda a, b: a},
         hints=("Both of the two largest may come from the same tile.",
                "Four numbers come in, and the two largest of them go out.",
@@ -165,10 +150,10 @@ EXERCISES = by_name(
         _solve_uniformity_gradient, _POINTS,
         fresh=lambda rng: [(rng.normal(size=(n, d)), float(rng.uniform(0.4, 1.8)))
                            for n, d in ((2, 2), (4, 3), (6, 2))],
-        wrong={"weights that sum to one over ordered pairs": _scaled_gradient(0.5),
-               "sign": _scaled_gradient(-1.0),
-               "diagonal kept": _diagonal_kept,
-               "the point's own term missing": _without_own_term,
+        wrong={"weights that sum to one over ordered pairs": _gradient(factor=0.5),
+               "sign": _gradient(factor=-1.0),
+               "diagonal kept": _gradient(diagonal=1.0),
+               "the point's own term missing": _gradient(own=0.0),
                "factor t forgotten": lambda x, t: _solve_uniformity_gradient(x, t) / t},
         hints=("Make the (n, n) table of exp(-t · distance²) with x[:, None] - x, and set its "
                "diagonal to 0.",

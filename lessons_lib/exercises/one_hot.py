@@ -5,6 +5,7 @@ four words in three numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,18 +28,10 @@ def _solve_words_needed(counts: list[int], share: float) -> int:
     return int(np.flatnonzero(covered >= share)[0]) + 1
 
 
-def _in_given_order(counts: list[int], share: float) -> int:
-    return int(np.flatnonzero(np.cumsum(counts) / np.sum(counts) >= share)[0]) + 1
-
-
-def _rarest_first(counts: list[int], share: float) -> int:
-    return int(np.flatnonzero(np.cumsum(np.sort(counts)) / np.sum(counts) >= share)[0]) + 1
-
-
-def _more_than_the_share(counts: list[int], share: float) -> int:
-    return int(
-        np.flatnonzero(np.cumsum(np.sort(counts)[::-1]) /
-                       np.sum(counts) > min(share, 0.999999))[0]) + 1
+def _needed(order: Callable[[list[int]], list[int]]) -> Callable:
+    """The words needed when they are taken in another order."""
+    return lambda counts, share: int(
+        np.flatnonzero(np.cumsum(order(counts)) / np.sum(counts) >= share)[0]) + 1
 
 
 def _judge_equidistant(points: Any) -> str | None:
@@ -65,8 +58,6 @@ _COUNT_CASES = [([4, 3, 2, 1], 0.5), ([4, 3, 2, 1], 0.7), ([1, 2, 3, 4], 0.7),
                 ([10, 1, 1, 1, 1], 0.5), ([5, 5, 5, 5], 1.0),
                 (generator(0).integers(1, 50, size=30).tolist(), 0.9)]
 _TETRAHEDRON = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_texts(rng: Generator) -> list[tuple]:
@@ -105,9 +96,10 @@ EXERCISES = by_name(
     function_task("words_needed", "How many words cover a given share of a text?",
         _solve_words_needed, _COUNT_CASES, fresh=_fresh_counts,
         wrong={"one too many": lambda counts, share: _solve_words_needed(counts, share) + 1,
-               "counts taken in the given order": _in_given_order,
-               "rarest words first": _rarest_first,
-               "more than the share": _more_than_the_share,
+               "counts taken in the given order": _needed(lambda counts: counts),
+               "rarest words first": _needed(np.sort),
+               "more than the share":
+                   lambda counts, share: _solve_words_needed(counts, min(share, 0.999999) + 1e-12),
                "share of the words, not of the text":
                    lambda counts, share: math.ceil(share * len(counts))},
         hints=("Take the most frequent words first, and keep a running total: np.cumsum.",

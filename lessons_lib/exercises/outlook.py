@@ -14,8 +14,6 @@ from ._declare import by_name, function_task, value_task, which_of
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ cut_short
-
 
 def _solve_cut_short(X: np.ndarray, k: int) -> np.ndarray:
     first = X[:, :k]
@@ -30,8 +28,6 @@ def _zero_row_forgotten(X: np.ndarray, k: int) -> np.ndarray:
 
 _X = np.array([[3.0, 4.0, 12.0, 0.0], [0.0, 0.0, 1.0, 2.0], [-1.0, 2.0, 2.0, 4.0]])
 _CUT_CASES = [(_X, 2), (_X, 3), (_X, 4), (_X[:1], 1)]
-
-# ------------------------------------------------------------------------------ nested_loss
 
 
 def _info_nce(u: np.ndarray, v: np.ndarray, tau: float) -> float:
@@ -65,8 +61,6 @@ _V = np.array([[0.9, 0.6, 0.1, -0.3], [-0.5, 0.8, 0.7, 0.4], [0.1, -0.9, 0.6, 1.
 _NESTED_CASES = [(_U, _V, [2, 4], 0.5), (_U, _V, [1, 2, 4], 0.2), (_U[:2], _V[:2], [4, 2], 1.0),
                  (_V, _U, [3], 0.5)]
 
-# ------------------------------------------------------------------------------ last_token
-
 
 def _solve_last_token(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
     last = mask.shape[1] - 1 - np.argmax(mask[:, ::-1], axis=1)
@@ -77,18 +71,12 @@ def _mean_of_all(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
 
 
-def _one_after(states: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return states[np.arange(len(states)), np.minimum(mask.sum(axis=1), mask.shape[1] - 1)]
-
-
 _STATES = np.arange(24.0).reshape(2, 4, 3)
 _RIGHT, _LEFT, _FULL = (np.array(m)
                         for m in ([[1, 1, 0, 0], [1, 1, 1, 1]], [[0, 0, 1, 1], [0, 1, 1, 1]],
                                   [[1, 1, 1, 1], [1, 1, 1, 1]]))
 _LAST_CASES = [(_STATES, _RIGHT), (_STATES, _LEFT), (_STATES, _FULL),
                (_STATES[:1], np.array([[1, 0, 0, 0]]))]
-
-# ------------------------------------------------------------------------------ who_is_told
 
 _RULES = {
     "E5: the question of a search": "E5 was trained with `query: ` before questions",
@@ -100,8 +88,6 @@ _RULES = {
     "E5-mistral: the documents to be searched": "with E5-mistral documents get none"}
 TEXTS = tuple(_RULES)
 TOLD = frozenset((TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[4]))
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_vectors(rng: Generator) -> list[tuple]:
@@ -175,7 +161,9 @@ EXERCISES = by_name(
                "mean": _mean_of_all,
                "first token":
                    lambda states, mask: states[np.arange(len(states)), np.argmax(mask, axis=1)],
-               "one after": _one_after},
+               "one after":
+                   lambda states, mask: states[np.arange(len(states)),
+                                               np.minimum(mask.sum(axis=1), mask.shape[1] - 1)]},
         hints=("mask[:, ::-1] read from the left is the mask read from the right.",
                "np.argmax of a row of zeros and ones is the place of its first one.")),
     value_task("first_weight", "Weight of the first of five tokens in the mean of causal averages",

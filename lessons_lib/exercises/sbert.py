@@ -17,16 +17,14 @@ from .base import Exercise
 
 __all__ = ["CHANGES", "EXERCISES", "PAIRS", "UNSEEN", "separable"]
 
-# ------------------------------------------------------------------------------ labels
-
-PAIRS = (("A man is playing a guitar on the street.", "A man is making music.", "entailment"),
-         ("A man is playing a guitar on the street.", "A man is playing a guitar for money.",
-          "neutral"), ("A man is playing a guitar on the street.", "A man is asleep in his bed.",
-                       "contradiction"), ("A man is making music.",
-                                          "A man is playing a guitar on the street.", "neutral"),
-         ("Three children are eating ice cream.", "At least two children are eating ice cream.",
-          "entailment"), ("Three children are eating ice cream.", "Nobody is eating.",
-                          "contradiction"))
+_GUITAR = "A man is playing a guitar on the street."
+_CHILDREN = "Three children are eating ice cream."
+PAIRS = ((_GUITAR, "A man is making music.", "entailment"),
+         (_GUITAR, "A man is playing a guitar for money.", "neutral"),
+         (_GUITAR, "A man is asleep in his bed.", "contradiction"),
+         ("A man is making music.", _GUITAR, "neutral"),
+         (_CHILDREN, "At least two children are eating ice cream.", "entailment"),
+         (_CHILDREN, "Nobody is eating.", "contradiction"))
 _KINDS = ("entailment", "neutral", "contradiction")
 _WHY = ("who plays the guitar makes music", "it may be for money, or not",
         "he cannot do both at once", "the other way round it may be a violin",
@@ -39,25 +37,16 @@ def _judge_labels(answer: Any) -> str | None:
     mine = list(answer)
     unknown = [label for label in mine if not isinstance(label, str) or label not in _KINDS]
     if len(mine) != len(PAIRS) or unknown:
-        found = f"{len(mine)} labels" if len(mine) != len(PAIRS) else shown(unknown[0])
-        return f"expected six labels out of {', '.join(_KINDS)}; yours has {found}"
+        has = f"{len(mine)} labels" if len(mine) != len(PAIRS) else shown(unknown[0])
+        return f"expected six labels out of {', '.join(_KINDS)}; yours has {has}"
     wrong = [i for i, (label, pair) in enumerate(zip(mine, PAIRS, strict=True)) if label != pair[2]]
     return (f"{len(wrong)} of six are wrong. Think about the first of these, pair {wrong[0] + 1}: "
-            f"{_WHY[wrong[0]]}"
-            if wrong
-            else None)
-
-
-# ------------------------------------------------------------------------------ features
+            f"{_WHY[wrong[0]]}" if wrong else None)
 
 
 def _solve_features(u: np.ndarray, v: np.ndarray, names: list[str]) -> np.ndarray:
     known = {"u": u, "v": v, "|u-v|": np.abs(u - v), "u*v": u * v}
     return np.hstack([known[name] for name in names])
-
-
-def _fixed_order(u: np.ndarray, v: np.ndarray, names: list[str]) -> np.ndarray:
-    return _solve_features(u, v, [name for name in ("u", "v", "|u-v|", "u*v") if name in names])
 
 
 def _with(difference: Callable, product: Callable) -> Callable:
@@ -74,17 +63,10 @@ _V = np.array([[2.0, 0.5], [1.0, -1.0], [-3.0, 1.0]])
 _FEATURE_CASES = [(_U, _V, ["u", "v", "|u-v|"]), (_U, _V, ["|u-v|"]), (_U, _V, ["u*v", "|u-v|"]),
                   (_U[:1], _V[:1], ["v", "u"]), (_V, _U, ["u", "v", "|u-v|", "u*v"])]
 
-# ------------------------------------------------------------------------------ triplet
-
 
 def _solve_triplet(a: np.ndarray, p: np.ndarray, n: np.ndarray, margin: float) -> float:
     near, far = np.linalg.norm(a - p, axis=1), np.linalg.norm(a - n, axis=1)
     return float(np.maximum(near - far + margin, 0).mean())
-
-
-def _hinge_of_mean(a: np.ndarray, p: np.ndarray, n: np.ndarray, margin: float) -> float:
-    return max(
-        float((np.linalg.norm(a - p, axis=1) - np.linalg.norm(a - n, axis=1)).mean()) + margin, 0.0)
 
 
 def _triplet_of(of, power=1):
@@ -100,8 +82,6 @@ _TRIPLET_CASES = [(_A, _P, _N, 1.0), (_A, _P, np.array([[0.0, 1.0]]), 1.0), (_A,
                   (_A, _N, _P, 0.0), (np.vstack([_A, _A]), np.vstack([_P, _N]), np.vstack([_N, _P]),
                                       1.0)]
 
-# ------------------------------------------------------------------ the gradient of the regression
-
 
 def _solve_cosine_gradient(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
     a, b = np.linalg.norm(u), np.linalg.norm(v)
@@ -109,21 +89,18 @@ def _solve_cosine_gradient(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray
     return 2 * (c - y) * (v / (a * b) - c * u / a**2)
 
 
-def _without_projection(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
-    a, b = np.linalg.norm(u), np.linalg.norm(v)
-    return 2 * (u @ v / (a * b) - y) * v / (a * b)
+def _slope(of: Callable) -> Callable:
+    """The gradient with another derivative of the cosine c: ``of(u, v, c, |u| |v|)``."""
+    def cosine_gradient(u, v, y):
+        ab = np.linalg.norm(u) * np.linalg.norm(v)
+        return 2 * (u @ v / ab - y) * of(u, v, u @ v / ab, ab)
 
-
-def _as_if_unit(u: np.ndarray, v: np.ndarray, y: float) -> np.ndarray:
-    c = u @ v / (np.linalg.norm(u) * np.linalg.norm(v))
-    return 2 * (c - y) * (v - c * u)
+    return cosine_gradient
 
 
 _GRADIENT_CASES = [(np.array([1.0, 0.0]), np.array([1.0, 1.0]), 0.2),
                    (np.array([3.0, 4.0]), np.array([1.0, 0.5]), 1.0),
                    (np.array([0.0, 2.0, 0.0]), np.array([1.0, -1.0, 1.0]), 0.0)]
-
-# ------------------------------------------------------------------ what the classifier cannot see
 
 _REASONS = {
     "every vector times 3": "W can be divided by 3",
@@ -139,8 +116,6 @@ _REASONS = {
     "each vector scaled to length 1": "another factor for every vector; no W takes that back"}
 CHANGES = tuple(_REASONS)
 UNSEEN = frozenset(CHANGES[:5])                  # tests/exercises/test_sbert.py measures it
-
-# -------------------------------------------------------------------- pairs that need a comparison
 
 
 def separable(x: np.ndarray, label: np.ndarray) -> bool:
@@ -168,9 +143,6 @@ def _judge_compare(answer: Any) -> str | None:
                 "+ b on the right side for each pair")
     return None if separable(np.abs(u - v)[:, None],
                              label) else "neither (u, v) nor |u - v| tells these labels apart"
-
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_features(rng: Generator) -> list[tuple]:
@@ -202,7 +174,9 @@ EXERCISES = by_name(
                "Each label stands twice.")),
     function_task("features", "What the classifier sees of a pair",
         _solve_features, _FEATURE_CASES, fresh=_fresh_features,
-        wrong={"always in one order": _fixed_order,
+        wrong={"always in one order":
+                   lambda u, v, names: _solve_features(
+                       u, v, sorted(names, key=("u", "v", "|u-v|", "u*v").index)),
                "difference with its sign": _with(lambda u, v: u - v, lambda u, v: u * v),
                "inner product": _with(lambda u, v: np.abs(u - v), lambda u, v: (u * v).sum(axis=1)),
                "length of the difference":
@@ -215,7 +189,10 @@ EXERCISES = by_name(
         _solve_triplet, _TRIPLET_CASES, fresh=_fresh_triplets,
         wrong={"squared lengths":
                    _triplet_of(lambda near, far, m: np.maximum(near - far + m, 0), power=2),
-               "hinge after the mean": _hinge_of_mean,
+               "hinge after the mean":
+                   lambda a, p, n, margin: max(float((np.linalg.norm(a - p, axis=1)
+                                                      - np.linalg.norm(a - n, axis=1)).mean())
+                                               + margin, 0.0),
                "signs exchanged": _triplet_of(lambda near, far, m: np.maximum(far - near + m, 0)),
                "no hinge": _triplet_of(lambda near, far, m: near - far + m),
                "margin outside": _triplet_of(lambda near, far, m: np.maximum(near - far, 0) + m)},
@@ -224,11 +201,11 @@ EXERCISES = by_name(
     function_task("cosine_gradient", "The gradient of (cos(u, v) - y)² with respect to u",
         _solve_cosine_gradient, _GRADIENT_CASES,
         fresh=lambda rng: [(*rng.normal(size=(2, d)), float(rng.uniform())) for d in (2, 3, 5)],
-        wrong={"not at right angles to u": _without_projection,
+        wrong={"not at right angles to u": _slope(lambda u, v, c, ab: v / ab),
                "without the 2": lambda u, v, y: _solve_cosine_gradient(u, v, y) / 2,
                "the other sign": lambda u, v, y: -_solve_cosine_gradient(u, v, y),
                "with respect to v": lambda u, v, y: _solve_cosine_gradient(v, u, y),
-               "as if of length 1": _as_if_unit},
+               "as if of length 1": _slope(lambda u, v, c, ab: v - c * u)},
         hints=("The derivative of the cosine with respect to u is v / (‖u‖ ‖v‖) less its part "
                "along u.",
                "2 (c - y) (v / (‖u‖ ‖v‖) - c u / ‖u‖²), with c the cosine.")),

@@ -13,28 +13,14 @@ from ._declare import by_name, function_task, which_of
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ sif_weights
-
 
 def _solve_sif_weights(counts: np.ndarray, a: float) -> np.ndarray:
     p = counts / counts.sum()
     return a / (a + p)
 
 
-def _weights_upside_down(counts: np.ndarray, a: float) -> np.ndarray:
-    p = counts / counts.sum()
-    return p / (a + p)
-
-
-def _sums_to_one(counts: np.ndarray, a: float) -> np.ndarray:
-    weight = _solve_sif_weights(counts, a)
-    return weight / weight.sum()
-
-
 _WEIGHT_CASES = [(np.array([1, 1]), 0.5), (np.array([3, 1]), 1.0), (np.array([6, 3, 1, 0]), 0.1),
                  (np.array([900, 90, 9, 1]), 1e-3)]
-
-# ------------------------------------------------------------------------------ remove_common
 
 
 def _solve_remove_common(X: np.ndarray) -> np.ndarray:
@@ -51,8 +37,6 @@ _WIDE = np.array([[3.0, 1.0, 0.0], [2.0, -1.0, 1.0]])
 _TALL = np.array([[2.0, 1.0, 0.5], [1.0, 3.0, -1.0], [4.0, 0.0, 1.0], [2.5, 1.0, -2.0]])
 _SQUARE = np.array([[2.0, 1.0], [1.0, 3.0]])
 _REMOVE_CASES = [(_SQUARE,), (_WIDE,), (_TALL,)]
-
-# ------------------------------------------------------------------------------ usif_a
 
 
 def _solve_usif_a(p: np.ndarray, n: float) -> float:
@@ -74,8 +58,6 @@ _TOY = np.array([0.5, 0.3, 0.1, 0.05, 0.05])
 _ZIPF = (1 / np.arange(1, 41)) / (1 / np.arange(1, 41)).sum()
 _A_CASES = [(_TOY, 2), (np.array([0.5, 0.38, 0.06, 0.03, 0.03]), 2), (_ZIPF, 3), (_ZIPF, 5)]
 
-# ------------------------------------------------------------------------------ piecewise
-
 
 def _solve_piecewise(X: np.ndarray, m: int) -> np.ndarray:
     _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
@@ -94,8 +76,6 @@ def _removed_by(share: Callable[[np.ndarray, int], np.ndarray | float]) -> Calla
 
 _PIECEWISE_CASES = [(_SQUARE, 1), (_SQUARE, 2), (_TALL, 2), (_TALL, 3)]
 
-# ------------------------------------------------------------------------------ unchanged
-
 _REASONS = {
     "all word vectors times 3":
         "the weights do not know the vectors; what happens to every sentence vector, and what to "
@@ -111,8 +91,6 @@ _REASONS = {
         "sentences get different amounts of it: the sum of their weights divided by |s|"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])               # tests/exercises/test_sif_and_usif.py measures it
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_rows(rng: Generator) -> list[tuple]:
@@ -144,10 +122,11 @@ EXERCISES = by_name(
         wrong={
             "counts instead of shares": lambda counts, a: a / (a + counts),
             "shares of the largest count": lambda counts, a: a / (a + counts / counts.max()),
-            "weights frequent words": _weights_upside_down,
+            "weights frequent words": lambda counts, a: (p := counts / counts.sum()) / (a + p),
             "inverse but not smooth": lambda counts, a: a / np.maximum((counts / counts.sum()), a),
             "uSIF's weights": lambda counts, a: a / (a / 2 + counts / counts.sum()),
-            "weights that sum to 1": _sums_to_one},
+            "weights that sum to 1":
+                lambda counts, a: (w := _solve_sif_weights(counts, a)) / w.sum()},
         hints=("p is a share of all tokens: counts / counts.sum().",
                "A word with p = a has the weight one half.")),
     function_task("remove_common", "Remove the common direction from sentence vectors",

@@ -17,8 +17,6 @@ from .base import Exercise, judge_value
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ the loss
-
 
 def _unit(x: np.ndarray) -> np.ndarray:
     return x / np.linalg.norm(x, axis=1, keepdims=True)
@@ -27,11 +25,6 @@ def _unit(x: np.ndarray) -> np.ndarray:
 def _solve_simcse_loss(h: np.ndarray, h_plus: np.ndarray, tau: float) -> float:
     u, v = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (h, h_plus))
     s = u @ v.T / tau
-    return float((logsumexp(s, axis=1) - np.diag(s)).mean())
-
-
-def _lengths_kept(h: np.ndarray, h_plus: np.ndarray, tau: float) -> float:
-    s = h @ h_plus.T / tau
     return float((logsumexp(s, axis=1) - np.diag(s)).mean())
 
 
@@ -48,8 +41,6 @@ def _vectors(seed: int, n: int, d: int) -> np.ndarray:
 _H, _P, _N = (_vectors(seed, 4, 3) for seed in (0, 1, 2))
 _LOSS_CASES = [(np.eye(2), 2 * np.eye(2)[::-1], 1.0), (_H[:2], _P[:2], 0.5), (_H, _P, 0.5),
                (_H, _P, 0.05), (5 * _H, _P, 0.05)]
-
-# ------------------------------------------------------------------------------ hard negatives
 
 
 def _solve_hard_negatives(h: np.ndarray, h_plus: np.ndarray, h_minus: np.ndarray, tau: float,
@@ -74,8 +65,6 @@ def _hard(weigh: Callable[[np.ndarray, float], np.ndarray], own: bool = False) -
 _HARD_CASES = [(_H[:2], _P[:2], _N[:2], 0.5, 1.0), (_H, _P, _N, 0.5, 1.0), (_H, _P, _N, 0.05, 2.0),
                (_H, _P, _N, 0.5, 0.5)]
 
-# ------------------------------------------------------------------------------ the gradient
-
 
 def _solve_pull(s: np.ndarray, tau: float) -> np.ndarray:
     return (softmax(s / tau, axis=1) - np.eye(len(s))) / (len(s) * tau)
@@ -83,8 +72,6 @@ def _solve_pull(s: np.ndarray, tau: float) -> np.ndarray:
 
 _COSINES = np.array([[0.9, 0.1, -0.2], [0.3, 0.8, 0.7], [0.0, 0.2, 0.4]])
 _PULL_CASES = [(_COSINES[:2, :2], 1.0), (_COSINES, 1.0), (_COSINES, 0.5), (_COSINES, 0.1)]
-
-# -------------------------------------------------------------------------- when two views are one
 
 _REASONS = {
     "dropout of 0.1, two masks": "every pass draws its own mask",
@@ -98,8 +85,6 @@ _REASONS = {
 WAYS = tuple(_REASONS)
 SAME = frozenset((WAYS[1], WAYS[2], WAYS[4], WAYS[5]))  # tests/exercises/test_simcse.py measures it
 
-# ------------------------------------------------------------------- a cloud that breaks the bound
-
 
 def _judge_counterexample(answer: Any) -> str | None:
     x = np.asarray(answer, dtype=float)
@@ -112,9 +97,6 @@ def _judge_counterexample(answer: Any) -> str | None:
         return None
     return (f"the sum of all cosines is {total:.2f} and the largest eigenvalue {largest:.2f}: here "
             "the bound holds")
-
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_hard(rng: Generator) -> list[tuple]:
@@ -146,7 +128,9 @@ EXERCISES = by_name(
         fresh=lambda rng: [(*rng.normal(size=(2, n, d)), float(tau))
                            for (n, d), tau in zip(((2, 2), (3, 4), (6, 3)),
                                                   rng.uniform(0.1, 0.9, size=3), strict=True)],
-        wrong={"lengths are kept": _lengths_kept,
+        wrong={"lengths are kept":
+                   lambda h, h_plus, tau: float((logsumexp((s := h @ h_plus.T / tau), axis=1)
+                                                  - np.diag(s)).mean()),
                "times τ": lambda h, h_plus, tau: _solve_simcse_loss(h, h_plus, 1 / tau),
                "own candidate left out below": _without_own,
                "sum, not mean": lambda h, h_plus, tau: len(h) * _solve_simcse_loss(h, h_plus, tau),

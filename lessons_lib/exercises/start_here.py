@@ -44,8 +44,7 @@ def _judge_bent(answer: Any) -> str | None:
     order, line = spearman(scores, GOLD), pearson(scores, GOLD)
     if order < 1 - 1e-12:
         return f"the order is not perfect: Spearman is {order:.3f}, it should be 1"
-    return (None
-            if line < 0.8
+    return (None if line < 0.8
             else f"Spearman is 1, but Pearson is {line:.3f}; it should be below 0.8")
 
 
@@ -53,8 +52,6 @@ _A, _B = np.array([3.0, 1.0, 4.0, 1.0, 5.0]), np.array([2.0, 7.0, 1.0, 8.0, 2.0]
 _CASES = [(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 15.0])),
           (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 4.0, 9.0, 100.0])), (_A, _B), (_B, _A),
           (np.array([1.0, 1.0, 2.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.2, 0.9, 0.7]))]
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_grades(rng: Generator) -> list[tuple]:

@@ -4,6 +4,7 @@ what the posterior of LDA cannot see.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,21 +14,9 @@ from ._declare import by_name, function_task, which_of
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ e_step
-
 
 def _solve_e_step(theta: np.ndarray, phi: np.ndarray, d: int, w: int) -> np.ndarray:
     share = theta[d] * phi[:, w]
-    return share / share.sum()
-
-
-def _takes_the_best(theta: np.ndarray, phi: np.ndarray, d: int, w: int) -> np.ndarray:
-    share = theta[d] * phi[:, w]
-    return (share == share.max()).astype(float)
-
-
-def _adds(theta: np.ndarray, phi: np.ndarray, d: int, w: int) -> np.ndarray:
-    share = theta[d] + phi[:, w]
     return share / share.sum()
 
 
@@ -38,8 +27,6 @@ _PHI_3 = np.array([[0.25, 0.25, 0.5, 0.0], [0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1,
 _E_STEP_CASES = [(_THETA, _PHI, 0, 0), (_THETA, _PHI, 1, 2), (_THETA_3, _PHI_3, 0, 3),
                  (_THETA_3, _PHI_3, 1, 1)]
 
-# ------------------------------------------------------------------------------ gibbs_weights
-
 
 def _solve_gibbs_weights(n_dk: np.ndarray, n_kw: np.ndarray, n_k: np.ndarray, old: int, *, V: int,
                          alpha: float = 0.1, beta: float = 0.01) -> np.ndarray:
@@ -48,33 +35,15 @@ def _solve_gibbs_weights(n_dk: np.ndarray, n_kw: np.ndarray, n_k: np.ndarray, ol
     return weight / weight.sum()
 
 
-def _counts_itself(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
-    weight = (n_dk + alpha) * (n_kw + beta) / (n_k + V * beta)
-    return weight / weight.sum()
+def _draw(*, document: int = 1, word: int = 1, words: int = 0, shares: bool = True) -> Callable:
+    """The draw with the token left in some counts, another number of words, or no sum of 1."""
+    def gibbs_weights(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
+        itself = np.arange(len(n_k)) == old
+        weight = ((n_dk - document * itself + alpha) * (n_kw - word * itself + beta)
+                  / (n_k - word * itself + (words or V) * beta))
+        return weight / weight.sum() if shares else weight
 
-
-def _leaves_only_the_document(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
-    weight = (n_dk - (np.arange(len(n_k)) == old) + alpha) * (n_kw + beta) / (n_k + V * beta)
-    return weight / weight.sum()
-
-
-def _without_priors(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
-    return _solve_gibbs_weights(n_dk, n_kw, n_k, old, V=V, alpha=1e-9, beta=1e-9)
-
-
-def _without_V(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
-    itself = np.arange(len(n_k)) == old
-    weight = (n_dk - itself + alpha) * (n_kw - itself + beta) / (n_k - itself + beta)
-    return weight / weight.sum()
-
-
-def _priors_exchanged(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
-    return _solve_gibbs_weights(n_dk, n_kw, n_k, old, V=V, alpha=beta, beta=alpha)
-
-
-def _weights_not_normalised(n_dk, n_kw, n_k, old, *, V, alpha=0.1, beta=0.01):
-    itself = np.arange(len(n_k)) == old
-    return (n_dk - itself + alpha) * (n_kw - itself + beta) / (n_k - itself + V * beta)
+    return gibbs_weights
 
 
 def _case(n_dk, n_kw, n_k, old, **keywords: Any):
@@ -86,8 +55,6 @@ _GIBBS_CASES = [_case([1, 0], [1, 0], [1, 0], 0, V=2), _case([1, 2], [2, 1], [3,
                 _case([3, 0, 1], [0, 7, 2], [20, 30, 9], 2, V=50),
                 _case([1, 1, 0], [1, 0, 0], [4, 4, 4], 0, V=10, alpha=0.5, beta=0.02)]
 
-# ------------------------------------------------------------------------------ relevance
-
 
 def _solve_relevance(phi: np.ndarray, p: np.ndarray, weight: float) -> np.ndarray:
     return weight * np.log(phi) + (1 - weight) * np.log(phi / p)
@@ -97,8 +64,6 @@ _RELEVANCE_CASES = [(np.array([0.5, 0.5]), np.array([0.5, 0.5]), 1.0),
                     (np.array([0.5, 0.5]), np.array([0.9, 0.1]), 0.0),
                     (np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]), np.array([0.5, 0.2, 0.3]), 0.6),
                     (np.array([0.2, 0.8]), np.array([0.6, 0.4]), 0.25)]
-
-# ------------------------------------------------------------------------------ unseen
 
 _REASONS = {
     "words shuffled inside each document":
@@ -113,8 +78,6 @@ _REASONS = {
     "every second token left out": "fewer words are less evidence"}
 CHANGES = tuple(_REASONS)
 UNSEEN = frozenset(CHANGES[:3])  # tests/exercises/test_topic_models.py enumerates it
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_counts(rng: Generator) -> list[dict[str, Any]]:
@@ -142,19 +105,24 @@ EXERCISES = by_name(
         wrong={"does not sum to 1": lambda theta, phi, d, w: theta[d] * phi[:, w],
                "forgets the document": lambda theta, phi, d, w: phi[:, w] / phi[:, w].sum(),
                "forgets the word": lambda theta, phi, d, w: theta[d] / theta[d].sum(),
-               "all to the best topic": _takes_the_best,
-               "adds instead of multiplying": _adds},
+               "all to the best topic":
+                   lambda theta, phi, d, w: ((s := theta[d] * phi[:, w]) == s.max()) * 1.0,
+               "adds instead of multiplying":
+                   lambda theta, phi, d, w: (s := theta[d] + phi[:, w]) / s.sum()},
         hints=("theta[d] holds p(topic | document), phi[:, w] holds p(word | topic): one number "
                "for each topic.",
                "Bayes: the product of both, divided by its sum.")),
     function_task("gibbs_weights", "The probabilities with which one token draws its topic",
         _solve_gibbs_weights, _GIBBS_CASES, fresh=_fresh_counts,
-        wrong={"the token votes for itself": _counts_itself,
-               "leaves the document but not the word": _leaves_only_the_document,
-               "no priors": _without_priors,
-               "beta instead of V beta": _without_V,
-               "alpha and beta exchanged": _priors_exchanged,
-               "do not sum to 1": _weights_not_normalised},
+        wrong={"the token votes for itself": _draw(document=0, word=0),
+               "leaves the document but not the word": _draw(word=0),
+               "no priors":
+                   lambda **case: _solve_gibbs_weights(**case | {"alpha": 1e-9, "beta": 1e-9}),
+               "beta instead of V beta": _draw(words=1),
+               "alpha and beta exchanged":
+                   lambda alpha=0.1, beta=0.01, **case: _solve_gibbs_weights(**case, alpha=beta,
+                                                                                   beta=alpha),
+               "do not sum to 1": _draw(shares=False)},
         hints=("The three counts still hold the token itself, in topic `old`. Take it out of each "
                "first, without changing the arguments.",
                "itself = np.arange(len(n_k)) == old is 1 at the old topic and 0 elsewhere; then "

@@ -4,6 +4,7 @@ what cosine and distance do not agree on.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,45 +15,21 @@ from .base import Exercise
 
 __all__ = ["EXERCISES"]
 
-# ------------------------------------------------------------------------------ window_pairs
-
 
 def _solve_window_pairs(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i])
-            for i in range(len(tokens))
-            for j in range(max(0, i - half), min(len(tokens), i + half + 1))
-            if j != i]
-
-
-def _reaches_around(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    near = [d for d in range(-half, half + 1) if d]
-    return [(tokens[i + d],
-             tokens[i]) for i in range(len(tokens)) for d in near if i + d < len(tokens)]
-
-
-def _forgets_the_last(tokens: list[str], half: int) -> list[tuple[str, str]]:
     return [(tokens[j], tokens[i]) for i in range(len(tokens))
-            for j in range(max(0, i - half), min(len(tokens), i + half)) if j != i]
+            for j in range(max(0, i - half), min(len(tokens), i + half + 1)) if j != i]
 
 
-def _pairs_with_itself(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i]) for i in range(len(tokens))
-            for j in range(max(0, i - half), min(len(tokens), i + half + 1))]
-
-
-def _leaves_equal_words_out(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [pair for pair in _solve_window_pairs(tokens, half) if pair[0] != pair[1]]
-
-
-def _only_before(tokens: list[str], half: int) -> list[tuple[str, str]]:
-    return [(tokens[j], tokens[i]) for i in range(len(tokens)) for j in range(max(0, i - half), i)]
+def _pairs(near: Callable[[int, int, int], Iterable[int]]) -> Callable:
+    """Pairs of word i with the words at other places: ``near(i, number of words, half)``."""
+    return lambda tokens, half: [(tokens[j], tokens[i]) for i in range(len(tokens))
+                                 for j in near(i, len(tokens), half)]
 
 
 _PAIR_CASES = [(["cats", "drink"], 1), (["cats", "drink", "milk"], 1),
                (["cats", "drink", "milk"], 2), (["a", "b", "c", "d"], 2), (["a"], 3),
                (["very", "very", "cold"], 1)]
-
-# ------------------------------------------------------------------------------ keep_probability
 
 
 def _solve_keep_probability(count: int, total: int, t: float) -> float:
@@ -62,8 +39,6 @@ def _solve_keep_probability(count: int, total: int, t: float) -> float:
 
 _KEEP_CASES = [(50, 1000, 1e-3), (10, 1000, 1e-3), (1, 1000, 1e-3), (3, 1000, 1e-3),
                (60_000, 1_000_000, 1e-4), (7, 1_000_000, 1e-5)]
-
-# ------------------------------------------------------------------------------ context_gradient
 
 
 def _solve_context_gradient(v: np.ndarray, u: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -77,8 +52,6 @@ _GRADIENT_CASES = [(np.array([1.0]), np.array([[2.0]]), np.array([1.0])),
                                             np.array([[1.0, 0.0, 2.0], [0.5, -1.0, 0.0],
                                                       [3.0, 1.0, 1.0]]), np.array([1.0, 0.0, 0.0]))]
 
-# ------------------------------------------------------------------------------ same_neighbours
-
 _REASONS = {
     "all vectors turned by the same rotation": "a rotation changes no length and no angle",
     "all vectors times 3": "look for the factor 3 in the formula of the cosine, above and below",
@@ -89,8 +62,6 @@ _REASONS = {
     "the first column times 10": "what does the cosine look like when only one column is large?"}
 CHANGES = tuple(_REASONS)
 UNCHANGED = frozenset(CHANGES[:4])               # tests/exercises/test_word2vec.py measures it
-
-# ------------------------------------------------------------------------------ disagree
 
 
 def _judge_disagree(points: Any) -> str | None:
@@ -113,8 +84,6 @@ def _judge_disagree(points: Any) -> str | None:
         return ("the second word should have the larger inner product, too; yours have "
                 f"{product[0]:.3f} and {product[1]:.3f}")
     return None
-
-# ------------------------------------------------------------------- inputs for a class, made anew
 
 
 def _fresh_tokens(rng: Generator) -> list[tuple]:
@@ -141,11 +110,18 @@ EXERCISES = by_name(
                "stretched axis do not.")),
     function_task("window_pairs", "All pairs (context, centre) of a text",
         _solve_window_pairs, _PAIR_CASES, fresh=_fresh_tokens,
-        wrong={"negative places count from the end": _reaches_around,
-               "the last neighbour is missing": _forgets_the_last,
-               "a word is its own neighbour": _pairs_with_itself,
-               "two equal words side by side are left out": _leaves_equal_words_out,
-               "only the words before": _only_before},
+        wrong={"negative places count from the end":
+                   _pairs(lambda i, n, half: [j for j in range(i - half, min(n, i + half + 1))
+                                               if j != i]),
+               "the last neighbour is missing":
+                   _pairs(lambda i, n, half: [j for j in range(max(0, i - half), min(n, i + half))
+                                               if j != i]),
+               "a word is its own neighbour":
+                   _pairs(lambda i, n, half: range(max(0, i - half), min(n, i + half + 1))),
+               "two equal words side by side are left out":
+                   lambda tokens, half: [pair for pair in _solve_window_pairs(tokens, half)
+                                         if pair[0] != pair[1]],
+               "only the words before": _pairs(lambda i, n, half: range(max(0, i - half), i))},
         hints=("For the centre at place i the neighbours stand from i - half to i + half, without "
                "i itself.",
                "range(max(0, i - half), min(len(tokens), i + half + 1)): a negative place would "

@@ -1,9 +1,6 @@
-"""The last cell of a lesson: score its encoders on the same sets as all others, and add the rows to
-the leaderboard.
+"""The last cell of a lesson: its encoders on the leaderboard, beside those of lessons before it.
 
-Shown are the rows of this lesson and of those before it, so that the table tells the story up to
-here. ``stsb`` is used where it is present; nothing is downloaded. Used by
-``lesson.leaderboard_cell``.
+``stsb`` is used where it is present; nothing is downloaded. Used by ``lesson.leaderboard_cell``.
 """
 
 from __future__ import annotations
@@ -15,10 +12,8 @@ from typing import Any
 from ..core import DataMissing, shown
 from .tables import Table
 
-__all__ = [
-    "BOARD_VARIABLE", "board_finding", "board_rows", "board_table", "named_encoders",
-    "present_sets", "user_board"
-]
+__all__ = ["BOARD_VARIABLE", "board_finding", "board_rows", "board_table", "named_encoders",
+           "present_sets", "user_board"]
 
 # set by `lessons build` to a file of its own, so that a build never shows a user's rows
 BOARD_VARIABLE = "LESSONS_LEADERBOARD"
@@ -33,11 +28,9 @@ def user_board() -> Any:
 
 
 def named_encoders(encoders: Any) -> dict[str, Any]:
-    """Encoders by the name of their row: a mapping as it is, a single encoder under its own name, a
-    list likewise.
+    """Encoders by the name of their row: those of a mapping, else the encoders' own names.
 
-    Raises TypeError for a list of anything but encoders, ValueError for no encoder or two of one
-    name.
+    Raises TypeError for what is no encoder, ValueError for no encoder or two of one name.
     """
     if isinstance(encoders, Mapping):
         named = list(encoders.items())
@@ -46,21 +39,18 @@ def named_encoders(encoders: Any) -> dict[str, Any]:
         wrong = next((e for e in items if not hasattr(e, "encode") or not hasattr(e, "name")), None)
         if wrong is not None:
             raise TypeError(f"encoders={shown(wrong)} is {type(wrong).__name__}; expected an "
-                            f"encoder, a list of them, or {{name: encoder}}")
+                            "encoder, a list of them, or {name: encoder}")
         named = [(encoder.name, encoder) for encoder in items]
     names = [name for name, _ in named]
     if not names or len(set(names)) < len(names):
         raise ValueError(f"encoders holds {len(names)} encoders named "
                          f"{', '.join(map(str, names))}; expected >= 1, each with a name of its "
-                         "own: "
-                         "{'TF-IDF': a, 'TF-IDF, bigrams': b}")
+                         "own: {'TF-IDF': a, 'TF-IDF, bigrams': b}")
     return dict(named)
 
 
 def present_sets(datasets: Sequence[Any] | None) -> list[Any]:
-    """The sets to score on: those asked for, else the course's own and, where it lies on this
-    machine, STS-B.
-    """
+    """The sets asked for, else the course's own and, where it lies on this machine, STS-B."""
     if datasets is not None:
         return [datasets] if isinstance(datasets, str) else list(datasets)
     from .. import datasets as room
@@ -76,29 +66,22 @@ def board_rows(lesson_id: str, order: Sequence[str]) -> list[Any]:
     """Rows of this lesson and of earlier ones, in the order of the course."""
     place = {name: i for i, name in enumerate(order)}
     upto = place.get(lesson_id, len(place))
-    rows = [
-        row for row in user_board().rows()
-        if place.get(row.lesson, -1) <= upto and (row.lesson in place or row.lesson == lesson_id)
-    ]
+    rows = [row for row in user_board().rows() if place.get(row.lesson, -1) <= upto
+            and (row.lesson in place or row.lesson == lesson_id)]
     return sorted(rows, key=lambda row: place.get(row.lesson, upto))
 
 
 def board_table(rows: Iterable[Any]) -> Table:
-    """Lesson, encoder, Spearman × 100 on each set, and width of the vectors.
-
-    Times are left out: they differ from run to run.
-    """
+    """Lesson, encoder, Spearman × 100 on each set, dimension; no times, which differ each run."""
     rows = list(rows)
     sets = list(dict.fromkeys(name for row in rows for name in row.scores))
     cells = []
     for row in rows:
         scores = [row.spearman(name) for name in sets]
-        cells.append([
-            row.lesson, row.encoder, *(None if s is None else round(100 * s, 1) for s in scores),
-            row.dim
-        ])
-    return Table(cells, ["lesson", "encoder", *sets, "dim"], "Leaderboard so far: Spearman "
-                                                             "correlation × 100")
+        cells.append([row.lesson, row.encoder,
+                      *(None if s is None else round(100 * s, 1) for s in scores), row.dim])
+    return Table(cells, ["lesson", "encoder", *sets, "dim"],
+                 "Leaderboard so far: Spearman correlation × 100")
 
 
 def board_finding(rows: Sequence[Any], dataset: str) -> tuple[str, str]:

@@ -1,5 +1,4 @@
-"""The list of lessons, read from the front matter of ``notebooks/NN_id.md``; there is no second
-list to keep in step.
+"""The list of lessons, read from the front matter of ``notebooks/NN_id.md``, its one place.
 
 A `LessonCard` is one lesson's front matter, a `Course` the folder they lie in. Reading is lenient,
 so that one bad lesson does not close the others; `publish.frontmatter` is the strict reader. Shown
@@ -26,19 +25,30 @@ FILE_NAME = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)\.md")
 
 
 def split_front_matter(text: str) -> tuple[str, str]:
-    """The YAML between the first two lines ``---`` and the rest.
-
-    Returns ("", text) where there is none.
-    """
+    """The YAML between the first two lines ``---``, "" where there is none, and the rest."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    found = FRONT_MATTER.match(text)
-    return (found[1], text[found.end() :]) if found else ("", text)
+    header = FRONT_MATTER.match(text)
+    return (header[1], text[header.end() :]) if header else ("", text)
 
 
 @dataclass(frozen=True)
 class LessonCard:
-    """One lesson's front matter, with the number and path of its file. ``scales`` holds one dict of
-    numbers per scale; ``terms`` maps each glossary term that the lesson defines to its definition.
+    """One lesson's front matter, with the number and path of its file.
+
+    Parameters
+    ----------
+    id : str
+    number : int
+    path : pathlib.Path
+    question, title : str, default ""
+    you_will, needs, papers, uses : tuple of str, default ()
+    minutes : mapping of str to float, optional
+    terms : mapping of str to str, optional
+        Glossary terms that the lesson defines, with their definitions.
+    scales : mapping of str to mapping, optional
+        Numbers by name, for each scale.
+    raw : mapping, optional
+        All of the front matter, as it was read.
     """
 
     id: str
@@ -66,21 +76,21 @@ class LessonCard:
         return self.path.with_suffix(".ipynb")
 
     def settings(self, scale: str) -> Any:
-        """The numbers of one scale as a frozen dataclass: ``settings("laptop").n_documents``.
+        """Give the numbers of one scale: ``settings("laptop").n_documents``.
 
-        Empty when the lesson declares none.
+        Parameters
+        ----------
+        scale : str
+
+        Returns
+        -------
+        object
+            A frozen dataclass; empty when the lesson declares no numbers.
         """
-        values = {
-            k: tuple(v) if isinstance(v, list) else v
-            for k, v in self.scales.get(scale, {}).items()
-        }
-        kind = dataclasses.make_dataclass(
-            "Settings", [(name, type(value)) for name, value in values.items()], frozen=True)
-        return kind(**values)
-
-
-def _strings(value: Any) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else ()
+        values = {name: tuple(value) if isinstance(value, list) else value
+                  for name, value in self.scales.get(scale, {}).items()}
+        fields = [(name, type(value)) for name, value in values.items()]
+        return dataclasses.make_dataclass("Settings", fields, frozen=True)(**values)
 
 
 def _mapping(value: Any) -> dict:
@@ -90,9 +100,23 @@ def _mapping(value: Any) -> dict:
 def read_card(path: str | os.PathLike) -> LessonCard:
     """Read the front matter of one lesson text.
 
-    Raises FileNotFoundError, ValueError (a file name that is not ``NN_id.md``), DamagedFile (no
-    front matter, broken YAML: path and line). Fields of a wrong kind are read as empty;
-    `publish.validate` names them.
+    Parameters
+    ----------
+    path : str or path
+        ``NN_id.md``.
+
+    Returns
+    -------
+    LessonCard
+        Fields of a wrong kind are empty; `publish.validate` names them.
+
+    Raises
+    ------
+    FileNotFoundError
+    ValueError
+        For another file name.
+    DamagedFile
+        For no front matter, or broken YAML (path and line).
     """
     import yaml
 
@@ -105,31 +129,34 @@ def read_card(path: str | os.PathLike) -> LessonCard:
     try:
         raw = _mapping(_mapping(yaml.safe_load(header)).get("lesson"))
     except yaml.YAMLError as error:
-        line = f", line {error.problem_mark.line + 2}" if getattr(error, "problem_mark",
-                                                                  None) else ""
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 2}" if mark else ""
         raise DamagedFile(f"{file.name}{line}: the front matter is not valid YAML: "
-                          f"{getattr(error, 'problem', error)}. "
-                          "Quote texts that hold a colon") from None
+                          f"{getattr(error, 'problem', error)}. Quote texts that hold a colon"
+                          ) from None
     if not raw:
         raise DamagedFile(f"{file.name} has no front matter with a block `lesson:` between two "
                           "lines `---`")
-    lists = {name: _strings(raw.get(name)) for name in ("you_will", "needs", "papers", "uses")}
-    tables = {
-        "minutes": {
-            k: v for k, v in _mapping(raw.get("minutes")).items() if isinstance(v, (int, float))
-        }, "terms": _mapping(raw.get("terms"))
-    }
-    scales = {str(k): _mapping(v) for k, v in _mapping(raw.get("scales")).items()}
-    title = str(raw.get("title") or named[2].replace("_", " ").capitalize())
-    return LessonCard(id=named[2], number=int(named[1]), path=file, question=str(
-        raw.get("question", "")), title=title, scales=scales, raw=raw, **lists, **tables)
+    lists = {name: tuple(map(str, raw[name])) if isinstance(raw.get(name), list) else ()
+             for name in ("you_will", "needs", "papers", "uses")}
+    return LessonCard(
+        id=named[2], number=int(named[1]), path=file, question=str(raw.get("question", "")),
+        title=str(raw.get("title") or named[2].replace("_", " ").capitalize()),
+        minutes={name: value for name, value in _mapping(raw.get("minutes")).items()
+                 if isinstance(value, (int, float))},
+        terms=_mapping(raw.get("terms")), raw=raw,
+        scales={str(name): _mapping(numbers)
+                for name, numbers in _mapping(raw.get("scales")).items()}, **lists)
 
 
 @dataclass(frozen=True)
 class Course:
-    """The places of one course: ``root`` with ``notebooks/``, ``figures/`` and ``README.md``.
+    """The places of one course; tests build tiny ones.
 
-    Tests build tiny ones.
+    Parameters
+    ----------
+    root : pathlib.Path, default the project
+        With ``notebooks/``, ``figures/`` and ``README.md``.
     """
 
     root: Path = PROJECT
@@ -140,47 +167,80 @@ class Course:
         return self.root / "notebooks"
 
     def cards(self) -> list[LessonCard]:
-        """Front matter of every lesson, by number.
+        """Read the front matter of every lesson.
 
-        Raises DamagedFile for a lesson whose front matter cannot be read.
+        Returns
+        -------
+        list of LessonCard
+            By number.
+
+        Raises
+        ------
+        DamagedFile
+            For front matter that cannot be read.
         """
         return [read_card(path) for path in sorted(self.notebooks.glob("[0-9][0-9]_*.md"))]
 
     def ids(self) -> list[str]:
-        """Ids of all lessons, by number, without opening them."""
+        """List the ids of all lessons without opening them.
+
+        Returns
+        -------
+        list of str
+            By number.
+        """
         return [path.stem[3:] for path in sorted(self.notebooks.glob("[0-9][0-9]_*.md"))]
 
     def card(self, lesson_id: str) -> LessonCard:
-        """One lesson's front matter, by id (``one_hot``), number (``1``, ``01``) or both
-        (``01_one_hot``).
+        """Read the front matter of one lesson.
 
-        Raises DataMissing when the course has no lessons, ValueError for an unknown id (nearest id,
-        all ids).
+        Parameters
+        ----------
+        lesson_id : str
+            Id (``one_hot``), number (``1``, ``01``) or both (``01_one_hot``).
+
+        Returns
+        -------
+        LessonCard
+
+        Raises
+        ------
+        DataMissing
+            When the course has no lessons.
+        ValueError
+            For an unknown id (nearest id, all ids).
         """
-        ids = self.ids()
-        if not ids:
+        if not self.ids():
             raise DataMissing("no lesson texts (notebooks/NN_id.md) found; the lessons need a "
                               "clone of the course, not its wheel alone")
         return read_card(next(self.notebooks.glob(f"[0-9][0-9]_{self.plain_id(lesson_id)}.md")))
 
     def plain_id(self, lesson_id: object) -> str:
-        """The id alone of a lesson that was named as for `card`.
+        """Give the id alone of a lesson.
 
-        Raises ValueError for an unknown one (nearest id, all ids).
+        Parameters
+        ----------
+        lesson_id : str
+            As for `card`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            For an unknown lesson (nearest id, all ids).
         """
         stems = [path.stem for path in sorted(self.notebooks.glob("[0-9][0-9]_*.md"))]
         plain = lesson_id
         if isinstance(plain, str):
-            numbered = {str(int(stem[:2])): stem
-                        for stem in stems} | {stem[:2]: stem for stem in stems}
+            numbered = {number: stem for stem in stems for number in (str(int(stem[:2])), stem[:2])}
             plain = re.sub(r"^\d\d_", "", numbered.get(plain, plain))
         return check_choice("lesson_id", plain, [stem[3:] for stem in stems])
 
 
 def chosen_scale(scale: str | None) -> str:
-    """The argument, else ``LESSONS_SCALE``, else ``laptop``.
-
-    Raises ValueError for an unknown scale (nearest name, all names).
-    """
+    """The argument, else ``LESSONS_SCALE``, else "laptop"; ValueError for an unknown one."""
     value = scale if scale is not None else os.environ.get("LESSONS_SCALE") or "laptop"
     return check_choice("scale", value, SCALES)

@@ -1,5 +1,4 @@
-"""Sliders that nobody needs: the default picture is always drawn in the same cell, and the controls
-only change it in place.
+"""Sliders that nobody needs: the default picture is always drawn, controls change it in place.
 
 The default is an ordinary output with a display id; a moved control updates it. So a saved notebook
 holds a picture and no widget state, and a page without a kernel loses nothing but the movement.
@@ -8,6 +7,7 @@ Used by ``lesson.explore``.
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import numbers
 import os
@@ -17,30 +17,26 @@ from typing import Any
 from ..core import shown, unknown_keyword
 from .figures import PLOTLY, figure_bundle, is_plotly, save_figure
 
-__all__ = [
-    "BUILD_VARIABLE", "choice_widget", "defaults_of", "explore", "put_in_place", "widgets_work"
-]
+__all__ = ["BUILD_VARIABLE", "choice_widget", "defaults_of", "explore", "put_in_place",
+           "widgets_work"]
 
 BUILD_VARIABLE = "LESSONS_BUILD"  # set by `lessons build`: stored outputs hold no widgets
 
 
 def widgets_work() -> bool:
-    """Whether controls can be shown: a live kernel with ipywidgets, and no build that stores the
-    outputs.
+    """Whether controls can be shown: a live kernel with ipywidgets, no build that stores outputs.
     """
-    import importlib.util
-
     from IPython import get_ipython
 
     shell = get_ipython()
     in_kernel = shell is not None and "IPKernelApp" in shell.config
-    return in_kernel and not os.environ.get(BUILD_VARIABLE) and importlib.util.find_spec(
-        "ipywidgets") is not None
+    return (in_kernel and not os.environ.get(BUILD_VARIABLE)
+            and importlib.util.find_spec("ipywidgets") is not None)
 
 
 def _is_range(control: Any) -> bool:
-    return isinstance(control, tuple) and len(control) in (2, 3) and all(
-        isinstance(v, numbers.Real) for v in control)
+    return (isinstance(control, tuple) and len(control) in (2, 3)
+            and all(isinstance(v, numbers.Real) for v in control))
 
 
 def _first(name: str, control: Any) -> Any:
@@ -51,8 +47,7 @@ def _first(name: str, control: Any) -> Any:
     if isinstance(control, (list, Mapping)) and len(control):
         return next(iter(control.values())) if isinstance(control, Mapping) else control[0]
     raise ValueError(f"{name}={shown(control)} is no control; expected (low, high), (low, high, "
-                     "step), a list of choices, "
-                     "a dict label -> value, True or False")
+                     "step), a list of choices, a dict label -> value, True or False")
 
 
 def _allows(control: Any, value: Any) -> bool:
@@ -66,8 +61,7 @@ def _allows(control: Any, value: Any) -> bool:
 def defaults_of(function: Callable, controls: Mapping[str, Any]) -> dict[str, Any]:
     """The value each control starts with: the function's own default, else the first choice.
 
-    Raises TypeError for a control that the function has no argument for, ValueError for a control
-    of no known kind, or a default outside its control.
+    Refuses controls as `Lesson.explore` does.
     """
     parameters = inspect.signature(function).parameters
     values = {}
@@ -101,13 +95,12 @@ def _rendered(result: Any, *, id: str, alt: str) -> tuple[dict, dict, dict]:
     if isinstance(result, (str, numbers.Number)):
         return {"text/plain": str(result)}, {}, {}
     raise TypeError(f"the explored function returned {shown(result)} ({type(result).__name__}); "
-                    "expected a figure, a pair (plotly, matplotlib), "
-                    "a lesson table, a text or a number")
+                    "expected a figure, a pair (plotly, matplotlib), a lesson table, a text or a "
+                    "number")
 
 
 def _close(result: Any) -> None:
-    """Forget drawn matplotlib figures, or the notebook shows them a second time and keeps them in
-    memory.
+    """Forget drawn matplotlib figures, or the notebook shows them again and keeps them in memory.
     """
     for fig in result if isinstance(result, tuple) else (result,):
         if hasattr(fig, "savefig"):
@@ -132,11 +125,9 @@ def _widget(name: str, control: Any, value: Any) -> Any:
 
 
 def choice_widget(name: str, options: Any, value: Any) -> Any:
-    """Buttons, one for each choice. Not a list that opens: JupyterLab takes the arrow keys and
-    letters that are meant for it to itself.
+    """Buttons, one for each choice: values, or pairs (label, value).
 
-    Parameters: name, written before them; options, values or pairs (label, value); value, the one
-    that is chosen.
+    Not a list that opens: JupyterLab takes the arrow keys and letters that are meant for it.
     """
     import ipywidgets as w
 
@@ -145,27 +136,13 @@ def choice_widget(name: str, options: Any, value: Any) -> Any:
 
 
 def put_in_place(handle: Any, data: dict[str, Any], metadata: dict[str, Any]) -> None:
-    """Show another output where one stands. Plotly in JupyterLab keeps its first drawing whatever
-    follows, unless something else stood there between.
+    """Show another output at the handle of one that is shown.
 
-    Parameters: handle, of the output that is shown; data and metadata of the other.
+    Plotly in JupyterLab keeps its first drawing unless something else stood there between.
     """
     if PLOTLY in data:
         handle.update({"text/plain": data.get("text/plain", "")}, raw=True)
     handle.update(data, raw=True, metadata=metadata)
-
-
-def _connect(handle: Any, widgets: dict[str, Any], draw: Callable[[dict[str, Any]],
-                                                                  tuple[dict, dict, dict]]) -> None:
-    def redraw(_: Any) -> None:
-        try:
-            data, metadata, _parts = draw({name: widget.value for name, widget in widgets.items()})
-        except Exception as error:  # an error in a callback would vanish; here the learner sees it
-            data, metadata = {"text/plain": f"{type(error).__name__}: {error}"}, {}
-        put_in_place(handle, data, metadata)
-
-    for widget in widgets.values():
-        widget.observe(redraw, names="value")
 
 
 def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
@@ -189,13 +166,22 @@ def explore(function: Callable, *, id: str, alt: str | Callable[..., str],
     handle = display(data, raw=True, metadata=metadata, display_id=True)
     if parts:
         save_figure(id, parts)
-    if widgets_work() and handle is not None:
-        import ipywidgets
-
-        widgets = {name: _widget(name, control, values[name]) for name, control in controls.items()}
-        _connect(handle, widgets, draw)
-        display(ipywidgets.VBox(list(widgets.values())))
-    else:
+    if not widgets_work() or handle is None:
         text = "Run this cell to move: " + " · ".join(
             _in_words(name, control) for name, control in controls.items())
         display({"text/markdown": text, "text/plain": text.replace("`", "")}, raw=True)
+        return
+    import ipywidgets
+
+    widgets = {name: _widget(name, control, values[name]) for name, control in controls.items()}
+
+    def redraw(_: Any) -> None:
+        try:
+            data, metadata, _parts = draw({name: widget.value for name, widget in widgets.items()})
+        except Exception as error:  # an error in a callback would vanish; here the learner sees it
+            data, metadata = {"text/plain": f"{type(error).__name__}: {error}"}, {}
+        put_in_place(handle, data, metadata)
+
+    for widget in widgets.values():
+        widget.observe(redraw, names="value")
+    display(ipywidgets.VBox(list(widgets.values())))

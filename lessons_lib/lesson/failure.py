@@ -26,16 +26,9 @@ HAVE_VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.
 
 
 def failed_assertion(error: BaseException | None) -> tuple[ast.Assert, types.FrameType] | None:
-    """Find the ``assert`` statement that raised an error.
+    """The ``assert`` statement that raised an error, and the frame it ran in.
 
-    Parameters
-    ----------
-    error : the exception, with its traceback.
-
-    Returns
-    -------
-    The statement and the frame it ran in, or None where no ``assert`` raised the error or its
-    source is not at hand.
+    None where no ``assert`` raised the error, or its source is not at hand.
     """
     place = getattr(error, "__traceback__", None)
     if not isinstance(error, AssertionError) or place is None:
@@ -52,19 +45,11 @@ def failed_assertion(error: BaseException | None) -> tuple[ast.Assert, types.Fra
 
 
 def false_values(test: ast.expr, evaluate: Evaluate) -> Iterator[str]:
-    """Explain why the condition of an assertion does not hold, outer values first.
+    """Why the condition of an assertion does not hold, outer values first.
 
-    Parameters
-    ----------
-    test : the condition.
-    evaluate : gives the value of an expression's text, in the place where the assertion stood.
-
-    Yields
-    ------
-    str
-        The part that is not true, where it is not the whole condition, then at most 8 lines
-        ``expression = value``, values cut to 80 characters. An expression without a value (it
-        raises, or it is a function or a module) is left out; nothing is raised.
+    ``evaluate`` gives the value of an expression's text where the assertion stood. Yields the part
+    that is not true, if not the whole, then at most 8 lines ``expression = value`` of 80 characters
+    each side. What raises, and functions and modules, are left out; nothing is raised.
     """
     part = _deciding_part(test, evaluate)
     if part is not test:
@@ -79,10 +64,10 @@ def show_values() -> None:
     """Print, in a kernel, why the last assertion failed; nothing after any other error."""
     from IPython import get_ipython
 
-    found = failed_assertion(getattr(sys, "last_value", None))
-    if found is None:
+    failed = failed_assertion(getattr(sys, "last_value", None))
+    if failed is None:
         return
-    statement, frame = found
+    statement, frame = failed
     shell = get_ipython()
     # Into its own names, because a comprehension sees globals only; the kernel runs nothing more.
     shell.user_ns.update(frame.f_globals | frame.f_locals)

@@ -1,7 +1,6 @@
-"""Figures as notebook outputs and as files: sharp, small, the same on every run, and readable
-without eyes or trust.
+"""Figures as notebook outputs and as files, the same on every run.
 
-An output holds SVG and a small PNG: an untrusted notebook hides SVG, so that the PNG makes it
+An output holds SVG and a small PNG: an untrusted notebook hides SVG, and the PNG makes it
 complete. Beyond 2,000 marks the SVG is left out. A plotly figure travels with a static twin for
 pages that cannot run it. Used by ``lesson.show`` and ``lesson.explore``.
 """
@@ -22,14 +21,11 @@ __all__ = ["FIGURES_VARIABLE", "checked_id", "figure_bundle", "is_plotly", "save
 
 # set by `lessons build` to the folder that collects the committed figures
 FIGURES_VARIABLE = "LESSONS_FIGURES"
-PLOTLY = "application/vnd.plotly.v1+json"
+PLOTLY, SVG, PNG = "application/vnd.plotly.v1+json", "image/svg+xml", "image/png"
 
 
 def checked_id(id: object) -> str:
-    """The figure's name, which becomes a file name.
-
-    Raises ValueError unless it is lower-case words joined by _.
-    """
+    """A figure's name, which becomes a file name; ValueError for others than words joined by _."""
     if not isinstance(id, str) or not re.fullmatch(r"[a-z0-9][a-z0-9_]{0,59}", id):
         raise ValueError(f"id={shown(id)} is no figure name; expected lower-case words joined by "
                          "_, at most 60 characters: 'zipf_wikipedia'")
@@ -41,23 +37,12 @@ def is_plotly(fig: Any) -> bool:
     return hasattr(fig, "to_plotly_json")
 
 
-def _static_parts(fig: Any, alt: str, id: str) -> dict[str, Any]:
-    """SVG where it is small enough, and always a PNG: the output of a notebook that nobody trusts
-    yet shows nothing else.
-    """
-    svg = svg_text(fig, alt, salt=id) if count_marks(fig) <= MAX_MARKS else None
-    keep = svg is not None and len(svg.encode()) <= MAX_BYTES
-    return ({"image/svg+xml": svg} if keep else {}) | {"image/png": png_bytes(fig)}
-
-
 def figure_bundle(fig: Any, *, id: str, alt: str,
                   static: Any = None) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """What a notebook needs to show a figure.
+    """What a notebook needs to show a figure, given and refused as in `Lesson.show`.
 
-    Parameters: fig, a matplotlib or plotly figure; id, its name; alt, 5 to 40 words; static, the
-    matplotlib twin of a plotly figure. Returns output data by media type, metadata with the alt
-    text, and the static parts (SVG as str, PNG as bytes) for files. Raises TypeError for anything
-    but a figure, ValueError for a bad id or alt, or a plotly figure without its static twin.
+    Returns output data by media type, metadata with the alt text, and the static parts (SVG as
+    str, PNG as bytes) for files.
     """
     alt, id = checked_alt(alt), checked_id(id)
     if is_plotly(fig) and static is None:
@@ -67,26 +52,21 @@ def figure_bundle(fig: Any, *, id: str, alt: str,
     if not hasattr(drawn, "savefig"):
         raise TypeError(f"fig={shown(drawn)} is {type(drawn).__name__}; expected a matplotlib or "
                         "plotly figure")
-    parts = _static_parts(drawn, alt, id)
+    svg = svg_text(drawn, alt, salt=id) if count_marks(drawn) <= MAX_MARKS else ""
+    parts: dict[str, Any] = {SVG: svg} if 0 < len(svg.encode()) <= MAX_BYTES else {}
     data: dict[str, Any] = {PLOTLY: json.loads(fig.to_json())} if is_plotly(fig) else {}
-    if "image/svg+xml" in parts:
-        data["image/svg+xml"] = parts["image/svg+xml"]
-    data |= {"image/png": base64.b64encode(parts["image/png"]).decode(), "text/plain": alt}
-    return data, {kind: {"alt": alt} for kind in data if kind != "text/plain"}, parts
-
-
-def _figure_folder() -> Path:
-    return Path(os.environ[FIGURES_VARIABLE]) if os.environ.get(
-        FIGURES_VARIABLE) else output_folder() / "figures"
+    png = png_bytes(drawn)
+    data |= parts | {PNG: base64.b64encode(png).decode(), "text/plain": alt}
+    metadata = {kind: {"alt": alt} for kind in data if kind != "text/plain"}
+    return data, metadata, parts | {PNG: png}
 
 
 def save_figure(id: str, parts: dict[str, Any]) -> None:
-    """Write ``<id>.svg``, or ``<id>.png`` where there is no SVG, to the build's folder when a build
-    runs, else to the user's output folder.
-    """
-    folder = _figure_folder()
-    if "image/svg+xml" in parts:
-        write_text(folder / f"{id}.svg", parts["image/svg+xml"])
+    """Write ``<id>.svg``, or ``<id>.png`` without SVG, to the build's folder or the user's."""
+    build = os.environ.get(FIGURES_VARIABLE)
+    folder = Path(build) if build else output_folder() / "figures"
+    if SVG in parts:
+        write_text(folder / f"{id}.svg", parts[SVG])
         return
     with atomic_open(folder / f"{id}.png", "wb") as file:
-        file.write(parts["image/png"])
+        file.write(parts[PNG])

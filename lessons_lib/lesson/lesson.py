@@ -1,5 +1,4 @@
-"""The lesson object: what a notebook needs besides the mathematics, in one place and with one
-set-up line.
+"""The lesson object: what a notebook needs besides the mathematics, with one set-up line.
 
 ``start`` fixes threads, seeds the generators and prints one line. The methods show, check and
 explore. What they print depends on the lesson, the scale and the seed alone. Used by every lesson.
@@ -8,6 +7,7 @@ explore. What they print depends on the lesson, the scale and the seed alone. Us
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,11 +28,28 @@ __all__ = ["Lesson", "start"]
 
 
 class Lesson:
-    """One open lesson. Made by `start`.
+    """One open lesson, made by `start`.
 
-    ``id`` and ``question`` from the front matter; ``rng``, the NumPy generator for all chance;
-    ``scale`` and ``settings``, the numbers of that scale (``lesson.settings.n_documents``);
-    ``scales``, the settings of every scale; ``results``, what `leaderboard_cell` measured.
+    Parameters
+    ----------
+    card : LessonCard
+    scale : {"smoke", "laptop", "paper"}
+    seed : int >= 0
+    order : sequence of str, default ()
+        Ids of the course's lessons, in their order.
+
+    Attributes
+    ----------
+    id, question : str
+        From the front matter.
+    settings : object
+        The numbers of the scale: ``lesson.settings.n_documents``.
+    scales : dict of str to object
+        The settings of every scale.
+    rng : numpy.random.Generator
+        For all that is drawn.
+    results : dict of str to evaluation.Results
+        What `leaderboard_cell` measured.
     """
 
     def __init__(self, card: LessonCard, *, scale: str, seed: int, order: Sequence[str] = ()):
@@ -48,8 +65,7 @@ class Lesson:
 
     @property
     def generator(self) -> torch.Generator:
-        """The Torch generator of this lesson, seeded like ``rng``; made on first use, because Torch
-        takes seconds to load.
+        """The Torch generator, seeded like ``rng``; made on first use: Torch takes seconds to load.
         """
         if "_generator" not in self.__dict__:
             import torch
@@ -65,34 +81,43 @@ class Lesson:
 
         return user_board()
 
-    # -------------------------------------------------------------------------- showing
-
     def rounded(self, values: Mapping[Any, Any] | Iterable[Any],
                 digits: int = 2) -> dict[Any, float] | list[float]:
-        """Numbers as a message shows them: ``{"mean": 0.61}`` in place of ``{"mean":
-        np.float64(0.6078431372549019)}``.
+        """Round numbers for a message: ``{"mean": 0.61}``, not ``{"mean": np.float64(0.607843)}``.
 
         Parameters
         ----------
-        values : numbers, or names with a number each.
-        digits : behind the point.
+        values : iterable of float, or mapping of names to float
+        digits : int, default 2
+            Behind the point.
 
         Returns
         -------
-        A list, or a dict with the same keys, of plain floats.
+        list of float, or dict with the same keys
         """
         if isinstance(values, Mapping):
             return dict(zip(values, self.rounded(values.values(), digits), strict=True))
         return [round(float(value), digits) for value in values]
 
     def show(self, fig: Any, *, id: str, alt: str, static: Any = None) -> None:
-        """Display a figure with alt text and keep it as a file.
+        """Display a figure with alt text and keep it as a file: SVG up to 2,000 marks, PNG above.
 
-        Parameters: fig, a matplotlib or plotly figure; id, the figure's name (``zipf_wikipedia``);
-        alt, 5 to 40 words that say kind, axes and finding; static, for a plotly figure: its
-        matplotlib twin, for pages that cannot run it. SVG up to 2,000 marks, PNG above. Files go to
-        the user's output folder; only ``lessons build`` writes ``figures/``. Raises ValueError or
-        TypeError before anything is shown.
+        Files go to the user's output folder; only ``lessons build`` writes ``figures/``.
+
+        Parameters
+        ----------
+        fig : matplotlib or plotly figure
+        id : str
+            The figure's name: ``zipf_wikipedia``.
+        alt : str
+            5 to 40 words that say kind, axes and finding.
+        static : matplotlib figure, optional
+            The twin of a plotly figure, for pages that cannot run it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For no figure, a bad id or alt, or a plotly figure alone; nothing is shown then.
         """
         import matplotlib.pyplot as plt
         from IPython.display import display
@@ -111,23 +136,45 @@ class Lesson:
 
     def explore(self, function: Callable, *, id: str, alt: str | Callable[..., str],
                 **controls: Any) -> None:
-        """Draw ``function`` at its defaults, and let controls change the picture in place where a
-        kernel is live.
+        """Draw a function at its defaults; in a live kernel, controls change the picture in place.
 
-        Parameters: function, takes one argument per control and returns a matplotlib figure, a pair
-        (plotly, matplotlib), a text, a number or a table; id and alt as in `show` (alt may be a
-        function of the controls); controls, by argument: ``k=(1, 10)`` or ``(1, 10, 2)`` a slider,
-        ``kind=["a", "b"]`` or ``{label: value}`` a list, ``log=True`` a box. The start is the
-        function's own default, else the first value. Raises TypeError for an argument the function
-        does not have, ValueError for a bad control.
+        Parameters
+        ----------
+        function : callable
+            Takes an argument for each control; returns a matplotlib figure, a pair (plotly,
+            matplotlib), a text, a number or a table.
+        id : str
+        alt : str or callable of the controls
+            As in `show`.
+        **controls : tuple, list, dict or bool
+            By argument: ``k=(1, 10)`` or ``(1, 10, 2)`` a slider, ``kind=["a", "b"]`` or ``{label:
+            value}`` a list, ``log=True`` a box. Each starts at the function's own default, else at
+            its first value.
+
+        Raises
+        ------
+        TypeError
+            For a control that the function has no argument for.
+        ValueError
+            For what is no control, or a default outside it.
         """
         from .explore import explore
 
         explore(function, id=id, alt=alt, controls=controls)
 
     def source(self, obj: Any, *, docstring: bool = True) -> None:
-        """Show the library's code of a function, method, class or module with its place;
-        ``docstring=False`` leaves docstrings out.
+        """Show the library's code with its place.
+
+        Parameters
+        ----------
+        obj : function, method, class or module
+        docstring : bool, default True
+            False leaves docstrings out.
+
+        Raises
+        ------
+        TypeError
+            For what has no Python source.
         """
         from IPython.display import display
 
@@ -140,15 +187,23 @@ class Lesson:
               caption: str = "") -> None:
         """Show a small table; every cell is escaped.
 
-        Rows are sequences or dicts by column; None prints as a dash.
+        Parameters
+        ----------
+        rows : iterable of sequence, or of dict by column
+            None prints as a dash.
+        columns : sequence of str
+        caption : str, default ""
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a row that is a text, or of another length.
         """
         from IPython.display import display
 
         from .tables import Table
 
         display(Table(rows, columns, caption))
-
-    # -------------------------------------------------------------------------- exercises
 
     @property
     def exercises(self) -> dict[str, Exercise]:
@@ -161,19 +216,32 @@ class Lesson:
         return self.exercises[check_choice("name", name, self.exercises)]
 
     def check(self, name: str, answer: Any) -> None:
-        """Print what the judge says about an answer: correct, not attempted yet, or the smallest
-        case that goes wrong.
+        """Print what the judge says: correct, not attempted yet, or the smallest case that fails.
 
-        None, ``...`` and a function that raises NotImplementedError count as not attempted, so that
-        *Run All* goes on. An error in the learner's code is told in one line. Raises ValueError for
-        an unknown exercise.
+        Parameters
+        ----------
+        name : str
+        answer : object
+            None, ``...`` and a function that raises NotImplementedError count as not attempted, so
+            that *Run All* goes on. An error in the learner's code is told in one line.
+
+        Raises
+        ------
+        ValueError
+            For an unknown exercise.
         """
         from ..exercises import verdict
 
         print(f"{name}: {verdict(self._exercise(name), answer)}")
 
     def hint(self, name: str) -> None:
-        """Print the next hint: each call goes one step further."""
+        """Print the next hint: each call goes one step further.
+
+        Parameters
+        ----------
+        name : str
+            Of the exercise.
+        """
         hints, given = self._exercise(name).hints, self._hints_given.get(name, 0)
         if given >= len(hints):
             print(f'{name}: no more hints. lesson.solution("{name}") shows a tested solution')
@@ -182,7 +250,13 @@ class Lesson:
         print(f"{name}, hint {given + 1} of {len(hints)}: {hints[given]}")
 
     def solution(self, name: str) -> None:
-        """Show the tested solution."""
+        """Show the tested solution.
+
+        Parameters
+        ----------
+        name : str
+            Of the exercise.
+        """
         from IPython.display import display
 
         from ..exercises import solution_text
@@ -193,7 +267,10 @@ class Lesson:
     def audit(self) -> None:
         """Show that every check accepts its solution and refuses each planted wrong answer.
 
-        Raises AssertionError when one does not.
+        Raises
+        ------
+        AssertionError
+            When one does not.
         """
         from ..exercises import audit
 
@@ -202,17 +279,20 @@ class Lesson:
         if failed := [line.name for line in lines if not line.ok]:
             raise AssertionError(f"checks that are worth nothing: {', '.join(failed)}")
 
-    # -------------------------------------------------------------------------- leaderboard
-
     def leaderboard_cell(self, encoders: Any, *, datasets: Sequence[Any] | None = None,
                          protocol: str = "all") -> None:
-        """Score encoders, add their rows to the leaderboard, and show table and plot of this lesson
-        and those before it.
+        """Score encoders, add their rows to the leaderboard, show table and plot up to this lesson.
 
-        Parameters: encoders, one fitted `Encoder`, a list, or a dict name -> encoder; datasets,
-        names or pair sets (default: ``course-sts`` and, where present, ``stsb``); protocol as in
-        `evaluation.evaluate`. The figures are kept in ``lesson.results[name][set]``, for example
-        ``lesson.results["TF-IDF"]["course-sts"].spearman``.
+        What was measured is kept: ``lesson.results["TF-IDF"]["course-sts"].spearman``.
+
+        Parameters
+        ----------
+        encoders : Encoder, list of them, or dict of name to Encoder
+            Fitted.
+        datasets : sequence of str or pair sets, optional
+            None: ``course-sts`` and, where present, ``stsb``.
+        protocol : str, default "all"
+            As in `evaluation.evaluate`.
         """
         from IPython.display import display
 
@@ -243,11 +323,8 @@ class Lesson:
 
 
 def _device(scale: str) -> str:
-    """Where the lesson computes: Torch is asked when it is loaded already, or when the paper's
-    scale may need a GPU.
+    """Where the lesson computes; Torch is asked if it is loaded, or the paper's scale needs a GPU.
     """
-    import sys
-
     if "torch" not in sys.modules and scale != "paper":
         return "cpu"
     import torch
@@ -261,11 +338,26 @@ def start(lesson_id: str, *, scale: str | None = None, seed: int = 0,
           notebooks: str | os.PathLike | None = None) -> Lesson:
     """Open a lesson: fix the threads, seed the generators, set the plot style, print one line.
 
-    Parameters: lesson_id, without its number (``one_hot``); scale, ``smoke``, ``laptop`` or
-    ``paper`` (default: ``LESSONS_SCALE``, else laptop); seed, int >= 0; notebooks, the folder of
-    the lesson texts (default: the course's). Returns a `Lesson`. Raises ValueError for an unknown
-    lesson or scale (nearest name, all names) or a bad ``LESSONS_THREADS``, TypeError or ValueError
-    for a bad seed.
+    Parameters
+    ----------
+    lesson_id : str
+        ``one_hot``, ``1`` or ``01_one_hot``.
+    scale : {"smoke", "laptop", "paper"}, optional
+        None: ``LESSONS_SCALE``, else "laptop".
+    seed : int >= 0, default 0
+    notebooks : str or path, optional
+        The folder of the lesson texts; None: the course's.
+
+    Returns
+    -------
+    Lesson
+
+    Raises
+    ------
+    ValueError
+        For an unknown lesson or scale (nearest name, all names) or a bad ``LESSONS_THREADS``.
+    TypeError, ValueError
+        For a bad seed.
     """
     from ..plots import use_style
 
@@ -275,6 +367,5 @@ def start(lesson_id: str, *, scale: str | None = None, seed: int = 0,
     threads = fix_threads()
     use_style()
     print(f"lesson {card.id} | lessons_lib {__version__} | numpy {np.__version__} | {scale} scale "
-          f"| seed {seed} | "
-          f"{threads} thread{'s' if threads > 1 else ''} | {_device(scale)}")
+          f"| seed {seed} | {threads} thread{'s' if threads > 1 else ''} | {_device(scale)}")
     return lesson

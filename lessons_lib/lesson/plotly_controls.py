@@ -1,8 +1,7 @@
-"""The sliders and menus of a plotly figure as controls that the keyboard reaches: plotly draws its
-own as pictures, for a mouse alone.
+"""The sliders and menus of a plotly figure as controls that the keyboard reaches.
 
-In a live kernel they take the place of plotly's own. A stored notebook keeps those of plotly, which
-need no kernel. Used by ``lesson.show``.
+Plotly draws its own as pictures, for a mouse alone. In a live kernel these take their place; a
+stored notebook keeps those of plotly, which need no kernel. Used by ``lesson.show``.
 """
 
 from __future__ import annotations
@@ -34,11 +33,8 @@ def _do(fig: Any, step: Any) -> None:
         frame = next(frame for frame in fig.frames if frame.name == step.args[0][0])
         for trace, moved in zip(fig.data, frame.data, strict=True):
             trace.update(moved)
-    else:
-        {
-            "restyle": fig.plotly_restyle, "relayout": fig.plotly_relayout,
-            "update": fig.plotly_update
-        }[step.method](*step.args)
+    else:                                        # restyle, relayout or update
+        getattr(fig, f"plotly_{step.method}")(*step.args)
 
 
 def _widgets(fig: Any, choose: Callable[[Any], None]) -> list[Any]:
@@ -65,8 +61,7 @@ def _widgets(fig: Any, choose: Callable[[Any], None]) -> list[Any]:
 def show_with_controls(fig: Any, data: dict[str, Any], metadata: dict[str, Any]) -> None:
     """Display a plotly figure without its own controls, and widgets that do the same below it.
 
-    Parameters: fig; data and metadata of its output, as `figure_bundle` makes them. The figure
-    itself stays as it is.
+    ``data`` and ``metadata`` are those of `figure_bundle`; the figure itself stays as it is.
     """
     import ipywidgets
     import plotly.graph_objects as go
@@ -75,14 +70,10 @@ def show_with_controls(fig: Any, data: dict[str, Any], metadata: dict[str, Any])
     live, words = go.Figure(fig), {"text/plain": data["text/plain"]}
 
     def drawn() -> dict[str, Any]:
-        """The output without still pictures: where one comes along, JupyterLab shows it until a
-        mouse passes, and no movement.
-        """
-        return words | {
-            PLOTLY: {
-                key: value for key, value in json.loads(live.to_json()).items() if key != "frames"
-            }
-        }
+        """The output alone: of a still picture, JupyterLab shows that until a mouse passes."""
+        drawing = json.loads(live.to_json())
+        drawing.pop("frames", None)
+        return words | {PLOTLY: drawing}
 
     def choose(step: Any) -> None:
         _do(live, step)

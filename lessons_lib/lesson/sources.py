@@ -1,7 +1,6 @@
-"""Library code shown where a lesson speaks of it, so that no lesson copies it.
+"""Library code shown where a lesson speaks of it, read from the running library, never copied.
 
-The source is read from the running library, with its path inside the project. Used by
-``lesson.source``.
+Used by ``lesson.source``.
 """
 
 from __future__ import annotations
@@ -43,17 +42,15 @@ def _without_docstrings(source: str) -> str:
 
 def _place(thing: Any) -> str:
     file = Path(inspect.getsourcefile(thing)).resolve()
-    inside = file.is_relative_to(PACKAGE)
-    return (Path(PACKAGE.name) / file.relative_to(PACKAGE)
-            ).as_posix() if inside else f"{inspect.getmodule(thing).__name__} (not of this course)"
+    if file.is_relative_to(PACKAGE):
+        return file.relative_to(PACKAGE.parent).as_posix()
+    return f"{inspect.getmodule(thing).__name__} (not of this course)"
 
 
 def source_markdown(thing: Any, *, docstring: bool = True) -> str:
-    """Markdown with the place and the code of a function, method, class or module.
+    """Markdown with place, relative to the project, and code of a function, class or module.
 
-    Parameters: thing; docstring, False leaves docstrings out. Returns Markdown; the path is
-    relative to the project. Raises TypeError for what has no Python source (a value, a compiled
-    function).
+    Raises TypeError for what has no Python source (a value, a compiled function).
     """
     inner = _unwrapped(thing)
     try:

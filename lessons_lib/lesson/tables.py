@@ -1,5 +1,4 @@
-"""A small table that reads well in a notebook, in plain text and to a screen reader; every cell is
-escaped.
+"""A small table for notebooks, plain text and screen readers; every cell is escaped.
 
 Numbers stand right, words left. Used by ``lesson.table`` and the leaderboard cell.
 """
@@ -26,11 +25,9 @@ def _text(value: Any) -> str:
 
 
 class Table:
-    """A table for notebooks: HTML, and aligned text where HTML is not shown.
+    """A table for notebooks, of rows that are sequences of cells or dicts by column.
 
-    Parameters: rows, sequences of cells or dicts by column; columns, their heads; caption, one
-    sentence. Raises ValueError for a row of another length than the columns, TypeError for a row
-    that is a text.
+    Raises ValueError for a row of another length than the columns, TypeError for a text as row.
     """
 
     def __init__(self, rows: Iterable[Sequence | Mapping], columns: Sequence[str],
@@ -57,15 +54,12 @@ class Table:
         side = ["right" if self._is_numeric(j) else "left" for j in range(len(self.columns))]
 
         def cells(kind: str, values: Iterable[Any]) -> str:
-            texts = [
-                f"<{kind} "
-                f"style=\"text-align:{s}\">{html.escape(_text(v))}</{kind[:2]}>"
-                for v, s in zip(values, side, strict=True)
-            ]
+            texts = [f'<{kind} style="text-align:{s}">{html.escape(_text(v))}</{kind[:2]}>'
+                     for v, s in zip(values, side, strict=True)]
             return f"<tr>{''.join(texts)}</tr>"
 
-        heads, body = cells('th scope="col"', self.columns), "\n".join(
-            cells("td", row) for row in self.rows)
+        heads = cells('th scope="col"', self.columns)
+        body = "\n".join(cells("td", row) for row in self.rows)
         caption = f"<caption>{html.escape(self.caption)}</caption>\n" if self.caption else ""
         return f"<table>\n{caption}<thead>{heads}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
@@ -74,12 +68,9 @@ class Table:
         cells = [self.columns, *([" ".join(_text(v).split()) for v in row] for row in self.rows)]
         widths = [max(len(row[j]) for row in cells) for j in range(len(self.columns))]
         right = [self._is_numeric(j) for j in range(len(self.columns))]
-        lines = [
-            "  ".join(
-                c.rjust(w) if r else c.ljust(w)
-                for c, w, r in zip(row, widths, right, strict=True)).rstrip()
-            for row in cells
-        ]
+        lines = ["  ".join(c.rjust(w) if r else c.ljust(w)
+                           for c, w, r in zip(row, widths, right, strict=True)).rstrip()
+                 for row in cells]
         lines.insert(1, "  ".join("-" * w for w in widths))
         return "\n".join(([self.caption] if self.caption else []) + lines)
 

@@ -1,11 +1,8 @@
-"""Two threads for everything, so that sums come out the same on a laptop and on a server, and a
-class shares one machine fairly.
+"""Two threads for everything: the same sums on a laptop and a server, a class shares one machine.
 
 ``LESSONS_THREADS`` asks for another number: one where many lessons run side by side, since threads
-without a core of their own wait for each other and take the cores while they wait; `lessons run`
-sets it for lessons that it runs side by side, where the user has not. Libraries that are loaded
-already are told directly; those that come later read the environment of this process. Done by
-``ll.start``.
+without a core of their own wait for each other and take the cores meanwhile. Libraries that are
+loaded are told directly; those that come later read the environment. Done by ``ll.start``.
 """
 
 from __future__ import annotations
@@ -29,20 +26,15 @@ def lesson_threads() -> int:
 
 
 def thread_environment(threads: int | None = None) -> dict[str, str]:
-    """The variables that fix the number of threads (default: `lesson_threads`) in a process that is
-    yet to start.
-    """
+    """The variables that fix the threads (default: `lesson_threads`) of a process yet to start."""
     n = lesson_threads() if threads is None else threads
     # Numba refuses more threads than it began with, and lessons ask some kernels for two.
-    return {name: str(n) for name in POOLS
-            } | {"NUMBA_NUM_THREADS": str(max(n, THREADS)), "TOKENIZERS_PARALLELISM": "false"}
+    return dict.fromkeys(POOLS, str(n)) | {"NUMBA_NUM_THREADS": str(max(n, THREADS)),
+                                           "TOKENIZERS_PARALLELISM": "false"}
 
 
 def fix_threads() -> int:
-    """Fix the number of threads of this process, without importing what was not imported.
-
-    Returns the number. Raises as `lesson_threads`.
-    """
+    """Fix the threads of this process, without importing what was not imported; their number."""
     from threadpoolctl import threadpool_limits
 
     threads = lesson_threads()

@@ -268,10 +268,10 @@ def mixture_bars(mixtures: np.ndarray, labels: Sequence[str], *, names: Sequence
             colour, hatch = look[k]
             ax.barh(row, mixture[k], left=begin, height=0.72, color=colour, alpha=0.35,
                     edgecolor="white", hatch=hatch)
-            name, room = plain(names[k], limit=60), int(mixture[k] * CHARS_PER_SHARE) - 1
-            while len(name) > room and " " in name:   # whole words: a cut one is read as another
+            name, space = plain(names[k], limit=60), int(mixture[k] * CHARS_PER_SHARE) - 1
+            while len(name) > space and " " in name:   # whole words: a cut one is read as another
                 name = name.rpartition(" ")[0].rstrip(",:")
-            if len(name) <= room:
+            if len(name) <= space:
                 note(ax, name, (begin + mixture[k] / 2, row), fontsize=10, color="black",
                      bbox=VEIL if hatch else None, **CENTRED)
             begin += mixture[k]

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 VECTORS = {1: "u", 2: "uv", 3: "apn"}     # of each text: a pair, or anchor, positive, negative
 
 
-# ---------------------------------------------------------------------------- one window
-
-
 def _neighbours(tokens: Sequence[str], centre: int, half: int, most: int) -> list[int]:
     """Places of the context words. Raises ValueError for too few or too many words."""
     expect_number("tokens", tokens, most, 2, "words")
@@ -102,9 +99,6 @@ def paragraph_diagram(tokens: Sequence[str], centre: int, *, half: int, document
     heading(joint, "PV-DM: the document helps")
     heading(alone, "PV-DBOW: the document alone")
     return fig
-
-
-# ---------------------------------------------------------------------------- networks
 
 
 @figure
@@ -184,9 +178,6 @@ def bottleneck_diagram(pieces: Sequence[str], *, encoder_hides: Sequence[bool],
              fontweight="bold" if y < 0 else "normal")
     bare(ax, xlim=(-0.75 - 0.27 * n, n - 0.4), ylim=(-0.8, 4.5))
     return fig
-
-
-# ---------------------------------------------------------------------------- trees and parts
 
 
 @figure

@@ -158,9 +158,6 @@ def parameter_surface(scores: np.ndarray, betas: Sequence[float], gammas: Sequen
                     scene={axis: {"title": {"text": name}} for axis, name in names.items()})
 
 
-# ---------------------------------------------------------------------------- moments of training
-
-
 @documented
 def training_explorer(frames: Any, labels: Sequence[Any], *, steps: Sequence[str], title: str,
                       hover: Sequence[str], shapes: Sequence[Any] | None = None, start: int = 0,
@@ -212,9 +209,6 @@ def training_explorer(frames: Any, labels: Sequence[Any], *, steps: Sequence[str
                                             for *_, rows in looks])
                   for k, name in enumerate(names)]
     return fig
-
-
-# ---------------------------------------------------------------------------- topics
 
 
 def topic_bars(model: Any, topic: int, *, relevance: float = 0.6, n_words: int = 12
@@ -306,9 +300,6 @@ def topic_explorer(model: Any, *, title: str, topic: int = 0, relevance: float =
 def _whole(values: np.ndarray) -> list[int]:
     """Tokens as whole numbers, small in bytes."""
     return np.rint(values).astype(int).tolist()
-
-
-# ---------------------------------------------------------------------------- the leaderboard
 
 
 @documented

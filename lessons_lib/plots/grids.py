@@ -25,9 +25,6 @@ SPY_CELLS = (240, 600)                            # most rows and columns seen a
 MOST_TILES, MOST_COLUMNS = 24, 64
 
 
-# ---------------------------------------------------------------------------- numbers in cells
-
-
 @figure
 def similarity_matrix(values: np.ndarray, labels: Sequence[str], *, title: str,
                       columns: Sequence[str] | None = None,
@@ -192,9 +189,6 @@ def neighbour_grid(rows: Mapping[str, Sequence[tuple[str, float]]], *, title: st
     return fig
 
 
-# ---------------------------------------------------------------------------- large matrices
-
-
 @figure
 def covariance_maps(panels: Mapping[str, np.ndarray], *, title: str,
                     limit: float | None = None) -> Figure:
@@ -261,9 +255,6 @@ def pooled(matrix: Any, rows: int, columns: int) -> np.ndarray:
     block = (cells.row.astype(np.int64) * height // n * width
              + cells.col.astype(np.int64) * width // m)
     return np.bincount(block[used], minlength=height * width).reshape(height, width)
-
-
-# ---------------------------------------------------------------------------- tiles of a kernel
 
 
 @figure

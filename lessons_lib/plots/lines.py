@@ -576,9 +576,9 @@ def loss_curves(curves: Curves, levels: Mapping[str, Mapping[str, float]], *, ti
     axes[0].set_ylabel(ylabel)
     ends = [value for row in levels.values() for value in row.values()]
     ends += [end for _, y in runs.values() for end in (y.min(), y.max())]
-    room = 0.12 * (max(ends) - min(ends))
+    space = 0.12 * (max(ends) - min(ends))
     for ax in axes:
-        ax.set_ylim(min(ends) - room, max(ends) + room)
+        ax.set_ylim(min(ends) - space, max(ends) + space)
     return fig
 
 
@@ -703,12 +703,12 @@ def memory_growth(curves: Curves, *, title: str, measured: Curves | None = None,
     mark : float, optional; a size to point at
     """
     lines = checked_curves("curves", curves, most=MANY, positive="xy")
-    found = checked_curves("measured", measured or {}, most=MANY, least=0, positive="xy")
+    seen = checked_curves("measured", measured or {}, most=MANY, least=0, positive="xy")
     fig, (ax,) = new_figure(title, size=(7.2, 4.4))
     right = max(x[-1] for x, _ in lines.values())
-    left = min(x[0] for x, _ in (*lines.values(), *found.values()))
+    left = min(x[0] for x, _ in (*lines.values(), *seen.values()))
     draw_lines(ax, lines, markers=False, dashes=True)
-    for key, (x, y) in found.items():
+    for key, (x, y) in seen.items():
         k = list(lines).index(key) if key in lines else len(lines)
         ax.plot(x, y, MARKERS[k % 5], color=LINE_COLOURS[k % 5], ms=7, zorder=3)
     ax.set(xscale="log", yscale="log", xlim=(left / 1.3, right), xlabel=f"{xlabel} (log scale)",

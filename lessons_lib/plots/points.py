@@ -212,8 +212,8 @@ def training_frames(frames: Any, labels: Sequence[Any], steps: Sequence[str]) ->
 def training_limits(frames: np.ndarray) -> np.ndarray:
     """Lower and upper limit of both axes (2, 2), with room around all moments."""
     low, high = frames.min(axis=(0, 1)), frames.max(axis=(0, 1))
-    room = 0.06 * (high - low)
-    return np.column_stack([low - room, high + room]).astype(np.float64)
+    space = 0.06 * (high - low)
+    return np.column_stack([low - space, high + space]).astype(np.float64)
 
 
 def training_looks(labels: Sequence[Any], shapes: Sequence[Any] | None
@@ -585,8 +585,8 @@ def pulls(grades: Sequence[float], cosines: Sequence[float], panels: Mapping[str
                   lw=1.8, size=11)
         ax.plot(y[pulled], s[pulled], ls="none", marker="o", ms=5, color=BLACK)
         ax.plot(y[~pulled], s[~pulled], ls="none", marker="o", ms=5, mfc="white", mec=BLACK)
-        room = 0.06 * np.ptp(y)
-        ax.set(xlabel="grade", xlim=(y.min() - room, y.max() + room) if room else None)
+        space = 0.06 * np.ptp(y)
+        ax.set(xlabel="grade", xlim=(y.min() - space, y.max() + space) if space else None)
     axes[0].set_ylabel("cosine")
     return fig
 
@@ -721,10 +721,10 @@ def polar_words(words: Sequence[str], lengths: Sequence[float], cosines: Sequenc
             ax.plot(*zip(place, at[0], strict=True), ":", color=colour, lw=1.6)
             t, r = np.linspace(0, turn, 40), 0.28 * lengths.min() * (1 + 0.2 * k)
             ax.plot(r * np.cos(t), r * np.sin(t), "-", color=colour, lw=1.6)
-    room = 0.18 * np.ptp(at, axis=0).max()
-    low = np.minimum(at.min(axis=0), 0) - 1.5 * room
-    high = np.maximum(at.max(axis=0), 0) + 1.5 * room
-    ax.set(xlim=(low[0] + room, high[0] + 3 * room), ylim=(low[1], high[1]), aspect="equal",
+    space = 0.18 * np.ptp(at, axis=0).max()
+    low = np.minimum(at.min(axis=0), 0) - 1.5 * space
+    high = np.maximum(at.max(axis=0), 0) + 1.5 * space
+    ax.set(xlim=(low[0] + space, high[0] + 3 * space), ylim=(low[1], high[1]), aspect="equal",
            xlabel="along the query", ylabel="across")
     return fig
 
@@ -749,9 +749,9 @@ def offset_arrows(panels: Mapping[str, tuple[np.ndarray, np.ndarray, Sequence[st
         for begin, end in zip(starts, ends, strict=True):
             arrow(ax, begin, end, lw=1.1)
         both = np.vstack([starts, ends])
-        room = 0.14 * np.ptp(both, axis=0)
-        (left, low), (right, high) = (both.min(axis=0) - (1.4, 1) * room,
-                                      both.max(axis=0) + (1.4, 1) * room)
+        space = 0.14 * np.ptp(both, axis=0)
+        (left, low), (right, high) = (both.min(axis=0) - (1.4, 1) * space,
+                                      both.max(axis=0) + (1.4, 1) * space)
         ax.set(xlim=(left, right), ylim=(low, high), xticks=[], yticks=[],
                xlabel="first two principal directions")
         tips = in_points(ax, both)

@@ -88,6 +88,10 @@ def styled() -> Iterator[None]:
 
     Afterwards all settings are as before.
 
+    Yields
+    ------
+    None
+
     Examples
     --------
     >>> with styled():

@@ -9,6 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from lessons_lib.evaluation import STSResult
+
 
 class TableEncoder:
     """Encodes by looking each text up in a table; counts how often each text was asked for."""
@@ -31,10 +33,8 @@ class WordCounter:
     name = "bag of words"
 
     def __init__(self, texts: Sequence[str]):
-        self.columns = ({
-            word: k for k, word in enumerate(
-                sorted({w for t in texts for w in re.findall(r"\w+", t.lower())}))
-        })
+        words = {w for t in texts for w in re.findall(r"\w+", t.lower())}
+        self.columns = {word: k for k, word in enumerate(sorted(words))}
         self.rows_per_call: list[int] = []
 
     @property
@@ -60,6 +60,15 @@ def make_pairs(sentence1: Sequence[str], sentence2: Sequence[str], score: Sequen
                            **fields)
 
 
+def make_result(name: str = "stsb", value: float = 0.5, **changes: object) -> STSResult:
+    """What `evaluate` gives for one set."""
+    fields = {"name": name, "split": "test", "protocol": "all", "spearman": value,
+              "pearson": value - 0.01, "interval": (value - 0.05, value + 0.05), "alignment": 0.2,
+              "uniformity": -2.5, "seconds": 0.25, "n_pairs": 1379, "n_subsets": 1, "dim": 300,
+              "encoder": "mean"}
+    return STSResult(**fields | changes)
+
+
 @pytest.fixture
 def pairs_of() -> Callable[..., SimpleNamespace]:
     return make_pairs
@@ -67,9 +76,7 @@ def pairs_of() -> Callable[..., SimpleNamespace]:
 
 @pytest.fixture
 def angle_pairs() -> tuple[TableEncoder, SimpleNamespace]:
-    """Forty pairs whose cosine falls as the grade falls, with some noise; every first sentence is
-    "origin".
-    """
+    """Forty pairs whose cosine falls as the grade falls, with noise; all begin with "origin"."""
     rng = np.random.default_rng(5)
     angles = np.linspace(0.05, 1.5, 40)
     table = {"origin": [1.0, 0.0]} | {f"s{k}": [np.cos(a), np.sin(a)] for k, a in enumerate(angles)}

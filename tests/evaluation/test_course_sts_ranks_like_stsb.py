@@ -34,10 +34,8 @@ class Averaged:
 
 def encoders() -> Iterator[tuple[str, object]]:
     """Nineteen encoders from letters to averaged GloVe vectors, fitted on the Wikipedia sample."""
-    texts = ([
-        s for article in datasets.load("wikipedia-sample")
-        for s in split_sentences(article, min_words=4)
-    ])
+    texts = [s for article in datasets.load("wikipedia-sample")
+             for s in split_sentences(article, min_words=4)]
     yield "words", BagOfWords(token_pattern=WORDS).fit(texts)
     yield "presence", BagOfWords(token_pattern=WORDS, binary=True).fit(texts)
     yield "without stop words", BagOfWords(stop_words="english").fit(texts)
@@ -63,13 +61,10 @@ def encoders() -> Iterator[tuple[str, object]]:
 @pytest.mark.data
 @pytest.mark.filterwarnings("ignore::lessons_lib.core.DataWarning")
 def test_nineteen_encoders_are_ranked_alike_by_the_course_pairs_and_by_stsb(lessons_data):
-    sets = {
-        "course": datasets.load("course-sts", split="all"), "stsb": datasets.load(
-            "stsb", split="test"), "dev": datasets.load("stsb", split="dev")
-    }
-    results = {
-        name: evaluation.evaluate(encoder, sets, bootstrap=0) for name, encoder in encoders()
-    }
+    sets = {"course": datasets.load("course-sts", split="all"),
+            "stsb": datasets.load("stsb", split="test"), "dev": datasets.load("stsb", split="dev")}
+    results = {name: evaluation.evaluate(encoder, sets, bootstrap=0)
+               for name, encoder in encoders()}
     course, stsb, dev = ([r[key].spearman for r in results.values()] for key in sets)
     notes = (PROJECT / "data" / "README.md").read_text("utf-8")
     stated, ceiling = re.search(r"Kendall's\s+τ between the two rankings is (\d\.\d+)\D+(\d\.\d+)",

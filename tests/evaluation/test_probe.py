@@ -1,12 +1,14 @@
-"""Linear probes: they find what a line separates, and nothing where there is nothing."""
+"""Linear probes, triplets and tables."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy.sparse import csr_matrix
 
+from lessons_lib.datasets import Triplets
 from lessons_lib.evaluation import linear_probe
+from lessons_lib.evaluation.tables import html_table, text_table
+from lessons_lib.evaluation.triplets import triplet_accuracy
 
 
 def drawn(shift: float, n: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -38,16 +40,36 @@ def test_counts_may_be_sparse_labels_may_be_words_and_a_constant_column_does_no_
     assert linear_probe(with_constant[:200], y[:200], with_constant[200:], y[200:], alpha=1) == 1
 
 
-@pytest.mark.parametrize(("change", "error", "said"), [
-    ({"test": np.ones((1, 4))}, ValueError, "expected equal columns"),
-    ({"train_labels": [0]}, ValueError, "train \\(2, 3\\) has 1 labels"),
-    ({"train_labels": [1, 1]}, ValueError, "holds 1 kinds of labels"),
-    ({"alpha": 0.0}, ValueError, "alpha=0"),
-    ({"train": np.full((2, 3), np.nan)}, ValueError, "train"),
-])
-def test_V_what_does_not_fit_is_named(change, error, said):
-    given = ({
-        "train": np.eye(3)[:2], "train_labels": [0, 1], "test": np.ones((1, 3)), "test_labels": [1]
-    } | change)
-    with pytest.raises(error, match=said):
-        linear_probe(**given)
+class Angles:
+    """Encodes a text that is a number of degrees as a vector of that direction."""
+
+    dim, name = 2, "angles"
+
+    def encode(self, texts):
+        turn = np.radians([float(text) for text in texts])
+        return (np.column_stack([np.cos(turn), np.sin(turn)]).astype(np.float32)
+                * np.arange(1, len(turn) + 1)[:, None])
+
+
+def test_a_triplet_counts_when_the_entailment_is_nearer_whatever_the_lengths_of_the_vectors():
+    triplets = Triplets(["0", "0", "90", "10"], ["10", "50", "80", "20"], ["20", "40", "10", "200"])
+    assert triplet_accuracy(Angles(), triplets) == 0.75
+
+
+def test_a_tie_does_not_count_and_neither_does_a_text_that_equals_its_contradiction():
+    assert triplet_accuracy(Angles(), Triplets(["0"], ["0"], ["0"])) == 0.0
+    assert triplet_accuracy(Angles(), Triplets(["0"], ["30"], ["0"])) == 0.0
+
+
+ROWS = [["name", "score"], ["a<b", "7.5"], ["long name", "12.0"]]
+
+
+def test_text_columns_are_aligned_words_left_and_numbers_right():
+    assert text_table(ROWS, left=1) == "name       score\na<b          7.5\nlong name   12.0"
+
+
+def test_html_escapes_cells_and_caption_and_stresses_the_chosen_cells():
+    page = html_table(ROWS, caption="x > y", bold=frozenset({(1, 1)}))
+    assert "a&lt;b" in page and "x &gt; y" in page and page.count(
+        "<b>") == 1 and "<b>12.0</b>" in page
+    assert page.count("<tr>") == 3 and page.count('<th scope="col">') == 2

@@ -1,4 +1,4 @@
-"""Correlations: identities, agreement with SciPy, and no NaN ever."""
+"""Correlations and their intervals: identities, agreement with SciPy, and no NaN ever."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from lessons_lib.evaluation import average_ranks, pearson, spearman
+from lessons_lib.evaluation import (average_ranks, bootstrap, bootstrap_interval, paired_difference,
+                                    pearson, spearman, spearman_interval)
+from lessons_lib.evaluation.bootstrap import percentile_interval, spearman_resamples
 
 columns = st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), min_size=2,
                    max_size=40).filter(
@@ -49,37 +51,6 @@ def test_values_that_differ_in_their_last_digit_only_still_correlate_exactly():
     assert pearson([1.0, np.nextafter(1.0, 2)], [0, 1]) == 1.0
 
 
-@pytest.mark.parametrize("function", [pearson, spearman])
-class TestE16:
-    def test_E16_unequal_lengths_name_both_sides_and_the_first_without_partner(self, function):
-        with pytest.raises(ValueError, match=r"predictions has 3 values and gold has 2.*index 2"):
-            function([1, 2, 3], [1, 2])
-
-    def test_E16_one_pair_is_too_few(self, function):
-        with pytest.raises(ValueError, match=r"hold 1 pairs.*>= 2"):
-            function([1], [2])
-
-    def test_E16_nan_names_side_and_index(self, function):
-        with pytest.raises(ValueError, match=r"gold\[1\] holds NaN or infinity \(1 of 3"):
-            function([1, 2, 3], [1, np.nan, 2])
-
-    def test_E16_a_constant_side_is_named_with_length_and_value(self, function):
-        with pytest.raises(ValueError,
-                           match=r"predictions is constant: all 3 values from index 0 on are 0.5"):
-            function([0.5, 0.5, 0.5], [1, 2, 3])
-        with pytest.raises(ValueError, match=r"gold is constant: all 3 values"):
-            function([1, 2, 3], [0, 0, 0])
-
-    def test_V24_numbers_as_text_name_column_and_first_value(self, function):
-        with pytest.raises(TypeError, match=r"gold\[0\]='0\.5' is text"):
-            function([1, 2], ["0.5", "0.7"])
-
-
-def test_V06_two_axes_are_refused():
-    with pytest.raises(ValueError, match=r"values has shape \(2, 2\)"):
-        average_ranks(np.zeros((2, 2)))
-
-
 def test_V09_views_give_the_same_bits_and_inputs_stay_as_they_were():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=20), rng.normal(size=20)
@@ -95,3 +66,82 @@ def test_integers_beyond_2_to_the_53_keep_their_order():
     large = np.array([2**53 + 1, 2**53, 2**53 + 2, 2**53 + 3])
     assert average_ranks(large).tolist() == [2.0, 1.0, 3.0, 4.0]
     assert spearman(large, [2, 1, 3, 4]) == 1.0 == spearman([2**63 + 1, 2**63], [2, 1])
+
+
+def noisy(n: int, *, seed: int, digits: int = 1,
+          noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Correlated columns with many ties."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n).round(digits)
+    return x, (x + noise * rng.normal(size=n)).round(digits)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 8])
+def test_each_resample_is_the_spearman_of_its_drawn_pairs_ranked_anew(digits):
+    x, y = noisy(60, seed=1, digits=digits)
+    drawn = next(bootstrap._draws(60, 25, np.random.default_rng(2)))                # row numbers
+    fast = spearman_resamples([x, y], y, n_resamples=25, rng=np.random.default_rng(2))
+    slow = [spearman(x[rows], y[rows]) for rows in drawn]
+    assert_allclose(fast[0], slow, atol=1e-12)
+    assert_allclose(fast[1], 1.0, atol=1e-12)
+    assert drawn.shape == (25, 60) and drawn.min() >= 0 and drawn.max() < 60
+
+
+def test_the_fast_interval_has_the_width_of_the_plain_one():
+    x, y = noisy(80, seed=3)
+    fast = spearman_interval(x, y, n_resamples=1500, seed=0)
+    plain = bootstrap_interval(lambda index: spearman(x[index], y[index]), 80, n_resamples=1500,
+                               seed=1)
+    assert_allclose(fast, plain, atol=0.03)
+    assert fast[0] < spearman(x, y) < fast[1]
+
+
+def test_about_95_of_100_intervals_cover_the_true_correlation():
+    # Spearman of a normal pair with Pearson sqrt(1/2)
+    truth = 6 / np.pi * np.arcsin(np.sqrt(0.5) / 2)
+    hits = 0
+    for seed in range(100):
+        x, y = noisy(120, seed=seed, digits=6)
+        low, high = spearman_interval(x, y, n_resamples=200, seed=seed)
+        hits += low <= truth <= high
+    assert 87 <= hits <= 99
+
+
+def test_blocks_do_not_change_the_result(monkeypatch):
+    x, y = noisy(30, seed=4)
+    whole = spearman_interval(x, y, n_resamples=40)
+    monkeypatch.setattr(bootstrap, "BLOCK", 30 * 7)
+    assert spearman_interval(x, y, n_resamples=40) == whole
+
+
+def test_same_seed_same_bits_other_seed_other_interval():
+    x, y = noisy(50, seed=5)
+    assert spearman_interval(x, y, seed=7) == spearman_interval(x, y, seed=7)
+    assert spearman_interval(x, y, seed=7) != spearman_interval(x, y, seed=8)
+
+
+def test_resamples_without_a_correlation_are_left_out():
+    samples = spearman_resamples([np.array([1.0, 2.0])], np.array([1.0, 2.0]), n_resamples=200,
+                                 rng=np.random.default_rng(0))[0]
+    assert np.isnan(samples).any()
+    assert_array_equal(samples[~np.isnan(samples)], 1.0)
+    assert percentile_interval(samples) == (1.0, 1.0)
+
+
+def test_paired_difference_is_antisymmetric_and_narrower_than_two_intervals():
+    gold, a = noisy(300, seed=6, noise=0.6)
+    b = a + 0.05 * np.random.default_rng(9).normal(size=300)
+    there, back = paired_difference(a, b, gold), paired_difference(b, a, gold)
+    assert there.difference == -back.difference == spearman(a, gold) - spearman(b, gold)
+    assert_allclose(there.interval, [-back.interval[1], -back.interval[0]], atol=1e-12)
+    low, high = spearman_interval(a, gold)
+    assert there.interval[1] - there.interval[0] < (high - low) / 2
+
+
+def test_paired_difference_tells_a_good_encoder_from_noise_but_not_from_itself():
+    gold, good = noisy(200, seed=7, noise=0.3)
+    noise = np.random.default_rng(8).normal(size=200)
+    clear = paired_difference(good, noise, gold)
+    assert clear.clear and clear.interval[0] > 0 and clear.share_above_zero == 1.0
+    same = paired_difference(good, good, gold)
+    assert same.interval == (0.0, 0.0) and not same.clear and same.share_above_zero == 0.0

@@ -19,11 +19,9 @@ def numbers_in(value):
     """The places of all numbers in a value, each as the keys that lead there."""
     if isinstance(value, np.ndarray):
         return list(np.ndindex(value.shape))
-    pairs = (value.items()
-             if isinstance(value, dict)
-             else enumerate(value) if isinstance(value, (list, tuple)) else [])
-    return [(key, *rest)
-            for key, inner in pairs
+    pairs = (value.items() if isinstance(value, dict) else enumerate(value)
+             if isinstance(value, (list, tuple)) else [])
+    return [(key, *rest) for key, inner in pairs
             for rest in ([()] if isinstance(inner, (int, float)) else numbers_in(inner))]
 
 
@@ -50,10 +48,8 @@ def test_a_number_that_is_none_is_refused_at_every_place(lesson, name, number):
         everywhere = with_number(everywhere, place, number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        accepted = ([
-            answer for answer in answers + [everywhere] * bool(places)
-            if verdict(exercise, answer) == "correct"
-        ])
+        accepted = [answer for answer in answers + [everywhere] * bool(places)
+                    if verdict(exercise, answer) == "correct"]
     assert accepted == []
 
 

@@ -1,6 +1,4 @@
-"""The exercises of lesson 14: what their answers claim is measured, and the judges say what is
-wrong.
-"""
+"""The exercises of lesson 14: what their answers claim is measured."""
 
 from __future__ import annotations
 
@@ -65,18 +63,6 @@ def test_equal_vectors_cost_the_logarithm_of_the_batch(tau):
     same = np.ones((64, 3))
     assert EXERCISES["simcse_loss"].solution(same, same, tau) == pytest.approx(
         EXERCISES["first_loss"].solution, abs=1e-4)
-
-
-@pytest.mark.parametrize(("name", "answer", "said"), [
-    ("first_loss", 0.0, "All 64 candidates look alike"),
-    ("same_views", {WAYS[1], WAYS[2]}, "2 of six are wrong. Think about this: the tokenizer"),
-    ("same_views", "all", "expected a set of texts"), ("same_views", {"all"}, "is none of the six"),
-    ("pull", 3, "expected a function"),
-    ("counterexample", [[1, 0], [-1, 0]], "expected three directions"),
-    ("counterexample", [[1, 0], [1, 1], [0, 1]], "here the bound holds"),
-])
-def test_a_wrong_answer_is_told_what_is_wrong_with_it(name, answer, said):
-    assert said in verdict(EXERCISES[name], answer)
 
 
 @pytest.mark.parametrize("third", [[3, 1], [0, 1], [-1, 5]])

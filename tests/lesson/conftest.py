@@ -1,10 +1,14 @@
-"""A folder with two lesson texts, and a way to see what a lesson displays."""
+"""A folder with two lesson texts, a lesson opened from it, and what a lesson displays."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
+
+from lessons_lib.lesson import Lesson, start
 
 TEXT = """---
 lesson:
@@ -23,6 +27,13 @@ lesson:
 
 Text.
 """
+ALT = "Line plot of y against x that rises to the right."
+
+
+def line(n: int = 3) -> Figure:
+    fig = Figure(figsize=(4, 3))
+    fig.add_subplot().plot(np.arange(n), np.arange(n))
+    return fig
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +49,11 @@ def notebooks(tmp_path: Path) -> Path:
     for number, name in enumerate(("start_here", "one_hot")):
         (folder / f"{number:02d}_{name}.md").write_text(TEXT.format(id=name), encoding="utf-8")
     return folder
+
+
+@pytest.fixture
+def lesson(notebooks: Path) -> Lesson:
+    return start("one_hot", notebooks=notebooks)
 
 
 @pytest.fixture
@@ -57,3 +73,9 @@ def displayed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, dict]]:
 
     monkeypatch.setattr(IPython.display, "display", display)
     return seen
+
+
+@pytest.fixture
+def live(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel with widgets."""
+    monkeypatch.setattr("lessons_lib.lesson.explore.widgets_work", lambda: True)

@@ -1,53 +1,48 @@
-"""Exploring: the default is always drawn, moved controls change it in place, and a stored notebook holds no widget."""
+"""Exploring: the default is drawn, controls change it in place, a stored notebook has no widget.
+
+Plotly's own sliders and menus become widgets that the keyboard reaches, and do the same.
+"""
 
 from __future__ import annotations
 
-import sys
 from types import SimpleNamespace
 
-import pytest
-from matplotlib.figure import Figure
+import numpy as np
 
-from lessons_lib.lesson import start
 from lessons_lib.lesson.explore import BUILD_VARIABLE, defaults_of, widgets_work
+from lessons_lib.lesson.figures import PLOTLY
+from lessons_lib.plots import training_explorer
+from lessons_lib.plots.explore import explorer
 
-ALT = "Line plot that grows with k to the right."
+from .conftest import ALT, line
+
+FRAMES = np.arange(12, dtype=float).reshape(3, 2, 2)
 
 
-def draw(k: int = 3, kind: str = "a") -> Figure:
-    fig = Figure(figsize=(3, 2))
-    fig.add_subplot().plot(range(k))
-    return fig
-
-
-@pytest.fixture
-def lesson(notebooks):
-    return start("one_hot", notebooks=notebooks)
+def draw(k: int = 3, kind: str = "a"):
+    return line(k)
 
 
 def test_without_widgets_the_default_and_a_note_are_shown(lesson, displayed):
     lesson.explore(draw, id="growth", alt=ALT, k=(1, 10), kind=["a", "b"])
     assert displayed[0][0]["text/plain"] == ALT and "image/svg+xml" in displayed[0][0]
-    assert displayed[1][0]["text/plain"] == "Run this cell to move: k from 1 to 10 · kind: a, b"
+    note = "Run this cell to move: k from 1 to 10 · kind: a, b"
+    assert displayed[1][0]["text/plain"] == note
 
 
-def test_a_live_kernel_gets_controls_that_redraw_in_place(lesson, displayed, monkeypatch):
-    monkeypatch.setattr(sys.modules["lessons_lib.lesson.explore"], "widgets_work", lambda: True)
-    lesson.explore(draw, id="growth", alt=lambda k, kind: f"Line plot that grows with k, which is {k}.", k=(1, 10), kind=["a", "b"])
-    box = displayed[1][0]
-    slider, choice = box.children
-    assert not slider.continuous_update and (slider.value, slider.min, slider.max) == (3, 1, 10) and choice.value == "a"
+def test_a_live_kernel_gets_controls_that_redraw_in_place(lesson, displayed, live):
+    lesson.explore(draw, id="growth", k=(1, 10), kind=["a", "b"],
+                   alt=lambda k, kind: f"Line plot that grows with k, which is {k}.")
+    slider, choice = displayed[1][0].children
+    assert not slider.continuous_update and choice.value == "a"
+    assert (slider.value, slider.min, slider.max) == (3, 1, 10)
     slider.value = 7
     data, keywords = displayed[2]
     assert keywords["updated"] and data["text/plain"].endswith("which is 7.")
 
 
-def test_an_error_while_exploring_is_shown_and_not_lost(lesson, displayed, monkeypatch):
-    def fails(k: int = 1) -> str:
-        return str(1 // (2 - k))
-
-    monkeypatch.setattr(sys.modules["lessons_lib.lesson.explore"], "widgets_work", lambda: True)
-    lesson.explore(fails, id="growth", alt=ALT, k=(1, 3))
+def test_an_error_while_exploring_is_shown_and_not_lost(lesson, displayed, live):
+    lesson.explore(lambda k=1: str(1 // (2 - k)), id="growth", alt=ALT, k=(1, 3))
     displayed[1][0].children[0].value = 2
     assert displayed[2][0]["text/plain"].startswith("ZeroDivisionError")
 
@@ -60,32 +55,77 @@ def test_controls_start_at_the_functions_default_else_at_the_first_choice():
     assert defaults_of(function, controls) == {"k": 2, "kind": "b", "log": False, "size": 2.5}
 
 
-@pytest.mark.parametrize("control", [(5, 1), (1,), [], {}, "abc", 3, None, (1, 1)])
-def test_what_is_no_control_is_refused(control):
-    with pytest.raises(ValueError, match="k=.* is no control"):
-        defaults_of(lambda k: "", {"k": control})
-
-
-def test_a_default_outside_its_control_is_refused():
-    with pytest.raises(ValueError, match="k=3 is the default"):
-        defaults_of(draw, {"k": (5, 9)})
-
-
-def test_P26_a_control_the_function_has_no_argument_for_gets_the_nearest_name():
-    with pytest.raises(TypeError, match="no argument 'kinds'; did you mean 'kind'"):
-        defaults_of(draw, {"kinds": ["a"]})
-
-
-def test_a_result_that_cannot_be_shown_is_named(lesson, displayed):
-    with pytest.raises(TypeError, match="the explored function returned"):
-        lesson.explore(lambda k: object(), id="growth", alt=ALT, k=(1, 3))
-
-
 def test_widgets_are_off_in_plain_python_and_in_a_build(monkeypatch):
     assert not widgets_work()
-    import IPython
-
-    monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(config={"IPKernelApp": {}}))
+    shell = SimpleNamespace(config={"IPKernelApp": {}})
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     assert widgets_work()
     monkeypatch.setenv(BUILD_VARIABLE, "1")
     assert not widgets_work()
+
+
+def moving():
+    return training_explorer(FRAMES, ["a", "a"], steps=["none", "half", "all"], title="It moves",
+                             hover=["x", "y"])
+
+
+def menu():
+    import plotly.graph_objects as go
+
+    buttons = [{"label": f"&lt;{name}&gt;", "method": "update",
+                "args": [{"visible": [name == "b", name == "c"]}, {"title.text": name}]}
+               for name in "bc"]
+    steps = [{"label": str(k), "method": "restyle", "args": [{"y": [[k], [2 * k]]}]}
+             for k in (1, 2, 3)]
+    traces = [go.Scatter(x=[0], y=[1], name=name, visible=name == "b") for name in "bc"]
+    slider = {"steps": steps, "active": 1, "currentvalue": {"prefix": "k = "}}
+    return explorer(traces, title="A choice", updatemenus=[{"buttons": buttons}], sliders=[slider])
+
+
+def show(lesson, fig):
+    lesson.show(fig, id="moving", alt=ALT, static=line())
+
+
+def test_a_slider_over_frames_becomes_a_widget_and_moves_the_points_in_place(lesson, displayed,
+                                                                             live):
+    show(lesson, moving())
+    (first, _), (box, _) = displayed[:2]
+    assert not {"sliders", "updatemenus"} & set(first[PLOTLY]["layout"])
+    assert "frames" not in first[PLOTLY]
+    assert set(first) == {PLOTLY, "text/plain"}, "JupyterLab would show a still picture at first"
+    (slider,) = box.children
+    assert [label for label, _ in slider.options] == ["none", "half", "all"] and slider.value == 0
+    slider.value = 2
+    (between, _), (data, keywords) = displayed[2:4]
+    assert set(between) == {"text/plain"}, "else plotly in JupyterLab keeps its first drawing"
+    trace = data[PLOTLY]["data"][0]
+    assert keywords["updated"] and data["text/plain"] == ALT
+    assert trace["x"] == FRAMES[2, :, 0].tolist()
+    assert trace["mode"] == "markers", "what a frame does not name stays"
+
+
+def test_a_menu_and_a_slider_do_what_plotly_does_and_leave_the_figure_as_it_was(lesson, displayed,
+                                                                                live):
+    fig = menu()
+    before = fig.to_json()
+    show(lesson, fig)
+    slider, choice = displayed[1][0].children
+    assert slider.description == "k" and slider.value == 1 and choice.options[0][0] == "<b>"
+    choice.value = 1
+    drawn = displayed[3][0][PLOTLY]
+    assert [trace["visible"] for trace in drawn["data"]] == [False, True]
+    assert drawn["layout"]["title"]["text"] == "c"
+    slider.value = 2
+    assert [trace["y"] for trace in displayed[5][0][PLOTLY]["data"]] == [[3], [6]]
+    assert fig.to_json() == before
+
+
+def test_plotly_keeps_its_own_without_a_live_kernel(lesson, displayed):
+    show(lesson, menu())
+    layout = displayed[0][0][PLOTLY]["layout"]
+    assert len(displayed) == 1 and layout["sliders"] and layout["updatemenus"]
+
+
+def test_a_figure_without_controls_gets_none(lesson, displayed, live):
+    show(lesson, explorer([], title="Nothing to move"))
+    assert len(displayed) == 1

@@ -65,6 +65,5 @@ def difference(first: np.ndarray, second: np.ndarray) -> float:
     s_l = 1 + 0.015 * (mean_l - 50) ** 2 / np.sqrt(20 + (mean_l - 50) ** 2)
     s_c, s_h = 1 + 0.045 * mean_c, 1 + 0.015 * mean_c * weight
     bend = np.sin(np.radians(60 * np.exp(-(((mean_h - 275) / 25) ** 2))))
-    cross = (-2 * np.sqrt(mean_c**7 / (mean_c**7 + 25**7)) * bend
-             * (colour / s_c) * (hue / s_h))
+    cross = -2 * np.sqrt(mean_c**7 / (mean_c**7 + 25**7)) * bend * (colour / s_c) * (hue / s_h)
     return float(np.sqrt((lightness / s_l) ** 2 + (colour / s_c) ** 2 + (hue / s_h) ** 2 + cross))

@@ -50,9 +50,6 @@ def test_every_method_has_both_scores_on_its_line():
     assert tick_names(ax.yaxis) == ["a", "b"] and sorted(texts(ax)) == ["1", "3", "3", "5"]
 
 
-# ---------------------------------------------------------------------------- parts
-
-
 def test_bars_of_errors_are_as_long_as_the_sum_of_their_parts():
     bars = {"a": {"level": 0.1, "order": 0.3}, "b": {"level": 0.0, "order": 0.2}}
     ax = draw("error_parts", bars=bars).axes[0]
@@ -114,9 +111,6 @@ def test_bars_of_neighbours_stand_at_their_bins_one_for_each_k():
     assert [text.get_text() for text in fig.legends[0].get_texts()] == ["k = 3", "k = 5"]
 
 
-# ---------------------------------------------------------------------------- distributions
-
-
 def test_hills_stand_from_top_to_bottom_with_their_medians():
     hills = {"high": np.linspace(0.9, 1, 101), "wide": np.linspace(-0.5, 0.9, 101)}
     ax = draw("similarity_histogram", cosines=hills).axes[0]
@@ -143,9 +137,6 @@ def test_medians_stand_where_they_are_and_panels_share_their_axis():
     assert np.allclose(far, [0.52, 0.88]) and np.allclose(near, [0.6, 0.8])
 
 
-# ---------------------------------------------------------------------------- means and spreads
-
-
 def test_every_panel_of_an_ablation_has_its_own_scale_its_best_row_marked_and_its_spread():
     table = {"(u, v)": 66.0, "|u - v|": (69.8, 1.5), "all": (80.8, 0.4)}
     left, right = draw("ablation_dots", controls={"here": {"all": (40.0, 2.0)}}, panels={
@@ -169,9 +160,6 @@ def test_a_race_has_one_scale_and_paints_no_winner():
     assert [line.get_xdata()[0] for line in left.lines if line.get_marker() == "o"] == [47.0]
     assert {"50.0", "54.0"} <= set(texts(left))
     assert "hollow" in left.get_xlabel() and "hollow" not in right.get_xlabel()
-
-
-# ---------------------------------------------------------------------------- the leaderboard
 
 
 def test_the_leaderboard_keeps_its_order_writes_the_scores_and_names_what_is_absent(rows):

@@ -43,9 +43,8 @@ def cone(points=SPACE, **options):
 
 
 def training(**options):
-    return plots.training_explorer(FRAMES, **({
-        "labels": LABELS, "steps": STEPS, "title": FINDING,
-        "hover": [f"<b>{k}>" for k in range(12)]} | options))
+    return plots.training_explorer(FRAMES, **({"labels": LABELS, "steps": STEPS, "title": FINDING,
+                                               "hover": [f"<b>{k}>" for k in range(12)]} | options))
 
 
 def topics(model, **options):
@@ -62,9 +61,6 @@ def board(**options):
     return plots.leaderboard_explorer(**({"rows": [row], "title": "<b>t</b>"} | options))
 
 
-# ---------------------------------------------------------------------------- what all share
-
-
 @pytest.mark.parametrize("draw", [document_map, cone, training, topics, board, surface])
 def test_figures_are_escaped_the_same_bytes_each_time_and_store_no_template(draw, model):
     stored, again = (draw(*[model] * (draw is topics)).to_json() for _ in range(2))
@@ -72,9 +68,6 @@ def test_figures_are_escaped_the_same_bytes_each_time_and_store_no_template(draw
     own = stored.replace("<extra>", "").replace("<b>%{", "").replace("<b>&lt;", "")
     assert "<b>" not in own and "<b" not in own
     assert not json.loads(stored)["layout"].get("template", {}).get("layout")
-
-
-# ---------------------------------------------------------------------------- points
 
 
 def test_each_group_of_the_map_is_one_trace_with_all_its_points():
@@ -111,9 +104,6 @@ def test_the_best_choice_is_marked_on_the_surface():
     assert np.allclose(np.array(drawn.z), SCORES)
 
 
-# ---------------------------------------------------------------------------- training
-
-
 def test_every_moment_holds_every_point_of_every_group_and_none_leaves_the_axes():
     fig = training()
     for k, moment in enumerate(fig.frames):
@@ -135,9 +125,6 @@ def test_colour_says_the_label_and_marker_says_the_shape():
     traces = training(shapes=["round", "square"] * 6).data
     assert len(traces) == 6 and len({trace.marker.color for trace in traces}) == 3
     assert len({trace.marker.symbol for trace in traces}) == 2
-
-
-# ---------------------------------------------------------------------------- topics
 
 
 def test_the_explorer_begins_with_the_bars_of_its_static_twin(model):
@@ -167,9 +154,6 @@ def test_a_topic_never_explains_more_of_a_word_than_there_is(model):
         assert (inside <= overall).all() and (inside >= 0).all()
 
 
-# ---------------------------------------------------------------------------- the leaderboard
-
-
 def test_the_leaderboard_has_a_menu_of_sets_and_shows_the_first(rows):
     fig = board(rows=rows)
     assert [trace.visible for trace in fig.data] == [True, False]
@@ -177,9 +161,6 @@ def test_the_leaderboard_has_a_menu_of_sets_and_shows_the_first(rows):
     assert list(fig.data[0].x) == [47, 55, 58]
     assert list(fig.data[0].error_x.array) == pytest.approx([3, 3, 3])
     assert len(board(rows=rows[:3]).layout.updatemenus) == 0
-
-
-# ---------------------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(("draw", "options", "error", "words"), [

@@ -20,9 +20,6 @@ def outlined(ax) -> list[tuple[int, int]]:
     return [(round(y + 0.44), round(x + 0.46)) for x, y in (box.get_xy() for box in ax.patches)]
 
 
-# ---------------------------------------------------------------------------- numbers in cells
-
-
 def test_similarity_matrix_writes_every_cell_and_numbers_long_names():
     values = np.array([[1, 0.25], [0.25, 1]])
     ax = draw("similarity_matrix", values=values, labels=["a", "b"], outlined=[(1, 0)],
@@ -81,9 +78,6 @@ def test_every_neighbour_stands_in_its_cell_and_a_hit_is_framed():
     assert outlined(ax) == [(1, 1)]
 
 
-# ---------------------------------------------------------------------------- large matrices
-
-
 def test_all_covariances_share_their_colours_and_large_ones_show_their_first_columns():
     fig = draw("covariance_maps", panels={"a": np.diag(np.arange(1.0, 101)), "b": np.eye(3)})
     first, second = (ax.images[0] for ax in fig.axes[:2])
@@ -102,9 +96,6 @@ def test_spy_counts_shows_each_cell_of_a_small_matrix_and_each_filled_block_of_a
     assert pooled(large, 100, 100).sum() == large.nnz
     heading = draw("spy_counts", matrix=large).axes[0].get_title(loc="left")
     assert "0.1% of the cells are filled; a dot stands for a block" in heading
-
-
-# ---------------------------------------------------------------------------- tiles of a kernel
 
 
 @pytest.mark.parametrize(("n", "block", "programs", "hatched"), [

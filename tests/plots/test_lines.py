@@ -17,9 +17,6 @@ CUT = {"nested": ([8, 256], [40, 54]), "raw": ([8, 256], [26, 46]),
        "raw, untrained": ([8, 256], [38, 52])}
 
 
-# ---------------------------------------------------------------------------- counts of words
-
-
 @given(st.floats(-3, 3), st.floats(0.01, 100))
 def test_power_law_recovers_exponent_and_factor(exponent, factor):
     x = np.geomspace(1, 500, 20)
@@ -54,9 +51,6 @@ def test_matrix_memory_writes_the_last_sizes_in_words():
 def test_sparsity_writes_first_middle_and_last_share():
     ax = draw("sparsity", sizes=[10, 100, 1000], nonzero_share=[0.5, 0.04, 0.00001]).axes[0]
     assert texts(ax) == ["50%", "4%", "1e-05"]
-
-
-# ---------------------------------------------------------------------------- against a size
 
 
 def test_score_curves_name_every_line_at_its_end_and_tick_every_size():
@@ -114,9 +108,6 @@ def test_a_line_that_is_like_another_has_its_colour_and_hollow_marks(names, at):
     assert (twin.get_markerfacecolor(), twin.get_linestyle()) == ("white", "--")
     assert [text.xy for text in ax.texts] == [(x[at], y[at]) for x, y in CUT.values()]
     assert ax.get_xlim()[0] < (8 if names == "end" else 4)
-
-
-# ---------------------------------------------------------------------------- layers, training
 
 
 def test_models_of_different_depths_end_at_the_same_place():
@@ -181,9 +172,6 @@ def test_likelihood_and_score_have_a_panel_each():
     assert right.lines[0].get_ydata().tolist() == [60, 61, 60]
 
 
-# ---------------------------------------------------------------------------- machines
-
-
 def test_the_roof_is_the_smaller_of_the_two_limits_and_the_ridge_is_named():
     ax = draw("roofline", flops=2e11, bandwidth=1e10, name="products").axes[0]
     x, y = ax.lines[0].get_data()
@@ -200,8 +188,7 @@ def test_each_dot_says_its_share_of_the_roof_above_it():
 @given(st.floats(-3, 5), st.floats(-3, 5))
 def test_a_bound_lies_on_the_roof_wherever_it_is(log_intensity, log_ridge):
     intensity, ridge = 10**log_intensity, 10**log_ridge
-    fig = draw("roofline bounds", flops=1e12, bandwidth=1e12 / ridge,
-               bounds={"kernel": intensity})
+    fig = draw("roofline bounds", flops=1e12, bandwidth=1e12 / ridge, bounds={"kernel": intensity})
     x, y = fig.axes[0].lines[-1].get_data()
     assert y[0] == pytest.approx(min(1e12, x[0] * 1e12 / ridge))
     assert x[0] == pytest.approx(intensity)

@@ -20,9 +20,6 @@ TRAINING = {"frames": FRAMES, "labels": ["noun", "verb", "<b>"] * 4,
             "steps": ["0 tokens", "half", "all"]}
 
 
-# ---------------------------------------------------------------------------- groups on a map
-
-
 def test_groups_differ_in_colour_or_marker_up_to_twenty():
     looks = group_looks([f"g{k}" for k in range(20)]).values()
     assert len({(colour, marker) for colour, marker, _ in looks}) == 20
@@ -71,9 +68,6 @@ def test_the_legend_of_a_training_has_labels_and_shapes():
     fig = draw("training_panels", shapes=["round", "square"] * 6, **TRAINING)
     names = [text.get_text() for text in fig.legends[0].get_texts()]
     assert names == ["noun", "verb", "<b>", "round", "square"]
-
-
-# ---------------------------------------------------------------------------- clouds and cones
 
 
 def test_the_origin_is_in_the_middle_of_every_cone_and_the_sector_is_that_of_the_points():
@@ -152,9 +146,6 @@ def test_signed_area_is_that_of_the_shape_wherever_it_lies():
     assert plots.signed_area(circle[::-1]) == pytest.approx(-9 * np.pi, rel=1e-5)
 
 
-# ---------------------------------------------------------------------------- one against another
-
-
 def test_few_words_are_dots_and_many_are_densities_with_the_line_on_top():
     counts, norms = np.arange(1.0, 3001), np.linspace(3, 1, 3000)
     few, many = draw("norm_by_frequency", panels={"few": (counts[:50], norms[:50]),
@@ -185,8 +176,6 @@ def test_an_arrow_points_against_the_gradient_and_pairs_without_a_pull_are_hollo
     assert still.get_xdata().tolist() == [2, 3] and still.get_markerfacecolor() == "white"
     assert right.lines[0].get_linestyle() == "--" and "cosine = target" in texts(right)
 
-
-# ---------------------------------------------------------------------------- two measures
 
 ENCODERS = {f"encoder {k}": (-4 + 0.2 * k, 0.6 - 0.02 * k, 50.0 + k) for k in range(12)}
 
@@ -239,9 +228,6 @@ def test_an_arrow_of_an_offset_goes_from_every_start_to_its_end():
     arrows = [text for text in ax.texts if not text.get_text()]
     assert [arrow.xy for arrow in arrows] == [(1, 1), (2, 3)]
     assert [arrow.xyann for arrow in arrows] == [(0, 0), (1, 2)]
-
-
-# ---------------------------------------------------------------------------- the simplex
 
 
 def places(ax, label: str) -> np.ndarray:

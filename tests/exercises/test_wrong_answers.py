@@ -1,0 +1,132 @@
+"""A wrong answer is told what is wrong with it, in every lesson."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lessons_lib.exercises import (anisotropy, bag_of_words, bert_flow, bert_sentence_vectors,
+                                   bert_whitening, cosent, doc2vec, for_lesson, glove_and_fasttext,
+                                   outlook, sbert, sif_and_usif, simcse, stems, topic_models,
+                                   verdict, word2vec)
+
+ALL = [(lesson, exercise) for lesson in stems() for exercise in for_lesson(lesson).values()]
+SAID = [
+    (anisotropy, "changes", set(anisotropy.CHANGES[:2]),
+     "1 of six are wrong. Think about this: it is seen from the origin"),
+    (anisotropy, "even_looking", [[1, 0]], "expected shape (n, 2)"),
+    (anisotropy, "even_looking", [[1, 0], [0, 0], [0, 1]], "has no length"),
+    (anisotropy, "even_looking", [[1, 0], [1, 0.1], [1, 0.2]], "should lie between -0.05 and 0.05"),
+    (anisotropy, "even_looking", [[1, 0], [-1, 0], [0, 1], [0, 1]],
+     "IsoScore should be at most 0.1"),
+    (anisotropy, "length_of_mean", 9, "Put 0.9 into the formula"),
+    (bag_of_words, "twice", {"cosine"}, "'TF-IDF', is missing"),
+    (bag_of_words, "twice", "cosine", "expected a set of names"),
+    (bag_of_words, "twice", {"cosines"}, "is none of the six names"),
+    (bag_of_words, "same_pairs", (["a"], ["b"]),
+     "the bags differ: 'a' occurs once in the first and 0 times"),
+    (bag_of_words, "same_pairs", (["dog", "bites", "man"], ["man", "bites", "dog"]),
+     "the bags agree, but 'dog bites' occurs once in the first and 0 times"),
+    (bag_of_words, "same_pairs", ("a b", "b a"), "write each sentence as a list of words"),
+    (bag_of_words, "same_pairs", [["a", "b"]], "expected two sentences"),
+    (bert_flow, "keeps_volume", set(bert_flow.MAPS[:1]),
+     "3 of seven are wrong. Think about this: nothing is stretched"),
+    (bert_flow, "same_area", [[1, 0]], "expected shape (2, 2)"),
+    (bert_flow, "same_area", "a shear", "expected numbers"),
+    (bert_flow, "same_area", [[2, 0], [0, 1]], "should have the signed area 1"),
+    (bert_flow, "same_area", [[1, 1], [0, 1]], "the most that yours does is 1.62"),
+    (bert_flow, "density_at", 1, "comes from z = 0.2"),
+    (bert_sentence_vectors, "unchanged", set(bert_sentence_vectors.CHANGES[:2]),
+     "1 of six are wrong. Think about this: padding fills"),
+    (bert_sentence_vectors, "unchanged", set(bert_sentence_vectors.CHANGES),
+     "3 of six are wrong. Think about this: the same pieces"),
+    (bert_whitening, "whitening_matrix", lambda S, k: S[:, :1], "expected shape (2, 2)"),
+    (bert_whitening, "whitening_matrix", lambda S, k: np.eye(len(S))[:, :k],
+     "expected the identity"),
+    (bert_whitening, "unseen", set(bert_whitening.CHANGES[:4]),
+     "1 of seven are wrong. Think about this: Σ becomes"),
+    (bert_whitening, "uncorrelated", [[1, 0]], "expected two directions"),
+    (bert_whitening, "uncorrelated", [[1, 0], [0, 1]], "it should be 0"),
+    (bert_whitening, "uncorrelated", np.linalg.eigh(bert_whitening.SIGMA)[1].T,
+     "you have found the eigenvectors"),
+    (bert_whitening, "directions", 99, "How many different points"),
+    (cosent, "terms", 45, "strictly higher grade"),
+    (cosent, "unseen", set(cosent.CHANGES[4:]),
+     "2 of seven are wrong. Think about this: only differences"),
+    (cosent, "disagree", [[1, 0]], "expected two rows"),
+    (cosent, "disagree", [[0.9, 0.5, 0.1], [0.1, 0.6, 0.5]], "should rise"),
+    (cosent, "disagree", [[0.1, 0.5, 0.9], [0.0, 0.5, 1.0]], "out of order"),
+    (cosent, "disagree", [[0.8, 0.85, 0.9], [0.3, 0.25, 1.0]], "the means are 0.85 and 0.52"),
+    (cosent, "disagree", [[0.0, 0.5, 1.0], [1.0, 0.5, 0.0]], "the smaller one"),
+    (doc2vec, "same_objective", set(doc2vec.CHANGES),
+     "2 of six are wrong. Think about this: which words does each row"),
+    (doc2vec, "same_objective", set(doc2vec.CHANGES[:2]),
+     "2 of six are wrong. Think about this: which words did the tag's row"),
+    (doc2vec, "n_numbers", 2_000_000, "how long a row of the outputs must be"),
+    (glove_and_fasttext, "same_products", set(glove_and_fasttext.CHANGES[:2]),
+     "2 of six are wrong. Think about this: only the sum"),
+    (glove_and_fasttext, "between", [[1, 0]], "expected shape (3, 2)"),
+    (glove_and_fasttext, "between", [[1, 0], [-1, 0], [1, 1]], "has no length"),
+    (glove_and_fasttext, "between", [[1, 0], [0, 1], [1, 0]], "should be nearest to the mean"),
+    (glove_and_fasttext, "between", [[1, 0.5], [0.5, 1], [1, 1]], "below 0.8 with both senses"),
+    (outlook, "cut_short", lambda X, k: X[:, :k], "expected 1 at [0, 0], yours is 3"),
+    (outlook, "who_is_told", set(outlook.TEXTS),
+     "2 of six are wrong. Think of what each was trained with: with BGE only the question"),
+    (outlook, "who_is_told", outlook.TOLD - {outlook.TEXTS[1]},
+     "1 of six are wrong. Think of what each was trained with: E5 was trained with `passage: `"),
+    (outlook, "blocks_run", 100, "How often is a sentence read"),
+    (outlook, "bag_floor", 12, "equally likely"),
+    (outlook, "first_weight", 0.2, "the first token has 1/i there"),
+    (sbert, "labels", "neutral", "expected a list of six labels"),
+    (sbert, "labels", ["maybe"] * 6, "'maybe'"),
+    (sbert, "labels", ["neutral"] * 5, "5 labels"),
+    (sbert, "labels",
+     ["entailment", "neutral", "contradiction", "neutral", "contradiction", "contradiction"],
+     "pair 5: three are at least two"),
+    (sbert, "unseen", set(sbert.CHANGES[:4]),
+     "1 of seven are wrong. Think about this: the absolute value does not see it"),
+    (sbert, "compare", [[1, 2]], "expected 2 to 20 rows"),
+    (sbert, "compare", [[0, 0, 1], [1, 1, 1]], "each at least once"),
+    (sbert, "compare", [[0, 0, 1], [0, 1, 0]], "a classifier of (u, v) tells"),
+    (sbert, "compare", [[0, 0, 1], [1, 1, 0], [2, 2, 1]], "neither"),
+    (sbert, "weights", 9216, "what else is in a head"),
+    (sif_and_usif, "unchanged", set(sif_and_usif.CHANGES[:3]),
+     "1 of six are wrong. Think about this: twice the words"),
+    (sif_and_usif, "unchanged", set(sif_and_usif.CHANGES),
+     "2 of six are wrong. Think about this: a long vector"),
+    (simcse, "first_loss", 0.0, "All 64 candidates look alike"),
+    (simcse, "same_views", {simcse.WAYS[1], simcse.WAYS[2]},
+     "2 of six are wrong. Think about this: the tokenizer"),
+    (simcse, "counterexample", [[1, 0], [-1, 0]], "expected three directions"),
+    (simcse, "counterexample", [[1, 0], [1, 1], [0, 1]], "here the bound holds"),
+    (topic_models, "unseen", {"topics renumbered"},
+     "2 of six are wrong. Think about this: look for the place of a word"),
+    (topic_models, "unseen", set(topic_models.CHANGES),
+     "3 of six are wrong. Think about this: twice the words"),
+    (word2vec, "same_neighbours", set(word2vec.CHANGES[:2]),
+     "2 of six are wrong. Think about this: the cosine divides"),
+    (word2vec, "disagree", [[1, 0]], "expected shape (3, 2)"),
+    (word2vec, "disagree", [[1, 0], [0, 0], [1, 1]], "has no length"),
+    (word2vec, "disagree", [[1, 0], [5, 0], [1, 1]], "larger inner product, too"),
+    (word2vec, "disagree", [[1, 0], [2, 0], [9, 1]],
+     "smaller distance; yours have 1.000 and 8.062"),
+]
+
+
+@pytest.mark.parametrize(("lesson", "name", "answer", "said"), [
+    pytest.param(*row, id=f"{row[0].__name__.rpartition('.')[2]}-{row[1]}-{row[3][:30]}")
+    for row in SAID])
+def test_a_wrong_answer_is_told_what_is_wrong_with_it(lesson, name, answer, said):
+    assert said in verdict(lesson.EXERCISES[name], answer)
+
+
+def test_a_set_of_texts_and_a_function_are_asked_for_by_kind():
+    sets = [exercise for lesson, exercise in ALL
+            if isinstance(exercise.solution, set) and lesson != "bag_of_words"]
+    functions = [exercise for _, exercise in ALL if callable(exercise.solution)]
+    assert len(sets) >= 10 and len(functions) >= 40
+    for exercise in sets:
+        assert "expected a set of texts" in verdict(exercise, "all")
+        assert "is none of the" in verdict(exercise, {"all"})
+    for exercise in functions:
+        assert "expected a function" in verdict(exercise, 3)
