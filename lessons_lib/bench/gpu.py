@@ -37,7 +37,6 @@ def cuda_instruments() -> Instruments:
     """Triton's timer (caches cleared before each run) and torch's memory counter."""
     import torch
     from triton import testing
-
     def seconds(bench: Callable[..., Any]) -> Timer:
         return lambda work: tuple(ms / 1e3 for ms in bench(work, quantiles=[0.5, 0.2, 0.8]))
 
@@ -48,7 +47,6 @@ def cuda_instruments() -> Instruments:
         work()
         torch.cuda.synchronize()
         return (torch.cuda.max_memory_allocated() - before) / 1e6
-
     return Instruments(seconds(testing.do_bench), seconds(testing.do_bench_cudagraph), peak_mb,
                        "cuda")
 
@@ -56,7 +54,6 @@ def cuda_instruments() -> Instruments:
 def free() -> None:
     """Give the memory of finished contests back."""
     import torch
-
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
@@ -74,7 +71,6 @@ def _reason(error: Exception) -> str:
 def _config(ours: Callable[[], Any]) -> str:
     """Kernels and blocks of one call, or the implementation and why no kernel ran."""
     from .. import kernels
-
     with kernels.trace() as trace:
         ours()
     launches = {name: " ".join(f"{k}={v}" for k, v in config.items())
@@ -167,13 +163,9 @@ def within_budget(group: str, wanted: Iterable[Contest], *, tell: Callable[[str]
 def rows(*, tell: Callable[[str], None], only: str = "", budget: float = BUDGET,
          tools: Instruments | None = None, wanted: Iterable[Contest] | None = None,
          clock: Callable[[], float] = time.monotonic) -> Iterator[Row]:
-    """The group: ceilings, then the contests whose name holds ``only``.
-
-    Without CUDA one line says so and there is no row. ``tools``, ``wanted`` and ``clock`` are for
-    tests.
-    """
+    """The group: ceilings, then the contests whose name holds ``only``. Without CUDA one line says
+    so and there is no row. ``tools``, ``wanted`` and ``clock`` are for tests."""
     import torch
-
     if tools is None and not torch.cuda.is_available():
         tell(f"{GROUP}: no CUDA device here, so no GPU was measured and no GPU row is written")
         return

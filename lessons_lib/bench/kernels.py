@@ -54,8 +54,7 @@ def _beside(name: str, ours: Side, inputs: Sequence[Any], peers: Mapping[str, tu
             tolerance: float = 1e-5, equal: Callable[[Any, Any], bool] | None = None,
             memory: bool = True) -> Iterator[Case]:
     """A case for each peer, with its goal: functions of the same inputs, with their gradients where
-    ``backward``; results equal to ``tolerance`` of the largest value, if ``equal`` is not given.
-    """
+    ``backward``; results equal to ``tolerance`` of the largest value, if ``equal`` is not given."""
     gate = gate or ("equal" if tolerance == 0 else f"equal to {tolerance:g} of the largest value")
     name += ", forward + backward" if backward else ""
     run = partial(with_gradient, ours, *inputs) if backward else partial(ours, *inputs)
@@ -63,9 +62,6 @@ def _beside(name: str, ours: Side, inputs: Sequence[Any], peers: Mapping[str, tu
         side = partial(with_gradient, theirs, *inputs) if backward else partial(theirs, *inputs)
         yield Case(GROUP, name, peer, run, side, equal or agree(tolerance), items, unit, goal, gate,
                    needs, memory=memory)
-
-
-# ---------------------------------------------------------------------- one maker per operation
 
 
 def _uniformity(n: int = 4096, d: int = 256, m: int = 16_384) -> Iterator[Case]:
@@ -221,7 +217,6 @@ def _lda_sweep(n: int = 1_000_000, n_words: int = 20_000, n_topics: int = 100) -
         def run() -> Tensor:
             sweep(state)
             return state.topics
-
         return run
 
     def equal(result: Tensor, expected: Tensor) -> bool:
@@ -308,9 +303,7 @@ MAKERS = {
 
 def cases(*, only: str = "", sizes: Mapping[str, Sequence[Any]] | None = None) -> Iterator[Case]:
     """The races, one after the other, whose names hold ``only``; inputs are made when asked for.
-
-    ``sizes`` of an operation are the arguments of its maker.
-    """
+    ``sizes`` of an operation are the arguments of its maker."""
     for operation, make in MAKERS.items():
         if only.split(" ")[0] in operation:
             made = make(*(sizes or {}).get(operation, ()))
@@ -327,9 +320,6 @@ def races(*, repeats: int, tell: Callable[[str], None], only: str = "") -> Itera
                         at_least=LEAST_SECONDS)
 
 
-# ---------------------------------------------------------------------- memory above the inputs
-
-
 def _prepared(loss: Callable[..., Tensor], d: int, *, inputs: int = 1,
               gradient: bool = True) -> Callable[[int], Callable[[], int]]:
     """A function that makes n inputs and gives the work, which gives the bytes of its results."""
@@ -337,7 +327,6 @@ def _prepared(loss: Callable[..., Tensor], d: int, *, inputs: int = 1,
         x = [_unit(n, d, seed) for seed in range(inputs)]
         run = partial(with_gradient, loss, *x) if gradient else lambda: (loss(*x),)
         return lambda: sum(tensor.nbytes for tensor in run())
-
     return make
 
 

@@ -175,7 +175,6 @@ def fixed_threads(n: int) -> Iterator[None]:
     import numba
     import torch
     from threadpoolctl import threadpool_limits
-
     before = torch.get_num_threads(), numba.get_num_threads()
     with threadpool_limits(n):
         torch.set_num_threads(n)
@@ -199,7 +198,6 @@ def wall_timer(repeats: int) -> Callable[[Callable[[], Any]], tuple[float, float
         work()
         seconds = [_timed(work)[0] for _ in range(repeats)]
         return statistics.median(seconds), min(seconds), max(seconds)
-
     return timer
 
 
@@ -228,12 +226,10 @@ def _seeds(case: Case, repeats: int) -> tuple[tuple[list[float], ...], tuple[lis
 
 def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None,
             at_least: float = 0.0) -> Row:
-    """Race both sides in turn, after one warm-up each.
-
-    ``repeats`` runs of each side, and more (at most `MOST_TURNS`) until all took ``at_least``
-    seconds, because the shortest work is the noisiest. Without the peer the row has the reason of
-    `PeerMissing` and no figure, and so it is, not met, when the results differ.
-    """
+    """Race both sides in turn, after one warm-up each. ``repeats`` runs of each side, and more (at
+    most `MOST_TURNS`) until all took ``at_least`` seconds, because the shortest work is the
+    noisiest. Without the peer the row has the reason of `PeerMissing` and no figure, and so it is,
+    not met, when the results differ."""
     check_int("repeats", repeats)
     n = case.threads
     with fixed_threads(min(n, available_cores())) if n else contextlib.nullcontext():
@@ -329,11 +325,9 @@ def measure_memory(group: str, name: str, function: str, n: int, *, goal_mb: flo
 
     Raises
     ------
-    RuntimeError
-        If a process fails.
+    RuntimeError : if a process fails
     """
     import psutil
-
     if psutil.virtual_memory().available < peer_needs:
         peer, peer_function = "", None
     peak, size = in_fresh_process(f"{group}/{name}", function, n, prepared)

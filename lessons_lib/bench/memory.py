@@ -23,7 +23,6 @@ SMALLEST = 8                                    # the warm-up's size at least
 def peak_bytes(work: Callable[[], Any]) -> tuple[int, Any]:
     """Run ``work()``; gives the most bytes held above those held at its start, and its result."""
     import psutil
-
     process, stop = psutil.Process(), threading.Event()
     with contextlib.suppress(OSError, AttributeError, TypeError):      # only glibc has this
         ctypes.CDLL(None).malloc_trim(0)        # freed memory goes back, or is used again unseen

@@ -38,7 +38,6 @@ def _processor() -> str:
 def _gpu() -> dict[str, str]:
     """Name and driver of the first GPU; empty texts where there is none."""
     import torch
-
     if not torch.cuda.is_available():
         return {"device": "", "driver": ""}
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]

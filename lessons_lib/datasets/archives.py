@@ -112,11 +112,9 @@ def _tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[st
 def iterate_members(
     path: Path, wanted: Callable[[str], bool] = lambda name: True
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of the ``wanted`` files in a zip or tar file, in their order in it.
-
-    Its kind is told by its content. All members are checked first, whether wanted or not. Raises
-    DamagedFile: no archive, a cut or changed one, or a member that breaks a rule.
-    """
+    """Yield name and bytes of the ``wanted`` files in a zip or tar file, in their order in it. Its
+    kind is told by its content. All members are checked first, whether wanted or not. Raises
+    DamagedFile: no archive, a cut or changed one, or a member that breaks a rule."""
     try:
         read = _zip_members if zipfile.is_zipfile(path) else _tar_members
         yield from read(path, lambda name: wanted(name) and not name.startswith(IGNORED))
@@ -131,10 +129,8 @@ def iterate_members(
 
 
 def read_members(path: Path, endings: Sequence[str]) -> dict[str, bytes]:
-    """The bytes of some members, in one pass; each is named by the end of its path.
-
-    Raises DamagedFile as `iterate_members`, and where not exactly one member has such an end.
-    """
+    """The bytes of some members, in one pass; each is named by the end of its path. Raises
+    DamagedFile as `iterate_members`, and where not exactly one member has such an end."""
     found: dict[str, list[bytes]] = {ending: [] for ending in endings}
 
     def ends(name: str) -> list[str]:

@@ -189,9 +189,6 @@ def conditions(name: str, *, remember: bool = False) -> str | None:
     return f"{name}: {licence} (origin: {dataset.origin})"
 
 
-# --------------------------------------------------------------------------------------- getting
-
-
 def get(name: str, *, source: str | None = None, files: Sequence[RegisteredFile] | None = None,
         on_bytes: Callable[[str, int, int], None] | None = None,
         tell: Callable[[str], None] | None = None) -> list[Path]:
@@ -343,11 +340,8 @@ class _Getting:
 
     def _proved(self, file: RegisteredFile, origin: Path) -> Receipt | None:
         """What is known of a file in our layout that was made from a publisher's: by its receipt,
-        or by its rows.
-
-        None where its sha256 decides. Raises DownloadFailed where nothing else could, and the rows
-        are others.
-        """
+        or by its rows. None where its sha256 decides. Raises DownloadFailed where nothing else
+        could, and the rows are others."""
         digest = sha256(origin)
         if digest == file.sha256:
             return None

@@ -49,9 +49,6 @@ class _Interrupted(Exception):
     """The network failed, in words and with a status of HTTP or None; another try may help."""
 
 
-# --------------------------------------------------------------------------- addresses and errors
-
-
 def checked_source(url: str) -> str:
     """Return an address that may be used. Raises ValueError for anything but HTTPS (or HTTP to
     this machine)."""
@@ -141,14 +138,9 @@ def _sent(path: Path, what: str = "") -> str:
     return f"{path.stat().st_size:,} bytes{what}{', ' if page else ''}{page}"
 
 
-# ---------------------------------------------------------------------------------- one transfer
-
-
 def within(seconds: float, work: Callable[[], Any]) -> Any:
-    """The result of ``work``, or TimeoutError after so many ``seconds``; its own errors pass.
-
-    For what knows no time limit of ours, such as the system's search for a host's address.
-    """
+    """The result of ``work``, or TimeoutError after so many ``seconds``; its own errors pass. For
+    what knows no time limit of ours, such as the system's search for a host's address."""
     box: dict[str, Any] = {}
 
     def run() -> None:
@@ -174,11 +166,8 @@ def _size(path: Path) -> int:
 def _transfer(url: str, part: Path, most: int, on_bytes: Callable[[int], None], *,
               state: Path | None = None) -> None:
     """One request: append to ``part`` what is still missing, or write it anew where the server
-    gives no ranges.
-
-    Without ``state``, ``most`` is the size of the file. That file keeps what the server calls this
-    version: only the same version is gone on with.
-    """
+    gives no ranges. Without ``state``, ``most`` is the size of the file. That file keeps what the
+    server calls this version: only the same version is gone on with."""
     have, headers = _size(part), {"Accept-Encoding": "identity"}
     if state is not None:
         version = state.read_text(encoding="utf-8") if state.exists() else ""
@@ -248,19 +237,14 @@ def _try_source(part: Path, complete: Callable[[], None]) -> str:
         time.sleep(pause)
 
 
-# ------------------------------------------------------------------------------------ whole files
-
-
 def fetch(file: RegisteredFile, target: Path, sources: Sequence[str], *,
           on_bytes: Callable[[int], None] | None = None) -> Path:
     """Fetch a registered file, with size and checksum, from the first of the ``sources`` (HTTPS
-    addresses of exactly this file) that delivers it; ``on_bytes`` is told the bytes so far.
-
-    Two processes that want the same file take turns, and the second finds it done. Returns
-    ``target``. Raises ValueError (no checksum, an address that is not HTTPS), DownloadFailed (host
-    and cause per source; what came is kept for the next call when it was cut, and removed when it
-    was wrong), OSError (no room).
-    """
+    addresses of exactly this file) that delivers it; ``on_bytes`` is told the bytes so far. Two
+    processes that want the same file take turns, and the second finds it done. Returns ``target``.
+    Raises ValueError (no checksum, an address that is not HTTPS), DownloadFailed (host and cause
+    per source; what came is kept for the next call when it was cut, and removed when it was wrong),
+    OSError (no room)."""
     if not file.sha256:
         way = "put it into the folder LESSONS_DATA names"
         raise ValueError(
@@ -300,16 +284,12 @@ def fetch(file: RegisteredFile, target: Path, sources: Sequence[str], *,
 def fetch_published(url: str, target: Path, *, limit: int, seconds: float,
                     parts: Path | None = None,
                     on_bytes: Callable[[int], None] | None = None) -> Path:
-    """Fetch a publisher's file, whose size and checksum nobody has promised.
-
-    ``url`` is an HTTPS address, or a file of the Hugging Face hub, which lies in the hub's own
-    cache then: hf://datasets/OWNER/NAME@REVISION/PATH. At most ``limit`` bytes and ``seconds`` are
-    taken. ``parts`` is the folder for what was cut, from which the next call goes on (None: the
-    target's).
-
+    """Fetch a publisher's file, whose size and checksum nobody has promised. ``url`` is an HTTPS
+    address, or a file of the Hugging Face hub, which lies in the hub's own cache then:
+    hf://datasets/OWNER/NAME@REVISION/PATH. At most ``limit`` bytes and ``seconds`` are taken.
+    ``parts`` is the folder for what was cut, from which the next call goes on (None: the target's).
     Returns where the file is. Raises ValueError (an address that is not HTTPS), DownloadFailed
-    (host and cause; what was cut is kept), OSError (no room, or no right to write).
-    """
+    (host and cause; what was cut is kept), OSError (no room, or no right to write)."""
     checked_source(url)
     if hub := HUB_FILE.fullmatch(url):
         return _from_hub(*hub.groups(), limit)
@@ -351,7 +331,6 @@ def _from_hub(name: str, revision: str, path: str, limit: int) -> Path:
     with the cause."""
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
     from huggingface_hub.errors import LocalEntryNotFoundError
-
     where = f"huggingface.co: {name}/{path}"
     what = {"repo_id": name, "filename": path, "repo_type": "dataset", "revision": revision}
     with contextlib.suppress(LocalEntryNotFoundError):
@@ -374,11 +353,9 @@ def _from_hub(name: str, revision: str, path: str, limit: int) -> Path:
 
 
 def copy(file: RegisteredFile, origin: Path, target: Path) -> Path:
-    """Copy a registered file from a folder on this machine, atomically, checking its checksum
-    where the manifest knows one.
-
-    Raises DownloadFailed with both checksums when the bytes differ; nothing is kept then.
-    """
+    """Copy a registered file from a folder on this machine, atomically, checking its checksum where
+    the manifest knows one. Raises DownloadFailed with both checksums when the bytes differ; nothing
+    is kept then."""
     with locked(target), open(origin, "rb") as source, atomic_open(target, "wb") as stream:
         _check_room(target.parent, origin.stat().st_size)
         digest = hashlib.sha256()

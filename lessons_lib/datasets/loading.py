@@ -160,11 +160,9 @@ def _paths(dataset: Dataset, files: tuple[RegisteredFile, ...],
 def _rows(request: _Request, path: Path, columns: Sequence[str], *,
           filters: Sequence[str] | None = None) -> Table:
     """The rows of a table that were asked for: of one split, and with the chosen value in each
-    column of ``filters`` (None: all that were chosen).
-
-    Raises as `read_table`; ValueError for a value that does not occur; DataMissing for a split
-    without a row: it is known but not in this table, which is no mistake of the caller.
-    """
+    column of ``filters`` (None: all that were chosen). Raises as `read_table`; ValueError for a
+    value that does not occur; DataMissing for a split without a row: it is known but not in this
+    table, which is no mistake of the caller."""
     by_split = request.dataset.in_column and request.split != "all"
     names = list(request.chosen) if filters is None else list(filters)
     table = read_table(path, [*columns, *names, *(["split"] if by_split else [])])
@@ -279,7 +277,6 @@ def _streamed(read: Callable[[Path], Iterator[str]]) -> Callable[[_Request], Str
                        for file, path in zip(files, request.paths, strict=True))
         known = sum(file.texts for file in files) if promised else None
         return StreamedDocuments(request.paths, read, known, **request.named)
-
     return loader
 
 
@@ -300,10 +297,8 @@ def _lee(request: _Request) -> Documents:
 
 
 def _word_pairs(request: _Request) -> WordPairs:
-    """The set of a table of many that bears the dataset's label, or the chosen one.
-
-    Labels are compared without case and hyphens; the table may hold more than the manifest knows.
-    """
+    """The set of a table of many that bears the dataset's label, or the chosen one. Labels are
+    compared without case and hyphens; the table may hold more than the manifest knows."""
     dataset, path = request.dataset, request.paths[0]
     table = read_table(path, ("dataset", "word1", "word2", "score"))
     labels = list(dict.fromkeys(table["dataset"]))

@@ -30,13 +30,10 @@ SEEN = ("file", "listing", "mention")  # what was looked up, explained in the ta
 
 @dataclass(frozen=True)
 class Publisher:
-    """One way to a file of ours: addresses of a folder (``base``) or of one ``archive``, and how
-    to read what comes.
-
-    ``parts`` are what the reader of the name ``reader`` reads, one after the other; ``sample``
-    says that another sample of the same kind is all that can be had; ``seen`` says what was
-    looked up of the addresses.
-    """
+    """One way to a file of ours: addresses of a folder (``base``) or of one ``archive``, and how to
+    read what comes. ``parts`` are what the reader of the name ``reader`` reads, one after the
+    other; ``sample`` says that another sample of the same kind is all that can be had; ``seen``
+    says what was looked up of the addresses."""
 
     file: str
     name: str
@@ -90,17 +87,13 @@ def _publisher(entry: dict[str, Any]) -> Publisher:
 
 
 def read_publishers(path: Path) -> dict[str, list[Publisher]]:
-    """Read a table of publishers, by the path of the file that each makes.
-
-    Raises as `read_toml`; ValueError also for an address that is not HTTPS and for a bad path.
-    """
-
+    """Read a table of publishers, by the path of the file that each makes. Raises as `read_toml`;
+    ValueError also for an address that is not HTTPS and for a bad path."""
     def build(raw: dict[str, Any]) -> dict[str, list[Publisher]]:
         by_file: dict[str, list[Publisher]] = {}
         for publisher in map(_publisher, raw["publisher"]):
             by_file.setdefault(publisher.file, []).append(publisher)
         return by_file
-
     return read_toml(path, "table of publishers", build)
 
 

@@ -158,11 +158,9 @@ def lines(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
 
 def tree(files: Files, part: Mapping[str, Any]) -> Iterable[Row]:
     """An archive with a file per text; ``pattern`` finds split, label, id and more in its path.
-
     Rows are ordered by the columns ``order``; those in ``descending`` run backwards, those in
     ``numeric`` as numbers. With ``title``, the first line of a text is one, and goes into that
-    column.
-    """
+    column."""
     pattern, rows = re.compile(part["pattern"]), []
     for name, data in iterate_members(files.archive, lambda name: bool(pattern.search(name))):
         try:
@@ -183,12 +181,9 @@ def tree(files: Files, part: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def triplets(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
-    """Every entailment and contradiction of one premise, from tables of ours; ``source`` names
-    each table's rows.
-
-    Spaces, casing and punctuation make no other premise, and no other triplet: one that was given
-    before is left out.
-    """
+    """Every entailment and contradiction of one premise, from tables of ours; ``source`` names each
+    table's rows. Spaces, casing and punctuation make no other premise, and no other triplet: one
+    that was given before is left out."""
     given: set[tuple[str, ...]] = set()
 
     def folded(text: str) -> str:
@@ -214,11 +209,8 @@ def triplets(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
 
 def wikipedia_dump(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
     """Articles of a Wikipedia dump as sentences, an empty row after each; of each ``of``, number
-    ``shard``, until there are ``words``.
-
-    Sentences end where a full stop, question or exclamation mark stands before a space and a
-    capital: a plain rule.
-    """
+    ``shard``, until there are ``words``. Sentences end where a full stop, question or exclamation
+    mark stands before a space and a capital: a plain rule."""
     (name,), words = part["files"], 0
     # an XML error is a SyntaxError
     with whole(name, SyntaxError, ValueError), files.open(name) as stream:
@@ -233,10 +225,8 @@ def wikipedia_dump(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def vectors(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
-    """The first ``keep`` words of a GloVe or word2vec text file that are plain letters.
-
-    Other lines, such as a header or words with spaces in them, are passed over.
-    """
+    """The first ``keep`` words of a GloVe or word2vec text file that are plain letters. Other
+    lines, such as a header or words with spaces in them, are passed over."""
     (name,), found = part["files"], set()
     with whole(name, ValueError), files.open(name) as stream:
         while len(found) < part["keep"] and (raw := stream.readline(MAX_LINE)):

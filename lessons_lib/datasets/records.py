@@ -36,10 +36,8 @@ def _picked(column: Any, rows: np.ndarray) -> Any:
 
 
 class _Columns:
-    """What every record can do: check itself, count its rows, and keep some of them.
-
-    The columns are the fields declared as such, the first of which is always there.
-    """
+    """What every record can do: check itself, count its rows, and keep some of them. The columns
+    are the fields declared as such, the first of which is always there."""
 
     def __post_init__(self) -> None:
         kinds = {item.name: item.metadata.get("column") for item in fields(self)}

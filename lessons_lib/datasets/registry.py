@@ -169,11 +169,9 @@ def safe_path(path: str) -> str:
 
 
 def read_toml(path: str | os.PathLike, what: str, build: Callable[[dict[str, Any]], Any]) -> Any:
-    """What ``build`` makes of a TOML file of the project's data folder.
-
-    Raises FileNotFoundError, DamagedFile (no TOML, unknown or missing fields), ValueError (a newer
-    format, and what ``build`` raises).
-    """
+    """What ``build`` makes of a TOML file of the project's data folder. Raises FileNotFoundError,
+    DamagedFile (no TOML, unknown or missing fields), ValueError (a newer format, and what ``build``
+    raises)."""
     file = existing_path(path)
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -203,14 +201,12 @@ def _dataset(name: str, entry: dict[str, Any], files: dict[str, RegisteredFile])
 
 def read_manifest(path: str | os.PathLike) -> dict[str, Dataset]:
     """Read a manifest. Raises as `read_toml`; ValueError also for a bad path in it."""
-
     def build(raw: dict[str, Any]) -> dict[str, Dataset]:
         files = {}
         for name, entry in raw["files"].items():
             lists = {key: tuple(entry.get(key, ())) for key in ("sources", "columns", "extra")}
             files[name] = RegisteredFile(path=safe_path(name), **(entry | lists))
         return {name: _dataset(name, entry, files) for name, entry in raw["datasets"].items()}
-
     return read_toml(path, "dataset manifest", build)
 
 

@@ -247,7 +247,6 @@ def _check_memory(s: LanguageSettings) -> None:
     """Refuse what cannot fit, before anything is made, and name the size that is furthest above
     its default. Bytes are estimated from below."""
     import psutil
-
     usual = LanguageSettings()
     tokens = s.n_documents * sum(s.sentences_per_document) // 2 * min(map(len, FRAMES))
     documents = tokens * TOKEN_BYTES + s.n_documents * s.n_topics * 16
@@ -295,11 +294,9 @@ def _draw(keys: np.ndarray, ends: np.ndarray, row: np.ndarray, uniform: np.ndarr
 @dataclass(frozen=True, eq=False)
 class _Lexicon:
     """The words by falling frequency, and what is true of them. V words, K topics, 5 word classes.
-
-    ``cells[c][k]`` holds the word ids of class c in topic k and each one's share of that cell
-    (sums to 1); function words have one cell. ``concept`` (V,) is equal for synonyms only.
-    ``senses`` maps a polysemous word's id to its two topics.
-    """
+    ``cells[c][k]`` holds the word ids of class c in topic k and each one's share of that cell (sums
+    to 1); function words have one cell. ``concept`` (V,) is equal for synonyms only. ``senses``
+    maps a polysemous word's id to its two topics."""
 
     words: list[str]
     word_class: np.ndarray
@@ -330,11 +327,9 @@ def _topic_word(lexicon: _Lexicon) -> np.ndarray:
 
 def _lexicon(s: LanguageSettings, rng: np.random.Generator) -> _Lexicon:
     """Make the words. Raises ValueError when the sizes do not fit together (all of them named).
-
     Every word gets the share that Zipf's law asks of its rank and is dealt to a cell, one word
     class in one topic, until each cell holds what the grammar needs; so class, topic and frequency
-    fit together exactly.
-    """
+    fit together exactly."""
     share = np.arange(1, s.n_words + 1)**-float(s.zipf_exponent)
     share /= share.sum()
     of_function = _class_shares()[:N_FUNCTION].sum()
@@ -443,13 +438,11 @@ def _forms(word_class: np.ndarray, n_function: int, rng: np.random.Generator) ->
 
 
 class _SentenceTable:
-    """P(word | class, topic, scene) for every combination, ready to be drawn from.
-
-    In scene s of topic k a meaning has the probability share(meaning) * preference(s | meaning) *
-    S; the preferences are balanced so that the S equally likely scenes average to the shares of
-    the lexicon exactly: that tells two words of one topic apart, and makes synonyms alike. Scene
-    ``n_scenes`` is that average itself.
-    """
+    """P(word | class, topic, scene) for every combination, ready to be drawn from. In scene s of
+    topic k a meaning has the probability share(meaning) * preference(s | meaning) * S; the
+    preferences are balanced so that the S equally likely scenes average to the shares of the
+    lexicon exactly: that tells two words of one topic apart, and makes synonyms alike. Scene
+    ``n_scenes`` is that average itself."""
     def __init__(self, lexicon: _Lexicon, n_scenes: int, rng: np.random.Generator):
         self.n_scenes, self.n_topics = n_scenes, len(lexicon.cells[-1])
         rows, ids = [], []

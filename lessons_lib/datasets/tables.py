@@ -85,19 +85,15 @@ def text_in(stream: BinaryIO, what: object, *, encoding: str = "utf-8",
 
 def read_text(path: str | os.PathLike, *, encoding: str = "utf-8",
               max_bytes: int = MAX_BYTES) -> str:
-    """The whole text of a plain, ``.gz``, ``.bz2`` or ``.xz`` file.
-
-    Raises FileNotFoundError, DamagedFile (cut or changed) and what `text_in` raises.
-    """
+    """The whole text of a plain, ``.gz``, ``.bz2`` or ``.xz`` file. Raises FileNotFoundError,
+    DamagedFile (cut or changed) and what `text_in` raises."""
     with _opened(path) as (file, stream):
         return text_in(stream, file, encoding=encoding, max_bytes=max_bytes)
 
 
 def iterate_lines(path: str | os.PathLike, *, encoding: str = "utf-8") -> Iterator[str]:
-    """Yield the lines of a plain or compressed file without their ends, one at a time.
-
-    Raises as `read_text` does.
-    """
+    """Yield the lines of a plain or compressed file without their ends, one at a time. Raises as
+    `read_text` does."""
     offset = 0
     with _opened(path) as (file, stream):
         for number, raw in enumerate(stream, start=1):
@@ -145,10 +141,8 @@ class Table:
 
 def read_table(path: str | os.PathLike, required: Sequence[str]) -> Table:
     """Read a tab-separated table with a header line; other columns than the required are kept too.
-
     Raises FileNotFoundError, DamagedFile, and ValueError for a missing or repeated column or a row
-    with another number of fields, naming file, line, and the columns found and needed.
-    """
+    with another number of fields, naming file, line, and the columns found and needed."""
     file = existing_path(path)
     text = read_text(file)
     lines = (text.replace("\r\n", "\n") if "\r\n" in text else text).split("\n")

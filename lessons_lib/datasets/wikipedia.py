@@ -48,7 +48,6 @@ def articles(dump: BinaryIO) -> Iterator[tuple[str, Iterator[str]]]:
     """Title and clean lines of each article of a dump that is no redirect. The lines are cleaned
     when they are asked for."""
     from gensim.corpora.wikicorpus import extract_pages, filter_wiki
-
     def lines(raw: str) -> Iterator[str]:
         yield from filter(None, map(clean_line, filter_wiki(raw).split("\n")))
 
@@ -79,7 +78,6 @@ def sample_of(dump: Path) -> dict[str, list[str]]:
     """``texts`` (paragraphs are separated by a newline) and ``titles`` of a dump's articles, from
     the cache where a former call kept them."""
     import filelock
-
     version = f"{CLEANING}-gensim-{metadata.version('gensim')}-{sha256(dump)[:16]}"
     path = cache_folder() / "derived" / f"wikipedia-sample-{version}.json"
     if (kept := _kept(path)) is not None:

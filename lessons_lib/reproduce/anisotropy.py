@@ -48,10 +48,8 @@ class WordTable(NamedTuple):
 
 def word_tables(encoder: str = COURSE) -> dict[str, WordTable]:
     """Words only: the course's skip-gram, a model's raw table, and its random initialisation.
-
     Subwords of a model that does not say how often it read them are counted in the course's sample
-    of Wikipedia.
-    """
+    of Wikipedia."""
     vectors, frequencies = load("course-vectors"), load("course-frequencies")
     seen = dict(zip(frequencies.words, frequencies.counts.tolist(), strict=True))
     counts = np.array([seen[word] for word in vectors.tokens])
@@ -125,11 +123,9 @@ def _draw_frequency(entry: Entry, measured: Series) -> Any:
 
 
 def token_table(model: str, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The tokens of sentences in every layer of a model, a name for `model_of`.
-
-    Vectors (layers + 1, tokens, dim) float32, ids of the tokens and numbers of the sentences
-    (tokens,). [CLS], [SEP] and punctuation have id -1.
-    """
+    """The tokens of sentences in every layer of a model, a name for `model_of`. Vectors (layers +
+    1, tokens, dim) float32, ids of the tokens and numbers of the sentences (tokens,). [CLS], [SEP]
+    and punctuation have id -1."""
     encoder = model_of(model)
     letters = _letters(encoder.pieces)
     vectors, ids, numbers = [], [], []
@@ -160,10 +156,8 @@ def layer_measures(layers: Sequence[Contextuality]) -> dict[str, np.ndarray]:
 
 def released_measures(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The same of "bert", "gpt2" or "elmo", measure -> (layers, values), from the author's files.
-
     Similarities less the mean cosine of random words; explained variance has no baseline that fits
-    and stays as it is. Raises ValueError, DataMissing.
-    """
+    and stays as it is. Raises ValueError, DataMissing."""
     layers = published_layers(model)
     base = layers["mean_cosine"][1]
     result = {"mean cosine": layers["mean_cosine"], "explained variance": layers["explained"]}

@@ -31,7 +31,6 @@ SCALES = with_encoder({"sets": ["sts13", "stsb"], "seeds": 1}, {"sets": list(SET
 def scores_by_set(vectors_of: Callable[[list[str]], Sequence[np.ndarray]], names: Sequence[str],
                   sets: Sequence[str], first: int | None = None) -> Rows:
     """Spearman x 100 of several kinds of vectors on sets, by name and by place in ``SETS``.
-
     ``vectors_of(texts)`` gives a table for each of ``names``; ``first`` pairs are read, None: all.
     """
     result: Rows = {name: {} for name in names}
@@ -49,7 +48,6 @@ def _of_bert(poolings: Mapping[str, Pooling], settings: Mapping[str, Any], seed:
         encoder = model_of(model, seed)
         return scores_by_set(lambda texts: encoder.encode_each(texts, poolings.values()),
                              list(poolings), settings["sets"], settings["pairs"])
-
     return controlled(rows)(settings, seed)
 
 

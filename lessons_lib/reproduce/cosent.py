@@ -53,11 +53,9 @@ Labelled = tuple[Sequence[str], Sequence[str], np.ndarray]
 
 def train_by(objective: str, encoder: ContextualEncoder, pairs: Labelled, *, seed: int,
              dev: Any = None, **settings: Any) -> Any:
-    """A trainer fitted on pairs (first, second, labels >= 0) by one of ``OBJECTIVES``.
-
-    Labels are an order, grades as cosines (divided by the highest), or classes (rounded). The
-    encoder is not changed; ``settings`` are those of the trainers.
-    """
+    """A trainer fitted on pairs (first, second, labels >= 0) by one of ``OBJECTIVES``. Labels are
+    an order, grades as cosines (divided by the highest), or classes (rounded). The encoder is not
+    changed; ``settings`` are those of the trainers."""
     first, second, labels = pairs[0], pairs[1], np.asarray(pairs[2], dtype=np.float64)
     if objective == "CoSENT":
         return CoSent(encoder, seed=seed, **settings).fit((first, second, labels), dev)
@@ -76,11 +74,9 @@ def spearman_of(encoder: Any, pairs: Labelled) -> float:
 
 
 def classifier_spearman(model: SBert, pairs: Labelled) -> float:
-    """Spearman x 100 of the class that SBERT's own classifier expects with the labels of pairs.
-
-    The expected class is the mean of classes, which are numbers, weighted by their probabilities.
-    Raises NotFittedError, ValueError.
-    """
+    """Spearman x 100 of the class that SBERT's own classifier expects with the labels of pairs. The
+    expected class is the mean of classes, which are numbers, weighted by their probabilities.
+    Raises NotFittedError, ValueError."""
     head, n = model.classifier_, len(pairs[2])
     vectors = torch.from_numpy(model.encode([*pairs[0], *pairs[1]]))
     features = pair_features(vectors[:n], vectors[n:], model.features)
@@ -147,11 +143,9 @@ def _draw_english(entry: Entry, measured: Series) -> Any:
 
 @functools.lru_cache(maxsize=16)
 def chinese_pairs(dataset: str, split: str, n: int | None = None) -> Labelled:
-    """At most n drawn pairs of a Chinese set: (first, second, labels as numbers).
-
-    ``dataset``: of ``CHINESE``, or "SNLI-zh", whose classes become 0, 1, 2 in the order
-    contradiction, neutral, entailment. Raises DataMissing, ValueError.
-    """
+    """At most n drawn pairs of a Chinese set: (first, second, labels as numbers). ``dataset``: of
+    ``CHINESE``, or "SNLI-zh", whose classes become 0, 1, 2 in the order contradiction, neutral,
+    entailment. Raises DataMissing, ValueError."""
     pairs = load("zh-pairs", dataset=dataset, split=split)
     pairs = pairs.select(generator(0).permutation(len(pairs))[:n])
     classes = dataset == INFERENCES
@@ -185,7 +179,6 @@ def _measure_chinese(settings: Mapping[str, Any], seed: int) -> Series:
         def train(encoder: ContextualEncoder, seed: int) -> Any:
             pairs = chinese_pairs(name, split, settings["n_train"])
             return train_by(objective, beginning(encoder, seed), pairs, seed=seed, **own)
-
         return train
 
     def add(row: str, train: Callable, sets: Sequence[str], on: str) -> None:

@@ -81,8 +81,7 @@ class Entry:
 
     Raises
     ------
-    ValueError
-        When a scale is missing or there is no claim.
+    ValueError : when a scale is missing or there is no claim
     """
 
     id: str
@@ -136,7 +135,6 @@ def _compared(row: str, at: float | None = None, than: float | None = None, by: 
     def holds(m: Series) -> bool:
         own, level = value(m, row, at), value(m, other, at if than is None else than)
         return own > level + by if below is None else own < level - by
-
     return holds
 
 

@@ -67,11 +67,9 @@ def nli_pairs(words: int | None = None, *,
 
 
 def pairs_of_triplets(triplets: Triplets) -> LabelledPairs:
-    """Labelled pairs where there are triplets only: each premise with three second sentences.
-
-    What follows, what contradicts, and, as a stand-in for neutral, what follows from the next
-    premise of the same ``triplets.columns["topic"]``, which this one rarely settles.
-    """
+    """Labelled pairs where there are triplets only: each premise with three second sentences. What
+    follows, what contradicts, and, as a stand-in for neutral, what follows from the next premise of
+    the same ``triplets.columns["topic"]``, which this one rarely settles."""
     topic, n = triplets.columns["topic"], len(triplets.columns["topic"])
     rows = []
     for i, premise in enumerate(triplets.premise):
@@ -146,7 +144,6 @@ def _draw_ablation(entry: Entry, measured: Series) -> Any:
         return {f"{row}, {TRAINED_ON[x]}": (
                     table[row + ending][x], table.get(row + ending + SD, {}).get(x, 0.0))
                 for row, x in rows if x in table.get(row + ending, {})}
-
     return ablation_dots({"printed": values(entry.printed), "here": values(measured)},
                          controls={"here": values(measured, CONTROL)},
                          title="Which pooling, which features of a pair",

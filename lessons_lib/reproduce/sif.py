@@ -93,7 +93,6 @@ def _measure_a(settings: Mapping[str, Any], seed: int) -> Series:
 
     def score(vectors: WordVectors, a: float) -> float:
         return mean_pearson(SIF(vectors, a=a, counts=counts, components="batch").fit(), pairs)
-
     return {kind.removeprefix(", ") or "GloVe": {a: score(vectors, a) for a in settings["a"]}
             for kind, vectors in _vectors().items()}
 

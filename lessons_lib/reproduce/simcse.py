@@ -149,12 +149,10 @@ def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int,
 
 
 def looked_at(model: Any, sets: Sequence[str] = (), n: int | None = None) -> Rows:
-    """What a training leaves behind on the dev pairs of STS-B, rows by ending.
-
-    "": Spearman x 100 by place, dev with the last weights, the others with those that were best on
-    dev; ": dev", ": alignment", ": uniformity" by step; ": spectrum before" and ": spectrum",
-    singular values divided by the largest, by number.
-    """
+    """What a training leaves behind on the dev pairs of STS-B, rows by ending. "": Spearman x 100
+    by place, dev with the last weights, the others with those that were best on dev; ": dev", ":
+    alignment", ": uniformity" by step; ": spectrum before" and ": spectrum", singular values
+    divided by the largest, by number."""
     seen = model.history_
     rows: Rows = {"": spearman_by_set(model, sets, n) | {DEV: 100 * float(seen.dev[-1])}}
     for what in LOOKS:
@@ -177,11 +175,9 @@ def _rows(name: str, settings: Mapping[str, Any], decides: Mapping[str, Any], de
 def runs(names: Iterable[str], settings: Mapping[str, Any], seed: int, *,
          controls: Iterable[str] = ()) -> Rows:
     """Rows of trainings, see `looked_at`; those of ``controls`` have untrained ones, too.
-
     ``settings`` of the scale: ``training``, ``supervised`` (what differs there), ``encoder``,
     ``seeds``, ``controls`` (their number at most), ``n_dev``, and ``sets`` and ``n_pairs``, where
-    the two main models are scored.
-    """
+    the two main models are scored."""
     result: Rows = {}
     controls, dev, n = set(controls), dev_pairs(settings), settings["n_pairs"]
     few = min(settings["seeds"], settings.get("controls", 1))
@@ -195,10 +191,8 @@ def runs(names: Iterable[str], settings: Mapping[str, Any], seed: int, *,
 
 def read_in_ways(names: Iterable[str], settings: Mapping[str, Any], seed: int) -> Rows:
     """Rows "name, read by pooling" of trainings whose last weights are read by several poolings.
-
     Spearman x 100 on STS-B, test (x = 5) and dev. ``settings["long_seeds"]``, where it is there, is
-    the number of seeds of the longest training; others as `runs`.
-    """
+    the number of seeds of the longest training; others as `runs`."""
     result: Rows = {}
     n, seeds = settings["n_pairs"], settings["seeds"]
 
@@ -211,8 +205,6 @@ def read_in_ways(names: Iterable[str], settings: Mapping[str, Any], seed: int) -
                         seed=seed, controls=settings["controls"], score=score)
     return result
 
-
-# ---------------------------------------------------------------------------- the tables
 
 # Name in a table -> name of the training. At laptop scale some rows only; all at the paper's.
 AUGMENTATIONS = {"none (dropout)": "SimCSE",
@@ -258,7 +250,6 @@ def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)
             if f"SimCSE: dev{ending}" in result:
                 scores[RAW + ending] = {DEV: result[f"SimCSE: dev{ending}"][0]}
         return scores
-
     return measure
 
 
@@ -344,7 +335,6 @@ def _dots(title: str, *, beside: bool = True) -> Draw:
         paper = {name: entry.printed[name][DEV] for name in shared}
         panels = {"paper": paper, "here": here} if paper else {"here": here}
         return ablation_dots(panels, title=title, controls=controls if untrained else None)
-
     return draw
 
 
@@ -434,7 +424,6 @@ def _flatter(name: str) -> Holds:
     def holds(m: Series) -> bool:
         own, raw = (float(1 / sum(v * v for v in m[row].values())) for row in (name, RAW))
         return own < 0.7 * raw
-
     return holds
 
 

@@ -55,11 +55,9 @@ def _perplexity(log_p: float, n_tokens: int) -> float:
 
 def unigram_mixture(matrix: sparse.csr_array, n_topics: int, *, n_iter: int,
                     seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A mixture of unigrams by EM: every document has one topic [blei2003latent, Sec. 4.2].
-
-    From (D, V) counts log p(topic), (K,), and log p(word | topic), (K, V); a hundredth of a word is
-    added to each count of a topic.
-    """
+    """A mixture of unigrams by EM: every document has one topic [blei2003latent, Sec. 4.2]. From
+    (D, V) counts log p(topic), (K,), and log p(word | topic), (K, V); a hundredth of a word is
+    added to each count of a topic."""
     belongs = generator(seed).dirichlet(np.ones(n_topics), size=matrix.shape[0])
     for _ in range(n_iter):
         words = (matrix.T @ belongs).T + ADDED

@@ -161,11 +161,9 @@ def _draw_methods(entry: Entry, measured: Series) -> Any:
 
 def graded(words: Mapping[str, np.ndarray] | Callable[[list[str]], np.ndarray], name: str,
            dim: int) -> float:
-    """Spearman x 100 of cosines and people's grades over *all* pairs of a set.
-
-    ``words``: word -> vector, where a word without one is the zero vector, or a function that has a
-    vector for any words.
-    """
+    """Spearman x 100 of cosines and people's grades over *all* pairs of a set. ``words``: word ->
+    vector, where a word without one is the zero vector, or a function that has a vector for any
+    words."""
     pairs = load(name)
     asked = [word.lower() for word in (*pairs.word1, *pairs.word2)]
     if callable(words):

@@ -96,9 +96,6 @@ def test_a_peer_that_is_not_installed_is_said_so(make, module, package, monkeypa
     cases.close()
 
 
-# ---------------------------------------------------------------------- gates of arrays
-
-
 def test_a_number_that_differs_or_a_row_less_is_not_close():
     x = np.ones((4, 3))
     y = x.copy()
@@ -148,9 +145,6 @@ def test_the_gate_sees_a_flow_that_learned_nothing():
     assert not isotropy._learned(flow, None)
 
 
-# ---------------------------------------------------------------------- contrastive
-
-
 FEW = ["A man plays a guitar.", "Two dogs run through the snow.", "It rains.", "A plane takes off.",
        "Somebody slices an onion, slowly and with care.", "The children are asleep."]
 
@@ -190,9 +184,6 @@ def test_reading_in_parts_gives_the_loss_of_the_same_masks_without_caching(sides
     assert parts.loss(dropout=False) == pytest.approx(sides[0].loss(dropout=False), rel=1e-5)
     for work in (contrastive.cached_step, contrastive.direct_step):
         assert work(3)() == 0
-
-
-# ---------------------------------------------------------------------- topics
 
 
 def test_worse_topics_of_gibbs_sampling_do_not_pass_the_gate():
@@ -236,9 +227,6 @@ def test_online_lda_passes_its_gate_and_worse_topics_do_not(peer):
     assert row.value > 0 and row.items == 60
 
 
-# ---------------------------------------------------------------------- Doc2vec
-
-
 @slow
 def test_doc2vec_learns_and_infers_the_same_documents_and_a_row_says_how_good_both_sides_are(
         monkeypatch):
@@ -258,9 +246,6 @@ def test_document_vectors_that_say_less_do_not_pass_the_gate():
     good = np.eye(30)[news.labels] + 0.1 * np.random.default_rng(0).normal(size=(60, 30))
     bad = np.random.default_rng(1).normal(size=(60, 30))
     assert news.as_good([good], [bad]) and not news.as_good([bad], [good])
-
-
-# ---------------------------------------------------------------------- word vectors
 
 
 def test_the_file_holds_the_words_of_the_corpus_document_by_document():

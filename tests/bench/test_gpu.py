@@ -32,7 +32,6 @@ def instruments(seconds=0.002):
     def peak(work):
         work()
         return 12.34
-
     return gpu.Instruments(timer, timer, peak, "cpu")
 
 
@@ -52,9 +51,6 @@ def held(contest, *, in_time=lambda: True, tools=None):
 
 def short_name(contest):
     return contest.name.split(",")[0]
-
-
-# ---------------------------------------------------------------------- the contests
 
 
 @pytest.mark.slow
@@ -127,9 +123,6 @@ def test_optional_peers_say_that_they_are_not_installed(peer, n, monkeypatch):
         getattr(gpu_cases, peer)(*[torch.ones(2, 2)] * n)
 
 
-# ---------------------------------------------------------------------- one contest
-
-
 def test_a_row_states_time_goal_floor_and_what_ran():
     row, = held(toy())
     assert (row.value, row.goal, row.met) == (2.0, "<= 5 ms", True)
@@ -177,9 +170,6 @@ def test_short_work_is_timed_as_a_recorded_graph():
     assert row.value == 0.03 and row.met and "0.4 ms when launched from Python" in row.note
 
 
-# ---------------------------------------------------------------------- the groups
-
-
 @pytest.mark.parametrize(("group", "line"), [
     (gpu, "kernels-gpu: no CUDA device here, so no GPU was measured and no GPU row is written"),
     (blocks, "blocks-gpu: no CUDA device here, so no block sizes were tried")])
@@ -218,8 +208,6 @@ def test_the_cuda_instruments_measure_time_and_memory():
     assert tools.graph_timer(lambda: x.add_(1))[0] < 1
 
 
-# ---------------------------------------------------------------------- block sizes
-
 ENTRY = Blocks("toy", 80, "float32", {"BLOCK_N": 64, "BLOCK_D": 16, "EVEN": True}, 4, 2)
 
 
@@ -234,10 +222,8 @@ def test_neighbours_differ_in_one_thing_and_never_go_below_the_smallest_tile():
 
 @pytest.fixture
 def toy_table(monkeypatch):
-    """A table with one kernel; gives sides whose work looks its blocks up, and those it saw.
-
-    The work is faster with larger BLOCK_N, wrong with BLOCK_D = 32, and cannot run with 8 warps.
-    """
+    """A table with one kernel; gives sides whose work looks its blocks up, and those it saw. The
+    work is faster with larger BLOCK_N, wrong with BLOCK_D = 32, and cannot run with 8 warps."""
     monkeypatch.setattr(configs, "interpreting", lambda: True)
     monkeypatch.setattr(configs, "entry", lambda kernel, arch, dtype: ENTRY)
     seen = []
@@ -248,7 +234,6 @@ def toy_table(monkeypatch):
             raise RuntimeError("out of resource")
         seen.append(entry)
         return torch.ones(1) * (2 if entry.sizes["BLOCK_D"] == 32 else 1)
-
     return Sides(look_up, lambda: 0.0), seen
 
 

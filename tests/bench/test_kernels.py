@@ -114,8 +114,6 @@ def test_segments_by_loop_and_by_scattered_additions_are_the_same_peer():
     torch.testing.assert_close(naive.segment_loop(x, offsets), naive.segment_index_add(x, offsets))
 
 
-# ---------------------------------------------------------------------- counts of work
-
 # One H200, as planned with: copy and dense bfloat16 measured, tf32 and float32 at 80 % of the
 # datasheet.
 H200 = Ceilings(4.3e12, {"bfloat16": 790e12, "tf32": 395e12, "float32": 54e12,

@@ -41,7 +41,6 @@ def clock(monkeypatch):
     def shows(seconds):
         times = iter(seconds)
         monkeypatch.setattr("lessons_lib.bench.measure.time.perf_counter", lambda: next(times))
-
     return shows
 
 
@@ -51,16 +50,12 @@ def group(monkeypatch):
     def is_given(rows):
         module = SimpleNamespace(races=lambda **options: rows())
         monkeypatch.setattr("lessons_lib.bench.suite._module", lambda name: module)
-
     return is_given
 
 
 def lessons_bench(*, keep=False, only=""):
     """The command, for that group."""
     cli.bench(["contrastive"], repeats=1, keep=keep, only=only)
-
-
-# ---------------------------------------------------------------------- one race
 
 
 def test_a_race_with_different_results_gets_no_figure_but_its_scores_and_the_others_go_on(
@@ -148,9 +143,6 @@ def test_a_missing_peer_gives_a_row_with_its_reason():
     assert row.value is None and row.met is None and row.note == "skipped: no such program"
 
 
-# ---------------------------------------------------------------------- memory
-
-
 HOLD = "lessons_lib.bench.memory:_hold"
 
 
@@ -178,9 +170,6 @@ def test_a_process_that_fails_names_its_case():
         measure_memory("toy", "bytes", "lessons_lib.bench.memory:no_such_name", 10, goal_mb=1)
 
 
-# ---------------------------------------------------------------------- gates
-
-
 def test_the_error_is_relative_to_the_largest_value_and_the_worst_part_counts():
     values = torch.tensor([10.0, 1.1])
     assert relative_error([values, torch.tensor(2.0)], [np.array([10.0, 1.0]), 1.0]) == 1.0
@@ -203,9 +192,6 @@ def test_neighbours_may_swap_where_they_are_nearly_equal_but_not_more_often():
     assert neighbour_error((values, swapped), (values, rows)) == math.inf
 
 
-# ---------------------------------------------------------------------- ceilings
-
-
 def one_second(work):
     work()
     return 2.0, 1.0, 3.0                        # median, fastest, slowest
@@ -221,9 +207,6 @@ def test_on_a_gpu_all_precisions_are_measured_and_the_switch_of_tf32_is_put_back
     products = ceilings.gpu_ceilings(one_second, device="cpu", n_bytes=4000, side=10).products
     assert products == {"bfloat16": 2000, "tf32": 2000, "float32": 2000, "tf32x3": 2000 / 3}
     assert torch.backends.cuda.matmul.allow_tf32 == before
-
-
-# ---------------------------------------------------------------------- the table
 
 
 def row(group: str, value: float, name: str = "x") -> Row:
@@ -260,9 +243,6 @@ def test_a_table_written_before_columns_were_added_keeps_its_rows(tmp_path):
         ("old", "1.0", ""), ("new", "2.0", "")]
 
 
-# ---------------------------------------------------------------------- groups and the command
-
-
 def test_P27_an_unknown_group_names_the_nearest():
     with pytest.raises(ValueError, match="Did you mean 'counts'"):
         list(bench.run(["count"]))
@@ -275,7 +255,6 @@ def test_the_kernels_take_the_gpu_along_and_block_sizes_are_tried_only_when_name
         def rows(**options):
             ran.append((group, "repeats" in options))
             return iter(())
-
         return SimpleNamespace(rows=rows, races=rows)
 
     monkeypatch.setattr("lessons_lib.bench.suite._module", module)
@@ -302,7 +281,6 @@ def test_a_group_runs_its_races_and_its_memory_whose_names_hold_a_part(monkeypat
 
 def test_every_group_has_races_and_its_memory_goals_are_those_of_the_course():
     from lessons_lib.bench import suite
-
     goals = {}
     for name in suite._MODULES:
         module = suite._module(name)

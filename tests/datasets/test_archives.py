@@ -22,11 +22,9 @@ LINKS = [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE]
 @pytest.fixture
 def archive(tmp_path):
     """Writes an archive, as `packed` makes it."""
-
     def write(*members, **how):
         (tmp_path / "x").write_bytes(packed(*members, **how))
         return tmp_path / "x"
-
     return write
 
 

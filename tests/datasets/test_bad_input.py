@@ -101,8 +101,6 @@ def test_bad_input_is_answered_with_its_name_and_a_remedy(no_data, call, error, 
     assert str(caught.value).count("\n") <= 2
 
 
-# --------------------------------------------------------------------------- files in a data folder
-
 PAIRS = "score\tsentence1\tsentence2\tsubset\n4.5\tA cat.\tOne cat.\tx\n0\tA dog.\tRain.\ty\n"
 WORDS = "dataset\tword1\tword2\tscore\nWS353\ta\tb\t5\nSimVerb-3500\tgo\twalk\t7\n"
 TASKS = "task\tsplit\tlabel\ttext\nMR\tall\t1\tgood\n"

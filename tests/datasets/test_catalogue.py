@@ -32,12 +32,10 @@ def sts12(monkeypatch, no_data):
 @pytest.fixture
 def mirror(tmp_path):
     """A folder with our layout, and a table in it."""
-
     def write(body: bytes, name: str = "sts12.tsv") -> str:
         (tmp_path / "mirror/sts").mkdir(parents=True, exist_ok=True)
         (tmp_path / "mirror/sts" / name).write_bytes(body)
         return str(tmp_path / "mirror")
-
     return write
 
 

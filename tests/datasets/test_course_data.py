@@ -29,9 +29,6 @@ SKIP_GRAM = course_files("skip-gram")[0]
 pytestmark = pytest.mark.usefixtures("no_data")  # what comes with the project has to be enough
 
 
-# --------------------------------------------------------------------------------- pairs, triplets
-
-
 @pytest.mark.parametrize("name", SETS)
 def test_no_sentence_stands_twice_and_no_split_resembles_another(name):
     parts = []
@@ -67,9 +64,6 @@ def test_no_word_gives_a_contradiction_away():
     assert len(triplets) == 620
     for side, share in ((triplets.contradiction, 1 / 7), (triplets.entailment, 1 / 6)):
         assert abs(np.mean([bool(NEGATION.search(s)) for s in side]) - share) < 0.02
-
-
-# ----------------------------------------------------------------------------------------- vectors
 
 
 def test_skip_gram_is_the_default_and_knows_what_words_have_to_do_with_each_other():
@@ -147,9 +141,6 @@ def test_F19_a_model_that_is_not_here_is_told_by_name(monkeypatch, tmp_path):
     why = r"course-vectors \(model 'glove'\) is not on this machine.*\n.*\n.*vectors/glove\.safet"
     with pytest.raises(DataMissing, match=why):
         load("course-vectors", model="glove")
-
-
-# ------------------------------------------------------------------------------------------- model
 
 
 def test_lesson_bert_lies_in_one_folder_and_its_card_tells_what_it_is():

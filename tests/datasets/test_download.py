@@ -56,9 +56,6 @@ def test_a_file_arrives_whole_under_its_name_and_is_not_fetched_again(site, targ
     assert len(site.requests) == 1
 
 
-# ---------------------------------------------------------------------------------------- going on
-
-
 @pytest.mark.parametrize("begun, cut_at, ranges, asked", [
     (None, [100_000, 50_000], True, [None, "bytes=100000-", "bytes=150000-"]),
     (None, [100_000], False, [None, "bytes=100000-"]),  # a server without ranges starts again
@@ -86,9 +83,6 @@ def test_F21_a_later_call_goes_on_after_a_failed_one(site, target, get):
     site.cut_at, site.requests = [], []
     get()
     assert target.read_bytes() == BODY and site.ranges_asked == ["bytes=100000-"]
-
-
-# ---------------------------------------------------------------------------------- wrong answers
 
 
 @pytest.mark.parametrize("body, what", [
@@ -171,9 +165,6 @@ def test_a_file_without_a_checksum_is_never_fetched(site, target):
     assert site.requests == []
 
 
-# ---------------------------------------------------------------------------------------- the disk
-
-
 def test_F16_too_little_room_is_noticed_before_the_transfer(site, get, monkeypatch):
     usage = type("Usage", (), {"free": 1000})
     monkeypatch.setattr(download.shutil, "disk_usage", lambda folder: usage)
@@ -214,9 +205,6 @@ def test_F22_a_copy_is_checked_and_leaves_the_old_file_where_it_is_another(tmp_p
             copy(FILE, origin, target)
         assert target.read_bytes() == b"old"
     assert left_in(target.parent) == ["data.bin"]
-
-
-# ------------------------------------------------------------------------------- several processes
 
 
 def _fetch_in_child(url: str, target: Path, queue: multiprocessing.Queue) -> None:

@@ -51,9 +51,6 @@ def test_every_promised_name_is_registered_with_a_loader_and_a_licence():
         assert all(safe_path(file.path) == file.path for file in d.files), name
 
 
-# -------------------------------------------------------------------------------- the real folder
-
-
 @pytest.mark.data
 @pytest.mark.parametrize("kind, name, size", [
     (kind, name, size) for kind, sizes in REAL.items() for name, size in sizes.items()])
@@ -139,9 +136,6 @@ def test_F19_the_missing_sick_test_split_names_those_that_are_here(lessons_data)
             load("sick", split="test")
 
 
-# ------------------------------------------------------------------ the course's own, and gensim's
-
-
 @pytest.mark.parametrize("split", ["train", "dev", "test"])
 def test_the_course_sets_load_from_the_project(no_data, split):
     pairs, triplets = load("course-sts", split), load("course-nli", split)
@@ -179,9 +173,6 @@ def test_F19_without_gensim_the_error_says_where_it_comes_from(no_data, monkeypa
     monkeypatch.setattr(resolve, "_gensim_folder", lambda: None)
     with pytest.raises(DataMissing, match=why):
         load(name)
-
-
-# ---------------------------------------------------------------------------------- a fake folder
 
 
 def test_files_of_the_known_layout_load_when_they_appear(fake_data):
@@ -284,9 +275,6 @@ def test_loading_needs_no_heavy_package():
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-# ----------------------------------------------------------------------------------------- records
 
 
 THREE = SentencePairs(["a", "b", "c"], ["d", "e", "f"], [0, 2.5, 5], subset=["x", "x", "y"],

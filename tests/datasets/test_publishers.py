@@ -37,20 +37,15 @@ UNKNOWN = {"exact": None, "folded": None, "rows": None}
 @pytest.fixture
 def made(publish, site):
     """Gets ``small`` from a server that holds ``body``, and says where it lies."""
-
     def make(body: bytes = TABLE, way: dict = BASE, **file: object) -> Path:
         publish(way, **file)
         site.files["/sts.tsv"] = body
         return get("small")[0]
-
     return make
 
 
 def our_cache() -> Path:
     return cache_folder() / "data/sts/small.tsv"
-
-
-# ----------------------------------------------------------------------------- what comes is proved
 
 
 def test_the_very_rows_are_kept_with_a_receipt_and_without_a_word(made, site, left):
@@ -143,9 +138,6 @@ def test_F03_a_damaged_receipt_proves_nothing(made, proof):
     assert verify(["small"])[0].state == "changed"
     get("small")
     assert verify(["small"])[0].state == "ok"
-
-
-# ---------------------------------------------------------------------------------- what goes wrong
 
 
 REFUSED = {  # way to it, what the server sends, how it misbehaves, words of the error
@@ -294,9 +286,6 @@ def test_4_6_who_waited_for_another_process_finds_the_file_made(made, site, monk
     assert get("small") == [path] and len(site.requests) == 1
 
 
-# ----------------------------------------------------------------------- folders, licences, the hub
-
-
 def test_a_cache_made_from_publishers_serves_another_machine_as_a_folder(made, tmp_path):
     path = made(sha256="0" * 64, bytes=5)
     shared = tmp_path / "shared/sts/small.tsv"
@@ -375,9 +364,6 @@ def test_F20_what_the_hub_does_not_give_is_named(
         get("small")
 
 
-# ------------------------------------------------------------ the real sets, in publishers' formats
-
-
 @pytest.fixture
 def real_ways(monkeypatch):
     """Replaces the ways to real files by what a function makes of them."""
@@ -387,7 +373,6 @@ def real_ways(monkeypatch):
         ways = {path: change(ways) for path, ways in real.items()}
         monkeypatch.delenv("LESSONS_DATA")
         monkeypatch.setattr(publishers, "_table", lambda path: ways)
-
     return put
 
 
@@ -436,9 +421,6 @@ def test_the_checksums_of_rows_in_the_manifest_are_those_of_the_data_measured_on
         if (path := lessons_data / file.path).is_file():
             sums = row_sums_of(read_table(path, file.columns), file.columns)
             assert (sums.rows, sums.exact, sums.folded) == (file.rows, file.exact, file.folded)
-
-
-# ----------------------------------------------------------------------------------- the real table
 
 
 def test_every_address_is_https_or_of_the_hub_and_every_file_is_in_the_manifest():

@@ -140,9 +140,6 @@ def test_every_reader_but_parquet_stands_in_the_table_of_formats():
     assert {reader for reader, *_ in FORMATS.values()} == set(READERS) - {"parquet"}
 
 
-# ---------------------------------------------------------------------------------- what is damaged
-
-
 TABLE = {"columns": THREE}
 NAMED = {"columns": {"score": "s"}}
 DUMPED = {"of": 1, "shard": 0, "words": 9}
@@ -216,7 +213,6 @@ def test_parquet_is_read_where_pyarrow_is_installed(tmp_path):
     why = "pyarrow is not installed: lessons_lib[parquet]"
     pyarrow = pytest.importorskip("pyarrow", reason=why)
     from pyarrow.parquet import write_table
-
     rows = [{column: row[column] for column in THREE} for row in PAIRS]
     stream = io.BytesIO()
     write_table(pyarrow.table({column: [row[column] for row in rows] for column in THREE}), stream)

@@ -64,9 +64,6 @@ def test_lines_are_split_at_newlines_only(tmp_path):
     assert list(iterate_lines(path)) == lines
 
 
-# -------------------------------------------------------------------------------- what is refused
-
-
 def number(path: Path) -> object:
     return read_table(path, ["score"]).where("sentence1", "a").numbers("score")
 

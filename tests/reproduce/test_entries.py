@@ -83,8 +83,6 @@ def test_a_set_without_a_number_stays_an_empty_cell():
     assert len(shown) == 2 * 4 * 7 - 2 * 2 * 6 and shown.count("84.7") == 2
 
 
-# ---------------------------------------------------------------------------- the smallest scale
-
 ALL_HOLD = ("blei2003_table1", "blei2003_figure9", "arora2017_table1", "arora2017_figure1")
 LIMITS = {  # what every measured number lies in
     "blei2003_table1": (0, 1e5), "blei2003_figure9": (0, 1e5), "arora2017_table1": (0, 100),

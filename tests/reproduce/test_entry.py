@@ -85,14 +85,10 @@ def test_what_is_wrong_is_named_with_its_remedy(call, error, words, tmp_path):
 
 def test_two_entries_with_one_id_are_refused(monkeypatch):
     from importlib import import_module
-
     module = import_module("lessons_lib.reproduce.recorded")
     monkeypatch.setattr(module, "MODULES", module.MODULES * 2)
     with pytest.raises(ValueError, match="id='blei2003_table1' belongs to two entries"):
         entries()
-
-
-# ---------------------------------------------------------------------------- what is declared
 
 
 def test_all_that_is_declared_is_an_entry_and_claims_name_the_functions_that_modules_give():
@@ -124,9 +120,6 @@ def test_a_declared_claim_compares_a_row_with_another_a_number_or_itself():
         assert _compared(**rule)(series) is held, rule
 
 
-# ---------------------------------------------------------------------------- told in a line
-
-
 def told(measured, printed=None, chosen=None, **settings):
     entry = dataclasses.replace(ENTRY, printed=printed or {}, headline=chosen or {})
     record = Record("x", entry.printed, measured, {"a claim": True}, "laptop", "", "",
@@ -156,9 +149,6 @@ def test_an_entry_chooses_its_numbers_and_the_model_that_was_read_is_named():
     (-0.001, "0.00"), (-12.34, "-12.3"), (2345.6, "2,346"), (1.234e9, "1.23e+09"), (math.inf, "∞")])
 def test_numbers_of_every_size(value, text):
     assert told({"a": {0: value}})[1] == f"a: {text}"
-
-
-# ---------------------------------------------------------------------------- committed records
 
 
 def test_every_entry_is_recorded():

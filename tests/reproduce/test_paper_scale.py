@@ -47,7 +47,6 @@ def put_tokenizer(folder: Path) -> None:
 def cache(tmp_path_factory) -> Path:
     """A cache of the hub that holds bert-base-uncased with drawn weights."""
     from transformers import BertConfig, BertModel
-
     cache = tmp_path_factory.mktemp("hub")
     repository = cache / f"models--{PAPER}"
     folder = repository / "snapshots" / ("0" * 40)
@@ -85,7 +84,6 @@ def reproduce(cache, monkeypatch, capsys, tmp_path, lessons_data):
             assert record["scale"] == "paper" and record["settings"]["encoder"] == PAPER
             assert any((tmp_path / f"{id}{end}").is_file() for end in (".svg", ".png"))
         return records
-
     return call
 
 
@@ -96,7 +94,6 @@ def rows(record: dict) -> dict[str, dict[float, float]]:
 def by_transformers(cache: Path, n: int) -> dict[str, float]:
     """Spearman x 100 on the first pairs of STS-B, of the last layer and of "first-last"."""
     from transformers import BertModel, BertTokenizer
-
     folder = next((cache / f"models--{PAPER}" / "snapshots").iterdir())
     model, pairs = BertModel.from_pretrained(folder).eval(), load("stsb")
     texts = [*pairs.sentence1[:n], *pairs.sentence2[:n]]

@@ -115,9 +115,6 @@ def test_an_unknown_set_is_refused_before_anything_is_trained():
     assert not train.trainings
 
 
-# ---------------------------------------------------------------------------- scores of encoders
-
-
 class Angles:
     """Encodes a text that is an angle; warns, as models do of long sentences."""
 
