@@ -24,12 +24,9 @@ class Ceilings:
 
     Parameters
     ----------
-    copy : float
-        Bytes per second, read plus written.
-    products : dict
-        Operations per second by precision.
-    device : str, default "CPU"
-        In words.
+    copy : float, bytes per second, read plus written
+    products : dict, operations per second by precision
+    device : str, default "CPU", in words
     """
 
     copy: float
@@ -42,8 +39,7 @@ class Ceilings:
         Parameters
         ----------
         work : Work
-        precision : str, default "float32"
-            Of the products.
+        precision : str, default "float32", of the products
 
         Returns
         -------

@@ -110,9 +110,7 @@ def million_tokens(n: int) -> int:
         return strings + 16 * len(tokens) + sys.getsizeof(dict.fromkeys(tokens))
 
 
-MEMORY = (
-    {"group": "counts", "name": "texts to CSR from a generator", "n": 1_000_000,
-     "function": f"{__name__}:million_rows", "goal_factor": 1.5, "goal_extra_mb": 200},
-    {"group": "text", "name": "Corpus on disk from a generator", "n": 1_000_000,
-     "function": f"{__name__}:million_tokens", "goal_factor": 1.0, "goal_extra_mb": 150},
-)
+MEMORY = ({"group": "counts", "name": "texts to CSR from a generator", "n": 1_000_000,
+           "function": f"{__name__}:million_rows", "goal_factor": 1.5, "goal_extra_mb": 200},
+          {"group": "text", "name": "Corpus on disk from a generator", "n": 1_000_000,
+           "function": f"{__name__}:million_tokens", "goal_factor": 1.0, "goal_extra_mb": 150})

@@ -410,11 +410,10 @@ def training_contests(sizes: GpuSizes | None = None) -> Iterator[Contest]:
     ratio = SAMPLE / _shares(s.n_words)
     shares_left = np.minimum(1.0, np.sqrt(ratio) + ratio) * _shares(s.n_words)
     n = int(s.text * shares_left.sum())         # tokens that subsampling leaves, on average
-    for architecture, objective, d, millions in (
-            ("skip_gram", "negative_sampling", 300, 40),
-            ("skip_gram", "negative_sampling", 128, 100),
-            ("skip_gram", "hierarchical_softmax", 300, 30),
-            ("cbow", "negative_sampling", 300, None)):
+    for architecture, objective, d, millions in (("skip_gram", "negative_sampling", 300, 40),
+                                                 ("skip_gram", "negative_sampling", 128, 100),
+                                                 ("skip_gram", "hierarchical_softmax", 300, 30),
+                                                 ("cbow", "negative_sampling", 300, None)):
         outputs = NEGATIVES + 1 if objective == "negative_sampling" else np.log2(s.n_words)
         needs = work.window_update(n, WINDOW + 1 if architecture == "skip_gram" else 1, outputs, d)
         yield Contest(f"window_update {architecture} {objective}, {n} words, d={d}",

@@ -74,6 +74,5 @@ def _hold(n: int) -> int:
 
 
 def _hold_after_inputs(n: int) -> Callable[[], int]:
-    """Hold n bytes as inputs and give a function that holds n more."""
     inputs = bytearray(b"x") * n
     return lambda: _hold(len(inputs))

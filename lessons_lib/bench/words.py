@@ -64,8 +64,7 @@ RACES = (
     Race("Word2Vec", 5.0, dim=300), Race("Word2Vec", 3.5, cbow=True),
     Race("Word2Vec", 1.4, dim=300, cbow=True), Race("Word2Vec", 3.0, tree=True),
     Race("FastText", 3.0), Race("FastText", 3.0, cbow=True), Race("FastText", 3.0, tree=True),
-    Race("FastText", 3.0, program=True),
-)
+    Race("FastText", 3.0, program=True))
 
 
 def _on(threads: int) -> str:
@@ -90,12 +89,11 @@ def _gensim(path: Path, race: Race, epochs: int, seed: int) -> Callable[[], Any]
     """gensim's training. Its threads count their own words only, so with two of them the rate falls
     half way in a pass; it is told of an end that lies as far below, and both sides go down the same
     line."""
-    settings: dict[str, Any] = {
-        "Word2Vec": {"sample": 1e-3, "alpha": FIRST,
-                     "min_alpha": FIRST - race.threads * (FIRST - LAST)},
-        "FastText": {"sample": 1e-4, "ns_exponent": 0.5, "alpha": 0.05, "min_alpha": 5e-6,
-                     "min_n": 3, "max_n": 6, "bucket": 2_000_000},
-    }[race.method]
+    settings: dict[str, Any] = {"Word2Vec": {"sample": 1e-3, "alpha": FIRST,
+                                             "min_alpha": FIRST - race.threads * (FIRST - LAST)},
+                                "FastText": {"sample": 1e-4, "ns_exponent": 0.5, "alpha": 0.05,
+                                             "min_alpha": 5e-6, "min_n": 3, "max_n": 6,
+                                             "bucket": 2_000_000}}[race.method]
     model = gensim.counted(race.method, path, seed=seed, vector_size=race.dim,
                            sg=int(not race.cbow), hs=int(race.tree),
                            negative=0 if race.tree else 5, workers=race.threads, **settings)
@@ -200,8 +198,7 @@ def glove_cases(*, tokens: int = 1_000_000, window: int = 15, dim: int = 100, ep
                        stanford.learning(text, window=window, threads=t, **settings), _as_good,
                        len(counts) * epochs, "counts", goal,
                        f"mean loss after {epochs} epochs at most {LOSS:g} times theirs; "
-                       f"{WORD_GATE}",
-                       seeded=True)
+                       f"{WORD_GATE}", seeded=True)
 
 
 def cases() -> Iterator[Case]:

@@ -98,10 +98,8 @@ def _tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[st
     with open(path, "rb") as stream:
         start = stream.read(6)
     opener = next((opener for magic, opener in PACKED.items() if start.startswith(magic)), open)
-    with (
-        opener(path, "rb") as stream,
-        tarfile.open(fileobj=(headers := _Headers(stream)), mode="r:") as archive,
-    ):
+    with (opener(path, "rb") as stream,
+          tarfile.open(fileobj=(headers := _Headers(stream)), mode="r:") as archive):
         _check(path, ((i.name, i.size * i.isreg(), i.isdir(), i.isreg()) for i in archive))
         headers.most = MAX_BYTES
         for info in archive:

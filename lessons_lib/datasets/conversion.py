@@ -37,11 +37,9 @@ __all__ = ["downloads", "make_file"]
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f]")
 BREAKS = re.compile(r"[\r\n\t]")
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": lambda data: gzip.compress(data, mtime=0),
-    ".bz2": bz2.compress,
-    ".xz": lambda data: lzma.compress(data, preset=3),
-}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": lambda data: gzip.compress(data, mtime=0),
+                                                ".bz2": bz2.compress,
+                                                ".xz": lambda data: lzma.compress(data, preset=3)}
 
 
 @contextlib.contextmanager
@@ -96,8 +94,7 @@ def make_file(file: RegisteredFile, target: Path, folder: Path, *, own: Path | N
         raise DataMissing(f"{file.path}: {why}")
     raise DownloadFailed(
         f"{file.path} could not be had: {'; '.join(causes)}.\nOther ways: lessons data get NAME "
-        "--from FOLDER, with our layout or the publisher's own files, or LESSONS_DATA"
-    )
+        "--from FOLDER, with our layout or the publisher's own files, or LESSONS_DATA")
 
 
 def _from_folder(publisher: Publisher, folder: Path) -> Files:

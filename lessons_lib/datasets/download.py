@@ -15,6 +15,7 @@ import errno
 import hashlib
 import http.client
 import os
+import queue
 import re
 import shutil
 import threading
@@ -141,22 +142,22 @@ def _sent(path: Path, what: str = "") -> str:
 def within(seconds: float, work: Callable[[], Any]) -> Any:
     """The result of ``work``, or TimeoutError after so many ``seconds``; its own errors pass. For
     what knows no time limit of ours, such as the system's search for a host's address."""
-    box: dict[str, Any] = {}
+    answers: queue.SimpleQueue = queue.SimpleQueue()
 
     def run() -> None:
         try:
-            box["value"] = work()
+            answers.put((work(), None))
         except BaseException as error:
-            box["error"] = error
+            answers.put((None, error))
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if "error" in box:
-        raise box["error"]
-    if "value" not in box:
-        raise TimeoutError(f"no answer within {seconds:.0f} s")
-    return box["value"]
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        value, error = answers.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError(f"no answer within {seconds:.0f} s") from None
+    if error is not None:
+        raise error
+    return value
 
 
 def _size(path: Path) -> int:
@@ -248,8 +249,7 @@ def fetch(file: RegisteredFile, target: Path, sources: Sequence[str], *,
     if not file.sha256:
         way = "put it into the folder LESSONS_DATA names"
         raise ValueError(
-            f"file={file.path!r} has no checksum in the manifest, so it cannot be fetched; {way}"
-        )
+            f"file={file.path!r} has no checksum in the manifest, so it cannot be fetched; {way}")
     addresses = [checked_source(url) for url in sources]
     part = target.parent / f".part-{target.name}-{file.sha256[:12]}"
 
@@ -277,8 +277,7 @@ def fetch(file: RegisteredFile, target: Path, sources: Sequence[str], *,
             causes.append(f"{urllib.parse.urlsplit(url).hostname}: {cause}")
     raise DownloadFailed(
         f"{file.path} could not be fetched from {'; '.join(causes)}.\nOther ways: lessons data get "
-        "--from URL_OR_FOLDER, or set LESSONS_DATA to a folder that holds it"
-    )
+        "--from URL_OR_FOLDER, or set LESSONS_DATA to a folder that holds it")
 
 
 def fetch_published(url: str, target: Path, *, limit: int, seconds: float,

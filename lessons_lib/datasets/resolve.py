@@ -112,14 +112,12 @@ def find_all(dataset: Dataset, files: Sequence[RegisteredFile], *,
         raise missing(dataset, absent, split=split)
     for file, at in found.items():
         if at.place == CACHE and state_of(file, at.path) == "changed":
-            wanted = "those it was made with"
-            if file.sha256:
-                wanted = f"{file.bytes:,} with {file.sha256[:12]}…"
+            wanted = (f"{file.bytes:,} with {file.sha256[:12]}…" if file.sha256
+                      else "those it was made with")
             raise DamagedFile(
                 f"{at.path} was changed or damaged: {at.path.stat().st_size:,} bytes with checksum "
                 f"{sha256(at.path)[:12]}…, expected {wanted}. Remove it and get it again: lessons "
-                "data get"
-            )
+                "data get")
     return [at.path for at in found.values()]
 
 
@@ -136,9 +134,8 @@ def missing(dataset: Dataset, absent: Sequence[RegisteredFile], *,
     others = f" Splits that are here: {', '.join(map(repr, present))}." if present else ""
     folders = _folders()
     external = folders.pop("LESSONS_DATA", None)
-    first = "LESSONS_DATA (not set)"
-    if external is not None:
-        first = f"{external}{'' if external.is_dir() else ' (no such folder)'}"
+    first = ("LESSONS_DATA (not set)" if external is None else
+             f"{external}{'' if external.is_dir() else ' (no such folder)'}")
     return DataMissing(
         f"{what} is not on this machine{f' ({readable})' if size else ''}.{others}\n"
         f"Looked in {', '.join([first, *map(str, folders.values())])}\n{remedy(dataset, absent)}"
@@ -159,5 +156,4 @@ def remedy(dataset: Dataset, absent: Sequence[RegisteredFile]) -> str:
         source = ""
     return (
         f"Get it: lessons data get {dataset.name}{source}; or set LESSONS_DATA to a folder with "
-        f"{names} (origin: {dataset.origin})"
-    )
+        f"{names} (origin: {dataset.origin})")

@@ -53,10 +53,8 @@ def _opened(path: str | os.PathLike) -> Iterator[tuple[Path, BinaryIO]]:
     if not file.is_file():
         raise DamagedFile(f"{file} is a folder or a device; expected a file")
     what = f"{file} ({file.stat().st_size:,} bytes)"
-    with (
-        whole(what, remedy=". Get it again, or check it: lessons data verify"),
-        OPENERS.get(file.suffix, open)(file, "rb") as stream,
-    ):
+    with (whole(what, remedy=". Get it again, or check it: lessons data verify"),
+          OPENERS.get(file.suffix, open)(file, "rb") as stream):
         yield file, stream
 
 
@@ -69,8 +67,7 @@ def _decoded(data: bytes, encoding: str, what: object, line: int = 1, offset: in
         line += data.count(b"\n", 0, at)
         raise ValueError(
             f"{what}, line {line}, byte {offset + at}: {data[at]:#04x} is not {encoding}. "
-            "Say what it is: encoding='latin-1', for example"
-        ) from None
+            "Say what it is: encoding='latin-1', for example") from None
 
 
 def text_in(stream: BinaryIO, what: object, *, encoding: str = "utf-8",
@@ -154,16 +151,14 @@ def read_table(path: str | os.PathLike, required: Sequence[str]) -> Table:
         what = f"column {missing[0]!r} is missing" if missing else "a column name stands twice"
         raise ValueError(
             f"{file}, line 1: {what}. Found {shown(header, 120)}; needed {list(required)}. "
-            "Is it tab-separated?"
-        )
+            "Is it tab-separated?")
     width = len(header)
     uneven = next((i for i, line in enumerate(lines) if line.count("\t") != width - 1), None)
     if uneven is not None:
         found = lines[uneven].split("\t")
         raise ValueError(
             f"{file}, line {uneven + 1}: {len(found)} fields, {shown(found)}; expected {width}: "
-            f"{', '.join(header)}"
-        )
+            f"{', '.join(header)}")
     fields = "\t".join(lines).split("\t")  # row after row; each width-th one is of the same column
     columns = {name: fields[width + k :: width] for k, name in enumerate(header)}
     return Table(file, columns, range(2, len(lines) + 1))

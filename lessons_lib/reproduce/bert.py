@@ -8,6 +8,7 @@ in lesson ``08_bert_sentence_vectors``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,13 +61,7 @@ def _measure_raw(settings: Mapping[str, Any], seed: int) -> Series:
     return result | _of_bert(RAW, settings, seed)
 
 
-def _measure_readings(settings: Mapping[str, Any], seed: int) -> Series:
-    return _of_bert(READINGS, settings, seed)
-
-
-ENTRIES = (
-    declared("reimers2019_table1_raw", _measure_raw,
-             set_table("Untuned BERT against means of word vectors"), SCALES),
-    declared("gao2021_first_last", _measure_readings,
-             set_table("What is the first layer? Two readings of first-last"), SCALES),
-)
+ENTRIES = (declared("reimers2019_table1_raw", _measure_raw,
+                    set_table("Untuned BERT against means of word vectors"), SCALES),
+           declared("gao2021_first_last", partial(_of_bert, READINGS),
+                    set_table("What is the first layer? Two readings of first-last"), SCALES))

@@ -45,11 +45,10 @@ _COURSE = {"steps": 30, "batch": 32, "seeds": 3}
 _LARGE = {"steps": 2000, "batch": 64, "seeds": 3}
 OBJECTIVES = with_encoder(_ONE | _SMALL, _BUDGET | _COURSE, _BUDGET | _LARGE)
 _SIZES, _NESTED = [8, 16, 20, 32, 64, 128, 192, 256], [256, 128, 64, 32, 16]
-SIZES = with_encoder(
-    _SMALL | {"sizes": [20, 256], "nested": [256, 16], "n_fit": 600},
-    _COURSE | {"sizes": _SIZES, "nested": _NESTED, "n_fit": 4000},
-    _LARGE | {
-        "sizes": [k * 3 for k in _SIZES], "nested": [768, 512, 256, 128, 64], "n_fit": 20_000})
+SIZES = with_encoder(_SMALL | {"sizes": [20, 256], "nested": [256, 16], "n_fit": 600},
+                     _COURSE | {"sizes": _SIZES, "nested": _NESTED, "n_fit": 4000},
+                     _LARGE | {"sizes": [k * 3 for k in _SIZES], "nested": [768, 512, 256, 128, 64],
+                               "n_fit": 20_000})
 
 
 @functools.lru_cache(maxsize=2)
@@ -95,10 +94,9 @@ def _measure_objectives(settings: Mapping[str, Any], seed: int) -> Series:
                 model = trained_by(way, encoder, budget_texts(kind, **own), **own)
                 return model.read_by("first-last")
 
-            result |= trained_rows(
-                f"{way}, {kind}", train, entry=SHARED, sets=sets, seeds=settings["seeds"],
-                seed=seed, controls=1,
-                settings=budget | {"kind": kind, "way": way, "encoder": start})
+            result |= trained_rows(f"{way}, {kind}", train, entry=SHARED, sets=sets,
+                                   seeds=settings["seeds"], seed=seed, controls=1,
+                                   settings=budget | {"kind": kind, "way": way, "encoder": start})
     return result
 
 
@@ -200,10 +198,8 @@ def _little_lost(m: Series) -> bool:
     return nested[max(nested)] > plain[max(plain)] - 1.0
 
 
-ENTRIES = (
-    declared("outlook_objectives", _measure_objectives, _draw_objectives, OBJECTIVES,
-             both_help=lambda m: m[BOTH][TEST] > m[CONTRAST][TEST], wikipedia=_on_wikipedia),
-    declared("outlook_sizes", _measure_sizes, _draw_sizes, SIZES, little=_little_lost,
-             whole=lambda m: m[WHOLE][_short(m)] >= 97.5,
-             short=lambda m: m["Matryoshka"][_short(m)] > m["CoSENT"][_short(m)]),
-)
+ENTRIES = (declared("outlook_objectives", _measure_objectives, _draw_objectives, OBJECTIVES,
+                    both_help=lambda m: m[BOTH][TEST] > m[CONTRAST][TEST], wikipedia=_on_wikipedia),
+           declared("outlook_sizes", _measure_sizes, _draw_sizes, SIZES, little=_little_lost,
+                    whole=lambda m: m[WHOLE][_short(m)] >= 97.5,
+                    short=lambda m: m["Matryoshka"][_short(m)] > m["CoSENT"][_short(m)]))

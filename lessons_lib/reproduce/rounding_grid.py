@@ -179,15 +179,6 @@ FITS: dict[str, Fit] = {
     "β = γ = 0, a third": _whitening(third=True, beta=0.0, gamma=0.0)}
 
 
-def _by_file(x: np.ndarray, pairs: Pairs, fit: Fit, seed: int) -> np.ndarray:
-    """Cosines with one fit for each file, on its own sentences."""
-    cosines = np.empty(len(pairs.gold))
-    for part in pairs.files.values():
-        own = x[np.concatenate([pairs.left[part], pairs.right[part]])]
-        cosines[part] = _cosines(fit(own, seed).transform(own))
-    return cosines
-
-
 def grid(model: str, methods: Sequence[str], *, sets: Sequence[str], pooling: str = "first-last",
          data: Sequence[str] = ("NLI", "target"), n_nli: int | None = None,
          first: int | None = None, seed: int = 0, protocols: Sequence[str] = ("wmean",)) -> Rows:
@@ -208,7 +199,10 @@ def grid(model: str, methods: Sequence[str], *, sets: Sequence[str], pooling: st
         for name in methods if "target" in data else ():
             cosines[f"{name} (target)"] = _cosines(FITS[name](own, seed).transform(both))
         for name in methods if "each file" in data else ():
-            cosines[f"{name} (each file)"] = _by_file(x, pairs, FITS[name], seed)
+            cosines[f"{name} (each file)"] = own_cosines = np.empty(len(pairs.gold))
+            for part in pairs.files.values():
+                z = x[np.concatenate([pairs.left[part], pairs.right[part]])]
+                own_cosines[part] = _cosines(FITS[name](z, seed).transform(z))
         for row, values in cosines.items():
             for protocol in protocols:
                 title = f"{row}, {protocol}" if len(protocols) > 1 else row

@@ -56,12 +56,6 @@ def _of_wikipedia() -> list[str]:
     return [text for text in texts if FEWEST <= len(text.split()) <= MOST]
 
 
-def _of_nli() -> list[str]:
-    triplets = load("nli")
-    columns = [*triplets.premise, *triplets.entailment, *triplets.contradiction]
-    return list(dict.fromkeys(columns))
-
-
 def _cut(texts: Iterable[str]) -> list[str]:
     """The first twelve words of every text that has so many."""
     words = [text.split() for text in texts]
@@ -79,7 +73,9 @@ def _of_dumps() -> list[str]:
 
 
 SENTENCES: dict[str, Callable[[], list[str]]] = {
-    "STS-B, train": _of_stsb, "Wikipedia": _of_wikipedia, "NLI": _of_nli,
+    "STS-B, train": _of_stsb, "Wikipedia": _of_wikipedia,
+    "NLI": lambda: list(dict.fromkeys(text for column in (
+        "premise", "entailment", "contradiction") for text in getattr(load("nli"), column))),
     f"Wikipedia, {CUT} words": lambda: _cut(_of_wikipedia()),
     f"STS-B, train, {CUT} words": lambda: _cut(_of_stsb()), "Wikipedia, a million": _of_dumps}
 
@@ -239,8 +235,7 @@ def _renamed(result: Series, rows: Mapping[str, str], endings: Sequence[str] = E
             for ending in endings if name + part + ending in result}
 
 
-def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)
-              ) -> Measure:
+def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)) -> Measure:
     """Dev scores of trainings, with that of the weights before training."""
     def measure(settings: Mapping[str, Any], seed: int) -> Series:
         chosen = _chosen(rows, settings)
@@ -351,26 +346,16 @@ def _draw_paths(entry: Entry, measured: Series) -> Any:
 
 def _plain_name(row: str) -> str:
     """The name of a row for a picture: a control says that it is randomly initialised."""
-    if not row.endswith(CONTROL):
-        return row
     name = row.removesuffix(CONTROL)
+    if name == row:
+        return row
     return "start weights" if name == RAW else f"{name}, start weights"
 
 
-def _draw_plane(entry: Entry, measured: Series) -> Any:
-    shown = {_plain_name(name): (row[0], row[1], row[2]) for name, row in measured.items()}
-    marked = [name for name in PLANE if name in shown]
-    title = "Between the raw vectors and the whitened ones"
-    return plane_of_encoders(shown, title=title, marked=marked)
-
-
-def _draw_spectrum(entry: Entry, measured: Series) -> Any:
-    """Without what is nearly 0: a LayerNorm leaves one direction empty."""
-    curves = {}
-    for name, row in measured.items():
-        values = np.array(list(row.values()))
-        curves[_plain_name(name)] = values[values > 1e-3 * values.max()]
-    return singular_spectrum(curves, title="Contrastive learning flattens the spectrum")
+def _filled(row: Mapping[float, float]) -> np.ndarray:
+    """Values without those near 0: a LayerNorm leaves one direction empty."""
+    values = np.array(list(row.values()))
+    return values[values > 1e-3 * values.max()]
 
 
 def _draw_sets(entry: Entry, measured: Series) -> Any:
@@ -382,23 +367,21 @@ def _draw_sets(entry: Entry, measured: Series) -> Any:
     return row_table(shown, "SimCSE on all sets")
 
 
-_COMMON = {
-    "sentences": "STS-B, train", "learning_rate": 2e-4, "head": "none", "pooling": "first-last",
-    "max_length": 32, "dropout": 0.1}
+_COMMON = {"sentences": "STS-B, train", "learning_rate": 2e-4, "head": "none",
+           "pooling": "first-last", "max_length": 32, "dropout": 0.1}
 _LAPTOP = {"encoder": COURSE, "seeds": 1, "controls": 1, "sets": list(SETS), "n_whitening": 3000,
            "n_dev": 600, "n_pairs": 400, "supervised": {"max_length": 32},
            "training": _COMMON | {"steps": 40, "batch_size": 32, "evaluate_every": 10}}
 _SMOKE = _LAPTOP | {
     "sets": ["stsb"], "n_whitening": 300, "n_dev": 60, "n_pairs": 60,
     "training": _COMMON | {"steps": 2, "batch_size": 8, "evaluate_every": 1, "n": 100}}
-_PAPER = {
-    "encoder": PAPER, "seeds": 3, "controls": 0, "sets": list(SETS), "n_whitening": None,
-    "n_dev": None, "n_pairs": None,
-    "supervised": {"learning_rate": 5e-5, "batch_size": 512, "epochs": 3.0},
-    "training": {
-        "sentences": "Wikipedia, a million", "learning_rate": 3e-5, "head": "mlp", "pooling": "cls",
-        "max_length": 32, "dropout": 0.1, "warmup": 0.0, "epochs": 1.0, "batch_size": 64,
-        "evaluate_every": 250, "precision": "bfloat16"}}
+_PAPER = {"encoder": PAPER, "seeds": 3, "controls": 0, "sets": list(SETS), "n_whitening": None,
+          "n_dev": None, "n_pairs": None,
+          "supervised": {"learning_rate": 5e-5, "batch_size": 512, "epochs": 3.0},
+          "training": {"sentences": "Wikipedia, a million", "learning_rate": 3e-5, "head": "mlp",
+                       "pooling": "cls", "max_length": 32, "dropout": 0.1, "warmup": 0.0,
+                       "epochs": 1.0, "batch_size": 64, "evaluate_every": 250,
+                       "precision": "bfloat16"}}
 SCALES: dict[str, dict[str, Any]] = {"smoke": _SMOKE, "laptop": _LAPTOP, "paper": _PAPER}
 
 
@@ -433,40 +416,29 @@ def _best(m: Series) -> bool:
     return max(score for row, score in scores.items() if not row.startswith(RAW)) >= raw + 6
 
 
-def _head_helps(m: Series) -> bool:
-    rows = [m.get(f"{row} → first-last") for row in ("last, MLP", "last")]
-    return None not in rows and rows[0][DEV] > rows[1][DEV]
-
-
-def _raw_at_the_edge(m: Series) -> bool:
-    others = [m[name] for name in (*PLANE, "whitening")]
-    aligns = m[RAW][1] < min(row[1] for row in others)
-    return aligns and m[RAW][0] > max(row[0] for row in others)
-
-
-def _pays_more(m: Series) -> bool:
-    rises = [_rise(m, name, "alignment") for name in ("no dropout", "one mask for both")]
-    return min(rises) > _rise(m, "dropout of 0.1", "alignment")
-
-
-def _dropout_alone(m: Series) -> bool:
-    others = [name for name in AUGMENTATIONS if name in m and name != "none (dropout)"]
-    return all(m["none (dropout)"][DEV] > m[name][DEV] for name in others)
-
-
 ENTRIES = (
     declared("gao2021_table1", _table_of(AUGMENTATIONS),
              _dots("What another text as positive is worth"),
              _only("SimCSE", "crop 30 %", "delete 30 %", "delete one word", "synonyms"),
-             alone=_dropout_alone),
+             alone=lambda m: all(m["none (dropout)"][DEV] > m[name][DEV] for name in AUGMENTATIONS
+                                 if name in m and name != "none (dropout)")),
     declared("gao2021_table3", _table_of(RATES), _dots("Share of units left out"),
              _only("SimCSE", "no dropout", "dropout 0.2", "dropout 0.5", "one mask for both")),
-    declared("gao2021_figure2", _measure_paths, _draw_paths, SCALES, without=_pays_more,
+    declared("gao2021_figure2", _measure_paths, _draw_paths, SCALES,
+             without=lambda m: min(
+                 _rise(m, name, "alignment") for name in ("no dropout", "one mask for both")
+             ) > _rise(m, "dropout of 0.1", "alignment"),
              even=lambda m: all(_rise(m, name, "uniformity") < 0 for name in PATHS),
              deleting=lambda m: _rise(m, "delete one word", "uniformity")
              > _rise(m, "dropout of 0.1", "uniformity")),
-    declared("gao2021_figure3", _measure_plane, _draw_plane, SCALES, raw=_raw_at_the_edge),
-    declared("gao2021_singular_values", _measure_spectrum, _draw_spectrum, SCALES,
+    declared("gao2021_figure3", _measure_plane, lambda entry, m: plane_of_encoders(
+        {_plain_name(name): (row[0], row[1], row[2]) for name, row in m.items()},
+        title="Between the raw vectors and the whitened ones", marked=list(PLANE)), SCALES,
+             raw=lambda m: all(m[RAW][1] < m[name][1] and m[RAW][0] > m[name][0]
+                               for name in (*PLANE, "whitening"))),
+    declared("gao2021_singular_values", _measure_spectrum, lambda entry, m: singular_spectrum(
+        {_plain_name(name): _filled(row) for name, row in m.items()},
+        title="Contrastive learning flattens the spectrum"), SCALES,
              plain=_flatter("SimCSE"), supervised=_flatter("supervised SimCSE")),
     declared("gao2021_table5", _measure_sets, _draw_sets,
              SCALES | {"laptop": _LAPTOP | {"seeds": 3}}),
@@ -476,7 +448,8 @@ ENTRIES = (
              between=lambda m: m["τ = 0.05"][DEV] > m["τ = 0.01"][DEV] > m["τ = 1"][DEV]),
     declared("gao2021_table6", _measure_poolings,
              _dots("Train by one pooling, read by another", beside=False), POOLING_SCALES,
-             head=_head_helps, learns=_best),
+             head=lambda m: m.get("last, MLP → first-last", {DEV: -np.inf})[DEV]
+             > m.get("last → first-last", {DEV: np.inf})[DEV], learns=_best),
     declared("gao2021_sentences", _table_of(KINDS, controls=("SimCSE", "on Wikipedia")),
              _dots("The sentences decide whether it helps"), SCALES),
 )

@@ -22,17 +22,15 @@ import numpy as np
 
 from ..contextual import load_encoder
 from ..contextual.encoder import ContextualEncoder
-from ..core import (
-    PROJECT, DamagedFile, DataWarning, Encoder, cache_folder, check_choice, check_int, check_seed,
-    generator, read_json, write_json)
+from ..core import (PROJECT, DamagedFile, DataWarning, Encoder, cache_folder, check_choice,
+                    check_int, check_seed, generator, read_json, write_json)
 from ..datasets import SentencePairs, load
 from ..evaluation import evaluate, pair_cosines, spearman
 from .entry import Rows, Series
 from .models import CONTROL, COURSE, control_of, weights_of
 
-__all__ = [
-    "PLACES", "SD", "SETS", "first_pairs", "forget", "kept_folder", "paired_spearman", "quiet",
-    "some_pairs", "spearman_by_set", "trained_rows"]
+__all__ = ["PLACES", "SD", "SETS", "first_pairs", "forget", "kept_folder", "paired_spearman",
+           "quiet", "some_pairs", "spearman_by_set", "trained_rows"]
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "stsb", "sick")  # x = 0 to 6
 PLACES = (*SETS, "stsb dev", "sick dev")  # x = 0 to 8; a set with its own split, or "set split"

@@ -190,9 +190,8 @@ def _measure_parts(settings: Mapping[str, Any], seed: int) -> Series:
     usual = {name: settings[name] for name in ("dim", "threads", "epochs")}
     usual |= {"seed": seed, "sample": 1e-3}
     result: Rows = {}
-    for name, architecture, longest in (
-        ("skip-gram", "skip_gram", 0), ("CBOW", "cbow", 0), ("with parts", "skip_gram", 6),
-    ):
+    for name, architecture, longest in (("skip-gram", "skip_gram", 0), ("CBOW", "cbow", 0),
+                                        ("with parts", "skip_gram", 6)):
         model = FastText(architecture=architecture, min_n=min(longest, 3), max_n=longest, **usual)
         vectors = model.fit(corpus).vectors_
         known = dict(zip(vectors.tokens, vectors.matrix, strict=True))

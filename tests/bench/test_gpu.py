@@ -94,9 +94,6 @@ def test_sizes_and_goals_are_those_of_the_plan():
         "segment_moments 16777216 x 768": 7.5, "pool 256 x 128 x 768": 0.035,
         "mean_cosine 30522 x 768": None, "alignment 262144 x 768": None,
         "cosent 1000000 pairs": 5, "ranks": 5}
-
-
-def test_rates_of_the_kernels_that_train_are_those_of_the_plan():
     rates = [(c.name.split()[0], c.goal_ms and round(c.items / c.goal_ms * 1e3 / 1e6))
              for c in training_contests()]
     assert rates == [("window_update", 40), ("window_update", 100), ("window_update", 30),
@@ -123,12 +120,16 @@ def test_optional_peers_say_that_they_are_not_installed(peer, n, monkeypatch):
         getattr(gpu_cases, peer)(*[torch.ones(2, 2)] * n)
 
 
-def test_a_row_states_time_goal_floor_and_what_ran():
+def test_a_row_states_time_goal_floor_and_what_ran_and_short_work_is_timed_as_a_recorded_graph():
     row, = held(toy())
     assert (row.value, row.goal, row.met) == (2.0, "<= 5 ms", True)
     assert (row.ours_low, row.ours_seconds, row.ours_high) == (0.001, 0.002, 0.004)
     assert (row.floor_seconds, row.of_floor, row.extra_mb) == (0.001, 0.5, 12.3)
     assert not held(toy(goal_ms=1.0))[0].met
+    tools = gpu.Instruments(lambda work: (4e-4, 4e-4, 4e-4), lambda work: (3e-5, 2e-5, 4e-5),
+                            lambda work: 0.0, "cpu")
+    row, = held(toy(goal_ms=0.035, short=True), tools=tools)
+    assert row.value == 0.03 and row.met and "0.4 ms when launched from Python" in row.note
 
 
 @pytest.mark.parametrize(("error", "note"), [
@@ -153,21 +154,13 @@ def test_a_peer_out_of_memory_missing_or_different_is_a_result():
     def missing():
         raise PeerMissing("other is not installed")
 
-    rows = held(toy(peers={
-        "full": (full, 1.0), "missing": (missing, 1.0), "same": (ones, 2.0),
-        "different": (lambda: torch.zeros(2), 1.0)}))
+    rows = held(toy(peers={"full": (full, 1.0), "missing": (missing, 1.0), "same": (ones, 2.0),
+                           "different": (lambda: torch.zeros(2), 1.0)}))
     assert [row.note for row in rows[1:]] == [
         "out of memory", "skipped: other is not installed", "differs from ours by 0",
         "its result differs from ours by 1: no ratio"]
     assert [row.value for row in rows[1:]] == [None, None, 1.0, None]
     assert (rows[3].met, rows[3].goal, rows[3].peer_extra_mb) == (False, ">= 2", 12.3)
-
-
-def test_short_work_is_timed_as_a_recorded_graph():
-    tools = gpu.Instruments(lambda work: (4e-4, 4e-4, 4e-4), lambda work: (3e-5, 2e-5, 4e-5),
-                            lambda work: 0.0, "cpu")
-    row, = held(toy(goal_ms=0.035, short=True), tools=tools)
-    assert row.value == 0.03 and row.met and "0.4 ms when launched from Python" in row.note
 
 
 @pytest.mark.parametrize(("group", "line"), [
@@ -188,9 +181,6 @@ def test_when_time_is_spent_what_is_left_is_named_and_not_started(monkeypatch):
     assert [row.value for row in rows] == [2.0, 2.0, None, None]
     assert rows[-1].note == "left out: the time budget was spent"
     assert told[-1] == "kernels-gpu: left out for time: toy"
-
-
-def test_peers_stop_when_time_is_spent_too():
     peers = {"a": (ones, 1.0), "b": (ones, 1.0)}
     rows = held(toy(peers=peers), in_time=iter([True, False]).__next__)
     assert [row.note for row in rows[1:]] == ["differs from ours by 0",

@@ -104,15 +104,11 @@ def test_a_cut_file_counts_as_none_and_forgetting_begins_anew():
     again, anew = Trainer(), Trainer()
     rows(again, controls=0)
     forget("euclid_1")
+    with pytest.raises(ValueError, match="sets='stsb deb'.*stsb dev"):
+        rows(anew, sets=["stsb deb"])
+    assert not anew.trainings  # refused before anything is trained
     rows(anew, controls=0)
     assert len(again.trainings) == 1 and len(anew.trainings) == 3 and len(files) == 3
-
-
-def test_an_unknown_set_is_refused_before_anything_is_trained():
-    train = Trainer()
-    with pytest.raises(ValueError, match="sets='stsb deb'.*stsb dev"):
-        rows(train, sets=["stsb deb"])
-    assert not train.trainings
 
 
 class Angles:
@@ -149,7 +145,7 @@ def test_the_control_is_the_mean_over_its_seeds(monkeypatch):
     monkeypatch.setattr(bert, "load", lambda name: PAIRS)
     monkeypatch.setattr(bert, "model_of", Angles)
     settings = {"sets": ["stsb"], "seeds": 2, "encoder": "lesson-bert", "pairs": None}
-    result = bert._measure_readings(settings, 0)
+    result = bert.ENTRIES[1].measure(settings, 0)
     assert set(result) == {*bert.READINGS, *(name + CONTROL for name in bert.READINGS)}
     assert result["h0 + hL"][5] == pytest.approx(100)
     assert result["h0 + hL" + CONTROL][5] == pytest.approx(0)
