@@ -129,17 +129,17 @@ def iterate_members(
 def read_members(path: Path, endings: Sequence[str]) -> dict[str, bytes]:
     """The bytes of some members, in one pass; each is named by the end of its path. Raises
     DamagedFile as `iterate_members`, and where not exactly one member has such an end."""
-    found: dict[str, list[bytes]] = {ending: [] for ending in endings}
+    by_ending: dict[str, list[bytes]] = {ending: [] for ending in endings}
 
     def ends(name: str) -> list[str]:
         return [ending for ending in endings if name == ending or name.endswith("/" + ending)]
 
     for name, data in iterate_members(path, lambda name: bool(ends(name))):
         for ending in ends(name):
-            found[ending].append(data)
-    for ending, members in found.items():
+            by_ending[ending].append(data)
+    for ending, members in by_ending.items():
         if len(members) != 1:
             there = ", ".join(name for name, _ in islice(iterate_members(path), 5)) or "nothing"
             problem = f"{len(members)} members {ending!r}; expected 1"
             raise DamagedFile(f"{path} has {problem}. It begins with: {there}")
-    return {ending: members[0] for ending, members in found.items()}
+    return {ending: members[0] for ending, members in by_ending.items()}

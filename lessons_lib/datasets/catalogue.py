@@ -94,10 +94,10 @@ def _row(dataset: Dataset) -> DatasetRow:
     places = {split: place for split, place in places.items() if place}
     place = next(iter(places.values()), "")
     bundled = sum(path.stat().st_size for path in bundled_files(dataset))
-    found = sum(at.path.stat().st_size for file in dataset.files if (at := find(file)))
+    size = sum(at.path.stat().st_size for file in dataset.files if (at := find(file)))
     place = f"gensim {metadata.version('gensim')}" if place == "gensim" else place
     return DatasetRow(dataset.name, dataset.kind, place, tuple(places),
-                      dataset.bytes or bundled or found, dataset.licence, dataset.language,
+                      dataset.bytes or bundled or size, dataset.licence, dataset.language,
                       dataset.description, can_be_fetched(dataset))
 
 
@@ -367,5 +367,5 @@ class _Getting:
         """Another file of ours, which one is made from: where it lies, or fetched now."""
         known = (file for name in dataset_names() for file in registered(name).files)
         file = next(file for file in known if file.path == path)
-        found = find(file)
-        return found.path if found is not None else self.file(file)
+        at = find(file)
+        return at.path if at is not None else self.file(file)

@@ -361,9 +361,9 @@ def copy(file: RegisteredFile, origin: Path, target: Path) -> Path:
         while block := source.read(BLOCK):
             digest.update(block)
             stream.write(block)
-        found = digest.hexdigest()
-        if file.sha256 and found != file.sha256:
-            sent = _sent(origin, f" with checksum {found[:12]}…")
+        here = digest.hexdigest()
+        if file.sha256 and here != file.sha256:
+            sent = _sent(origin, f" with checksum {here[:12]}…")
             known = f"{file.bytes:,} with {file.sha256[:12]}…"
             raise DownloadFailed(f"{origin} was not copied: {sent}; expected {known}")
     return target

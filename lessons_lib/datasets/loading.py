@@ -245,7 +245,7 @@ def _documents(request: _Request) -> Documents:
         labels = [f"{task}/{label}" for task, label in zip(table["task"], labels, strict=True)]
     names, codes = np.unique(np.array(labels, dtype=np.str_), return_inverse=True)
     if dataset.escaped:  # one line per text; any other backslash stays
-        texts = [re.sub(r"\\[nt\\]", lambda found: ESCAPES[found[0]], text) for text in texts]
+        texts = [re.sub(r"\\[nt\\]", lambda escape: ESCAPES[escape[0]], text) for text in texts]
     titles = table[column["title"]] if "title" in column else None
     rest = {name: cells for name, cells in table.columns.items() if name not in column.values()}
     return Documents(texts, codes, titles, tuple(names.tolist()), **request.named, columns=rest)
@@ -311,8 +311,8 @@ def _word_pairs_of_gensim(request: _Request) -> WordPairs:
         if not line or line.startswith("#"):
             continue
         if len(fields) != 3:
-            found = f"{path}, line {number}: {len(fields)} fields"
-            raise ValueError(f"{found}; expected 3: word, word, score")
+            where = f"{path}, line {number}: {len(fields)} fields"
+            raise ValueError(f"{where}; expected 3: word, word, score")
         rows.append(fields)
     first, second, scores = (list(column) for column in zip(*rows, strict=True))
     name, scale = request.dataset.name, request.dataset.scale
@@ -366,8 +366,8 @@ def _vectors(request: _Request) -> WordVectors:
         with zipfile.ZipFile(path) as archive:
             members = {Path(info.filename).stem: info for info in archive.infolist()}
             if absent := [name for name in needed if name not in members]:
-                found = f"found {', '.join(members) or 'none'}, needed {', '.join(needed)}"
-                raise DamagedFile(f"{path} has no array {absent[0]!r}; {found}")
+                there = f"found {', '.join(members) or 'none'}, needed {', '.join(needed)}"
+                raise DamagedFile(f"{path} has no array {absent[0]!r}; {there}")
             words, matrix = (_read_array(archive, members[name], path) for name in needed)
     except DamagedFile:
         raise

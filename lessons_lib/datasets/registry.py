@@ -160,8 +160,8 @@ def read_toml(path: str | os.PathLike, what: str, build: Callable[[dict[str, Any
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
         if raw["format"] > FORMAT:
-            found = f"{file} has format {raw['format']}"
-            raise ValueError(f"{found}, this version reads up to {FORMAT}; upgrade the course")
+            newer = f"{file} has format {raw['format']}"
+            raise ValueError(f"{newer}, this version reads up to {FORMAT}; upgrade the course")
         return build(raw)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError,
             AttributeError) as error:

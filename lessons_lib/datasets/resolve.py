@@ -65,8 +65,8 @@ def checksum_of(file: RegisteredFile) -> str:
     -------
     str : sha256 of the manifest, or of what a publisher's files became here
     """
-    found = find(file)
-    receipt = receipt_of(found.path) if found is not None and found.place == CACHE else None
+    at = find(file)
+    receipt = receipt_of(at.path) if at is not None and at.place == CACHE else None
     return receipt.sha256 if receipt is not None else file.sha256
 
 
@@ -96,10 +96,10 @@ def bundled_files(dataset: Dataset) -> list[Path]:
 
 def place_of(dataset: Dataset, files: Sequence[RegisteredFile]) -> str | None:
     """The one word that says where a dataset would be read from, or None when some is missing."""
-    found = [find(file) for file in files]
-    here = bool(files) and all(found)
-    if here and not (dataset.bundled and any(f.place == CACHE for f in found)):
-        return found[0].place
+    places = [find(file) for file in files]
+    here = bool(files) and all(places)
+    if here and not (dataset.bundled and any(f.place == CACHE for f in places)):
+        return places[0].place
     return "gensim" if bundled_files(dataset) else CACHE if here else None
 
 
@@ -107,10 +107,10 @@ def find_all(dataset: Dataset, files: Sequence[RegisteredFile], *,
              split: str = "all") -> list[Path]:
     """The paths of files that must be there. Raises DataMissing, and DamagedFile for a changed
     file of the cache."""
-    found = {file: find(file) for file in files}
-    if absent := [file for file, at in found.items() if at is None]:
+    places = {file: find(file) for file in files}
+    if absent := [file for file, at in places.items() if at is None]:
         raise missing(dataset, absent, split=split)
-    for file, at in found.items():
+    for file, at in places.items():
         if at.place == CACHE and state_of(file, at.path) == "changed":
             wanted = (f"{file.bytes:,} with {file.sha256[:12]}…" if file.sha256
                       else "those it was made with")
@@ -118,7 +118,7 @@ def find_all(dataset: Dataset, files: Sequence[RegisteredFile], *,
                 f"{at.path} was changed or damaged: {at.path.stat().st_size:,} bytes with checksum "
                 f"{sha256(at.path)[:12]}…, expected {wanted}. Remove it and get it again: lessons "
                 "data get")
-    return [at.path for at in found.values()]
+    return [at.path for at in places.values()]
 
 
 def missing(dataset: Dataset, absent: Sequence[RegisteredFile], *,

@@ -155,9 +155,9 @@ def read_table(path: str | os.PathLike, required: Sequence[str]) -> Table:
     width = len(header)
     uneven = next((i for i, line in enumerate(lines) if line.count("\t") != width - 1), None)
     if uneven is not None:
-        found = lines[uneven].split("\t")
+        cells = lines[uneven].split("\t")
         raise ValueError(
-            f"{file}, line {uneven + 1}: {len(found)} fields, {shown(found)}; expected {width}: "
+            f"{file}, line {uneven + 1}: {len(cells)} fields, {shown(cells)}; expected {width}: "
             f"{', '.join(header)}")
     fields = "\t".join(lines).split("\t")  # row after row; each width-th one is of the same column
     columns = {name: fields[width + k :: width] for k, name in enumerate(header)}

@@ -79,7 +79,12 @@ class Finished:
         return self.record is not None and (not self.record.failed or bool(self.entry.why))
 
     def lines(self) -> tuple[str, str, str]:
-        """Printed numbers, measured ones and the verdict, each short."""
+        """Printed numbers, measured ones and the verdict, each short.
+
+        Returns
+        -------
+        printed, measured, verdict : str
+        """
         if self.record is None:
             return "", "", "FAILED"
         return *headline(self.entry, self.record), self.record.verdict
