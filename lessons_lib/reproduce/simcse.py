@@ -268,6 +268,20 @@ def _measure_plane(settings: Mapping[str, Any], seed: int) -> Series:
     return series | {"whitening": _whitened(settings)}
 
 
+def _measure_spectrum(settings: Mapping[str, Any], seed: int) -> Series:
+    result, ends = runs(PLANE.values(), settings, seed, controls=("SimCSE",)), ("", CONTROL)
+    before = _renamed(result, {RAW: "SimCSE"}, ends, part=": spectrum before")
+    return before | _renamed(result, PLANE, ends, part=": spectrum")
+
+
+def _measure_sets(settings: Mapping[str, Any], seed: int) -> Series:
+    sets = settings["sets"]
+    result = _renamed(runs(PLANE.values(), settings, seed, controls=PLANE.values()), PLANE)
+    return _raw("first and last layer", "first-last", sets, settings, seed) | {
+        row: {SETS.index(name): values[SETS.index(name)] for name in sets}
+        for row, values in result.items()}
+
+
 def _whitened(settings: Mapping[str, Any]) -> dict[float, float]:
     """The same of vectors that are whitened by the sentences that SimCSE learns from."""
     dev, texts = dev_pairs(settings), texts_of("STS-B, train")[: settings["n_whitening"]]
@@ -281,13 +295,6 @@ def _whitened(settings: Mapping[str, Any]) -> dict[float, float]:
     return {0: uniformity(z), 1: aligned, 2: paired_spearman(z, dev.score)}
 
 
-def _measure_spectrum(settings: Mapping[str, Any], seed: int) -> Series:
-    result = runs(PLANE.values(), settings, seed, controls=("SimCSE",))
-    ends = ("", CONTROL)
-    before = _renamed(result, {RAW: "SimCSE"}, ends, part=": spectrum before")
-    return before | _renamed(result, PLANE, ends, part=": spectrum")
-
-
 def _raw(row: str, pooling: str, sets: Sequence[str], settings: Mapping[str, Any],
          seed: int) -> Rows:
     """Scores of the model before training, and of its random initialisation."""
@@ -295,15 +302,6 @@ def _raw(row: str, pooling: str, sets: Sequence[str], settings: Mapping[str, Any
               for ending, random in (("", ""), (CONTROL, RANDOM))}
     return {row + ending: spearman_by_set(model, sets, settings["n_pairs"])
             for ending, model in models.items()}
-
-
-def _measure_sets(settings: Mapping[str, Any], seed: int) -> Series:
-    sets = settings["sets"]
-    result = runs(PLANE.values(), settings, seed, controls=PLANE.values())
-    series = _raw("first and last layer", "first-last", sets, settings, seed)
-    for row, values in _renamed(result, PLANE).items():
-        series[row] = {SETS.index(name): values[SETS.index(name)] for name in sets}
-    return series
 
 
 def _measure_poolings(settings: Mapping[str, Any], seed: int) -> Series:
