@@ -1,6 +1,5 @@
-"""The most memory that a piece of work holds above what was held before it: the resident memory
-of the whole process, watched by a second thread, here or in a fresh process.
-"""
+"""The most memory that a piece of work holds above what was held before it: the resident memory of
+the whole process, watched by a second thread, here or in a fresh process."""
 
 from __future__ import annotations
 

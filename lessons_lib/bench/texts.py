@@ -1,6 +1,5 @@
 """The texts that the cases race on: Wikipedia and STS-B where LESSONS_DATA is set, else what comes
-with the course. Both sides read the same words.
-"""
+with the course. Both sides read the same words."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """The groups of the GPU with a clock of our own, on the processor: checks, goals, missing and
-failing peers, the time budget; and trying block sizes.
-"""
+failing peers, the time budget; and trying block sizes."""
 
 from __future__ import annotations
 

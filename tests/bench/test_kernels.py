@@ -1,6 +1,5 @@
 """The cases of the kernels on the processor, at tiny sizes: every gate holds, every operation has a
-case, the memory functions do their work, and counts of work are those made by hand.
-"""
+case, the memory functions do their work, and counts of work are those made by hand."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """The benchmark's own honesty: no speed without equal results, medians, tables that keep what they
-do not replace.
-"""
+do not replace."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """The races beside GloVe's own programs: stand-ins write files of their format, so the gates are
-seen to hold and to fail without a C compiler.
-"""
+seen to hold and to fail without a C compiler."""
 
 from __future__ import annotations
 
