@@ -243,9 +243,9 @@ def _measured(case: Case, repeats: int, ceilings: Ceilings | None, at_least: flo
     median, peer = statistics.median(ours), (None, None, None)
     value, unit, met = median, "s", median <= case.goal
     if theirs:
-        value, unit = statistics.median(b / a for a, b in zip(ours, theirs, strict=True)), (
-            "times faster")
-        met, peer = value >= case.goal, (statistics.median(theirs), min(theirs), max(theirs))
+        value = statistics.median(b / a for a, b in zip(ours, theirs, strict=True))
+        unit, met = "times faster", value >= case.goal
+        peer = statistics.median(theirs), min(theirs), max(theirs)
     floor = ceilings.floor(case.work, case.precision) if ceilings and case.work else None
     return replace(row, value=round(value, 2), value_unit=unit, met=met, items=case.items,
                    item_unit=case.unit, floor_seconds=significant(floor),

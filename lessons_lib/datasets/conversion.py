@@ -106,9 +106,7 @@ def _from_folder(publisher: Publisher, folder: Path) -> Files:
             names = ", ".join(publisher.own_names()[:4])
             raise DataMissing(f"{folder} holds not all of {names}")
         paths[name] = place
-    if publisher.archive:
-        return Files({}, *paths.values(), members=publisher.files)
-    return Files(paths)
+    return _files(publisher, paths)
 
 
 def _fetched(publisher: Publisher, folder: Path,
@@ -132,9 +130,11 @@ def _fetched(publisher: Publisher, folder: Path,
                 break
         if name not in paths:
             raise DownloadFailed("; ".join(causes))
-    if publisher.archive:
-        return Files({}, *paths.values(), members=publisher.files), used
-    return Files(paths), used.removesuffix(name)
+    return _files(publisher, paths), used if publisher.archive else used.removesuffix(name)
+
+
+def _files(publisher: Publisher, paths: dict[str, Path]) -> Files:
+    return Files({}, *paths.values(), members=publisher.files) if publisher.archive else Files(paths)
 
 
 def _rows(publisher: Publisher, files: Files) -> Iterator[Row]:

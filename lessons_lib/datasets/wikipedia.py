@@ -77,13 +77,12 @@ def sample_of(dump: Path) -> dict[str, list[str]]:
     the cache where a former call kept them."""
     version = f"{CLEANING}-gensim-{metadata.version('gensim')}-{sha256(dump)[:16]}"
     path = cache_folder() / "derived" / f"wikipedia-sample-{version}.json"
-    if (kept := _kept(path)) is not None:
-        return kept
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):  # without a cache or its lock it only takes longer
-            stack.enter_context(locks.locked(path))
-        if (kept := _kept(path)) is None:  # another lesson may have made it meanwhile
-            kept = _extracted(dump)
-            with contextlib.suppress(OSError):
-                write_json(path, kept)
+        if (kept := _kept(path)) is None:
+            with contextlib.suppress(OSError):  # without a cache or its lock it only takes longer
+                stack.enter_context(locks.locked(path))
+            if (kept := _kept(path)) is None:  # another lesson may have made it meanwhile
+                kept = _extracted(dump)
+                with contextlib.suppress(OSError):
+                    write_json(path, kept)
     return kept
