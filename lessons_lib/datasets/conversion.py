@@ -134,7 +134,9 @@ def _fetched(publisher: Publisher, folder: Path,
 
 
 def _files(publisher: Publisher, paths: dict[str, Path]) -> Files:
-    return Files({}, *paths.values(), members=publisher.files) if publisher.archive else Files(paths)
+    if publisher.archive:
+        return Files({}, *paths.values(), members=publisher.files)
+    return Files(paths)
 
 
 def _rows(publisher: Publisher, files: Files) -> Iterator[Row]:
