@@ -10,11 +10,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULE_OF = {
-    "Case": "measure", "Ceilings": "ceilings", "PeerMissing": "measure", "Row": "measure",
-    "Verdict": "measure", "Work": "work", "measure_memory": "measure", "run": "suite",
-    "groups": "suite", "read": "table", "write": "table", "write_by_kind": "table",
-}
+_MODULE_OF = {"Case": "measure", "Ceilings": "ceilings", "PeerMissing": "measure", "Row": "measure",
+              "Verdict": "measure", "Work": "work", "measure_memory": "measure", "run": "suite",
+              "groups": "suite", "read": "table", "write": "table", "write_by_kind": "table"}
 
 __all__ = sorted(_MODULE_OF)
 

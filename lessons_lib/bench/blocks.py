@@ -22,10 +22,8 @@ SMALLEST = 16
 
 
 def neighbours(blocks: Blocks) -> list[Blocks]:
-    """The entries that differ from ``blocks`` in one thing.
-
-    A size (doubled, halved), the warps (4 or 8), or the stages (one more, one less).
-    """
+    """The entries that differ from ``blocks`` in one thing. A size (doubled, halved), the warps (4
+    or 8), or the stages (one more, one less)."""
     powers = {name: size for name, size in blocks.sizes.items()
               if isinstance(size, int) and size >= SMALLEST}
     return [replace(blocks, sizes=blocks.sizes | {name: other}) for name, size in powers.items()
@@ -56,10 +54,8 @@ def _timed(work: Callable[[], Any], blocks: Blocks, tools: Instruments,
 def try_blocks(name: str, sides: Sides, tools: Instruments, *, tolerance: float,
                in_time: Callable[[], bool] = lambda: True) -> Iterator[Row]:
     """For every kernel that ``sides.ours`` launches, the fastest blocks with the same results.
-
     ``value`` is the best time of the whole call in ms, ``config`` the blocks, ``note`` the table's
-    blocks and time. Stops trying when ``in_time()`` is false.
-    """
+    blocks and time. Stops trying when ``in_time()`` is false."""
     work, expected = sides.ours, sides.ours()
 
     def words(blocks: Blocks) -> str:
@@ -84,7 +80,6 @@ def rows(*, tell: Callable[[str], None], only: str = "", budget: float = BUDGET,
          clock: Callable[[], float] = time.monotonic) -> Iterator[Row]:
     """The group: every contest that launches a kernel; without CUDA a line says so."""
     import torch
-
     if tools is None and not torch.cuda.is_available():
         tell(f"{GROUP}: no CUDA device here, so no block sizes were tried")
         return

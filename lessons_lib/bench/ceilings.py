@@ -24,12 +24,9 @@ class Ceilings:
 
     Parameters
     ----------
-    copy : float
-        Bytes per second, read plus written.
-    products : dict
-        Operations per second by precision.
-    device : str, default "CPU"
-        In words.
+    copy : float, bytes per second, read plus written
+    products : dict, operations per second by precision
+    device : str, default "CPU", in words
     """
 
     copy: float
@@ -42,8 +39,7 @@ class Ceilings:
         Parameters
         ----------
         work : Work
-        precision : str, default "float32"
-            Of the products.
+        precision : str, default "float32", of the products
 
         Returns
         -------
@@ -51,15 +47,13 @@ class Ceilings:
 
         Raises
         ------
-        KeyError
-            For a precision that was not measured.
+        KeyError : a precision that was not measured
         """
         return max(work.flops / self.products[precision], work.bytes / self.copy)
 
 
 def _copy_rate(timer: Timer, device: str, n_bytes: int) -> float:
     import torch
-
     source = torch.ones(n_bytes // 4, device=device)
     target = torch.zeros_like(source)
     return 2 * 4 * len(source) / timer(lambda: target.copy_(source))[1]
@@ -68,7 +62,6 @@ def _copy_rate(timer: Timer, device: str, n_bytes: int) -> float:
 def _product_rate(timer: Timer, device: str, side: int, dtype: str,
                   multiply: Callable[[Any, Any], Any]) -> float:
     import torch
-
     rng = torch.Generator(device).manual_seed(0)
     a, b = (torch.randn(side, side, device=device, generator=rng).to(getattr(torch, dtype))
             for _ in range(2))
@@ -76,14 +69,10 @@ def _product_rate(timer: Timer, device: str, side: int, dtype: str,
 
 
 def cpu_ceilings(timer: Timer, *, n_bytes: int = COPY_BYTES, side: int = CPU_SIDE) -> Ceilings:
-    """Measure the processor with the threads that torch is set to.
-
-    The fastest run counts, and of torch's two libraries for products the faster.
-    """
+    """Measure the processor with the threads that torch is set to. The fastest run counts, and of
+    torch's two libraries for products the faster."""
     import torch
-
     from ..kernels.products import row_product
-
     product = max(_product_rate(timer, "cpu", side, "float32", multiply)
                   for multiply in (torch.mm, row_product))
     return Ceilings(_copy_rate(timer, "cpu", n_bytes), {"float32": product},
@@ -92,12 +81,9 @@ def cpu_ceilings(timer: Timer, *, n_bytes: int = COPY_BYTES, side: int = CPU_SID
 
 def gpu_ceilings(timer: Timer, *, device: str = "cuda", n_bytes: int = 4 * COPY_BYTES,
                  side: int = GPU_SIDE) -> Ceilings:
-    """Measure a GPU: copy, and products in bfloat16, tf32 and float32.
-
-    "tf32x3", three tf32 products that are as exact as float32, runs at a third of tf32.
-    """
+    """Measure a GPU: copy, and products in bfloat16, tf32 and float32. "tf32x3", three tf32
+    products that are as exact as float32, runs at a third of tf32."""
     import torch
-
     switch = torch.backends.cuda.matmul
     before, products = switch.allow_tf32, {}
     try:

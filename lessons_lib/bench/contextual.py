@@ -27,7 +27,6 @@ def _encoder(texts: list[str], vocab_size: int, layers: int, dim: int, heads: in
     from ..contextual.numbering import Subwords
     from ..contextual.readers import BertReader
     from ..counts import named
-
     tokenizer = WordPiece.train([*named.sample_sentences(), *texts], size=vocab_size)
     size = BertSize(len(tokenizer), dim=dim, layers=layers, heads=heads, feed_forward=4 * dim,
                     positions=512)

@@ -37,7 +37,6 @@ class Ours:
     def __init__(self, texts: list[str], *, part: int | None = None) -> None:
         from ..contextual import load_encoder
         from ..contrastive.reading import Reading
-
         self.encoder = load_encoder("lesson-bert-random", device="cpu")
         self.reading = Reading(self.encoder, dropout=DROPOUT)
         self.model, self.part = self.reading.model, part
@@ -47,7 +46,6 @@ class Ours:
         """The loss; gradients are then with the weights."""
         from ..contrastive.training import cached_backward, direct_backward
         from ..contrastive.losses import in_batch_loss
-
         n, size = len(self.rows) // 2, self.part or len(self.rows)
         parts = [partial(self.reading, self.numbered, self.rows[i : i + size],
                          seed=SEED + i if dropout else None)
@@ -69,7 +67,6 @@ class Plain:
         """As `Ours.loss`."""
         import torch
         from torch.nn import functional
-
         self.model.train(dropout)
         sums = transformers.token_sums(self.model, self.ids, self.mask)
         u, v = functional.normalize(sums).chunk(2)
@@ -81,7 +78,6 @@ class Plain:
 def stepper(side: Ours | Plain) -> Callable[[], float]:
     """A function that makes one step of training and gives its loss."""
     import torch
-
     optimizer = torch.optim.AdamW(side.model.parameters(), lr=0.0, fused=True)
 
     def step() -> float:
@@ -90,7 +86,6 @@ def stepper(side: Ours | Plain) -> Callable[[], float]:
         torch.nn.utils.clip_grad_norm_(side.model.parameters(), 1.0)
         optimizer.step()
         return loss
-
     return step
 
 

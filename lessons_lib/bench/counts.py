@@ -30,7 +30,6 @@ def _paragraphs(n: int) -> list[str]:
     """n documents of five sentences each, drawn from the Wikipedia sample."""
     from ..datasets import load
     from ..text import split_sentences
-
     sentences = [sentence for article in load("wikipedia-sample")
                  for sentence in split_sentences(article, min_words=5)]
     rows = generator(0).integers(len(sentences), size=(n, 5))
@@ -40,7 +39,6 @@ def _paragraphs(n: int) -> list[str]:
 def _wiki_shard(n: int) -> list[str]:
     """n runs of five consecutive lines of Wikipedia; raises DataMissing without LESSONS_DATA."""
     from ..datasets import load
-
     texts: list[str] = []
     for article in load("wiki", shards=[0]):
         lines = article.split("\n")
@@ -69,9 +67,7 @@ def _fitted(kind: type, options: dict[str, Any], texts: list[str]) -> tuple[Any,
 def cases(*, n: int = 50_000) -> Iterator[Case]:
     """The races, one after the other; the shard is left out without LESSONS_DATA."""
     from sklearn.feature_extraction import text as peers
-
     from .. import counts
-
     paragraphs = _paragraphs(n)
     for name, (ours, theirs, options, share) in RACES.items():
         try:
@@ -87,9 +83,6 @@ def cases(*, n: int = 50_000) -> Iterator[Case]:
                    len(texts), "documents", GOAL, gate)
 
 
-# ---------------------------------------------------------------------- memory
-
-
 def _stream(n: int) -> Iterator[str]:
     """n documents of 30 tokens with Zipf frequencies, made as they are asked for."""
     rng, words = generator(1), np.array([f"w{i}" for i in range(50_000)], dtype=object)
@@ -101,7 +94,6 @@ def _stream(n: int) -> Iterator[str]:
 def million_rows(n: int) -> int:
     """Count n streamed documents of 30 tokens; gives the bytes of the matrix."""
     from ..counts import BagOfWords
-
     matrix = BagOfWords().fit_transform(_stream(n))
     return matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
 
@@ -110,9 +102,7 @@ def million_tokens(n: int) -> int:
     """Put them into a corpus on disk; gives the bytes of its vocabulary: list, counts, index."""
     import sys
     import tempfile
-
     from ..text import Corpus
-
     with tempfile.TemporaryDirectory() as folder:
         corpus = Corpus.from_texts(_stream(n), folder=f"{folder}/corpus")
         tokens = corpus.vocabulary.tokens
@@ -120,9 +110,7 @@ def million_tokens(n: int) -> int:
         return strings + 16 * len(tokens) + sys.getsizeof(dict.fromkeys(tokens))
 
 
-MEMORY = (
-    {"group": "counts", "name": "texts to CSR from a generator", "n": 1_000_000,
-     "function": f"{__name__}:million_rows", "goal_factor": 1.5, "goal_extra_mb": 200},
-    {"group": "text", "name": "Corpus on disk from a generator", "n": 1_000_000,
-     "function": f"{__name__}:million_tokens", "goal_factor": 1.0, "goal_extra_mb": 150},
-)
+MEMORY = ({"group": "counts", "name": "texts to CSR from a generator", "n": 1_000_000,
+           "function": f"{__name__}:million_rows", "goal_factor": 1.5, "goal_extra_mb": 200},
+          {"group": "text", "name": "Corpus on disk from a generator", "n": 1_000_000,
+           "function": f"{__name__}:million_tokens", "goal_factor": 1.0, "goal_extra_mb": 150})

@@ -25,10 +25,8 @@ def close(tolerance: float) -> Callable[[np.ndarray, np.ndarray], bool]:
 
 
 def no_worse(scores: Mapping[str, Sequence[Sequence[float]]], form: str) -> Verdict:
-    """Judge scores by title, those of ours and of the peer, one for each seed.
-
-    Ours may lie below by one standard deviation of the seeds, or `LEAST`.
-    """
+    """Judge scores by title, those of ours and of the peer, one for each seed. Ours may lie below
+    by one standard deviation of the seeds, or `LEAST`."""
     equal, texts = True, ([], [])
     for title, sides in scores.items():
         means = [statistics.fmean(side) for side in sides]
@@ -43,20 +41,16 @@ def word_scores(ours: Sequence[Any], theirs: Sequence[Any],
                 sets: Mapping[str, str] = WORD_SETS) -> Verdict:
     """Judge the word vectors of both sides, one for each seed, by people's grades of word pairs."""
     from ..evaluation import word_similarity
-
     return no_worse({title: [[100 * word_similarity(vectors, name, bootstrap=0).spearman
                               for vectors in side] for side in (ours, theirs)]
                      for title, name in sets.items()}, "{} {:.1f} ± {:.1f}")
 
 
 def relative_error(result: Any, expected: Any) -> float:
-    """The largest max|a - b| / max|b| over the tensors of two results.
-
-    A result is a tensor, an array, a number, or a sequence of those. Infinite when shapes differ or
-    something is not a number.
-    """
+    """The largest max|a - b| / max|b| over the tensors of two results. A result is a tensor, an
+    array, a number, or a sequence of those. Infinite when shapes differ or something is not a
+    number."""
     import torch
-
     def flat(result: Any) -> list[torch.Tensor]:
         parts = isinstance(result, (tuple, list))
         if parts and not all(isinstance(part, (int, float)) for part in result):
@@ -78,11 +72,8 @@ def agree(tolerance: float) -> Callable[[Any, Any], bool]:
 
 
 def neighbour_error(result: Any, expected: Any, *, share: float = 0.999) -> float:
-    """The relative error of the values of (values, row numbers).
-
-    Infinite when fewer than ``share`` of the row numbers are equal; rounding may swap near-equals.
-    """
+    """The relative error of the values of (values, row numbers). Infinite when fewer than ``share``
+    of the row numbers are equal; rounding may swap near-equals."""
     import torch
-
     a, b = (torch.as_tensor(side[1]).cpu() for side in (result, expected))
     return relative_error(result[0], expected[0]) if (a == b).double().mean() >= share else math.inf

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .. import kernels
 from .ceilings import Ceilings, Timer, gpu_ceilings
 from .gpu_cases import Contest, Sides, contests, training_contests
-from .measure import PeerMissing, Row, ceiling_rows, significant
+from .measure import PeerMissing, Row, ceiling_rows, seconds_of, significant
 
 GROUP = "kernels-gpu"
 BUDGET = 440.0                                  # seconds after which no further case or peer starts
@@ -37,7 +38,6 @@ def cuda_instruments() -> Instruments:
     """Triton's timer (caches cleared before each run) and torch's memory counter."""
     import torch
     from triton import testing
-
     def seconds(bench: Callable[..., Any]) -> Timer:
         return lambda work: tuple(ms / 1e3 for ms in bench(work, quantiles=[0.5, 0.2, 0.8]))
 
@@ -48,7 +48,6 @@ def cuda_instruments() -> Instruments:
         work()
         torch.cuda.synchronize()
         return (torch.cuda.max_memory_allocated() - before) / 1e6
-
     return Instruments(seconds(testing.do_bench), seconds(testing.do_bench_cudagraph), peak_mb,
                        "cuda")
 
@@ -56,7 +55,6 @@ def cuda_instruments() -> Instruments:
 def free() -> None:
     """Give the memory of finished contests back."""
     import torch
-
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
@@ -71,36 +69,24 @@ def _reason(error: Exception) -> str:
     return "out of memory" if full else f"failed: {type(error).__name__}: {text[:120]}"
 
 
-def _config(ours: Callable[[], Any]) -> str:
-    """Kernels and blocks of one call, or the implementation and why no kernel ran."""
-    from .. import kernels
-
-    with kernels.trace() as trace:
-        ours()
-    launches = {name: " ".join(f"{k}={v}" for k, v in config.items())
-                for run in trace.runs for name, _, config in run.launches}
-    reasons = (f"{run.backend}: {run.reason}" for run in trace.runs)
-    return "; ".join(f"{name} {config}" for name, config in launches.items()) or "; ".join(reasons)
-
-
-def _times(timer: Timer, work: Callable[[], Any], prefix: str) -> dict[str, float | None]:
-    """Median, low and high, named as in a row."""
-    names = (f"{prefix}_seconds", f"{prefix}_low", f"{prefix}_high")
-    return dict(zip(names, map(significant, timer(work)), strict=True))
-
-
 def _our_row(contest: Contest, sides: Sides, row: Row, tools: Instruments,
              ceilings: Ceilings) -> Row:
     """Our time, after the check against float64."""
     error = sides.error()
     if not error <= contest.tolerance:
         return replace(row, met=False, note=f"error {error:.2g} against float64: no time counts")
-    config, extra = _config(sides.ours), tools.peak_mb(sides.ours)
-    times, note = _times(tools.timer, sides.ours, "ours"), f"error {error:.1g}"
+    with kernels.trace() as trace:              # kernels and blocks, or why no kernel ran
+        sides.ours()
+    launches = {name: " ".join(f"{k}={v}" for k, v in config.items())
+                for run in trace.runs for name, _, config in run.launches}
+    config = "; ".join(f"{name} {config}" for name, config in launches.items()) or "; ".join(
+        f"{run.backend}: {run.reason}" for run in trace.runs)
+    extra, note = tools.peak_mb(sides.ours), f"error {error:.1g}"
+    times = seconds_of("ours", tools.timer(sides.ours))
     if contest.short:
         launched = 1e3 * times["ours_seconds"]
         note += f"; timed as a recorded graph; {launched:.3g} ms when launched from Python"
-        times = _times(tools.graph_timer, sides.ours, "ours")
+        times = seconds_of("ours", tools.graph_timer(sides.ours))
     median, floor = times["ours_seconds"], ceilings.floor(contest.needs, contest.precision)
     return replace(row, value=significant(1e3 * median), floor_seconds=significant(floor),
                    met=None if contest.goal_ms is None else 1e3 * median <= contest.goal_ms,
@@ -112,20 +98,19 @@ def _peer_row(contest: Contest, ours: Row, sides: Sides, peer: str, tools: Instr
     """One peer beside our time; it has no ratio unless its result is ours."""
     theirs, goal = sides.peers[peer]
     row = replace(ours, peer=peer, value=None, value_unit="times faster", met=None, note="",
-                  goal=f">= {goal:g}", gate=f"equal to ours within {PEER_TOLERANCE:g}",
-                  config="")
+                  goal=f">= {goal:g}", gate=f"equal to ours within {PEER_TOLERANCE:g}", config="")
     try:
         error = sides.gap(theirs(), sides.ours())
         if not error <= PEER_TOLERANCE:
             return replace(row, note=f"its result differs from ours by {error:.2g}: no ratio")
         extra = tools.peak_mb(theirs)
-        times = _times(tools.graph_timer if contest.short else tools.timer, theirs, "peer")
+        timer = tools.graph_timer if contest.short else tools.timer
+        times = seconds_of("peer", timer(theirs))
     except Exception as error:
         return replace(row, note=_reason(error))
     ratio = times["peer_seconds"] / ours.ours_seconds
-    return replace(row, value=round(ratio, 2), met=ratio >= goal,
-                   peer_extra_mb=round(extra, 1), note=f"differs from ours by {error:.1g}",
-                   **times)
+    return replace(row, value=round(ratio, 2), met=ratio >= goal, peer_extra_mb=round(extra, 1),
+                   note=f"differs from ours by {error:.1g}", **times)
 
 
 def hold(contest: Contest, tools: Instruments, ceilings: Ceilings, *,
@@ -167,13 +152,9 @@ def within_budget(group: str, wanted: Iterable[Contest], *, tell: Callable[[str]
 def rows(*, tell: Callable[[str], None], only: str = "", budget: float = BUDGET,
          tools: Instruments | None = None, wanted: Iterable[Contest] | None = None,
          clock: Callable[[], float] = time.monotonic) -> Iterator[Row]:
-    """The group: ceilings, then the contests whose name holds ``only``.
-
-    Without CUDA one line says so and there is no row. ``tools``, ``wanted`` and ``clock`` are for
-    tests.
-    """
+    """The group: ceilings, then the contests whose name holds ``only``. Without CUDA one line says
+    so and there is no row. ``tools``, ``wanted`` and ``clock`` are for tests."""
     import torch
-
     if tools is None and not torch.cuda.is_available():
         tell(f"{GROUP}: no CUDA device here, so no GPU was measured and no GPU row is written")
         return

@@ -67,12 +67,10 @@ class Sides:
 
 @dataclass(frozen=True)
 class Contest:
-    """One size of one operation: ``make`` gives its sides on a device.
-
-    ``goal_ms`` is the time to reach; ``needs`` the work that cannot be avoided, with products in
-    ``precision``; ``tolerance`` of the error; ``short`` where launching takes longer than
-    computing, so that a recorded graph is timed.
-    """
+    """One size of one operation: ``make`` gives its sides on a device. ``goal_ms`` is the time to
+    reach; ``needs`` the work that cannot be avoided, with products in ``precision``; ``tolerance``
+    of the error; ``short`` where launching takes longer than computing, so that a recorded graph is
+    timed."""
 
     name: str
     make: Callable[[str], Sides]
@@ -117,7 +115,6 @@ def _autocast(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def call(query: Tensor, key: Tensor) -> Tensor:
         with torch.autocast(query.device.type, dtype=torch.bfloat16):
             return loss(query, key, TEMPERATURE)
-
     return call
 
 
@@ -201,7 +198,6 @@ def _pool(b: int, length: int, d: int, device: str) -> Sides:
 
     def plain(first: Tensor, last: Tensor) -> Tensor:
         return functional.normalize(naive.pool((first + last) / 2, mask), dim=1)
-
     return _sides(ours, pair, {"masked torch expression": (plain, 1.0),
                                "torch.compile of it": (naive.compiled(plain), 1.0)})
 
@@ -230,7 +226,6 @@ def _mean_covariance(n: int, d: int, device: str) -> Sides:
     def gap(result: Any, ours: tuple[Tensor, Tensor]) -> float:
         """The peers give no mean."""
         return relative_error(result if isinstance(result, Tensor) else result[1], ours[1])
-
     return _sides(kernels.mean_covariance, (_randn(device, n, d, seed=8) + 1,), {
         "torch.cov": (naive.covariance, 1.0),
         "torch.compile of it": (naive.compiled(naive.covariance), 1.0)}, gap=gap)
@@ -270,7 +265,6 @@ def _ranks(resamples: int, n: int, device: str) -> Sides:
         result = kernels.spearman_resamples(scores[None], gold, draws)[0, : len(few)]
         exact = naive.spearman_loop(scores[few].cpu().numpy(), gold[few].cpu().numpy())
         return relative_error(result, torch.tensor(exact, dtype=torch.float64))
-
     return Sides(lambda: kernels.spearman_resamples(scores[None], gold, draws), error)
 
 
@@ -311,7 +305,6 @@ def _window_update(s: GpuSizes, d: int, architecture: str, objective: str, devic
     def error() -> float:
         ours, exact = _on_both(partial(start, s.checked, max(2, s.n_words // 20)), second_loss)
         return abs(ours - exact) / exact
-
     return Sides(partial(run, start(s.text, s.n_words)), error)
 
 
@@ -329,8 +322,7 @@ def _degrees(n: int, n_words: int) -> np.ndarray:
 
 def _cooccurrences(n: int, n_words: int, d: int, device: str) -> kernels.GloveState:
     """n counts of words as unequal as in a language, of contexts that are all alike, which is
-    harder for a cache.
-    """
+    harder for a cache."""
     rng, degrees = np.random.default_rng(2), _degrees(n, n_words)
     offsets = np.concatenate([[0], np.cumsum(degrees)])
     first = np.repeat(rng.integers(n_words, size=n_words) - offsets[:-1], degrees)
@@ -366,7 +358,6 @@ def _lda_sweep(s: GpuSizes, device: str) -> Sides:
     def error() -> float:
         ours, exact = _on_both(partial(start, s.checked), swept)
         return float((ours != exact).double().mean())
-
     return Sides(partial(swept, start(s.lda_tokens)), error)
 
 
@@ -374,10 +365,8 @@ def _lda_sweep(s: GpuSizes, device: str) -> Sides:
 
 
 def contests(sizes: GpuSizes | None = None) -> Iterator[Contest]:
-    """All contests, the most telling first: when time runs out the last ones are left out.
-
-    Making the list makes no inputs.
-    """
+    """All contests, the most telling first: when time runs out the last ones are left out. Making
+    the list makes no inputs."""
     s = sizes or GpuSizes()
     n, d, k, (b, length), (resamples, m) = s.pairs, s.width, s.knn, s.pool, s.resamples
     for what, goals in {"forward + backward": (12, 9), "forward": (3.8, 2.2)}.items():
@@ -421,11 +410,10 @@ def training_contests(sizes: GpuSizes | None = None) -> Iterator[Contest]:
     ratio = SAMPLE / _shares(s.n_words)
     shares_left = np.minimum(1.0, np.sqrt(ratio) + ratio) * _shares(s.n_words)
     n = int(s.text * shares_left.sum())         # tokens that subsampling leaves, on average
-    for architecture, objective, d, millions in (
-            ("skip_gram", "negative_sampling", 300, 40),
-            ("skip_gram", "negative_sampling", 128, 100),
-            ("skip_gram", "hierarchical_softmax", 300, 30),
-            ("cbow", "negative_sampling", 300, None)):
+    for architecture, objective, d, millions in (("skip_gram", "negative_sampling", 300, 40),
+                                                 ("skip_gram", "negative_sampling", 128, 100),
+                                                 ("skip_gram", "hierarchical_softmax", 300, 30),
+                                                 ("cbow", "negative_sampling", 300, None)):
         outputs = NEGATIVES + 1 if objective == "negative_sampling" else np.log2(s.n_words)
         needs = work.window_update(n, WINDOW + 1 if architecture == "skip_gram" else 1, outputs, d)
         yield Contest(f"window_update {architecture} {objective}, {n} words, d={d}",

@@ -27,9 +27,8 @@ BENDS = 4
 
 
 def uneven(n: int, d: int) -> np.ndarray:
-    """Vectors as uneven as a BERT's: variances over four powers of ten along turned axes, around
-    a mean that is longer than most of them.
-    """
+    """Vectors as uneven as a BERT's: variances over four powers of ten along turned axes, around a
+    mean that is longer than most of them."""
     rng = generator(0)
     turn = np.linalg.qr(rng.normal(size=(d, d)))[0]
     spread = (turn * np.logspace(0, -2, d)[:, None]).astype(np.float32)
@@ -54,7 +53,7 @@ def _same_cosines(sample: np.ndarray, tolerance: float, ours: Any,
                   theirs: tuple[np.ndarray, np.ndarray]) -> bool:
     """Whether both maps give the sample the same cosines; axes may differ in their signs."""
     a, b = ours.transform(sample, normalize=True), _authors_transform(sample, *theirs)
-    return a.shape == b.shape and bool(np.abs(a @ a.T - b @ b.T).max() <= tolerance)
+    return close(tolerance)(a @ a.T, b @ b.T)
 
 
 def whitening_cases(n: int = 100_000, d: int = 768,
@@ -62,7 +61,6 @@ def whitening_cases(n: int = 100_000, d: int = 768,
     """Learn the map, and apply it with vectors of norm 1."""
     from ..isotropy import Whitening
     from ..kernels import Moments
-
     x = uneven(n, d)
     learn = {"Whitening.fit": (lambda: Whitening().fit(x), TOLERANCE),
              "Whitening.fit of Moments, float32 products":
@@ -83,8 +81,7 @@ def whitening_cases(n: int = 100_000, d: int = 768,
 
 def bent(n: int, d: int) -> np.ndarray:
     """Normal vectors but for a bend, which a flow can find and whitening cannot: most numbers
-    follow the squares of four.
-    """
+    follow the squares of four."""
     rng = generator(0)
     x = rng.standard_normal((n, d), dtype=np.float32)
     x[:, BENDS:] = 0.5 * x[:, BENDS:] + np.square(x[:, :BENDS])[:, np.arange(d - BENDS) % BENDS]
@@ -101,7 +98,6 @@ def flow_cases(n: int = 100_000, dims: Sequence[int] = tuple(EPOCH),
                threads: Sequence[int] = (1, 2)) -> Iterator[Case]:
     """One epoch: in the seconds of the goal, all epochs that are needed take minutes."""
     from ..isotropy import Flow
-
     for d in dims:
         x = bent(n, d)
         for t in [t for t in threads if t <= available_cores()]:

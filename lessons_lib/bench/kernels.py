@@ -54,8 +54,7 @@ def _beside(name: str, ours: Side, inputs: Sequence[Any], peers: Mapping[str, tu
             tolerance: float = 1e-5, equal: Callable[[Any, Any], bool] | None = None,
             memory: bool = True) -> Iterator[Case]:
     """A case for each peer, with its goal: functions of the same inputs, with their gradients where
-    ``backward``; results equal to ``tolerance`` of the largest value, if ``equal`` is not given.
-    """
+    ``backward``; results equal to ``tolerance`` of the largest value, if ``equal`` is not given."""
     gate = gate or ("equal" if tolerance == 0 else f"equal to {tolerance:g} of the largest value")
     name += ", forward + backward" if backward else ""
     run = partial(with_gradient, ours, *inputs) if backward else partial(ours, *inputs)
@@ -65,9 +64,6 @@ def _beside(name: str, ours: Side, inputs: Sequence[Any], peers: Mapping[str, tu
                    needs, memory=memory)
 
 
-# ---------------------------------------------------------------------- one maker per operation
-
-
 def _uniformity(n: int = 4096, d: int = 256, m: int = 16_384) -> Iterator[Case]:
     yield from _beside(
         f"uniformity {n} x {d}", kernels.uniformity, [_unit(n, d)],
@@ -75,10 +71,9 @@ def _uniformity(n: int = 4096, d: int = 256, m: int = 16_384) -> Iterator[Case]:
          "one whole product": (naive.uniformity_gram, 1.0)},
         n * (n - 1) // 2, "pairs", work.uniformity(n, d, itemsize=4, backward=True, one_pass=True),
         backward=True, memory=False)            # measured in processes of their own
-    yield from _beside(
-        f"uniformity {m} x {d}, forward", kernels.uniformity, [_unit(m, d)],
-        {"torch.pdist": (naive.uniformity_pdist, 10.0)}, m * (m - 1) // 2, "pairs",
-        work.uniformity(m, d, itemsize=4), memory=False)
+    yield from _beside(f"uniformity {m} x {d}, forward", kernels.uniformity, [_unit(m, d)],
+                       {"torch.pdist": (naive.uniformity_pdist, 10.0)}, m * (m - 1) // 2, "pairs",
+                       work.uniformity(m, d, itemsize=4), memory=False)
 
 
 def _info_nce(d: int = 768, ns: Sequence[int] = (512, 2048, 4096)) -> Iterator[Case]:
@@ -155,10 +150,9 @@ def _knn(m: int = 2048, n: int = 50_000, d: int = 256) -> Iterator[Case]:
 
 
 def _mean_cosine(n: int = 8192, d: int = 768) -> Iterator[Case]:
-    yield from _beside(
-        f"mean_cosine {n} x {d}", kernels.mean_cosine, [_randn(n, d, seed=8) + 0.5],
-        {"(u @ u.T).mean()": (naive.mean_cosine, 1.0)}, n * (n - 1) // 2, "pairs",
-        work.mean_cosine(n, d, itemsize=4))
+    yield from _beside(f"mean_cosine {n} x {d}", kernels.mean_cosine, [_randn(n, d, seed=8) + 0.5],
+                       {"(u @ u.T).mean()": (naive.mean_cosine, 1.0)}, n * (n - 1) // 2, "pairs",
+                       work.mean_cosine(n, d, itemsize=4))
 
 
 def _pool(b: int = 256, length: int = 128, d: int = 768) -> Iterator[Case]:
@@ -199,15 +193,13 @@ def _ranks(resamples: int = 500, n: int = 1379) -> Iterator[Case]:
     def loop() -> Tensor:
         return torch.tensor(naive.spearman_loop(*drawn), dtype=torch.float64)
 
-    yield from _beside(
-        f"ranks, Spearman of {resamples} resamples of {n} pairs",
-        lambda: kernels.spearman_resamples(scores[None], gold, draws)[0], [],
-        {"scipy.stats.spearmanr in a loop": (loop, 1.0)}, resamples, "resamples",
-        work.ranks(2 * resamples, n, itemsize=4), tolerance=1e-9)
-    yield from _beside(
-        f"ranks, {resamples} rows of {n} with ties", kernels.ranks, [drawn[1]],
-        {"scipy.stats.rankdata": (partial(rankdata, axis=1), 1.0)}, resamples, "rows",
-        work.ranks(resamples, n, itemsize=4), tolerance=0.0)
+    yield from _beside(f"ranks, Spearman of {resamples} resamples of {n} pairs",
+                       lambda: kernels.spearman_resamples(scores[None], gold, draws)[0], [],
+                       {"scipy.stats.spearmanr in a loop": (loop, 1.0)}, resamples, "resamples",
+                       work.ranks(2 * resamples, n, itemsize=4), tolerance=1e-9)
+    yield from _beside(f"ranks, {resamples} rows of {n} with ties", kernels.ranks, [drawn[1]],
+                       {"scipy.stats.rankdata": (partial(rankdata, axis=1), 1.0)}, resamples,
+                       "rows", work.ranks(resamples, n, itemsize=4), tolerance=0.0)
 
 
 def _lda_sweep(n: int = 1_000_000, n_words: int = 20_000, n_topics: int = 100) -> Iterator[Case]:
@@ -221,7 +213,6 @@ def _lda_sweep(n: int = 1_000_000, n_words: int = 20_000, n_topics: int = 100) -
         def run() -> Tensor:
             sweep(state)
             return state.topics
-
         return run
 
     def equal(result: Tensor, expected: Tensor) -> bool:
@@ -229,11 +220,10 @@ def _lda_sweep(n: int = 1_000_000, n_words: int = 20_000, n_topics: int = 100) -
         same = result[:GATED_TOKENS] == expected[:GATED_TOKENS]
         return same.double().mean().item() > 0.99
 
-    yield from _beside(
-        f"lda_sweep {n} tokens, {n_topics} topics", swept(kernels.lda_sweep), [],
-        {"compiled loop over topics": (swept(naive.lda_sweep), 2.0)}, n, "tokens",
-        work.lda_sweep(n, n_words, n_topics), equal=equal,
-        gate=f"99 % of the first {GATED_TOKENS} topics equal after the first sweep")
+    yield from _beside(f"lda_sweep {n} tokens, {n_topics} topics", swept(kernels.lda_sweep), [],
+                       {"compiled loop over topics": (swept(naive.lda_sweep), 2.0)}, n, "tokens",
+                       work.lda_sweep(n, n_words, n_topics), equal=equal,
+                       gate=f"99 % of the first {GATED_TOKENS} topics equal after the first sweep")
 
 
 SUBWORDS = 20                                   # rows of a word: its own and those of its n-grams
@@ -270,10 +260,9 @@ def _update(operation: str, n: int = 20_000, n_words: int = 5_000, d: int = 100)
 
         window = {"window_update": (read, 6), "document_update": (read, 6),
                   "subword_update": (SUBWORDS, read)}[operation]
-        yield from _beside(
-            f"{operation} {variant} {n} {unit}, d={d}", partial(learned, "cpu"), [],
-            {"NumPy, window by window": (partial(learned, "reference"), SLOW)}, n, "words",
-            getattr(work, operation)(n, *window, d), tolerance=1e-4)
+        yield from _beside(f"{operation} {variant} {n} {unit}, d={d}", partial(learned, "cpu"), [],
+                           {"NumPy, window by window": (partial(learned, "reference"), SLOW)}, n,
+                           "words", getattr(work, operation)(n, *window, d), tolerance=1e-4)
 
 
 def _glove_step(n_words: int = 2000, per_word: int = 20, d: int = 100) -> Iterator[Case]:
@@ -291,10 +280,9 @@ def _glove_step(n_words: int = 2000, per_word: int = 20, d: int = 100) -> Iterat
         kernels.glove_step(state, backend=backend)
         return state.words[:, 0].clone()
 
-    yield from _beside(
-        f"glove_step {n} counts, d={d}", partial(learned, "cpu"), [],
-        {"NumPy, count by count": (partial(learned, "reference"), SLOW)}, n, "counts",
-        work.glove_step(n, d), tolerance=1e-4)
+    yield from _beside(f"glove_step {n} counts, d={d}", partial(learned, "cpu"), [],
+                       {"NumPy, count by count": (partial(learned, "reference"), SLOW)}, n,
+                       "counts", work.glove_step(n, d), tolerance=1e-4)
 
 
 MAKERS = {
@@ -302,15 +290,12 @@ MAKERS = {
     "mean_covariance": _mean_covariance, "knn": _knn, "mean_cosine": _mean_cosine, "pool": _pool,
     "segment_moments": _segment_moments, "alignment": _alignment, "ranks": _ranks,
     "lda_sweep": _lda_sweep, **{name: partial(_update, name) for name in UPDATES},
-    "glove_step": _glove_step,
-}
+    "glove_step": _glove_step}
 
 
 def cases(*, only: str = "", sizes: Mapping[str, Sequence[Any]] | None = None) -> Iterator[Case]:
     """The races, one after the other, whose names hold ``only``; inputs are made when asked for.
-
-    ``sizes`` of an operation are the arguments of its maker.
-    """
+    ``sizes`` of an operation are the arguments of its maker."""
     for operation, make in MAKERS.items():
         if only.split(" ")[0] in operation:
             made = make(*(sizes or {}).get(operation, ()))
@@ -327,9 +312,6 @@ def races(*, repeats: int, tell: Callable[[str], None], only: str = "") -> Itera
                         at_least=LEAST_SECONDS)
 
 
-# ---------------------------------------------------------------------- memory above the inputs
-
-
 def _prepared(loss: Callable[..., Tensor], d: int, *, inputs: int = 1,
               gradient: bool = True) -> Callable[[int], Callable[[], int]]:
     """A function that makes n inputs and gives the work, which gives the bytes of its results."""
@@ -337,7 +319,6 @@ def _prepared(loss: Callable[..., Tensor], d: int, *, inputs: int = 1,
         x = [_unit(n, d, seed) for seed in range(inputs)]
         run = partial(with_gradient, loss, *x) if gradient else lambda: (loss(*x),)
         return lambda: sum(tensor.nbytes for tensor in run())
-
     return make
 
 

@@ -43,10 +43,8 @@ class Verdict:
 
     Parameters
     ----------
-    equal : bool
-        Whether they do.
-    ours, theirs : str
-        The scores of both sides, in words.
+    equal : bool, whether they do
+    ours, theirs : str, the scores of both sides, in words
     """
 
     equal: bool
@@ -70,16 +68,12 @@ class Case:
         it at this size; then ``equal(ours, None)`` judges the result alone.
     equal : callable
         Says of both results whether they agree, by a bool or a `Verdict`.
-    items, unit : int, str
-        How much work one run is, and what is counted.
-    goal : float
-        The ratio to reach; without a peer, seconds.
-    gate : str
-        In words what ``equal`` demands.
+    items, unit : int, str, how much work one run is, and what is counted
+    goal : float, the ratio to reach; without a peer, seconds
+    gate : str, in words what ``equal`` demands
     work, precision : Work or None, str, default None, "float32"
         What cannot be avoided, and the precision of the products in it.
-    memory : bool, default False
-        Watch the process in one more run of each side.
+    memory : bool, default False, watch the process in one more run of each side
     seeded : bool, default False
         Results are random and each timed run has its own seed: ``ours(seed)`` and ``theirs(seed)``
         prepare what no clock measures and return the work, and ``equal`` gets two lists of results.
@@ -116,26 +110,19 @@ class Row:
 
     Parameters
     ----------
-    group, name, peer : str
-        As in `Case`.
-    value, value_unit : float or None, str
-        Of a race the peer's seconds over ours; of memory MB.
-    goal, met : str, bool or None
-        In words, and whether it is reached.
+    group, name, peer : str, as in `Case`
+    value, value_unit : float or None, str, of a race the peer's seconds over ours; of memory MB
+    goal, met : str, bool or None, in words, and whether it is reached
     ours_seconds, ours_low, ours_high : float or None
         Median, fastest and slowest run; on a GPU the median, 20 and 80 % quantiles.
-    peer_seconds, peer_low, peer_high : float or None
-        The same of the peer.
-    items, item_unit : int or None, str
-        Work of one run.
+    peer_seconds, peer_low, peer_high : float or None, the same of the peer
+    items, item_unit : int or None, str, work of one run
     gate, quality, peer_quality : str
         What was demanded of the results, and the scores that were compared.
     floor_seconds, of_floor : float or None
         The time that the machine's ceilings allow, and its share of our median.
-    extra_mb, peer_extra_mb : float or None
-        Peak memory above the inputs.
-    config, note : str
-        Settings of the kernel or machine; a remark.
+    extra_mb, peer_extra_mb : float or None, peak memory above the inputs
+    config, note : str, settings of the kernel or machine; a remark
     """
 
     group: str
@@ -175,7 +162,6 @@ def fixed_threads(n: int) -> Iterator[None]:
     import numba
     import torch
     from threadpoolctl import threadpool_limits
-
     before = torch.get_num_threads(), numba.get_num_threads()
     with threadpool_limits(n):
         torch.set_num_threads(n)
@@ -203,37 +189,18 @@ def wall_timer(repeats: int) -> Callable[[Callable[[], Any]], tuple[float, float
     return timer
 
 
-def _turns(case: Case, repeats: int, at_least: float) -> tuple[list[float], list[float]]:
-    """Seconds of our runs and of the peer's (empty without one), one after the other."""
-    ours, theirs = [], []
-    while len(ours) < repeats or (len(ours) < MOST_TURNS and sum(ours) + sum(theirs) < at_least):
-        ours.append(_timed(case.ours)[0])
-        if case.theirs is not None:
-            theirs.append(_timed(case.theirs)[0])
-    return ours, theirs
-
-
-def _seeds(case: Case, repeats: int) -> tuple[tuple[list[float], ...], tuple[list[Any], ...]]:
-    """Seconds and results of both sides by seed; ours has run before, so all is compiled."""
-    seconds, results = ([], []), ([], [])
-    case.ours(0)()
-    for seed in range(case.runs or repeats):
-        for side, prepare in enumerate((case.ours, case.theirs)):
-            took, result = _timed(prepare(seed))
-            seconds[side].append(took)
-            results[side].append(case.judged(result))
-            del result                          # a whole one may be too large to keep
-    return seconds, results
+def seconds_of(side: str, times: tuple[float | None, ...]) -> dict[str, float | None]:
+    """Median, low and high of "ours" or "peer", named as in a row."""
+    names = (f"{side}_seconds", f"{side}_low", f"{side}_high")
+    return dict(zip(names, map(significant, times), strict=True))
 
 
 def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None,
             at_least: float = 0.0) -> Row:
-    """Race both sides in turn, after one warm-up each.
-
-    ``repeats`` runs of each side, and more (at most `MOST_TURNS`) until all took ``at_least``
-    seconds, because the shortest work is the noisiest. Without the peer the row has the reason of
-    `PeerMissing` and no figure, and so it is, not met, when the results differ.
-    """
+    """Race both sides in turn, after one warm-up each. ``repeats`` runs of each side, and more (at
+    most `MOST_TURNS`) until all took ``at_least`` seconds, because the shortest work is the
+    noisiest. Without the peer the row has the reason of `PeerMissing` and no figure, and so it is,
+    not met, when the results differ."""
     check_int("repeats", repeats)
     n = case.threads
     with fixed_threads(min(n, available_cores())) if n else contextlib.nullcontext():
@@ -241,14 +208,22 @@ def measure(case: Case, *, repeats: int = 3, ceilings: Ceilings | None = None,
 
 
 def _measured(case: Case, repeats: int, ceilings: Ceilings | None, at_least: float) -> Row:
-    goal = f"<= {case.goal:g} s" if case.theirs is None else f">= {case.goal:g}"
+    alone = case.theirs is None
+    goal = f"<= {case.goal:g} s" if alone else f">= {case.goal:g}"
     row = Row(case.group, case.name, case.peer, None, "", goal, None)
-    times = None
+    seconds: tuple[list[float], list[float]] = ([], [])
     try:
         if case.seeded:
-            times, (result, expected) = _seeds(case, repeats)
+            result, expected = results = ([], [])
+            case.ours(0)()                      # so all is compiled
+            for seed in range(case.runs or repeats):
+                for side, prepare in enumerate((case.ours, case.theirs)):
+                    took, made = _timed(prepare(seed))
+                    seconds[side].append(took)
+                    results[side].append(case.judged(made))
+                    del made                    # a whole one may be too large to keep
         else:
-            result, expected = case.ours(), case.theirs() if case.theirs is not None else None
+            result, expected = case.ours(), None if alone else case.theirs()
     except PeerMissing as missing:
         return replace(row, note=f"skipped: {missing}")
     verdict, row = case.equal(result, expected), replace(row, gate=case.gate)
@@ -259,21 +234,24 @@ def _measured(case: Case, repeats: int, ceilings: Ceilings | None, at_least: flo
     del result, expected
     extra = [round(peak_bytes(side)[0] / 1e6, 1) if case.memory and side is not None else None
              for side in (case.ours, case.theirs)]
-    ours, theirs = times or _turns(case, repeats, at_least)
-    median = statistics.median(ours)
-    ratio = statistics.median(b / a for a, b in zip(ours, theirs, strict=True)) if theirs else None
+    ours, theirs = seconds
+    while not case.seeded and (len(ours) < repeats or (
+            len(ours) < MOST_TURNS and sum(ours) + sum(theirs) < at_least)):
+        ours.append(_timed(case.ours)[0])
+        if not alone:
+            theirs.append(_timed(case.theirs)[0])
+    median, peer = statistics.median(ours), (None, None, None)
+    value, unit, met = median, "s", median <= case.goal
+    if theirs:
+        value = statistics.median(b / a for a, b in zip(ours, theirs, strict=True))
+        unit, met = "times faster", value >= case.goal
+        peer = statistics.median(theirs), min(theirs), max(theirs)
     floor = ceilings.floor(case.work, case.precision) if ceilings and case.work else None
-    return replace(
-        row, value=round(ratio if theirs else median, 2),
-        value_unit="times faster" if theirs else "s",
-        met=ratio >= case.goal if theirs else median <= case.goal, items=case.items,
-        item_unit=case.unit, ours_seconds=significant(median), ours_low=significant(min(ours)),
-        ours_high=significant(max(ours)),
-        peer_seconds=significant(statistics.median(theirs)) if theirs else None,
-        peer_low=significant(min(theirs, default=None)),
-        peer_high=significant(max(theirs, default=None)), floor_seconds=significant(floor),
-        of_floor=None if floor is None else round(floor / median, 3), extra_mb=extra[0],
-        peer_extra_mb=extra[1])
+    return replace(row, value=round(value, 2), value_unit=unit, met=met, items=case.items,
+                   item_unit=case.unit, floor_seconds=significant(floor),
+                   of_floor=None if floor is None else round(floor / median, 3), extra_mb=extra[0],
+                   peer_extra_mb=extra[1], **seconds_of("ours", (median, min(ours), max(ours))),
+                   **seconds_of("peer", peer))
 
 
 def race(cases: Iterable[Case], *, repeats: int, tell: Callable[[str], None],
@@ -305,45 +283,36 @@ def measure_memory(group: str, name: str, function: str, n: int, *, goal_mb: flo
 
     Parameters
     ----------
-    group, name : str
-        Of the row.
+    group, name : str, of the row
     function : str
         ``"module:name"`` of a function that takes a size and returns the bytes of its result.
-    n, unit : int, str
-        The size, and what it counts.
-    goal_mb : float or None
+    n, unit : int, str, the size, and what it counts
+    goal_mb, goal_factor, goal_extra_mb : float or None
         The goal in MB (10^6 bytes); without it, goal_factor x the result + goal_extra_mb.
-    goal_factor, goal_extra_mb : float
-        See ``goal_mb``.
     prepared : bool, default False
         ``function(n)`` makes the inputs and returns the work as a function without arguments.
-    peer, peer_function : str
-        The other side, measured in the same way.
-    peer_needs : float, default 0
-        Bytes that must be free for the peer to be tried.
+    peer, peer_function : str, the other side, measured in the same way
+    peer_needs : float, default 0, bytes that must be free for the peer to be tried
 
     Returns
     -------
-    Row
-        With ``value`` in MB.
+    Row, with ``value`` in MB
 
     Raises
     ------
-    RuntimeError
-        If a process fails.
+    RuntimeError : if a process fails
     """
     import psutil
-
     if psutil.virtual_memory().available < peer_needs:
         peer, peer_function = "", None
     peak, size = in_fresh_process(f"{group}/{name}", function, n, prepared)
     theirs = None
     if peer_function:
-        theirs = in_fresh_process(f"{group}/{name}: {peer}", peer_function, n, prepared)[0]
+        theirs = round(in_fresh_process(f"{group}/{name}: {peer}", peer_function, n, prepared)[0],
+                       1)
     limit = goal_mb if goal_mb is not None else goal_factor * size + goal_extra_mb
     goal = f"<= {limit:.0f} MB"
     if goal_factor:
         goal += f" ({goal_factor:g} x {size:.0f} MB + {goal_extra_mb:g} MB)"
     return Row(group, name, peer, round(peak, 1), "MB at peak", goal, peak <= limit, items=n,
-               item_unit=unit, extra_mb=round(peak, 1),
-               peer_extra_mb=None if theirs is None else round(theirs, 1))
+               item_unit=unit, extra_mb=round(peak, 1), peer_extra_mb=theirs)

@@ -1,6 +1,5 @@
-"""The most memory that a piece of work holds above what was held before it: the resident memory
-of the whole process, watched by a second thread, here or in a fresh process.
-"""
+"""The most memory that a piece of work holds above what was held before it: the resident memory of
+the whole process, watched by a second thread, here or in a fresh process."""
 
 from __future__ import annotations
 
@@ -23,7 +22,6 @@ SMALLEST = 8                                    # the warm-up's size at least
 def peak_bytes(work: Callable[[], Any]) -> tuple[int, Any]:
     """Run ``work()``; gives the most bytes held above those held at its start, and its result."""
     import psutil
-
     process, stop = psutil.Process(), threading.Event()
     with contextlib.suppress(OSError, AttributeError, TypeError):      # only glibc has this
         ctypes.CDLL(None).malloc_trim(0)        # freed memory goes back, or is used again unseen
@@ -75,6 +73,5 @@ def _hold(n: int) -> int:
 
 
 def _hold_after_inputs(n: int) -> Callable[[], int]:
-    """Hold n bytes as inputs and give a function that holds n more."""
     inputs = bytearray(b"x") * n
     return lambda: _hold(len(inputs))

@@ -42,7 +42,6 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         except torch._dynamo.exc.BackendCompilerFailed as error:
             reason = str(error).splitlines()[0][:100]
             raise PeerMissing(f"torch.compile failed: {reason}") from error
-
     return call
 
 
@@ -121,25 +120,20 @@ def segment_index_add(x: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor, Tenso
 
     def added(values: Tensor) -> Tensor:
         return values.new_zeros(n, *values.shape[1:]).index_add_(0, segment, values)
-
     return added(exact), added(functional.normalize(exact, dim=1)), added(exact.norm(dim=1))
 
 
 def spearman_loop(x: Any, y: Any) -> list[float]:
     """Spearman's correlation of each row of x with the same row of y, by SciPy, row by row."""
     from scipy.stats import spearmanr
-
     return [float(spearmanr(a, b).statistic) for a, b in zip(x, y, strict=True)]
 
 
 def lda_sweep(state: LdaState, *, alpha: float = 0.1, beta: float = 0.01) -> None:
-    """A Gibbs sweep as a plain loop over topics, compiled by Numba.
-
-    The draws are those of `kernels.lda_sweep`, without its vector code.
-    """
+    """A Gibbs sweep as a plain loop over topics, compiled by Numba. The draws are those of
+    `kernels.lda_sweep`, without its vector code."""
     from ..kernels.lda_sweep.sampling import draw
     from ..kernels.layout import padded
-
     beta_sum = state.n_words * beta
     arrays = (x.numpy() for x in (
         state.words, state.offsets, state.topics, state.streams, state.word_topic, state.totals,

@@ -36,14 +36,10 @@ GATE = ("a linear classifier on the vectors of 20 Newsgroups, percent right on d
         f"not trained on, {NO_WORSE}, or 1; {SEEDS} seeds")
 
 
-# ---------------------------------------------------------------------- SIF
-
-
 def _sentences(n: int) -> list[str]:
     """Sentences of Wikipedia that hold a word, or of the sample; in NFC, as the peers do not."""
     from ..datasets import load
     from ..text import split_sentences
-
     try:
         texts = load("wiki-sentences")
     except DataMissing:
@@ -81,7 +77,6 @@ def _sparse(texts: list[str], row_of: dict[str, int], weights: np.ndarray,
             matrix: np.ndarray) -> np.ndarray:
     """A sparse matrix (sentences, words) of weights times the word vectors."""
     from scipy import sparse
-
     rows = [_rows(text, row_of) for text in texts]
     n_words = np.array([len(row) for row in rows])
     columns = np.fromiter(itertools.chain.from_iterable(rows), dtype=np.int32)
@@ -93,7 +88,6 @@ def _sparse(texts: list[str], row_of: dict[str, int], weights: np.ndarray,
 
 def _without_first(x: np.ndarray) -> np.ndarray:
     from sklearn.decomposition import TruncatedSVD
-
     first = TruncatedSVD(n_components=1, n_iter=7, random_state=0).fit(x).components_
     return x - x.dot(first.T) * first
 
@@ -107,7 +101,6 @@ def sif_cases(*, sentences: int = 100_000, dims: Sequence[int] = (100, 300),
     from ..sentences import SIF
     from ..text import Corpus
     from ..vectors import WordVectors
-
     texts = _sentences(sentences)
     corpus = Corpus.from_texts(texts, min_count=min_count)
     tokens = corpus.vocabulary.tokens
@@ -129,7 +122,6 @@ def million_sentences(n: int) -> Callable[[], int]:
     """The work that encodes n sentences of 15 words and gives the bytes of their vectors."""
     from ..sentences import SIF
     from ..vectors import WordVectors
-
     rng, words = generator(1), np.array([f"w{i}" for i in range(20_000)], dtype=object)
     texts: list[str] = []
     while len(texts) < n:
@@ -143,9 +135,6 @@ def million_sentences(n: int) -> Callable[[], int]:
 MEMORY = ({"group": "sentences", "name": "SIF of a million sentences", "n": 1_000_000,
            "function": f"{__name__}:million_sentences", "goal_factor": 1.0, "goal_extra_mb": 150,
            "prepared": True, "unit": "sentences"},)
-
-
-# ---------------------------------------------------------------------- Doc2vec
 
 
 @dataclass(frozen=True)
@@ -180,13 +169,10 @@ class News:
 
     @staticmethod
     def read(documents: int, min_count: int) -> News:
-        """20 Newsgroups; without LESSONS_DATA the bundled articles.
-
-        The first halves of articles train a classifier that tells the second halves apart.
-        """
+        """20 Newsgroups; without LESSONS_DATA the bundled articles. The first halves of articles
+        train a classifier that tells the second halves apart."""
         from ..datasets import load
         from ..text import Corpus
-
         try:
             parts = [load("20newsgroups", split=split) for split in ("train", "test")]
             share = min(1.0, documents / sum(map(len, parts)))
@@ -207,7 +193,6 @@ class News:
         """Test documents that a linear classifier puts into their group."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
-
         n = self.n_train
         x = StandardScaler().fit(vectors[:n]).transform(vectors)
         classifier = LogisticRegression(C=0.1, max_iter=200).fit(x[:n], self.labels[:n])
@@ -221,13 +206,10 @@ class News:
 
 def doc2vec_cases(races: Sequence[Race] = RACES, *, documents: int = 6_000, dim: int = 100,
                   epochs: int = 10, min_count: int = 5) -> Iterator[Case]:
-    """Training from the words in memory to the vectors, and inference of the test documents.
-
-    The models have seen these as well: what is compared is how well inference finds a vector. Each
-    timed run has a model of its own seed.
-    """
+    """Training from the words in memory to the vectors, and inference of the test documents. The
+    models have seen these as well: what is compared is how well inference finds a vector. Each
+    timed run has a model of its own seed."""
     from ..sentences import Doc2Vec
-
     news = News.read(documents, min_count)
     n, new, tokens = news.n_train, news.texts[news.n_train :], news.corpus.n_tokens
     lists = [news.corpus.tokens(i) for i in range(n, len(news.texts))]

@@ -70,8 +70,7 @@ def run(names: Sequence[str] | None = None, *, repeats: int = 3,
 
     Raises
     ------
-    ValueError
-        For an unknown group.
+    ValueError : an unknown group
     """
     wanted: list[str] = []
     for name in names or _MODULES:

@@ -20,10 +20,9 @@ from ..core import PROJECT, device_report, write_json, write_text
 from .measure import Row
 
 FOLDER = PROJECT / "data" / "benchmarks"
-PACKAGES = {
-    "cpu": ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "transformers"),
-    "gpu": ("torch", "triton", "numpy", "pykeops", "faiss-gpu", "sentence-transformers", "inf-cl"),
-}
+PACKAGES = {"cpu": ("torch", "numpy", "scipy", "scikit-learn", "numba", "gensim", "transformers"),
+            "gpu": ("torch", "triton", "numpy", "pykeops", "faiss-gpu", "sentence-transformers",
+                    "inf-cl")}
 
 
 def _processor() -> str:
@@ -38,7 +37,6 @@ def _processor() -> str:
 def _gpu() -> dict[str, str]:
     """Name and driver of the first GPU; empty texts where there is none."""
     import torch
-
     if not torch.cuda.is_available():
         return {"device": "", "driver": ""}
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
@@ -60,8 +58,7 @@ def read(kind: str = "cpu", *, folder: Path = FOLDER) -> list[dict[str, str]]:
 
     Returns
     -------
-    list of dict
-        Texts by column; empty when nothing was measured.
+    list of dict, texts by column; empty when nothing was measured
     """
     path = folder / f"{kind}.csv"
     return list(csv.DictReader(io.StringIO(path.read_text("utf-8")))) if path.exists() else []
@@ -82,8 +79,7 @@ def write(rows: Sequence[Row], *, kind: str = "cpu", folder: Path = FOLDER,
 
     Returns
     -------
-    Path
-        Of the table.
+    Path, of the table
     """
     report = device_report(packages=PACKAGES[kind])
     gpu = _gpu() if kind == "gpu" else {}
@@ -111,13 +107,11 @@ def write_by_kind(rows: Sequence[Row], *, folder: Path = FOLDER, whole: bool = T
     Parameters
     ----------
     rows : sequence of Row
-    folder, whole : Path, bool
-        As for `write`.
+    folder, whole : Path, bool, as for `write`
 
     Returns
     -------
-    list of Path
-        The tables written.
+    list of Path, the tables written
     """
     kinds: dict[str, list[Row]] = {}
     for row in rows:

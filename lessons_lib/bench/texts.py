@@ -1,6 +1,5 @@
 """The texts that the cases race on: Wikipedia and STS-B where LESSONS_DATA is set, else what comes
-with the course. Both sides read the same words.
-"""
+with the course. Both sides read the same words."""
 
 from __future__ import annotations
 
@@ -20,11 +19,8 @@ if TYPE_CHECKING:
 def articles(most: float = math.inf, measured: Callable[[str], int] = len,
              **options: Any) -> Iterator[str]:
     """Articles of Wikipedia that measure more than ``most`` in all; else the bundled sample, whole.
-
-    ``options`` of the data set choose its shards.
-    """
+    ``options`` of the data set choose its shards."""
     from ..datasets import load
-
     size = 0
     try:
         for article in load("wiki", **options):
@@ -39,7 +35,6 @@ def articles(most: float = math.inf, measured: Callable[[str], int] = len,
 def corpus_of(tokens: int, *, min_count: int = 5) -> Corpus:
     """About so many tokens of whole articles, without words that occur less often."""
     from ..text import Corpus
-
     some_are_rare = 1.15 * tokens
     return Corpus.from_texts(articles(some_are_rare, lambda text: text.count(" ") + 1),
                              min_count=min_count)
@@ -60,7 +55,6 @@ def text_file(corpus: Corpus) -> Iterator[Path]:
 def pair_sentences(**options: Any) -> list[str]:
     """Different sentences of a part of STS-B, or of the course's own pairs."""
     from ..datasets import load
-
     try:
         pairs = load("stsb", **options)
     except DataMissing:

@@ -33,15 +33,11 @@ GIBBS, ONLINE = {20: 1.3, 100: 1.8}, {20: 5.0, 100: 2.0}       # times faster, b
 BATCHES = {"batch": 256, "decay": 0.7, "offset": 10.0, "most_steps": 100, "tolerance": 1e-3}
 
 
-# ---------------------------------------------------------------------- Gibbs sampling
-
-
 def article_counts(documents: int, held_out: int, min_count: int,
                    most_frequent: int) -> tuple[Counts, Counts]:
     """Articles in reading order, without the most frequent words; the last are held out."""
     from ..text import Corpus
     from ..topics import Counts
-
     texts = list(itertools.islice(articles(shards=[0]), documents))
     corpus = Corpus.from_texts(texts, min_count=min_count)
     words, offsets = np.asarray(corpus.token_ids), np.asarray(corpus.offsets)
@@ -76,14 +72,12 @@ def _tomotopy(train: Counts, n_topics: int, sweeps: int) -> Callable[[], Any]:
             warnings.simplefilter("ignore", RuntimeWarning)
             made().train(sweeps, workers=1)
         return made()
-
     return run
 
 
 def _predicts_as_well(held_out: Counts, ours: Any, theirs: Any) -> bool:
     """Compare perplexities: the peer's topics go into an object of ours and fold in alike."""
     from ..topics import GibbsLDA
-
     column = {token: w for w, token in enumerate(ours.tokens_)}
     places = [column[token] for token in theirs.used_vocabs]
     model = GibbsLDA(ours.n_topics)
@@ -100,7 +94,6 @@ def gibbs_cases(topics: Sequence[int] = tuple(GIBBS), *, documents: int = 1200,
                 most_frequent: int = MOST_FREQUENT) -> Iterator[Case]:
     """Ours gives estimates of the last sweep, as the peer does, and learns its priors too."""
     from ..topics import GibbsLDA
-
     train, scored = article_counts(documents, held_out, min_count, most_frequent)
     for k in topics:
         def ours(k: int = k) -> Any:
@@ -115,15 +108,11 @@ def gibbs_cases(topics: Sequence[int] = tuple(GIBBS), *, documents: int = 1200,
                    "sweeps")
 
 
-# ---------------------------------------------------------------------- online variational Bayes
-
-
 def cut_counts(documents: int, held_out: int, length: int, words: int,
                most_frequent: int) -> tuple[Counts, Counts]:
     """Articles cut to equal length, without the most frequent and the rarest words."""
     from ..text import Corpus
     from ..topics import Counts
-
     characters = 12 * documents * length        # 12 per kept token; others are left out
     corpus = Corpus.from_texts(articles(characters, shards=[0]), max_size=words + most_frequent)
     ids, offsets = np.asarray(corpus.token_ids), np.asarray(corpus.offsets)
@@ -141,21 +130,18 @@ def cut_counts(documents: int, held_out: int, length: int, words: int,
 def _random_topics(train: Counts, n_topics: int, seed: int) -> np.ndarray:
     """Where all sides begin: Dirichlet parameters (K, V), as ours draws them."""
     from ..topics.online_lda_state import TopicWords
-
     return TopicWords.at_random(np.full(train.n_words, 1.0 / n_topics), n_topics, seed).dense()
 
 
 def _ours(train: Counts, n_topics: int, seed: int) -> Callable[[], np.ndarray]:
     """One pass of ours. All sides give Dirichlet parameters of the topics, (K, V)."""
     from ..topics import OnlineLDA
-
     def run() -> np.ndarray:
         model = OnlineLDA(n_topics, batch_size=BATCHES["batch"], decay=BATCHES["decay"],
                           offset=BATCHES["offset"], max_inner=BATCHES["most_steps"],
                           tol=BATCHES["tolerance"], seed=seed,
                           threads=min(THREADS, available_cores()))
         return model.partial_fit(train.matrix, total=train.n_documents).lambda_
-
     return run
 
 
@@ -166,7 +152,6 @@ def _gensim(train: Counts, n_topics: int, seed: int) -> Callable[[], np.ndarray]
 def _sklearn(train: Counts, n_topics: int, seed: int) -> Callable[[], np.ndarray]:
     from scipy.special import digamma
     from sklearn.decomposition import LatentDirichletAllocation
-
     start = _random_topics(train, n_topics, seed)
     expected = np.exp(digamma(start) - digamma(start.sum(axis=1, keepdims=True)))
 
@@ -180,7 +165,6 @@ def _sklearn(train: Counts, n_topics: int, seed: int) -> Callable[[], np.ndarray
         model.components_, model.exp_dirichlet_component_ = start.copy(), expected.copy()
         model.n_batch_iter_ = 1
         return model.partial_fit(train.matrix).components_
-
     return run
 
 
@@ -189,7 +173,6 @@ def _completes_as_well(held_out: Counts, ours: Sequence[np.ndarray],
     """Compare perplexities by document completion with our fold-in, summed over the starts."""
     from ..topics import OnlineLDA, completion_perplexity
     from ..topics.online_lda_state import TopicWords
-
     def perplexity(topics: np.ndarray) -> float:
         judge = OnlineLDA(len(topics), max_inner=BATCHES["most_steps"], tol=BATCHES["tolerance"])
         judge.alpha_ = np.full(len(topics), 1.0 / len(topics))
@@ -198,7 +181,6 @@ def _completes_as_well(held_out: Counts, ours: Sequence[np.ndarray],
         judge._words = TopicWords(excess, excess.sum(axis=0, dtype=np.float64),
                                   np.zeros(topics.shape[1]))
         return completion_perplexity(judge, held_out)
-
     return sum(map(perplexity, ours)) <= ALLOWED * sum(map(perplexity, theirs))
 
 

@@ -38,9 +38,7 @@ GATES = {
 @dataclass(frozen=True)
 class Race:
     """A method of `words` and of gensim, its setting, and how many times faster it should be.
-
-    ``deterministic=False``: our threads race, as gensim's do. ``program``: beside the authors'.
-    """
+    ``deterministic=False``: our threads race, as gensim's do. ``program``: beside the authors'."""
 
     method: str
     goal: float
@@ -66,21 +64,16 @@ RACES = (
     Race("Word2Vec", 5.0, dim=300), Race("Word2Vec", 3.5, cbow=True),
     Race("Word2Vec", 1.4, dim=300, cbow=True), Race("Word2Vec", 3.0, tree=True),
     Race("FastText", 3.0), Race("FastText", 3.0, cbow=True), Race("FastText", 3.0, tree=True),
-    Race("FastText", 3.0, program=True),
-)
+    Race("FastText", 3.0, program=True))
 
 
 def _on(threads: int) -> str:
     return "one thread" if threads == 1 else f"{threads} threads"
 
 
-# ---------------------------------------------------------------------- word2vec and fastText
-
-
 def _ours(corpus: Corpus, race: Race, epochs: int, seed: int) -> Any:
     """A function that trains; it gives vectors, or a fastText, which makes vectors of new words."""
     from .. import words
-
     model = getattr(words, race.method)(
         race.dim, architecture="cbow" if race.cbow else "skip_gram", min_count=1, epochs=epochs,
         objective="hierarchical_softmax" if race.tree else "negative_sampling", seed=seed,
@@ -89,22 +82,18 @@ def _ours(corpus: Corpus, race: Race, epochs: int, seed: int) -> Any:
     def run() -> Any:
         fitted = model.fit(corpus)
         return fitted.vectors_ if race.method == "Word2Vec" else fitted
-
     return run
 
 
 def _gensim(path: Path, race: Race, epochs: int, seed: int) -> Callable[[], Any]:
-    """gensim's training.
-
-    Its threads count their own words only, so with two of them the rate falls half way in a pass;
-    it is told of an end that lies as far below, and both sides go down the same line.
-    """
-    settings: dict[str, Any] = {
-        "Word2Vec": {"sample": 1e-3, "alpha": FIRST,
-                     "min_alpha": FIRST - race.threads * (FIRST - LAST)},
-        "FastText": {"sample": 1e-4, "ns_exponent": 0.5, "alpha": 0.05, "min_alpha": 5e-6,
-                     "min_n": 3, "max_n": 6, "bucket": 2_000_000},
-    }[race.method]
+    """gensim's training. Its threads count their own words only, so with two of them the rate falls
+    half way in a pass; it is told of an end that lies as far below, and both sides go down the same
+    line."""
+    settings: dict[str, Any] = {"Word2Vec": {"sample": 1e-3, "alpha": FIRST,
+                                             "min_alpha": FIRST - race.threads * (FIRST - LAST)},
+                                "FastText": {"sample": 1e-4, "ns_exponent": 0.5, "alpha": 0.05,
+                                             "min_alpha": 5e-6, "min_n": 3, "max_n": 6,
+                                             "bucket": 2_000_000}}[race.method]
     model = gensim.counted(race.method, path, seed=seed, vector_size=race.dim,
                            sg=int(not race.cbow), hs=int(race.tree),
                            negative=0 if race.tree else 5, workers=race.threads, **settings)
@@ -122,7 +111,6 @@ def _program(path: Path, race: Race, epochs: int, seed: int) -> Callable[[], Any
 def _sets() -> dict[str, Any]:
     """The sets of word pairs that are at hand, by title."""
     from ..datasets import load
-
     sets = {}
     for title, name in ALL_SETS.items():
         try:
@@ -133,10 +121,8 @@ def _sets() -> dict[str, Any]:
 
 
 def _made(model: Any) -> dict[str, np.ndarray]:
-    """The vectors that a fastText of any side makes for all words of the sets, in lower case.
-
-    It may have none for a word whose subwords it never saw.
-    """
+    """The vectors that a fastText of any side makes for all words of the sets, in lower case. It
+    may have none for a word whose subwords it never saw."""
     words = {word.lower() for pairs in _sets().values() for word in (*pairs.word1, *pairs.word2)}
     names = ("vector", "get_word_vector", "get_vector")
     vector, vectors = next(getattr(model, name) for name in names if hasattr(model, name)), {}
@@ -166,13 +152,9 @@ def training_cases(races: Sequence[Race] = RACES, *, tokens: int = 10_000_000,
             yield case
 
 
-# ---------------------------------------------------------------------- GloVe
-
-
 def _as_good(ours: Sequence[Any], theirs: Sequence[tuple[float, Path]]) -> Verdict:
     """Whether the loss is as low and the vectors score as well."""
     from ..vectors.text_format import read_text
-
     scores = word_scores([model.vectors_ for model in ours],
                          [read_text(path, header=False) for _, path in theirs])
     losses = (fmean(float(model.history_[-1]) for model in ours), fmean(loss for loss, _ in theirs))
@@ -185,7 +167,6 @@ def counting_cases(*, tokens: int = 10_000_000, window: int = 15, threads: Seque
                    goal: float = 12.0) -> Iterator[Case]:
     """The races of counting co-occurrences."""
     from ..counts import Cooccurrences
-
     corpus = corpus_of(tokens)
     n, what = len(corpus.token_ids), f"co-occurrence counts, window {window}"
     with text_file(corpus) as text:
@@ -204,7 +185,6 @@ def glove_cases(*, tokens: int = 1_000_000, window: int = 15, dim: int = 100, ep
     """The races of GloVe's training, on less text; ours with their program's rate for biases."""
     from ..counts import Cooccurrences
     from ..words import GloVe
-
     corpus, settings = corpus_of(tokens), {"dim": dim, "epochs": epochs, "x_max": x_max}
     counts, words = Cooccurrences.from_corpus(corpus, window), corpus.vocabulary.tokens
     what = f"GloVe, AdaGrad on {len(counts) / 1e6:.1f} M counts, d={dim}"
@@ -218,8 +198,7 @@ def glove_cases(*, tokens: int = 1_000_000, window: int = 15, dim: int = 100, ep
                        stanford.learning(text, window=window, threads=t, **settings), _as_good,
                        len(counts) * epochs, "counts", goal,
                        f"mean loss after {epochs} epochs at most {LOSS:g} times theirs; "
-                       f"{WORD_GATE}",
-                       seeded=True)
+                       f"{WORD_GATE}", seeded=True)
 
 
 def cases() -> Iterator[Case]:

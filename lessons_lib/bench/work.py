@@ -38,12 +38,10 @@ def info_nce(n: int, m: int, d: int, *, itemsize: int, backward: bool = True) ->
 
 def uniformity(n: int, d: int, *, itemsize: int, backward: bool = False,
                one_pass: bool = False) -> Work:
-    """All pairs of n points; the value needs half of a product.
-
-    With ``one_pass`` value and gradient come from the same half blocks, each used for both sides of
-    its pairs (the processor); otherwise whole rows are made once more and multiplied (the GPU,
-    which needs no exchange between programs).
-    """
+    """All pairs of n points; the value needs half of a product. With ``one_pass`` value and
+    gradient come from the same half blocks, each used for both sides of its pairs (the processor);
+    otherwise whole rows are made once more and multiplied (the GPU, which needs no exchange between
+    programs)."""
     half = n * n * d                            # a whole product is 2 n n d
     halves, passes = (3 if one_pass else 5, 2) if backward else (1, 1)
     return Work(halves * half, passes * n * d * itemsize)
@@ -56,11 +54,9 @@ def knn(n_queries: int, n: int, d: int, k: int, *, itemsize: int) -> Work:
 
 
 def lda_sweep(n_tokens: int, n_words: int, n_topics: int) -> Work:
-    """Two sums, two products and a running sum for every topic of every token.
-
-    Words and topics are read, topics and counts written once. Counts of words are read again for
-    every token; what of that the caches save depends on the text, so it is not in the floor.
-    """
+    """Two sums, two products and a running sum for every topic of every token. Words and topics are
+    read, topics and counts written once. Counts of words are read again for every token; what of
+    that the caches save depends on the text, so it is not in the floor."""
     return Work(5 * n_tokens * n_topics, 4 * (3 * n_tokens + 2 * n_words * n_topics))
 
 
@@ -97,11 +93,9 @@ def cosent(n: int, *, itemsize: int) -> Work:
 
 
 def glove_step(n: int, d: int) -> Work:
-    """For each of n counts a product and two AdaGrad steps of about five operations per number.
-
-    The context's numbers and sums of squares are read and written for every count; the word's stay
-    in a cache while its counts follow each other.
-    """
+    """For each of n counts a product and two AdaGrad steps of about five operations per number. The
+    context's numbers and sums of squares are read and written for every count; the word's stay in a
+    cache while its counts follow each other."""
     return Work(12 * n * d, n * (16 * d + 16))
 
 
@@ -111,11 +105,9 @@ def ranks(rows: int, n: int, *, itemsize: int) -> Work:
 
 
 def window_update(n_windows: float, inputs: float, outputs: float, d: int) -> Work:
-    """For each input and output row of a window a product and two updates.
-
-    Every row is read and written once; ``inputs`` and ``outputs`` are rows of a window on average.
-    What the caches save of frequent rows depends on the text and is not counted.
-    """
+    """For each input and output row of a window a product and two updates. Every row is read and
+    written once; ``inputs`` and ``outputs`` are rows of a window on average. What the caches save
+    of frequent rows depends on the text and is not counted."""
     return Work(6 * n_windows * inputs * outputs * d, 8 * n_windows * (inputs + outputs) * d)
 
 
@@ -132,10 +124,8 @@ def subword_update(n_windows: float, rows: float, outputs: float, d: int) -> Wor
 
 def flow_epoch(n: int, d: int, *, levels: int, depth: int, width: int, itemsize: int = 4) -> Work:
     """The products of every coupling net, forwards and twice backwards; n vectors are read once.
-
     Shifts, scales and orders, a few operations per number and layer, are not counted, though they
-    take most of the time of so narrow nets.
-    """
+    take most of the time of so narrow nets."""
     flops, first_width = 0, d
     for _ in range(levels):
         flops += depth * 2 * width * (d + width)        # d // 2 numbers in, d - d // 2 out

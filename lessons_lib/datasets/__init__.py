@@ -22,8 +22,7 @@ _NAMES = {
                 "SpaceStatistics", "StreamedDocuments", "Triplets", "WordCounts", "WordPairs",
                 "WordPieces"),
     "synthetic": ("LanguageSettings", "SyntheticLanguage", "synthetic_language"),
-    "synthetic_planes": ("bent_log_density", "synthetic_plane"),
-}
+    "synthetic_planes": ("bent_log_density", "synthetic_plane")}
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = sorted(_HOME)

@@ -98,10 +98,8 @@ def _tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[st
     with open(path, "rb") as stream:
         start = stream.read(6)
     opener = next((opener for magic, opener in PACKED.items() if start.startswith(magic)), open)
-    with (
-        opener(path, "rb") as stream,
-        tarfile.open(fileobj=(headers := _Headers(stream)), mode="r:") as archive,
-    ):
+    with (opener(path, "rb") as stream,
+          tarfile.open(fileobj=(headers := _Headers(stream)), mode="r:") as archive):
         _check(path, ((i.name, i.size * i.isreg(), i.isdir(), i.isreg()) for i in archive))
         headers.most = MAX_BYTES
         for info in archive:
@@ -112,11 +110,9 @@ def _tar_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[st
 def iterate_members(
     path: Path, wanted: Callable[[str], bool] = lambda name: True
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of the ``wanted`` files in a zip or tar file, in their order in it.
-
-    Its kind is told by its content. All members are checked first, whether wanted or not. Raises
-    DamagedFile: no archive, a cut or changed one, or a member that breaks a rule.
-    """
+    """Yield name and bytes of the ``wanted`` files in a zip or tar file, in their order in it. Its
+    kind is told by its content. All members are checked first, whether wanted or not. Raises
+    DamagedFile: no archive, a cut or changed one, or a member that breaks a rule."""
     try:
         read = _zip_members if zipfile.is_zipfile(path) else _tar_members
         yield from read(path, lambda name: wanted(name) and not name.startswith(IGNORED))
@@ -131,21 +127,19 @@ def iterate_members(
 
 
 def read_members(path: Path, endings: Sequence[str]) -> dict[str, bytes]:
-    """The bytes of some members, in one pass; each is named by the end of its path.
-
-    Raises DamagedFile as `iterate_members`, and where not exactly one member has such an end.
-    """
-    found: dict[str, list[bytes]] = {ending: [] for ending in endings}
+    """The bytes of some members, in one pass; each is named by the end of its path. Raises
+    DamagedFile as `iterate_members`, and where not exactly one member has such an end."""
+    by_ending: dict[str, list[bytes]] = {ending: [] for ending in endings}
 
     def ends(name: str) -> list[str]:
         return [ending for ending in endings if name == ending or name.endswith("/" + ending)]
 
     for name, data in iterate_members(path, lambda name: bool(ends(name))):
         for ending in ends(name):
-            found[ending].append(data)
-    for ending, members in found.items():
+            by_ending[ending].append(data)
+    for ending, members in by_ending.items():
         if len(members) != 1:
             there = ", ".join(name for name, _ in islice(iterate_members(path), 5)) or "nothing"
             problem = f"{len(members)} members {ending!r}; expected 1"
             raise DamagedFile(f"{path} has {problem}. It begins with: {there}")
-    return {ending: members[0] for ending, members in found.items()}
+    return {ending: members[0] for ending, members in by_ending.items()}

@@ -54,15 +54,12 @@ def _cells(column: str, text: str) -> tuple[str, str]:
 
 
 def row_sums(rows: Iterable[Mapping[str, str]], columns: Sequence[str]) -> RowSums:
-    """The checksums of rows, a text by column, over some columns in their order.
-
-    exact: every cell in NFC with each run of white space (line ends too) as one space and none
-    at either end; a number with two decimals, as copies round differently; cells joined by
-    U+001F, rows by a line feed, in their order, in UTF-8. folded: the same from cells in NFKC, case
-    folded, with letters and digits only; rows sorted by their own sha256.
-
-    Raises KeyError (a row lacks a column), ValueError (a number column holds no number).
-    """
+    """The checksums of rows, a text by column, over some columns in their order. exact: every cell
+    in NFC with each run of white space (line ends too) as one space and none at either end; a
+    number with two decimals, as copies round differently; cells joined by U+001F, rows by a line
+    feed, in their order, in UTF-8. folded: the same from cells in NFKC, case folded, with letters
+    and digits only; rows sorted by their own sha256. Raises KeyError (a row lacks a column),
+    ValueError (a number column holds no number)."""
     exact, folded = hashlib.sha256(), []
     for row in rows:
         cells = [_cells(column, row[column]) for column in columns]

@@ -18,14 +18,14 @@ from pathlib import Path
 
 from ..core import (DamagedFile, DataMissing, DownloadFailed, cache_folder, read_json, sha256,
                     shown, warn_data, write_json)
-from .canonical import row_sums_of
+from .canonical import RowSums, row_sums_of
 from .conversion import downloads, make_file
 from .download import checked_source, copy, fetch, locked
 from .publishers import can_be_fetched, publishers_of
 from .receipts import Receipt, notice, place_of_receipt, receipt_of, write_receipt
 from .registry import Dataset, RegisteredFile, dataset_names, registered
 from .resolve import STATES, bundled_files, cached_path, find, place_of, remedy, state_of
-from .tables import read_table
+from .tables import Table, read_table
 
 __all__ = ["DatasetRow", "FileState", "conditions", "get", "list_datasets", "verify"]
 
@@ -41,12 +41,9 @@ class DatasetRow:
     name, kind, licence, language, description : str
     found : {"LESSONS_DATA", "project", "gensim 4.4.0", "cache", ""}
         Where it would be read from; "" when it is missing.
-    here : tuple of str
-        The splits, or ("all",), whose files are on this machine.
-    bytes : int
-        0 when the size is not registered.
-    fetchable : bool
-        Whether an address is known.
+    here : tuple of str, the splits, or ("all",), whose files are on this machine
+    bytes : int, 0 when the size is not registered
+    fetchable : bool, whether an address is known
     """
 
     name: str
@@ -66,8 +63,7 @@ class FileState:
 
     Parameters
     ----------
-    name, file, place : str
-        Of the dataset, of the file, and where it lies.
+    name, file, place : str, of the dataset, of the file, and where it lies
     path : Path, optional
     state : str
         "ok", "changed", "missing", or "unchecked" (no checksum is known). Of what was made from a
@@ -98,10 +94,10 @@ def _row(dataset: Dataset) -> DatasetRow:
     places = {split: place for split, place in places.items() if place}
     place = next(iter(places.values()), "")
     bundled = sum(path.stat().st_size for path in bundled_files(dataset))
-    found = sum(at.path.stat().st_size for file in dataset.files if (at := find(file)))
+    size = sum(at.path.stat().st_size for file in dataset.files if (at := find(file)))
     place = f"gensim {metadata.version('gensim')}" if place == "gensim" else place
     return DatasetRow(dataset.name, dataset.kind, place, tuple(places),
-                      dataset.bytes or bundled or found, dataset.licence, dataset.language,
+                      dataset.bytes or bundled or size, dataset.licence, dataset.language,
                       dataset.description, can_be_fetched(dataset))
 
 
@@ -110,10 +106,8 @@ def verify(names: Iterable[str] | None = None, *, rows: bool = False) -> list[Fi
 
     Parameters
     ----------
-    names : iterable of str, optional
-        None: all datasets.
-    rows : bool, default False
-        Compare what the tables say, and not their bytes.
+    names : iterable of str, optional, None: all datasets
+    rows : bool, default False, compare what the tables say, and not their bytes
 
     Returns
     -------
@@ -150,10 +144,15 @@ def _state(file: RegisteredFile, path: Path, rows: bool) -> str:
     if not (rows and file.exact) or (receipt and receipt.proof == "sample"):
         return state_of(file, path)
     try:
-        sums = row_sums_of(read_table(path, file.columns), file.columns)
+        return STATES.get(_sums(file, path)[0].proof_of(file), "changed")
     except ValueError:  # DamagedFile is one too
         return "changed"
-    return STATES.get(sums.proof_of(file), "changed")
+
+
+def _sums(file: RegisteredFile, path: Path) -> tuple[RowSums, Table]:
+    """The checksums of the rows of a file that lies somewhere, and its table."""
+    table = read_table(path, file.columns)
+    return row_sums_of(table, file.columns), table
 
 
 def conditions(name: str, *, remember: bool = False) -> str | None:
@@ -162,8 +161,7 @@ def conditions(name: str, *, remember: bool = False) -> str | None:
     Parameters
     ----------
     name : str
-    remember : bool, default False
-        Note in the cache that it is shown now.
+    remember : bool, default False, note in the cache that it is shown now
 
     Returns
     -------
@@ -189,9 +187,6 @@ def conditions(name: str, *, remember: bool = False) -> str | None:
     return f"{name}: {licence} (origin: {dataset.origin})"
 
 
-# --------------------------------------------------------------------------------------- getting
-
-
 def get(name: str, *, source: str | None = None, files: Sequence[RegisteredFile] | None = None,
         on_bytes: Callable[[str, int, int], None] | None = None,
         tell: Callable[[str], None] | None = None) -> list[Path]:
@@ -207,10 +202,8 @@ def get(name: str, *, source: str | None = None, files: Sequence[RegisteredFile]
         An https address or a folder with the layout of LESSONS_DATA; a folder may hold the
         publisher's own files too. None: LESSONS_MIRROR, the manifest's sources, then the
         publishers of ``data/publishers.toml``.
-    files : sequence of RegisteredFile, optional
-        Only these.
-    on_bytes : callable, optional
-        Called with the path, the bytes so far and the bytes in all (0: not known).
+    files : sequence of RegisteredFile, optional, only these
+    on_bytes : callable, optional, of the path, the bytes so far and in all (0: not known)
     tell : callable, optional
         Called with the licence, once per dataset, before something comes that has conditions.
         None: a warning of ``logging``.
@@ -218,8 +211,7 @@ def get(name: str, *, source: str | None = None, files: Sequence[RegisteredFile]
     Returns
     -------
     list of Path
-        The files. A DataWarning says where rows are not exactly those that the course was
-        measured on.
+        A DataWarning says where rows are not exactly those that the course was measured on.
 
     Raises
     ------
@@ -230,14 +222,23 @@ def get(name: str, *, source: str | None = None, files: Sequence[RegisteredFile]
     OSError : no room, or no right to write
     """
     dataset = registered(name)
-    if source is None and (bundled := bundled_files(dataset)):
+    bundled = bundled_files(dataset)
+    if source is None and bundled:
         return bundled
     base = _base(source)
-    if not dataset.files and (bundled := bundled_files(dataset)):
+    if not dataset.files and bundled:
         return bundled
+
+    def reachable(file: RegisteredFile) -> bool:
+        if isinstance(base, Path):
+            own = [name for way in publishers_of(file.path) for name in way.own_names()]
+            names = (file.path, *own, *(Path(name).name for name in own))
+            return any((base / name).is_file() for name in names)
+        return bool(file.sha256 and (base or file.sources)) or bool(publishers_of(file.path))
+
     wanted = list(dataset.files if files is None else files)
     if files is None and len(dataset.split_files) > 1:
-        wanted = [file for file in wanted if _reachable(file, base)] or wanted
+        wanted = list(filter(reachable, wanted)) or wanted
     with downloads() as folder:
         getting = _Getting(dataset, base, source is not None, folder, on_bytes)
         if not all(map(_whole, wanted)) and (text := conditions(name, remember=True)):
@@ -270,14 +271,6 @@ def _base(source: object) -> str | Path | None:
 def _whole(file: RegisteredFile) -> bool:
     path = cached_path(file)
     return path.is_file() and state_of(file, path) not in ("changed", "unchecked")
-
-
-def _reachable(file: RegisteredFile, base: str | Path | None) -> bool:
-    if isinstance(base, Path):
-        own = [name for way in publishers_of(file.path) for name in way.own_names()]
-        names = (file.path, *own, *(Path(name).name for name in own))
-        return any((base / name).is_file() for name in names)
-    return bool(file.sha256 and (base or file.sources)) or bool(publishers_of(file.path))
 
 
 @dataclass
@@ -322,13 +315,10 @@ class _Getting:
             try:
                 return self._made(file, target)
             except DataMissing as error:
-                own = ""
-                if publishers_of(file.path):
-                    own = f", or the publisher's own files ({error})"
+                own = publishers_of(file.path) and f", or the publisher's own files ({error})"
                 raise DataMissing(
                     f"{self.dataset.name}: {self.base} holds no {file.path}; expected a folder "
-                    f"with the layout of LESSONS_DATA{own}"
-                ) from error
+                    f"with the layout of LESSONS_DATA{own or ''}") from error
         known = self._proved(file, origin)
         if known is None:
             copy(file, origin, target)
@@ -343,11 +333,8 @@ class _Getting:
 
     def _proved(self, file: RegisteredFile, origin: Path) -> Receipt | None:
         """What is known of a file in our layout that was made from a publisher's: by its receipt,
-        or by its rows.
-
-        None where its sha256 decides. Raises DownloadFailed where nothing else could, and the rows
-        are others.
-        """
+        or by its rows. None where its sha256 decides. Raises DownloadFailed where nothing else
+        could, and the rows are others."""
         digest = sha256(origin)
         if digest == file.sha256:
             return None
@@ -357,14 +344,13 @@ class _Getting:
         if not file.exact:
             return None
         try:
-            table = read_table(origin, file.columns)
-            sums = row_sums_of(table, file.columns)
+            sums, table = _sums(file, origin)
         except ValueError as error:  # DamagedFile is one too
             raise DownloadFailed(f"{origin} was not copied: {error}") from error
         if proof := sums.proof_of(file):
             lacks = tuple(column for column in file.extra if column not in table.columns)
-            who = ("a folder with our layout", str(self.base))
-            return Receipt(*who, digest, proof, sums.rows, lacks)
+            return Receipt("a folder with our layout", str(self.base), digest, proof, sums.rows,
+                           lacks)
         if file.sha256:
             return None
         raise DownloadFailed(f"{origin} was not copied: {sums.differences(file)}")
@@ -381,5 +367,5 @@ class _Getting:
         """Another file of ours, which one is made from: where it lies, or fetched now."""
         known = (file for name in dataset_names() for file in registered(name).files)
         file = next(file for file in known if file.path == path)
-        found = find(file)
-        return found.path if found is not None else self.file(file)
+        at = find(file)
+        return at.path if at is not None else self.file(file)

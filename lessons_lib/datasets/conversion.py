@@ -37,20 +37,16 @@ __all__ = ["downloads", "make_file"]
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f]")
 BREAKS = re.compile(r"[\r\n\t]")
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": lambda data: gzip.compress(data, mtime=0),
-    ".bz2": bz2.compress,
-    ".xz": lambda data: lzma.compress(data, preset=3),
-}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": lambda data: gzip.compress(data, mtime=0),
+                                                ".bz2": bz2.compress,
+                                                ".xz": lambda data: lzma.compress(data, preset=3)}
 
 
 @contextlib.contextmanager
 def downloads() -> Iterator[Path]:
-    """A folder for publishers' files while a command runs, removed at its end.
-
-    It is the process's own, so that two commands do not take each other's files away; folders of
-    processes that are gone are removed too. What was cut stays beside it, for the next command.
-    """
+    """A folder for publishers' files while a command runs, removed at its end. It is the process's
+    own, so that two commands do not take each other's files away; folders of processes that are
+    gone are removed too. What was cut stays beside it, for the next command."""
     folder = cache_folder() / "downloads" / f"run-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     try:
         yield folder
@@ -64,17 +60,14 @@ def downloads() -> Iterator[Path]:
 def make_file(file: RegisteredFile, target: Path, folder: Path, *, own: Path | None = None,
               ours: Callable[[str], Path],
               on_bytes: Callable[[str, int, int], None] | None = None) -> Receipt:
-    """Make one file of ours, at ``target``, from the first publisher whose rows hold.
-
-    ``folder`` is for what is fetched meanwhile, see `downloads`; ``own`` is a folder of publishers'
-    own files to take instead of the network; ``ours`` gives the path of another file of ours by its
-    name, for a file that is made from others; ``on_bytes`` is called with name, bytes so far and 0
-    (how many there will be is not known).
-
-    Returns where it came from and what was proved; a DataWarning says what is not exactly as the
-    course had it. Raises DataMissing (no publisher is known, or ``own`` has no files of one),
-    DownloadFailed (each publisher, and why it failed), OSError (no room, or no right to write).
-    """
+    """Make one file of ours, at ``target``, from the first publisher whose rows hold. ``folder`` is
+    for what is fetched meanwhile, see `downloads`; ``own`` is a folder of publishers' own files to
+    take instead of the network; ``ours`` gives the path of another file of ours by its name, for a
+    file that is made from others; ``on_bytes`` is called with name, bytes so far and 0 (how many
+    there will be is not known). Returns where it came from and what was proved; a DataWarning says
+    what is not exactly as the course had it. Raises DataMissing (no publisher is known, or ``own``
+    has no files of one), DownloadFailed (each publisher, and why it failed), OSError (no room, or
+    no right to write)."""
     causes, there = [], False
     for publisher in publishers_of(file.path):
         try:
@@ -101,11 +94,7 @@ def make_file(file: RegisteredFile, target: Path, folder: Path, *, own: Path | N
         raise DataMissing(f"{file.path}: {why}")
     raise DownloadFailed(
         f"{file.path} could not be had: {'; '.join(causes)}.\nOther ways: lessons data get NAME "
-        "--from FOLDER, with our layout or the publisher's own files, or LESSONS_DATA"
-    )
-
-
-# -------------------------------------------------------------------------------------- fetching
+        "--from FOLDER, with our layout or the publisher's own files, or LESSONS_DATA")
 
 
 def _from_folder(publisher: Publisher, folder: Path) -> Files:
@@ -117,9 +106,7 @@ def _from_folder(publisher: Publisher, folder: Path) -> Files:
             names = ", ".join(publisher.own_names()[:4])
             raise DataMissing(f"{folder} holds not all of {names}")
         paths[name] = place
-    if publisher.archive:
-        return Files({}, *paths.values(), members=publisher.files)
-    return Files(paths)
+    return _files(publisher, paths)
 
 
 def _fetched(publisher: Publisher, folder: Path,
@@ -143,12 +130,13 @@ def _fetched(publisher: Publisher, folder: Path,
                 break
         if name not in paths:
             raise DownloadFailed("; ".join(causes))
+    return _files(publisher, paths), used if publisher.archive else used.removesuffix(name)
+
+
+def _files(publisher: Publisher, paths: dict[str, Path]) -> Files:
     if publisher.archive:
-        return Files({}, *paths.values(), members=publisher.files), used
-    return Files(paths), used.removesuffix(name)
-
-
-# -------------------------------------------------------------------------- their rows into ours
+        return Files({}, *paths.values(), members=publisher.files)
+    return Files(paths)
 
 
 def _rows(publisher: Publisher, files: Files) -> Iterator[Row]:
@@ -219,10 +207,8 @@ def _proof(file: RegisteredFile, publisher: Publisher, rows: Sequence[Row]) -> s
 def _made(file: RegisteredFile, publisher: Publisher, target: Path, files: Files,
           address: str) -> Receipt:
     """Read, compare, write: the receipt first, so that the file never lies there without it.
-
     Parsers raise what they like on what they do not expect: that becomes a DamagedFile, but for
-    what is no fault of the files, the disk's errors and a missing package.
-    """
+    what is no fault of the files, the disk's errors and a missing package."""
     try:
         rows = list(_rows(publisher, files))
         proof = _proof(file, publisher, rows)

@@ -15,6 +15,7 @@ import errno
 import hashlib
 import http.client
 import os
+import queue
 import re
 import shutil
 import threading
@@ -47,9 +48,6 @@ class _Refused(Exception):
 
 class _Interrupted(Exception):
     """The network failed, in words and with a status of HTTP or None; another try may help."""
-
-
-# --------------------------------------------------------------------------- addresses and errors
 
 
 def checked_source(url: str) -> str:
@@ -141,30 +139,25 @@ def _sent(path: Path, what: str = "") -> str:
     return f"{path.stat().st_size:,} bytes{what}{', ' if page else ''}{page}"
 
 
-# ---------------------------------------------------------------------------------- one transfer
-
-
 def within(seconds: float, work: Callable[[], Any]) -> Any:
-    """The result of ``work``, or TimeoutError after so many ``seconds``; its own errors pass.
-
-    For what knows no time limit of ours, such as the system's search for a host's address.
-    """
-    box: dict[str, Any] = {}
+    """The result of ``work``, or TimeoutError after so many ``seconds``; its own errors pass. For
+    what knows no time limit of ours, such as the system's search for a host's address."""
+    answers: queue.SimpleQueue = queue.SimpleQueue()
 
     def run() -> None:
         try:
-            box["value"] = work()
+            answers.put((work(), None))
         except BaseException as error:
-            box["error"] = error
+            answers.put((None, error))
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if "error" in box:
-        raise box["error"]
-    if "value" not in box:
-        raise TimeoutError(f"no answer within {seconds:.0f} s")
-    return box["value"]
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        value, error = answers.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError(f"no answer within {seconds:.0f} s") from None
+    if error is not None:
+        raise error
+    return value
 
 
 def _size(path: Path) -> int:
@@ -174,11 +167,8 @@ def _size(path: Path) -> int:
 def _transfer(url: str, part: Path, most: int, on_bytes: Callable[[int], None], *,
               state: Path | None = None) -> None:
     """One request: append to ``part`` what is still missing, or write it anew where the server
-    gives no ranges.
-
-    Without ``state``, ``most`` is the size of the file. That file keeps what the server calls this
-    version: only the same version is gone on with.
-    """
+    gives no ranges. Without ``state``, ``most`` is the size of the file. That file keeps what the
+    server calls this version: only the same version is gone on with."""
     have, headers = _size(part), {"Accept-Encoding": "identity"}
     if state is not None:
         version = state.read_text(encoding="utf-8") if state.exists() else ""
@@ -248,24 +238,18 @@ def _try_source(part: Path, complete: Callable[[], None]) -> str:
         time.sleep(pause)
 
 
-# ------------------------------------------------------------------------------------ whole files
-
-
 def fetch(file: RegisteredFile, target: Path, sources: Sequence[str], *,
           on_bytes: Callable[[int], None] | None = None) -> Path:
     """Fetch a registered file, with size and checksum, from the first of the ``sources`` (HTTPS
-    addresses of exactly this file) that delivers it; ``on_bytes`` is told the bytes so far.
-
-    Two processes that want the same file take turns, and the second finds it done. Returns
-    ``target``. Raises ValueError (no checksum, an address that is not HTTPS), DownloadFailed (host
-    and cause per source; what came is kept for the next call when it was cut, and removed when it
-    was wrong), OSError (no room).
-    """
+    addresses of exactly this file) that delivers it; ``on_bytes`` is told the bytes so far. Two
+    processes that want the same file take turns, and the second finds it done. Returns ``target``.
+    Raises ValueError (no checksum, an address that is not HTTPS), DownloadFailed (host and cause
+    per source; what came is kept for the next call when it was cut, and removed when it was wrong),
+    OSError (no room)."""
     if not file.sha256:
         way = "put it into the folder LESSONS_DATA names"
         raise ValueError(
-            f"file={file.path!r} has no checksum in the manifest, so it cannot be fetched; {way}"
-        )
+            f"file={file.path!r} has no checksum in the manifest, so it cannot be fetched; {way}")
     addresses = [checked_source(url) for url in sources]
     part = target.parent / f".part-{target.name}-{file.sha256[:12]}"
 
@@ -293,23 +277,18 @@ def fetch(file: RegisteredFile, target: Path, sources: Sequence[str], *,
             causes.append(f"{urllib.parse.urlsplit(url).hostname}: {cause}")
     raise DownloadFailed(
         f"{file.path} could not be fetched from {'; '.join(causes)}.\nOther ways: lessons data get "
-        "--from URL_OR_FOLDER, or set LESSONS_DATA to a folder that holds it"
-    )
+        "--from URL_OR_FOLDER, or set LESSONS_DATA to a folder that holds it")
 
 
 def fetch_published(url: str, target: Path, *, limit: int, seconds: float,
                     parts: Path | None = None,
                     on_bytes: Callable[[int], None] | None = None) -> Path:
-    """Fetch a publisher's file, whose size and checksum nobody has promised.
-
-    ``url`` is an HTTPS address, or a file of the Hugging Face hub, which lies in the hub's own
-    cache then: hf://datasets/OWNER/NAME@REVISION/PATH. At most ``limit`` bytes and ``seconds`` are
-    taken. ``parts`` is the folder for what was cut, from which the next call goes on (None: the
-    target's).
-
+    """Fetch a publisher's file, whose size and checksum nobody has promised. ``url`` is an HTTPS
+    address, or a file of the Hugging Face hub, which lies in the hub's own cache then:
+    hf://datasets/OWNER/NAME@REVISION/PATH. At most ``limit`` bytes and ``seconds`` are taken.
+    ``parts`` is the folder for what was cut, from which the next call goes on (None: the target's).
     Returns where the file is. Raises ValueError (an address that is not HTTPS), DownloadFailed
-    (host and cause; what was cut is kept), OSError (no room, or no right to write).
-    """
+    (host and cause; what was cut is kept), OSError (no room, or no right to write)."""
     checked_source(url)
     if hub := HUB_FILE.fullmatch(url):
         return _from_hub(*hub.groups(), limit)
@@ -351,7 +330,6 @@ def _from_hub(name: str, revision: str, path: str, limit: int) -> Path:
     with the cause."""
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
     from huggingface_hub.errors import LocalEntryNotFoundError
-
     where = f"huggingface.co: {name}/{path}"
     what = {"repo_id": name, "filename": path, "repo_type": "dataset", "revision": revision}
     with contextlib.suppress(LocalEntryNotFoundError):
@@ -374,20 +352,18 @@ def _from_hub(name: str, revision: str, path: str, limit: int) -> Path:
 
 
 def copy(file: RegisteredFile, origin: Path, target: Path) -> Path:
-    """Copy a registered file from a folder on this machine, atomically, checking its checksum
-    where the manifest knows one.
-
-    Raises DownloadFailed with both checksums when the bytes differ; nothing is kept then.
-    """
+    """Copy a registered file from a folder on this machine, atomically, checking its checksum where
+    the manifest knows one. Raises DownloadFailed with both checksums when the bytes differ; nothing
+    is kept then."""
     with locked(target), open(origin, "rb") as source, atomic_open(target, "wb") as stream:
         _check_room(target.parent, origin.stat().st_size)
         digest = hashlib.sha256()
         while block := source.read(BLOCK):
             digest.update(block)
             stream.write(block)
-        found = digest.hexdigest()
-        if file.sha256 and found != file.sha256:
-            sent = _sent(origin, f" with checksum {found[:12]}…")
+        here = digest.hexdigest()
+        if file.sha256 and here != file.sha256:
+            sent = _sent(origin, f" with checksum {here[:12]}…")
             known = f"{file.bytes:,} with {file.sha256[:12]}…"
             raise DownloadFailed(f"{origin} was not copied: {sent}; expected {known}")
     return target

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -123,8 +124,7 @@ def _checked_part(dataset: Dataset, split: str | None, chosen: dict[str, Any]) -
     if split is not None:
         raise ValueError(
             f"split={shown(split)} is not possible for {dataset.name}, which has no splits; choose "
-            f"{dataset.part_by}={' or '.join(map(repr, dataset.splits))}"
-        )
+            f"{dataset.part_by}={' or '.join(map(repr, dataset.splits))}")
     part = chosen.pop(dataset.part_by, dataset.default)
     return check_choice(dataset.part_by, part, dataset.splits)
 
@@ -160,11 +160,9 @@ def _paths(dataset: Dataset, files: tuple[RegisteredFile, ...],
 def _rows(request: _Request, path: Path, columns: Sequence[str], *,
           filters: Sequence[str] | None = None) -> Table:
     """The rows of a table that were asked for: of one split, and with the chosen value in each
-    column of ``filters`` (None: all that were chosen).
-
-    Raises as `read_table`; ValueError for a value that does not occur; DataMissing for a split
-    without a row: it is known but not in this table, which is no mistake of the caller.
-    """
+    column of ``filters`` (None: all that were chosen). Raises as `read_table`; ValueError for a
+    value that does not occur; DataMissing for a split without a row: it is known but not in this
+    table, which is no mistake of the caller."""
     by_split = request.dataset.in_column and request.split != "all"
     names = list(request.chosen) if filters is None else list(filters)
     table = read_table(path, [*columns, *names, *(["split"] if by_split else [])])
@@ -178,8 +176,7 @@ def _rows(request: _Request, path: Path, columns: Sequence[str], *,
         there = ", ".join(map(repr, dict.fromkeys([*present, "all"])))
         raise DataMissing(
             f"{request.dataset.name}{where} has no rows with split={request.split!r} in {path}; "
-            f"splits that are there: {there}"
-        )
+            f"splits that are there: {there}")
     return table.where("split", request.split)
 
 
@@ -248,7 +245,7 @@ def _documents(request: _Request) -> Documents:
         labels = [f"{task}/{label}" for task, label in zip(table["task"], labels, strict=True)]
     names, codes = np.unique(np.array(labels, dtype=np.str_), return_inverse=True)
     if dataset.escaped:  # one line per text; any other backslash stays
-        texts = [re.sub(r"\\[nt\\]", lambda found: ESCAPES[found[0]], text) for text in texts]
+        texts = [re.sub(r"\\[nt\\]", lambda escape: ESCAPES[escape[0]], text) for text in texts]
     titles = table[column["title"]] if "title" in column else None
     rest = {name: cells for name, cells in table.columns.items() if name not in column.values()}
     return Documents(texts, codes, titles, tuple(names.tolist()), **request.named, columns=rest)
@@ -256,19 +253,9 @@ def _documents(request: _Request) -> Documents:
 
 def _articles(path: Path) -> Iterator[str]:
     """Texts between blank lines, their lines joined by a newline."""
-    lines: list[str] = []
-    for line in iterate_lines(path):
-        if line:
-            lines.append(line)
-        elif lines:
+    for filled, lines in itertools.groupby(iterate_lines(path), key=bool):
+        if filled:
             yield "\n".join(lines)
-            lines = []
-    if lines:
-        yield "\n".join(lines)
-
-
-def _lines(path: Path) -> Iterator[str]:
-    return filter(None, iterate_lines(path))
 
 
 def _streamed(read: Callable[[Path], Iterator[str]]) -> Callable[[_Request], StreamedDocuments]:
@@ -279,12 +266,7 @@ def _streamed(read: Callable[[Path], Iterator[str]]) -> Callable[[_Request], Str
                        for file, path in zip(files, request.paths, strict=True))
         known = sum(file.texts for file in files) if promised else None
         return StreamedDocuments(request.paths, read, known, **request.named)
-
     return loader
-
-
-def _wikipedia_sample(request: _Request) -> Documents:
-    return Documents(**sample_of(request.paths[0]), **request.named)
 
 
 def _lee(request: _Request) -> Documents:
@@ -300,10 +282,8 @@ def _lee(request: _Request) -> Documents:
 
 
 def _word_pairs(request: _Request) -> WordPairs:
-    """The set of a table of many that bears the dataset's label, or the chosen one.
-
-    Labels are compared without case and hyphens; the table may hold more than the manifest knows.
-    """
+    """The set of a table of many that bears the dataset's label, or the chosen one. Labels are
+    compared without case and hyphens; the table may hold more than the manifest knows."""
     dataset, path = request.dataset, request.paths[0]
     table = read_table(path, ("dataset", "word1", "word2", "score"))
     labels = list(dict.fromkeys(table["dataset"]))
@@ -316,8 +296,7 @@ def _word_pairs(request: _Request) -> WordPairs:
     if label is None and dataset.label:
         raise DataMissing(
             f"{dataset.name} is not in {path}: no rows labelled {wanted!r}. Sets that are there: "
-            f"{', '.join(labels)}"
-        )
+            f"{', '.join(labels)}")
     table = table.where("dataset", wanted if label is None else label)
     name = dataset.name if dataset.label else label
     scores = table.numbers("score")
@@ -332,8 +311,8 @@ def _word_pairs_of_gensim(request: _Request) -> WordPairs:
         if not line or line.startswith("#"):
             continue
         if len(fields) != 3:
-            found = f"{path}, line {number}: {len(fields)} fields"
-            raise ValueError(f"{found}; expected 3: word, word, score")
+            where = f"{path}, line {number}: {len(fields)} fields"
+            raise ValueError(f"{where}; expected 3: word, word, score")
         rows.append(fields)
     first, second, scores = (list(column) for column in zip(*rows, strict=True))
     name, scale = request.dataset.name, request.dataset.scale
@@ -344,13 +323,12 @@ def _analogies(request: _Request) -> Analogies:
     """Four words per line, under section lines that begin with a colon."""
     path, questions, sections, section = request.paths[0], [], [], ""
     for number, line in enumerate(iterate_lines(path), start=1):
+        words = line.split()
         if line.startswith(":"):
             section = line[1:].strip()
-            continue
-        words = line.split()
-        if len(words) not in (0, 4):
-            raise ValueError(f"{path}, line {number}: {len(words)} words; expected 4")
-        if words:
+        elif words:
+            if len(words) != 4:
+                raise ValueError(f"{path}, line {number}: {len(words)} words; expected 4")
             questions.append(words)
             sections.append(section)
     return Analogies(np.array(questions, dtype=np.str_), sections, name=request.dataset.name)
@@ -364,14 +342,12 @@ def _word_counts(request: _Request) -> WordCounts:
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> np.ndarray:
     """One array of an archive, after its header's promise was compared with the bytes there."""
-    what = f"{path}: {info.filename}"
+    what, form = f"{path}: {info.filename}", np.lib.format
     if info.file_size > MAX_ARRAY_BYTES:
         size = f"{info.file_size:,} bytes; expected at most {MAX_ARRAY_BYTES:,}"
         raise DamagedFile(f"{what} says it holds {size}")
-    data = archive.read(info)
-    stream = io.BytesIO(data)
-    old = np.lib.format.read_magic(stream) == (1, 0)
-    form = np.lib.format
+    stream = io.BytesIO(data := archive.read(info))
+    old = form.read_magic(stream) == (1, 0)
     header = form.read_array_header_1_0 if old else form.read_array_header_2_0
     shape, _, dtype = header(stream)
     promised = int(np.prod([int(n) for n in shape], dtype=object)) * dtype.itemsize
@@ -390,19 +366,18 @@ def _vectors(request: _Request) -> WordVectors:
         with zipfile.ZipFile(path) as archive:
             members = {Path(info.filename).stem: info for info in archive.infolist()}
             if absent := [name for name in needed if name not in members]:
-                found = f"found {', '.join(members) or 'none'}, needed {', '.join(needed)}"
-                raise DamagedFile(f"{path} has no array {absent[0]!r}; {found}")
+                there = f"found {', '.join(members) or 'none'}, needed {', '.join(needed)}"
+                raise DamagedFile(f"{path} has no array {absent[0]!r}; {there}")
             words, matrix = (_read_array(archive, members[name], path) for name in needed)
     except DamagedFile:
         raise
-    except (
-        zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, ValueError, RuntimeError,
-    ) as error:  # NotImplementedError is a RuntimeError
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, ValueError,
+            RuntimeError) as error:  # NotImplementedError is a RuntimeError
         raise DamagedFile(f"{path} is no whole .npz file: {error}") from error
     try:
         decoded = [bytes(word).decode("utf-8") for word in words.tolist()]
         return WordVectors(decoded, matrix, name=request.dataset.name)
-    except (UnicodeDecodeError, TypeError, ValueError) as error:
+    except (TypeError, ValueError) as error:  # UnicodeDecodeError is a ValueError
         why = "words are no UTF-8 bytes, or do not fit the vectors"
         raise DamagedFile(f"{path}: {why}: {error}") from error
 
@@ -429,33 +404,29 @@ def _model_folder(request: _Request) -> Path:
         raise DataMissing(
             f"the files of {request.dataset.name} lie in {len(folders)} folders, {folders[0]} and "
             f"{folders[1]}; a model is read from one: put them together, or remove those of the "
-            "first"
-        )
+            "first")
     return folders[0]
 
 
 def _contextual_statistics(request: _Request) -> ContextualStatistics:
-    needed = ("model", "statistic", "word", "layer", "value")
-    table = _rows(request, request.paths[0], needed)
-    model, statistic = (np.array(table[name], dtype=np.str_) for name in needed[:2])
-    layer, value = table.numbers("layer").astype(np.int64), table.numbers("value")
-    name = request.dataset.name
-    return ContextualStatistics(model, statistic, table["word"], layer, value, name=name)
+    table = _rows(request, request.paths[0], ("model", "statistic", "word", "layer", "value"))
+    model, statistic = (np.array(table[name], dtype=np.str_) for name in ("model", "statistic"))
+    return ContextualStatistics(
+        model, statistic, table["word"], table.numbers("layer").astype(np.int64),
+        table.numbers("value"), name=request.dataset.name)
 
 
 def _space_statistics(request: _Request) -> SpaceStatistics:
     """Model → statistic → one number per layer. Raises DamagedFile for JSON of another form."""
-    raw = read_json(request.paths[0])
+    path = request.paths[0]
     try:
-        values = {
-            model: {
-                name: np.array([layers[f"layer_{i}"] for i in range(len(layers))], dtype=np.float64)
-                for name, layers in entry.items()
-            }
-            for model, entry in raw.items()
-        }
+        values = {model: {name: np.array([layers[f"layer_{i}"] for i in range(len(layers))],
+                                         dtype=np.float64) for name, layers in entry.items()}
+                  for model, entry in read_json(path).items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DamagedFile(f"{request.paths[0]} is not model → statistic → layer_0, layer_1, …: "
+        if isinstance(error, DamagedFile):
+            raise
+        raise DamagedFile(f"{path} is not model → statistic → layer_0, layer_1, …: "
                           f"{type(error).__name__} {error}") from error
     return SpaceStatistics(values, name=request.dataset.name)
 
@@ -470,23 +441,12 @@ def _word_pieces(request: _Request) -> WordPieces:
 
 
 LOADERS: dict[str, Callable[[_Request], Any]] = {
-    "sentence pairs": _sentence_pairs,
-    "triplets": _triplets,
-    "labelled pairs": _labelled_pairs,
-    "nli pairs": _nli_pairs,
-    "documents": _documents,
+    "sentence pairs": _sentence_pairs, "triplets": _triplets, "labelled pairs": _labelled_pairs,
+    "nli pairs": _nli_pairs, "documents": _documents, "lee": _lee, "word pairs": _word_pairs,
+    "analogies": _analogies, "word counts": _word_counts, "vectors": _vectors,
+    "course vectors": _course_vectors, "model": _model_folder, "word pieces": _word_pieces,
+    "contextual statistics": _contextual_statistics, "space statistics": _space_statistics,
     "streamed articles": _streamed(_articles),
-    "streamed lines": _streamed(_lines),
-    "wikipedia sample": _wikipedia_sample,
-    "lee": _lee,
-    "word pairs": _word_pairs,
-    "analogies": _analogies,
-    "word counts": _word_counts,
-    "vectors": _vectors,
-    "course vectors": _course_vectors,
-    "model": _model_folder,
-    "contextual statistics": _contextual_statistics,
-    "space statistics": _space_statistics,
-    "word pieces": _word_pieces,
-}
+    "streamed lines": _streamed(lambda path: filter(None, iterate_lines(path))),
+    "wikipedia sample": lambda request: Documents(**sample_of(request.paths[0]), **request.named)}
 BUNDLED_LOADERS = {"word pairs": _word_pairs_of_gensim}

@@ -30,13 +30,10 @@ SEEN = ("file", "listing", "mention")  # what was looked up, explained in the ta
 
 @dataclass(frozen=True)
 class Publisher:
-    """One way to a file of ours: addresses of a folder (``base``) or of one ``archive``, and how
-    to read what comes.
-
-    ``parts`` are what the reader of the name ``reader`` reads, one after the other; ``sample``
-    says that another sample of the same kind is all that can be had; ``seen`` says what was
-    looked up of the addresses.
-    """
+    """One way to a file of ours: addresses of a folder (``base``) or of one ``archive``, and how to
+    read what comes. ``parts`` are what the reader of the name ``reader`` reads, one after the
+    other; ``sample`` says that another sample of the same kind is all that can be had; ``seen``
+    says what was looked up of the addresses."""
 
     file: str
     name: str
@@ -54,11 +51,6 @@ class Publisher:
         """The names of all files or members that the parts need."""
         return list(dict.fromkeys(name for part in self.parts for name in part.get("files", ())))
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses, shown: of the folder or the archive."""
-        return self.base + self.archive
-
     def own_names(self) -> list[str]:
         """The names of the files as they are downloaded."""
         if not self.archive:
@@ -72,15 +64,10 @@ def _publisher(entry: dict[str, Any]) -> Publisher:
     for address in (*(folder + "x" for folder in base if folder != OURS), *archive):
         checked_source(address)
     parts = entry.pop("parts")
-    known = {
-        "file": safe_path(entry.pop("file")),
-        "name": entry.pop("from"),
-        "seen": entry.pop("seen"),
-        "reader": entry.pop("reader"),
-        "sample": entry.pop("sample", False),
-        "limit": int(entry.pop("megabytes", 64) * 1_000_000),
-        "seconds": entry.pop("minutes", 10) * 60.0,
-    }
+    known = {"file": safe_path(entry.pop("file")), "name": entry.pop("from"),
+             "seen": entry.pop("seen"), "reader": entry.pop("reader"),
+             "sample": entry.pop("sample", False), "seconds": entry.pop("minutes", 10) * 60.0,
+             "limit": int(entry.pop("megabytes", 64) * 1_000_000)}
     if known["reader"] not in READERS or known["seen"] not in SEEN:
         raise KeyError(known["reader"], known["seen"])
     if bool(base) == bool(archive) or not parts:
@@ -90,23 +77,17 @@ def _publisher(entry: dict[str, Any]) -> Publisher:
 
 
 def read_publishers(path: Path) -> dict[str, list[Publisher]]:
-    """Read a table of publishers, by the path of the file that each makes.
-
-    Raises as `read_toml`; ValueError also for an address that is not HTTPS and for a bad path.
-    """
-
+    """Read a table of publishers, by the path of the file that each makes. Raises as `read_toml`;
+    ValueError also for an address that is not HTTPS and for a bad path."""
     def build(raw: dict[str, Any]) -> dict[str, list[Publisher]]:
         by_file: dict[str, list[Publisher]] = {}
         for publisher in map(_publisher, raw["publisher"]):
             by_file.setdefault(publisher.file, []).append(publisher)
         return by_file
-
     return read_toml(path, "table of publishers", build)
 
 
-@functools.lru_cache(maxsize=4)
-def _table(path: Path) -> dict[str, list[Publisher]]:
-    return read_publishers(path)
+_table = functools.lru_cache(maxsize=4)(read_publishers)
 
 
 def publishers_of(path: str) -> list[Publisher]:
@@ -133,10 +114,10 @@ def publishers_table() -> str:
     ways: dict[tuple[str, tuple[str, ...], str, bool], dict[str, None]] = {}
     for name in dataset_names():
         for way in (way for file in registered(name).files for way in publishers_of(file.path)):
-            ways.setdefault((way.name, way.addresses, way.seen, way.sample), {})[name] = None
+            key = way.name, way.base + way.archive, way.seen, way.sample
+            ways.setdefault(key, {})[name] = None
     lines = [f"| dataset | from | addresses, all looked up on {looked_up} and **not reached here** "
-             "| looked up |",
-             "|---|---|---|---|"]
+             "| looked up |", "|---|---|---|---|"]
     for (who, addresses, seen, sample), names in ways.items():
         where = "<br>".join(f"`{address}`" for address in addresses)
         if addresses == (OURS,):

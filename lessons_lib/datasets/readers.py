@@ -72,8 +72,8 @@ def _picked(cells: Mapping[str, Any] | Sequence[str], columns: Mapping[str, str]
     """Our columns of one row of theirs: by their names, or by place ("": none of ours)."""
     if isinstance(columns, Mapping):
         if missing := [theirs for theirs in columns.values() if theirs not in cells]:
-            found = shown(list(cells), 120)
-            raise DamagedFile(f"{where}: no column {missing[0]!r}; found {found}")
+            there = shown(list(cells), 120)
+            raise DamagedFile(f"{where}: no column {missing[0]!r}; found {there}")
         row = {ours: cells[theirs] for ours, theirs in columns.items()}
         return {ours: "" if cell is None else str(cell) for ours, cell in row.items()}
     if len(cells) < len(columns):
@@ -158,11 +158,9 @@ def lines(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
 
 def tree(files: Files, part: Mapping[str, Any]) -> Iterable[Row]:
     """An archive with a file per text; ``pattern`` finds split, label, id and more in its path.
-
     Rows are ordered by the columns ``order``; those in ``descending`` run backwards, those in
     ``numeric`` as numbers. With ``title``, the first line of a text is one, and goes into that
-    column.
-    """
+    column."""
     pattern, rows = re.compile(part["pattern"]), []
     for name, data in iterate_members(files.archive, lambda name: bool(pattern.search(name))):
         try:
@@ -183,12 +181,9 @@ def tree(files: Files, part: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def triplets(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
-    """Every entailment and contradiction of one premise, from tables of ours; ``source`` names
-    each table's rows.
-
-    Spaces, casing and punctuation make no other premise, and no other triplet: one that was given
-    before is left out.
-    """
+    """Every entailment and contradiction of one premise, from tables of ours; ``source`` names each
+    table's rows. Spaces, casing and punctuation make no other premise, and no other triplet: one
+    that was given before is left out."""
     given: set[tuple[str, ...]] = set()
 
     def folded(text: str) -> str:
@@ -214,11 +209,8 @@ def triplets(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
 
 def wikipedia_dump(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
     """Articles of a Wikipedia dump as sentences, an empty row after each; of each ``of``, number
-    ``shard``, until there are ``words``.
-
-    Sentences end where a full stop, question or exclamation mark stands before a space and a
-    capital: a plain rule.
-    """
+    ``shard``, until there are ``words``. Sentences end where a full stop, question or exclamation
+    mark stands before a space and a capital: a plain rule."""
     (name,), words = part["files"], 0
     # an XML error is a SyntaxError
     with whole(name, SyntaxError, ValueError), files.open(name) as stream:
@@ -233,24 +225,22 @@ def wikipedia_dump(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def vectors(files: Files, part: Mapping[str, Any]) -> Iterator[Row]:
-    """The first ``keep`` words of a GloVe or word2vec text file that are plain letters.
-
-    Other lines, such as a header or words with spaces in them, are passed over.
-    """
-    (name,), found = part["files"], set()
+    """The first ``keep`` words of a GloVe or word2vec text file that are plain letters. Other
+    lines, such as a header or words with spaces in them, are passed over."""
+    (name,), taken = part["files"], set()
     with whole(name, ValueError), files.open(name) as stream:
-        while len(found) < part["keep"] and (raw := stream.readline(MAX_LINE)):
+        while len(taken) < part["keep"] and (raw := stream.readline(MAX_LINE)):
             word, *numbers = raw.decode("utf-8", errors="replace").strip().split(" ")
             plain = word.isalpha() and word.isascii()
-            if len(numbers) == part["dim"] and plain and word not in found:
-                found.add(word)
+            if len(numbers) == part["dim"] and plain and word not in taken:
+                taken.add(word)
                 values = [float(number) for number in numbers]
                 if not all(abs(value) <= MAX_HALF for value in values):  # nan is not
                     allowed = f"numbers from -{MAX_HALF:,} to {MAX_HALF:,}"
                     raise DamagedFile(f"{name}: {word!r} has {shown(numbers)}; expected {allowed}")
                 yield {"word": word, "numbers": " ".join(map(str, values))}
-    if len(found) < part["keep"]:
-        raise DamagedFile(f"{name} has {len(found):,} words of letters; expected {part['keep']:,}")
+    if len(taken) < part["keep"]:
+        raise DamagedFile(f"{name} has {len(taken):,} words of letters; expected {part['keep']:,}")
 
 
 READERS: dict[str, Callable[[Files, Mapping[str, Any]], Iterable[Row]]] = {

@@ -31,14 +31,11 @@ class Receipt:
 
     Parameters
     ----------
-    source, address : str
-        The publisher, and where its files came from.
-    sha256 : str
-        Of the file.
+    source, address : str, the publisher, and where its files came from
+    sha256 : str, of the file
     proof : {"exact", "folded", "sample"}
     rows : int
-    missing : tuple of str
-        Columns of the course's copy that this publisher does not give.
+    missing : tuple of str, columns of the course's copy that this publisher does not give
     """
 
     source: str
@@ -85,8 +82,7 @@ def notice(path: str, receipt: Receipt) -> str:
 
     Parameters
     ----------
-    path : str
-        The name of the file.
+    path : str, the name of the file
     receipt : Receipt
 
     Returns

@@ -36,10 +36,8 @@ def _picked(column: Any, rows: np.ndarray) -> Any:
 
 
 class _Columns:
-    """What every record can do: check itself, count its rows, and keep some of them.
-
-    The columns are the fields declared as such, the first of which is always there.
-    """
+    """What every record can do: check itself, count its rows, and keep some of them. The columns
+    are the fields declared as such, the first of which is always there."""
 
     def __post_init__(self) -> None:
         kinds = {item.name: item.metadata.get("column") for item in fields(self)}
@@ -52,8 +50,7 @@ class _Columns:
                 if array.dtype.kind in "USO" and array.size:  # they would sort and average wrongly
                     raise TypeError(
                         f"{name} holds {type(value[0]).__name__}, first {shown(value[0])}; "
-                        f"expected numbers. Convert them: [float(x) for x in {name}]"
-                    )
+                        f"expected numbers. Convert them: [float(x) for x in {name}]")
                 check_array(name, array.astype(kind), ndim=1)
             view = np.asarray(value, dtype=kind).view()
             view.setflags(write=False)
@@ -101,12 +98,9 @@ class SentencePairs(_Columns):
     sentence1, sentence2 : list of str
     score : (n,) float64, on ``scale``
     name, split : str
-    scale : (float, float), default (0, 5)
-        Lowest and highest grade.
-    subset : list of str, optional
-        The part of a set made of several (STS12-16).
-    columns : dict of list of str
-        What else the file says per pair: genre, kind, topic, …
+    scale : (float, float), default (0, 5), lowest and highest grade
+    subset : list of str, optional, the part of a set made of several (STS12-16)
+    columns : dict of list of str, what else the file says per pair: genre, kind, topic, …
     """
 
     sentence1: list[str] = field(**COLUMN)
@@ -124,8 +118,7 @@ class SentencePairs(_Columns):
         if (outside := np.flatnonzero((self.score < low) | (self.score > high))).size:
             raise ValueError(
                 f"score[{outside[0]}]={self.score[outside[0]]:g} is outside the scale of "
-                f"{self.name or 'the set'}; expected {low:g} to {high:g}"
-            )
+                f"{self.name or 'the set'}; expected {low:g} to {high:g}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +129,7 @@ class Triplets(_Columns):
     ----------
     premise, entailment, contradiction : list of str
     name, split : str
-    columns : dict of list of str
-        What else the file says per row.
+    columns : dict of list of str, what else the file says per row
     """
 
     premise: list[str] = field(**COLUMN)
@@ -156,11 +148,9 @@ class LabelledPairs(_Columns):
     ----------
     sentence1, sentence2 : list of str
     label : (n,) int64 where every label is a whole number, else list of str
-    dataset : list of str
-        The source of each pair.
+    dataset : list of str, the source of each pair
     name, split : str
-    columns : dict of list of str
-        What else the file says per pair.
+    columns : dict of list of str, what else the file says per pair
     """
 
     sentence1: list[str] = field(**COLUMN)
@@ -179,13 +169,11 @@ class Documents(_Columns):
     Parameters
     ----------
     texts : list of str
-    labels : (n,) int64, optional
-        Indices into ``label_names``.
+    labels : (n,) int64, optional, indices into ``label_names``
     titles : list of str, optional
     label_names : tuple of str
     name, split : str
-    columns : dict of list of str
-        What else the file says per text.
+    columns : dict of list of str, what else the file says per text
     """
 
     texts: list[str] = field(**COLUMN)
@@ -213,13 +201,10 @@ class StreamedDocuments:
     Parameters
     ----------
     paths : tuple of Path
-    read : callable
-        The texts of one file.
-    known : int, optional
-        The number of texts; None: they are counted when ``len`` is asked for.
+    read : callable, gives the texts of one file
+    known : int, optional, the number of texts; None: counted when ``len`` is asked for
     name, split : str
-    labels, titles, label_names : None, None, ()
-        As of `Documents` without labels.
+    labels, titles, label_names : None, None, (), as of `Documents` without labels
     """
 
     paths: tuple[Path, ...] = field(repr=False)
@@ -273,8 +258,7 @@ class WordPairs(_Columns):
     word1, word2 : list of str
     score : (n,) float64
     name : str
-    scale : (float, float), optional
-        The range the raters used.
+    scale : (float, float), optional, the range the raters used
     """
 
     word1: list[str] = field(**COLUMN)
@@ -291,8 +275,7 @@ class Analogies(_Columns):
     Parameters
     ----------
     questions : (n, 4) str
-    section : list of str
-        The section of the file that each question stands in.
+    section : list of str, of the file, which each question stands in
     name : str
     """
 
@@ -378,8 +361,7 @@ class WordPieces(_Columns):
     Parameters
     ----------
     pieces : list of str
-    settings : dict
-        Of the tokenizer.
+    settings : dict, of the tokenizer
     name : str
     """
 

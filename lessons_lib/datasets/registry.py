@@ -13,7 +13,6 @@ import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ..core import PROJECT, DamagedFile, check_choice, existing_path
@@ -32,18 +31,13 @@ class RegisteredFile:
 
     Parameters
     ----------
-    path : str
-        Below a data folder.
-    bytes, texts, rows : int
-        Size, documents and rows; 0: unknown.
-    sha256 : str
-        "": unknown.
-    sources : tuple of str
-        Addresses of exactly this file.
+    path : str, below a data folder
+    bytes, texts, rows : int, size, documents and rows; 0: unknown
+    sha256 : str, "": unknown
+    sources : tuple of str, addresses of exactly this file
     columns, extra : tuple of str
         Those that the row checksums are over, and the others, which not every publisher has.
-    exact, folded : str
-        Checksums of the rows, see `canonical`.
+    exact, folded : str, checksums of the rows, see `canonical`
     """
 
     path: str
@@ -65,29 +59,20 @@ class Dataset:
     Parameters
     ----------
     name, kind, description, language, licence, origin : str
-    default : str
-        The split that is loaded when none is named.
+    default : str, the split that is loaded when none is named
     splits : tuple of str
-    files : tuple of RegisteredFile
-        Of all splits.
+    files : tuple of RegisteredFile, of all splits
     split_files : dict of tuple of RegisteredFile
         The files of each split; empty where all splits lie in the same files.
-    bundled : tuple of str
-        Files of gensim's wheel that hold the same.
-    filters : tuple of str
-        Keywords of `load`.
-    scale : (float, float), optional
-        Of the grades.
-    made_by : str
-        What will make a set that does not exist yet.
+    bundled : tuple of str, files of gensim's wheel that hold the same
+    filters : tuple of str, keywords of `load`
+    scale : (float, float), optional, of the grades
+    made_by : str, what will make a set that does not exist yet
     part_by : str
         The parts are no splits of data: they are chosen by a keyword of this name.
-    label : str
-        Of its rows in a table of several sets.
-    columns : dict of str
-        Which column of a table is the text, the label, the title.
-    escaped : bool
-        Texts have ``\\n`` for a line end.
+    label : str, of its rows in a table of several sets
+    columns : dict of str, which column of a table is the text, the label, the title
+    escaped : bool, texts have ``\\n`` for a line end
     """
 
     name: str
@@ -163,60 +148,52 @@ def safe_path(path: str) -> str:
     if bad:
         raise ValueError(
             f"path={path[:60]!r} is not allowed; expected plain names joined by '/', below the "
-            "data folder"
-        )
+            "data folder")
     return path
 
 
 def read_toml(path: str | os.PathLike, what: str, build: Callable[[dict[str, Any]], Any]) -> Any:
-    """What ``build`` makes of a TOML file of the project's data folder.
-
-    Raises FileNotFoundError, DamagedFile (no TOML, unknown or missing fields), ValueError (a newer
-    format, and what ``build`` raises).
-    """
+    """What ``build`` makes of a TOML file of the project's data folder. Raises FileNotFoundError,
+    DamagedFile (no TOML, unknown or missing fields), ValueError (a newer format, and what ``build``
+    raises)."""
     file = existing_path(path)
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
         if raw["format"] > FORMAT:
-            found = f"{file} has format {raw['format']}"
-            raise ValueError(f"{found}, this version reads up to {FORMAT}; upgrade the course")
+            newer = f"{file} has format {raw['format']}"
+            raise ValueError(f"{newer}, this version reads up to {FORMAT}; upgrade the course")
         return build(raw)
-    except (
-        tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError,
-    ) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError,
+            AttributeError) as error:
         raise DamagedFile(f"{file} is no {what}: {type(error).__name__} {error}. "
                           f"Restore it: git checkout data/{file.name}") from error
 
 
-def _dataset(name: str, entry: dict[str, Any], files: dict[str, RegisteredFile]) -> Dataset:
-    entry = {"default": "all", "bundled": (), "filters": (), "scale": None} | entry
-    by_split = {split: tuple(files[path] for path in paths)
-                for split, paths in entry.pop("splits", {}).items()}
-    every = [file for part in by_split.values() for file in part]
-    every += [files[path] for path in entry.pop("files", ())]
-    names = tuple(entry.pop("split_names", ()))
-    for key, kind in {"bundled": str, "filters": str, "scale": float}.items():
-        entry[key] = entry[key] and tuple(map(kind, entry[key]))
-    known = {"splits": tuple(by_split) or names, "split_files": by_split, "files": tuple(every)}
-    return Dataset(name=name, **known, **entry)
-
-
 def read_manifest(path: str | os.PathLike) -> dict[str, Dataset]:
     """Read a manifest. Raises as `read_toml`; ValueError also for a bad path in it."""
+    def dataset(name: str, entry: dict[str, Any], files: dict[str, RegisteredFile]) -> Dataset:
+        by_split = {split: tuple(files[path] for path in paths)
+                    for split, paths in entry.pop("splits", {}).items()}
+        every = [file for part in by_split.values() for file in part]
+        every += [files[path] for path in entry.pop("files", ())]
+        names = tuple(entry.pop("split_names", ()))
+        for key, kind in {"bundled": str, "filters": str, "scale": float}.items():
+            if key in entry:
+                entry[key] = tuple(map(kind, entry[key]))
+        return Dataset(name=name, splits=tuple(by_split) or names, split_files=by_split,
+                       files=tuple(every), **{"default": "all"} | entry)
 
     def build(raw: dict[str, Any]) -> dict[str, Dataset]:
         files = {}
         for name, entry in raw["files"].items():
             lists = {key: tuple(entry.get(key, ())) for key in ("sources", "columns", "extra")}
             files[name] = RegisteredFile(path=safe_path(name), **(entry | lists))
-        return {name: _dataset(name, entry, files) for name, entry in raw["datasets"].items()}
+        return {name: dataset(name, entry, files) for name, entry in raw["datasets"].items()}
 
     return read_toml(path, "dataset manifest", build)
 
 
-@functools.lru_cache(maxsize=4)
-def _manifest(path: Path) -> dict[str, Dataset]:
-    return read_manifest(path)
+_manifest = functools.lru_cache(maxsize=4)(read_manifest)
 
 
 def dataset_names() -> list[str]:

@@ -65,8 +65,8 @@ def checksum_of(file: RegisteredFile) -> str:
     -------
     str : sha256 of the manifest, or of what a publisher's files became here
     """
-    found = find(file)
-    receipt = receipt_of(found.path) if found is not None and found.place == CACHE else None
+    at = find(file)
+    receipt = receipt_of(at.path) if at is not None and at.place == CACHE else None
     return receipt.sha256 if receipt is not None else file.sha256
 
 
@@ -96,10 +96,10 @@ def bundled_files(dataset: Dataset) -> list[Path]:
 
 def place_of(dataset: Dataset, files: Sequence[RegisteredFile]) -> str | None:
     """The one word that says where a dataset would be read from, or None when some is missing."""
-    found = [find(file) for file in files]
-    here = bool(files) and all(found)
-    if here and not (dataset.bundled and any(f.place == CACHE for f in found)):
-        return found[0].place
+    places = [find(file) for file in files]
+    here = bool(files) and all(places)
+    if here and not (dataset.bundled and any(f.place == CACHE for f in places)):
+        return places[0].place
     return "gensim" if bundled_files(dataset) else CACHE if here else None
 
 
@@ -107,20 +107,18 @@ def find_all(dataset: Dataset, files: Sequence[RegisteredFile], *,
              split: str = "all") -> list[Path]:
     """The paths of files that must be there. Raises DataMissing, and DamagedFile for a changed
     file of the cache."""
-    found = {file: find(file) for file in files}
-    if absent := [file for file, at in found.items() if at is None]:
+    places = {file: find(file) for file in files}
+    if absent := [file for file, at in places.items() if at is None]:
         raise missing(dataset, absent, split=split)
-    for file, at in found.items():
+    for file, at in places.items():
         if at.place == CACHE and state_of(file, at.path) == "changed":
-            wanted = "those it was made with"
-            if file.sha256:
-                wanted = f"{file.bytes:,} with {file.sha256[:12]}…"
+            wanted = (f"{file.bytes:,} with {file.sha256[:12]}…" if file.sha256
+                      else "those it was made with")
             raise DamagedFile(
                 f"{at.path} was changed or damaged: {at.path.stat().st_size:,} bytes with checksum "
                 f"{sha256(at.path)[:12]}…, expected {wanted}. Remove it and get it again: lessons "
-                "data get"
-            )
-    return [at.path for at in found.values()]
+                "data get")
+    return [at.path for at in places.values()]
 
 
 def missing(dataset: Dataset, absent: Sequence[RegisteredFile], *,
@@ -136,9 +134,8 @@ def missing(dataset: Dataset, absent: Sequence[RegisteredFile], *,
     others = f" Splits that are here: {', '.join(map(repr, present))}." if present else ""
     folders = _folders()
     external = folders.pop("LESSONS_DATA", None)
-    first = "LESSONS_DATA (not set)"
-    if external is not None:
-        first = f"{external}{'' if external.is_dir() else ' (no such folder)'}"
+    first = ("LESSONS_DATA (not set)" if external is None else
+             f"{external}{'' if external.is_dir() else ' (no such folder)'}")
     return DataMissing(
         f"{what} is not on this machine{f' ({readable})' if size else ''}.{others}\n"
         f"Looked in {', '.join([first, *map(str, folders.values())])}\n{remedy(dataset, absent)}"
@@ -159,5 +156,4 @@ def remedy(dataset: Dataset, absent: Sequence[RegisteredFile]) -> str:
         source = ""
     return (
         f"Get it: lessons data get {dataset.name}{source}; or set LESSONS_DATA to a folder with "
-        f"{names} (origin: {dataset.origin})"
-    )
+        f"{names} (origin: {dataset.origin})")

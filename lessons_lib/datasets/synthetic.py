@@ -110,18 +110,12 @@ class SyntheticLanguage:
     ----------
     words, word_class : list of str
         By id, which is the rank in Zipf's law; and the name of each word's class.
-    word_probability : (V,) float64
-        Share of all tokens where all topics are equally frequent.
-    topic_word, doc_topic : (K, V) and (D, K) float64
-        Rows sum to 1.
-    synonyms : list of tuple of str
-        Sets of words with one distribution of contexts.
-    concept : (V,) int64
-        A number that only synonyms share.
-    polysemous : dict of (int, int)
-        The two topics of each word with two senses.
-    token_ids, token_topic : (N,) int32
-        Every token, and the topic it was drawn from.
+    word_probability : (V,) float64, share of all tokens where all topics are equally frequent
+    topic_word, doc_topic : (K, V) and (D, K) float64, rows sum to 1
+    synonyms : list of tuple of str, sets of words with one distribution of contexts
+    concept : (V,) int64, a number that only synonyms share
+    polysemous : dict of (int, int), the two topics of each word with two senses
+    token_ids, token_topic : (N,) int32, every token, and the topic it was drawn from
     offsets, sentence_offsets : (D + 1,) int64 and one more than sentences
         Where documents and sentences begin among the tokens.
     pairs : SentencePairs
@@ -234,12 +228,11 @@ def synthetic_language(seed: int = 0, **settings: Any) -> SyntheticLanguage:
     topic_word, words = _topic_word(lexicon), lexicon.words
     return SyntheticLanguage(
         words=words, word_class=[CLASSES[c] for c in lexicon.word_class.tolist()],
-        word_probability=topic_word.mean(axis=0), topic_word=topic_word, synonyms=[
-            tuple(words[i] for i in members) for members in lexicon.synonyms
-        ], concept=lexicon.concept, polysemous={
-            words[i]: topics for i, topics in lexicon.senses.items()
-        }, pairs=_pairs(lexicon, table, chosen.n_pairs, pairs_rng), triplets=_triplets(
-            lexicon, table, chosen.n_triplets, triplets_rng), seed=seed, settings=chosen,
+        word_probability=topic_word.mean(axis=0), topic_word=topic_word, concept=lexicon.concept,
+        synonyms=[tuple(words[i] for i in members) for members in lexicon.synonyms],
+        polysemous={words[i]: topics for i, topics in lexicon.senses.items()},
+        pairs=_pairs(lexicon, table, chosen.n_pairs, pairs_rng), seed=seed, settings=chosen,
+        triplets=_triplets(lexicon, table, chosen.n_triplets, triplets_rng),
         **_documents(chosen, table, documents_rng))
 
 
@@ -247,7 +240,6 @@ def _check_memory(s: LanguageSettings) -> None:
     """Refuse what cannot fit, before anything is made, and name the size that is furthest above
     its default. Bytes are estimated from below."""
     import psutil
-
     usual = LanguageSettings()
     tokens = s.n_documents * sum(s.sentences_per_document) // 2 * min(map(len, FRAMES))
     documents = tokens * TOKEN_BYTES + s.n_documents * s.n_topics * 16
@@ -295,11 +287,9 @@ def _draw(keys: np.ndarray, ends: np.ndarray, row: np.ndarray, uniform: np.ndarr
 @dataclass(frozen=True, eq=False)
 class _Lexicon:
     """The words by falling frequency, and what is true of them. V words, K topics, 5 word classes.
-
-    ``cells[c][k]`` holds the word ids of class c in topic k and each one's share of that cell
-    (sums to 1); function words have one cell. ``concept`` (V,) is equal for synonyms only.
-    ``senses`` maps a polysemous word's id to its two topics.
-    """
+    ``cells[c][k]`` holds the word ids of class c in topic k and each one's share of that cell (sums
+    to 1); function words have one cell. ``concept`` (V,) is equal for synonyms only. ``senses``
+    maps a polysemous word's id to its two topics."""
 
     words: list[str]
     word_class: np.ndarray
@@ -311,8 +301,7 @@ class _Lexicon:
 
 def _class_shares() -> np.ndarray:
     """Expected share of each word class among all tokens, from the frames: (5,), sums to 1."""
-    counts = sum(weight * np.array([frame.count(letter)
-                                    for letter in LETTERS])
+    counts = sum(weight * np.array([frame.count(letter) for letter in LETTERS])
                  for frame, weight in FRAMES.items())
     return counts / counts.sum()
 
@@ -330,11 +319,9 @@ def _topic_word(lexicon: _Lexicon) -> np.ndarray:
 
 def _lexicon(s: LanguageSettings, rng: np.random.Generator) -> _Lexicon:
     """Make the words. Raises ValueError when the sizes do not fit together (all of them named).
-
     Every word gets the share that Zipf's law asks of its rank and is dealt to a cell, one word
     class in one topic, until each cell holds what the grammar needs; so class, topic and frequency
-    fit together exactly.
-    """
+    fit together exactly."""
     share = np.arange(1, s.n_words + 1)**-float(s.zipf_exponent)
     share /= share.sum()
     of_function = _class_shares()[:N_FUNCTION].sum()
@@ -443,13 +430,11 @@ def _forms(word_class: np.ndarray, n_function: int, rng: np.random.Generator) ->
 
 
 class _SentenceTable:
-    """P(word | class, topic, scene) for every combination, ready to be drawn from.
-
-    In scene s of topic k a meaning has the probability share(meaning) * preference(s | meaning) *
-    S; the preferences are balanced so that the S equally likely scenes average to the shares of
-    the lexicon exactly: that tells two words of one topic apart, and makes synonyms alike. Scene
-    ``n_scenes`` is that average itself.
-    """
+    """P(word | class, topic, scene) for every combination, ready to be drawn from. In scene s of
+    topic k a meaning has the probability share(meaning) * preference(s | meaning) * S; the
+    preferences are balanced so that the S equally likely scenes average to the shares of the
+    lexicon exactly: that tells two words of one topic apart, and makes synonyms alike. Scene
+    ``n_scenes`` is that average itself."""
     def __init__(self, lexicon: _Lexicon, n_scenes: int, rng: np.random.Generator):
         self.n_scenes, self.n_topics = n_scenes, len(lexicon.cells[-1])
         rows, ids = [], []
@@ -525,11 +510,9 @@ def _documents(s: LanguageSettings, table: _SentenceTable,
     slots = begins[sentence] + np.arange(len(sentence)) - sentence_offsets[sentence]
     classes = np.concatenate(FRAME_CLASSES)[slots]
     token_ids = table.words(classes, token_topic, token_scene, rng.random(len(sentence)))
-    return {
-        "doc_topic": doc_topic, "token_ids": token_ids.astype(np.int32),
-        "offsets": sentence_offsets[np.concatenate([[0], np.cumsum(n_sentences)])],
-        "sentence_offsets": sentence_offsets, "token_topic": token_topic.astype(np.int32)
-    }
+    return {"doc_topic": doc_topic, "token_ids": token_ids.astype(np.int32),
+            "offsets": sentence_offsets[np.concatenate([[0], np.cumsum(n_sentences)])],
+            "sentence_offsets": sentence_offsets, "token_topic": token_topic.astype(np.int32)}
 
 
 # ----------------------------------------------------------------------------- pairs and triplets

@@ -53,10 +53,8 @@ def _opened(path: str | os.PathLike) -> Iterator[tuple[Path, BinaryIO]]:
     if not file.is_file():
         raise DamagedFile(f"{file} is a folder or a device; expected a file")
     what = f"{file} ({file.stat().st_size:,} bytes)"
-    with (
-        whole(what, remedy=". Get it again, or check it: lessons data verify"),
-        OPENERS.get(file.suffix, open)(file, "rb") as stream,
-    ):
+    with (whole(what, remedy=". Get it again, or check it: lessons data verify"),
+          OPENERS.get(file.suffix, open)(file, "rb") as stream):
         yield file, stream
 
 
@@ -69,8 +67,7 @@ def _decoded(data: bytes, encoding: str, what: object, line: int = 1, offset: in
         line += data.count(b"\n", 0, at)
         raise ValueError(
             f"{what}, line {line}, byte {offset + at}: {data[at]:#04x} is not {encoding}. "
-            "Say what it is: encoding='latin-1', for example"
-        ) from None
+            "Say what it is: encoding='latin-1', for example") from None
 
 
 def text_in(stream: BinaryIO, what: object, *, encoding: str = "utf-8",
@@ -85,19 +82,15 @@ def text_in(stream: BinaryIO, what: object, *, encoding: str = "utf-8",
 
 def read_text(path: str | os.PathLike, *, encoding: str = "utf-8",
               max_bytes: int = MAX_BYTES) -> str:
-    """The whole text of a plain, ``.gz``, ``.bz2`` or ``.xz`` file.
-
-    Raises FileNotFoundError, DamagedFile (cut or changed) and what `text_in` raises.
-    """
+    """The whole text of a plain, ``.gz``, ``.bz2`` or ``.xz`` file. Raises FileNotFoundError,
+    DamagedFile (cut or changed) and what `text_in` raises."""
     with _opened(path) as (file, stream):
         return text_in(stream, file, encoding=encoding, max_bytes=max_bytes)
 
 
 def iterate_lines(path: str | os.PathLike, *, encoding: str = "utf-8") -> Iterator[str]:
-    """Yield the lines of a plain or compressed file without their ends, one at a time.
-
-    Raises as `read_text` does.
-    """
+    """Yield the lines of a plain or compressed file without their ends, one at a time. Raises as
+    `read_text` does."""
     offset = 0
     with _opened(path) as (file, stream):
         for number, raw in enumerate(stream, start=1):
@@ -145,10 +138,8 @@ class Table:
 
 def read_table(path: str | os.PathLike, required: Sequence[str]) -> Table:
     """Read a tab-separated table with a header line; other columns than the required are kept too.
-
     Raises FileNotFoundError, DamagedFile, and ValueError for a missing or repeated column or a row
-    with another number of fields, naming file, line, and the columns found and needed.
-    """
+    with another number of fields, naming file, line, and the columns found and needed."""
     file = existing_path(path)
     text = read_text(file)
     lines = (text.replace("\r\n", "\n") if "\r\n" in text else text).split("\n")
@@ -160,16 +151,14 @@ def read_table(path: str | os.PathLike, required: Sequence[str]) -> Table:
         what = f"column {missing[0]!r} is missing" if missing else "a column name stands twice"
         raise ValueError(
             f"{file}, line 1: {what}. Found {shown(header, 120)}; needed {list(required)}. "
-            "Is it tab-separated?"
-        )
+            "Is it tab-separated?")
     width = len(header)
     uneven = next((i for i, line in enumerate(lines) if line.count("\t") != width - 1), None)
     if uneven is not None:
-        found = lines[uneven].split("\t")
+        cells = lines[uneven].split("\t")
         raise ValueError(
-            f"{file}, line {uneven + 1}: {len(found)} fields, {shown(found)}; expected {width}: "
-            f"{', '.join(header)}"
-        )
+            f"{file}, line {uneven + 1}: {len(cells)} fields, {shown(cells)}; expected {width}: "
+            f"{', '.join(header)}")
     fields = "\t".join(lines).split("\t")  # row after row; each width-th one is of the same column
     columns = {name: fields[width + k :: width] for k, name in enumerate(header)}
     return Table(file, columns, range(2, len(lines) + 1))

@@ -15,12 +15,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import BinaryIO
 
-from ..core import DamagedFile, cache_folder, read_json, sha256, write_json
+from ..core import DamagedFile, cache_folder, locks, read_json, sha256, write_json
 
 __all__ = ["articles", "clean_line", "sample_of"]
 
 CLEANING = 1  # raise when clean_line changes, so that nobody reads an older result
-LOCK_SECONDS = 60
 MIN_WORDS = 5
 QUOTES = re.compile(r"'{2,5}")  # bold and italic
 CAPTION_TAIL = re.compile(r"\|(?:alt=.*|thumb|\d*x?\d+px)\s*$")
@@ -48,7 +47,6 @@ def articles(dump: BinaryIO) -> Iterator[tuple[str, Iterator[str]]]:
     """Title and clean lines of each article of a dump that is no redirect. The lines are cleaned
     when they are asked for."""
     from gensim.corpora.wikicorpus import extract_pages, filter_wiki
-
     def lines(raw: str) -> Iterator[str]:
         yield from filter(None, map(clean_line, filter_wiki(raw).split("\n")))
 
@@ -60,9 +58,8 @@ def articles(dump: BinaryIO) -> Iterator[tuple[str, Iterator[str]]]:
 def _extracted(dump: Path) -> dict[str, list[str]]:
     """Titles and clean texts of all articles in a dump that have any text."""
     with bz2.open(dump) as file:
-        found = [(title, "\n".join(lines)) for title, lines in articles(file)]
-    found = [(title, text) for title, text in found if text]
-    return {"texts": [text for _, text in found], "titles": [title for title, _ in found]}
+        pairs = [(text, title) for title, lines in articles(file) if (text := "\n".join(lines))]
+    return {"texts": [text for text, _ in pairs], "titles": [title for _, title in pairs]}
 
 
 def _kept(path: Path) -> dict[str, list[str]] | None:
@@ -78,19 +75,14 @@ def _kept(path: Path) -> dict[str, list[str]] | None:
 def sample_of(dump: Path) -> dict[str, list[str]]:
     """``texts`` (paragraphs are separated by a newline) and ``titles`` of a dump's articles, from
     the cache where a former call kept them."""
-    import filelock
-
     version = f"{CLEANING}-gensim-{metadata.version('gensim')}-{sha256(dump)[:16]}"
     path = cache_folder() / "derived" / f"wikipedia-sample-{version}.json"
-    if (kept := _kept(path)) is not None:
-        return kept
     with contextlib.ExitStack() as stack:
-        # A cache that cannot be written or locked costs time, not the lesson.
-        with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(filelock.FileLock(f"{path}.lock", timeout=LOCK_SECONDS))
-        if (kept := _kept(path)) is None:  # another lesson may have made it meanwhile
-            kept = _extracted(dump)
-            with contextlib.suppress(OSError):
-                write_json(path, kept)
+        if (kept := _kept(path)) is None:
+            with contextlib.suppress(OSError):  # without a cache or its lock it only takes longer
+                stack.enter_context(locks.locked(path))
+            if (kept := _kept(path)) is None:  # another lesson may have made it meanwhile
+                kept = _extracted(dump)
+                with contextlib.suppress(OSError):
+                    write_json(path, kept)
     return kept

@@ -10,6 +10,5 @@ from .entry import Claim, Entry
 from .recorded import Record, entries, headline, recorded
 from .runs import Finished, Outcome, run, run_each
 
-__all__ = [
-    "Claim", "Entry", "Finished", "Outcome", "Record", "entries", "headline", "recorded", "run",
-    "run_each"]
+__all__ = ["Claim", "Entry", "Finished", "Outcome", "Record", "entries", "headline", "recorded",
+           "run", "run_each"]

@@ -14,13 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contextual.encoder import ContextualEncoder
 from ..core import generator
 from ..counts.named import sample_sentences
 from ..datasets import load
-from ..isotropy import (
-    Contextuality, cone, contextuality, knn_by_frequency, mean_cosine, published_layers,
-    singular_spectrum)
+from ..isotropy import (Contextuality, cone, contextuality, knn_by_frequency, mean_cosine,
+                        published_layers, singular_spectrum)
 from ..plots import cone as draw_cone
 from ..plots import layer_lines
 from ..plots import singular_spectrum as draw_spectrum
@@ -48,10 +46,8 @@ class WordTable(NamedTuple):
 
 def word_tables(encoder: str = COURSE) -> dict[str, WordTable]:
     """Words only: the course's skip-gram, a model's raw table, and its random initialisation.
-
     Subwords of a model that does not say how often it read them are counted in the course's sample
-    of Wikipedia.
-    """
+    of Wikipedia."""
     vectors, frequencies = load("course-vectors"), load("course-frequencies")
     seen = dict(zip(frequencies.words, frequencies.counts.tolist(), strict=True))
     counts = np.array([seen[word] for word in vectors.tokens])
@@ -60,17 +56,13 @@ def word_tables(encoder: str = COURSE) -> dict[str, WordTable]:
     for name, ending in MODELS.items():
         model = model_of(encoder + ending)
         counts, pieces = model.piece_counts, model.pieces
-        counts = _counted(model) if counts is None else counts
+        if counts is None:
+            numbered = model.tokenizer.number(sample_sentences(), longest=sys.maxsize, refuse=False)
+            counts = np.bincount(numbered.ids, minlength=model.reader.vocabulary)
         words = np.flatnonzero(_letters(pieces) & (counts >= LEAST))
         rows = model.word_table[words].astype(np.float64)
         tables[name] = WordTable(rows, counts[words], [pieces[i] for i in words])
     return tables
-
-
-def _counted(model: ContextualEncoder) -> np.ndarray:
-    """How often each subword stands in the course's sample of Wikipedia."""
-    numbered = model.tokenizer.number(sample_sentences(), longest=sys.maxsize, refuse=False)
-    return np.bincount(numbered.ids, minlength=model.reader.vocabulary)
 
 
 def _letters(pieces: Sequence[str]) -> np.ndarray:
@@ -88,22 +80,6 @@ def _measure_cones(settings: Mapping[str, Any], seed: int) -> Series:
     return result
 
 
-def _draw_cones(entry: Entry, measured: Series) -> Any:
-    clouds = {name: row for name, row in measured.items() if not name.startswith("mean cosine")}
-    points = {name: np.array(list(row.items())) for name, row in clouds.items()}
-    return draw_cone(points, title="A language model's words lie on one side of the origin")
-
-
-def _measure_spectra(settings: Mapping[str, Any], seed: int) -> Series:
-    return {name: {k: float(share) for k, share in enumerate(singular_spectrum(table), 1)}
-            for name, (table, *_) in word_tables(settings["encoder"]).items()}
-
-
-def _draw_spectra(entry: Entry, measured: Series) -> Any:
-    title = "One direction of a language model's table stands far above all others"
-    return draw_spectrum({k: list(row.values()) for k, row in measured.items()}, title=title)
-
-
 def _measure_frequency(settings: Mapping[str, Any], seed: int) -> Series:
     result: Rows = {}
     for name, (table, counts, _) in word_tables(settings["encoder"]).items():
@@ -117,19 +93,10 @@ def _measure_frequency(settings: Mapping[str, Any], seed: int) -> Series:
     return result
 
 
-def _draw_frequency(entry: Entry, measured: Series) -> Any:
-    bins = ("≤ 100", "≤ 500", "≤ 5,000", "≤ 10,000")[: len(measured["norm"])]
-    return paired_table(
-        "Rarer words: longer vectors, farther neighbours", bins, entry.printed, measured,
-        rows=list(entry.printed), whose=("BERT", "here"), form="{:.2f}", limits=None)
-
-
 def token_table(model: str, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The tokens of sentences in every layer of a model, a name for `model_of`.
-
-    Vectors (layers + 1, tokens, dim) float32, ids of the tokens and numbers of the sentences
-    (tokens,). [CLS], [SEP] and punctuation have id -1.
-    """
+    """The tokens of sentences in every layer of a model, a name for `model_of`. Vectors (layers +
+    1, tokens, dim) float32, ids of the tokens and numbers of the sentences (tokens,). [CLS], [SEP]
+    and punctuation have id -1."""
     encoder = model_of(model)
     letters = _letters(encoder.pieces)
     vectors, ids, numbers = [], [], []
@@ -160,10 +127,8 @@ def layer_measures(layers: Sequence[Contextuality]) -> dict[str, np.ndarray]:
 
 def released_measures(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The same of "bert", "gpt2" or "elmo", measure -> (layers, values), from the author's files.
-
     Similarities less the mean cosine of random words; explained variance has no baseline that fits
-    and stays as it is. Raises ValueError, DataMissing.
-    """
+    and stays as it is. Raises ValueError, DataMissing."""
     layers = published_layers(model)
     base = layers["mean_cosine"][1]
     result = {"mean cosine": layers["mean_cosine"], "explained variance": layers["explained"]}
@@ -175,60 +140,63 @@ def released_measures(model: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return result
 
 
-def _measure_layers(measure: str, settings: Mapping[str, Any], seed: int) -> Series:
-    result: Rows = {}
-    for name, layers in _layers(settings["sentences"], seed, settings["encoder"]).items():
-        result[name] = dict(enumerate(map(float, layer_measures(layers)[measure])))
-    for model, name in NAMES.items():
-        pairs = zip(*released_measures(model)[measure], strict=True)
-        result[f"{name}, released"] = {int(k): float(v) for k, v in pairs}
-    return result
+def _layer_entry(number: int, name: str, **holds: Holds) -> Entry:
+    """One measure by layer, here and in the models of the paper."""
+    def measure(settings: Mapping[str, Any], seed: int) -> Series:
+        result: Rows = {}
+        for model, layers in _layers(settings["sentences"], seed, settings["encoder"]).items():
+            result[model] = dict(enumerate(map(float, layer_measures(layers)[name])))
+        for model, title in NAMES.items():
+            pairs = zip(*released_measures(model)[name], strict=True)
+            result[f"{title}, released"] = {int(k): float(v) for k, v in pairs}
+        return result
 
+    def draw(entry: Entry, measured: Series) -> Any:
+        released = {k: row for k, row in measured.items() if k.endswith(", released")}
+        own = {k: row for k, row in measured.items() if k not in released}
+        return layer_lines(
+            curves_of(own), ylabel=name, published=curves_of(released),
+            title=f"{name.capitalize()} by depth, here and in the models of the paper")
 
-def _draw_layers(measure: str, entry: Entry, measured: Series) -> Any:
-    released = {name: row for name, row in measured.items() if name.endswith(", released")}
-    own = {name: row for name, row in measured.items() if name not in released}
-    title = f"{measure.capitalize()} by depth, here and in the models of the paper"
-    lines = {"published": curves_of(released), "title": title}
-    return layer_lines(curves_of(own), ylabel=measure, **lines)
-
-
-def _last(row: Mapping[float, float]) -> float:
-    return row[max(row)]
+    return declared(f"ethayarajh2019_figure{number}", measure, draw, SCALES, **holds)
 
 
 def _falls(row: Mapping[float, float]) -> bool:
-    return _last(row) < row[min(row)]
+    return row[max(row)] < row[min(row)]
 
 
 def _rises(name: str) -> Holds:
     return lambda m: bool((np.diff(list(m[name].values())) > 0).all())
 
 
-def _least(m: Series, name: str) -> float:
-    return min(m[name].values())
-
-
-def _layer_entry(number: int, measure: str, **holds: Holds) -> Entry:
-    return declared(f"ethayarajh2019_figure{number}", functools.partial(_measure_layers, measure),
-                    functools.partial(_draw_layers, measure), SCALES, **holds)
+def _least(m: Series, *names: str) -> float:
+    return min(y for name in names for y in m[name].values())
 
 
 ENTRIES = (
-    declared("gao2019_figure1", _measure_cones, _draw_cones, SCALES,
-             isotropic=lambda m: abs(m["mean cosine, start weights"][0]) < 0.02),
-    declared("gao2019_spectrum", _measure_spectra, _draw_spectra, SCALES),
-    declared("li2020_table1", _measure_frequency, _draw_frequency, SCALES, norms=_rises("norm"),
-             distances=_rises("distance, k = 3"), dots=_rises("dot product, k = 3")),
+    declared("gao2019_figure1", _measure_cones, lambda entry, m: draw_cone(
+        {name: np.array(list(row.items())) for name, row in m.items() if "mean cosine" not in name},
+        title="A language model's words lie on one side of the origin"),
+        SCALES, isotropic=lambda m: abs(m["mean cosine, start weights"][0]) < 0.02),
+    declared("gao2019_spectrum", lambda settings, seed: {
+        name: {k: float(share) for k, share in enumerate(singular_spectrum(table), 1)}
+        for name, (table, *_) in word_tables(settings["encoder"]).items()}, lambda entry, m: (
+            draw_spectrum({name: list(row.values()) for name, row in m.items()}, title=(
+                "One direction of a language model's table stands far above all others"))), SCALES),
+    declared("li2020_table1", _measure_frequency, lambda entry, m: paired_table(
+        "Rarer words: longer vectors, farther neighbours",
+        ("≤ 100", "≤ 500", "≤ 5,000", "≤ 10,000")[: len(m["norm"])], entry.printed, m,
+        rows=list(entry.printed), whose=("BERT", "here"), form="{:.2f}", limits=None),
+        SCALES, norms=_rises("norm"), distances=_rises("distance, k = 3"),
+        dots=_rises("dot product, k = 3")),
     _layer_entry(1, "mean cosine",
-                 released=lambda m: min(_least(m, "BERT, released"),
-                                        _least(m, "GPT-2, released")) >= 0.1,
+                 released=lambda m: _least(m, "BERT, released", "GPT-2, released") >= 0.1,
                  here=lambda m: min(v for k, v in m["LessonBERT"].items() if k > 0) >= 0.1),
     _layer_entry(2, "self-similarity", here=lambda m: _falls(m["LessonBERT"]),
                  released=lambda m: all(_falls(m[f"{k}, released"]) for k in NAMES.values())),
     _layer_entry(3, "intra-sentence similarity", here=lambda m: _least(m, "LessonBERT") > 0,
                  bert=lambda m: _least(m, "BERT, released") > 0,
-                 gpt2=lambda m: _last(m["GPT-2, released"]) < 0.05),
+                 gpt2=lambda m: (row := m["GPT-2, released"])[max(row)] < 0.05),
     _layer_entry(4, "explained variance", here=lambda m: _falls(m["LessonBERT"]),
                  bert=lambda m: max(m["BERT, released"].values()) < 0.05),
 )

@@ -8,6 +8,7 @@ in lesson ``08_bert_sentence_vectors``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,6 @@ SCALES = with_encoder({"sets": ["sts13", "stsb"], "seeds": 1}, {"sets": list(SET
 def scores_by_set(vectors_of: Callable[[list[str]], Sequence[np.ndarray]], names: Sequence[str],
                   sets: Sequence[str], first: int | None = None) -> Rows:
     """Spearman x 100 of several kinds of vectors on sets, by name and by place in ``SETS``.
-
     ``vectors_of(texts)`` gives a table for each of ``names``; ``first`` pairs are read, None: all.
     """
     result: Rows = {name: {} for name in names}
@@ -49,7 +49,6 @@ def _of_bert(poolings: Mapping[str, Pooling], settings: Mapping[str, Any], seed:
         encoder = model_of(model, seed)
         return scores_by_set(lambda texts: encoder.encode_each(texts, poolings.values()),
                              list(poolings), settings["sets"], settings["pairs"])
-
     return controlled(rows)(settings, seed)
 
 
@@ -62,13 +61,7 @@ def _measure_raw(settings: Mapping[str, Any], seed: int) -> Series:
     return result | _of_bert(RAW, settings, seed)
 
 
-def _measure_readings(settings: Mapping[str, Any], seed: int) -> Series:
-    return _of_bert(READINGS, settings, seed)
-
-
-ENTRIES = (
-    declared("reimers2019_table1_raw", _measure_raw,
-             set_table("Untuned BERT against means of word vectors"), SCALES),
-    declared("gao2021_first_last", _measure_readings,
-             set_table("What is the first layer? Two readings of first-last"), SCALES),
-)
+ENTRIES = (declared("reimers2019_table1_raw", _measure_raw,
+                    set_table("Untuned BERT against means of word vectors"), SCALES),
+           declared("gao2021_first_last", partial(_of_bert, READINGS),
+                    set_table("What is the first layer? Two readings of first-last"), SCALES))

@@ -23,14 +23,13 @@ from ..core import generator
 from ..datasets import load
 from ..evaluation import spearman
 from ..plots import objective_curves
-from .entry import Entry, Rows, Series, declared
+from .entry import Rows, Series, declared
 from .models import CONTROL, with_encoder
 from .pictures import row_table, stacked
 from .trained import SD, SETS, paired_spearman, trained_rows
 
-__all__ = [
-    "CHINESE", "ENTRIES", "OBJECTIVES", "chinese_pairs", "classifier_spearman", "over_training",
-    "spearman_of", "train_by"]
+__all__ = ["CHINESE", "ENTRIES", "OBJECTIVES", "chinese_pairs", "classifier_spearman",
+           "over_training", "spearman_of", "train_by"]
 
 OBJECTIVES = ("CoSENT", "cosine regression", "Sentence-BERT")
 ATEC, BQ, LCQMC, PAWSX, STSB = range(5)  # places of the sets in the article's table
@@ -53,11 +52,9 @@ Labelled = tuple[Sequence[str], Sequence[str], np.ndarray]
 
 def train_by(objective: str, encoder: ContextualEncoder, pairs: Labelled, *, seed: int,
              dev: Any = None, **settings: Any) -> Any:
-    """A trainer fitted on pairs (first, second, labels >= 0) by one of ``OBJECTIVES``.
-
-    Labels are an order, grades as cosines (divided by the highest), or classes (rounded). The
-    encoder is not changed; ``settings`` are those of the trainers.
-    """
+    """A trainer fitted on pairs (first, second, labels >= 0) by one of ``OBJECTIVES``. Labels are
+    an order, grades as cosines (divided by the highest), or classes (rounded). The encoder is not
+    changed; ``settings`` are those of the trainers."""
     first, second, labels = pairs[0], pairs[1], np.asarray(pairs[2], dtype=np.float64)
     if objective == "CoSENT":
         return CoSent(encoder, seed=seed, **settings).fit((first, second, labels), dev)
@@ -76,11 +73,9 @@ def spearman_of(encoder: Any, pairs: Labelled) -> float:
 
 
 def classifier_spearman(model: SBert, pairs: Labelled) -> float:
-    """Spearman x 100 of the class that SBERT's own classifier expects with the labels of pairs.
-
-    The expected class is the mean of classes, which are numbers, weighted by their probabilities.
-    Raises NotFittedError, ValueError.
-    """
+    """Spearman x 100 of the class that SBERT's own classifier expects with the labels of pairs. The
+    expected class is the mean of classes, which are numbers, weighted by their probabilities.
+    Raises NotFittedError, ValueError."""
     head, n = model.classifier_, len(pairs[2])
     vectors = torch.from_numpy(model.encode([*pairs[0], *pairs[1]]))
     features = pair_features(vectors[:n], vectors[n:], model.features)
@@ -141,17 +136,11 @@ def over_training(measured: Series) -> Any:
                             dashed=[name for name in band if "start weights" in name])
 
 
-def _draw_english(entry: Entry, measured: Series) -> Any:
-    return over_training(measured)
-
-
 @functools.lru_cache(maxsize=16)
 def chinese_pairs(dataset: str, split: str, n: int | None = None) -> Labelled:
-    """At most n drawn pairs of a Chinese set: (first, second, labels as numbers).
-
-    ``dataset``: of ``CHINESE``, or "SNLI-zh", whose classes become 0, 1, 2 in the order
-    contradiction, neutral, entailment. Raises DataMissing, ValueError.
-    """
+    """At most n drawn pairs of a Chinese set: (first, second, labels as numbers). ``dataset``: of
+    ``CHINESE``, or "SNLI-zh", whose classes become 0, 1, 2 in the order contradiction, neutral,
+    entailment. Raises DataMissing, ValueError."""
     pairs = load("zh-pairs", dataset=dataset, split=split)
     pairs = pairs.select(generator(0).permutation(len(pairs))[:n])
     classes = dataset == INFERENCES
@@ -159,34 +148,31 @@ def chinese_pairs(dataset: str, split: str, n: int | None = None) -> Labelled:
     return list(pairs.sentence1), list(pairs.sentence2), np.array(labels, dtype=np.float64)
 
 
-@functools.lru_cache(maxsize=4)
-def _characters(dim: int, layers: int, n: int | None, seed: int) -> ContextualEncoder:
-    """A randomly initialised BERT of the characters of all training texts."""
-    columns = [chinese_pairs(name, split, n)[:2] for name, (_, split, _) in CHINESE.items()]
-    texts = [text for pair in columns for column in pair for text in column]
-    return character_encoder(texts, dim=dim, layers=layers, feed_forward=2 * dim, seed=seed)
-
-
 def _measure_chinese(settings: Mapping[str, Any], seed: int) -> Series:
     result: Rows = {}
+    n_train = settings["n_train"]
+
+    @functools.cache
+    def characters(seed: int) -> ContextualEncoder:
+        """A randomly initialised BERT of the characters of all training texts."""
+        columns = [chinese_pairs(name, split, n_train)[:2] for name, (_, split, _)
+                   in CHINESE.items()]
+        texts = [text for pair in columns for column in pair for text in column]
+        dim = settings["dim"]
+        return character_encoder(texts, dim=dim, layers=settings["layers"], feed_forward=2 * dim,
+                                 seed=seed)
 
     def beginning(encoder: ContextualEncoder, seed: int) -> ContextualEncoder:
-        if "encoder" in settings:
-            return encoder
-        return _characters(settings["dim"], settings["layers"], settings["n_train"], seed)
+        return encoder if "encoder" in settings else characters(seed)
 
     def trained_on(name: str, objective: str) -> Callable[[ContextualEncoder, int], Any]:
         split = "dev" if name == INFERENCES else CHINESE[name][1]
         own = _trainer(settings)
         if name == "PAWS-X":
-            longer = {key: value for key, value in settings.items() if key.startswith(LONG)}
-            own |= {key.removeprefix(LONG): value for key, value in longer.items()}
-
-        def train(encoder: ContextualEncoder, seed: int) -> Any:
-            pairs = chinese_pairs(name, split, settings["n_train"])
-            return train_by(objective, beginning(encoder, seed), pairs, seed=seed, **own)
-
-        return train
+            own |= {key.removeprefix(LONG): value for key, value in settings.items()
+                    if key.startswith(LONG)}
+        return lambda encoder, seed: train_by(objective, beginning(encoder, seed),
+                                              chinese_pairs(name, split, n_train), seed=seed, **own)
 
     def add(row: str, train: Callable, sets: Sequence[str], on: str) -> None:
         tests = {}
@@ -210,13 +196,6 @@ def _measure_chinese(settings: Mapping[str, Any], seed: int) -> Series:
     return result
 
 
-def _draw_chinese(entry: Entry, measured: Series) -> Any:
-    rows = {k: v for k, v in stacked(entry, measured).items() if not k.startswith("paper: RoBERTa")}
-    names = dict(zip(TESTED, ("ATEC / AFQMC", *list(CHINESE)[1:]), strict=True))
-    title = "Three objectives on Chinese pairs: BERT in the article, a BERT of characters here"
-    return row_table(rows, title, names, mean=False)
-
-
 def _mean(m: Series, row: str) -> float:
     return float(np.mean([m[row][place] for place in TESTED]))
 
@@ -226,14 +205,13 @@ def _lead(m: Series, place: int) -> float:
 
 
 _STEPS = {"learning_rate": 2e-4, "dropout": 0.0}
-ENGLISH_SCALES = with_encoder(
-    _STEPS | {"batch_size": 8, "steps": 4, "evaluate_every": 2, "n_train": 200, "n_dev": 60,
-              "n_test": 100, "seeds": 1},
-    _STEPS | {"batch_size": 32, "steps": 36, "evaluate_every": 9, "n_train": None, "n_dev": 250,
-              "n_test": None, "seeds": 3},
-    {"batch_size": 32, "epochs": 5.0, "learning_rate": 2e-5, "pooling": "cls", "max_length": 64,
-     "dropout": 0.1, "n_train": None, "n_dev": None, "n_test": None, "seeds": 3},
-    controls=1)
+ENGLISH_SCALES = with_encoder(_STEPS | {"batch_size": 8, "steps": 4, "evaluate_every": 2,
+                                        "n_train": 200, "n_dev": 60, "n_test": 100, "seeds": 1},
+                              _STEPS | {"batch_size": 32, "steps": 36, "evaluate_every": 9,
+                                        "n_train": None, "n_dev": 250, "n_test": None, "seeds": 3},
+                              {"batch_size": 32, "epochs": 5.0, "learning_rate": 2e-5,
+                               "pooling": "cls", "max_length": 64, "dropout": 0.1, "n_train": None,
+                               "n_dev": None, "n_test": None, "seeds": 3}, controls=1)
 CHINESE_SCALES: dict[str, dict[str, Any]] = {
     "smoke": {"dim": 16, "layers": 1, "batch_size": 16, "steps": 3, "learning_rate": 1e-3,
               "n_train": 100, "n_test": 200, "seeds": 1},
@@ -246,10 +224,14 @@ CHINESE_SCALES: dict[str, dict[str, Any]] = {
 
 
 ENTRIES = (
-    declared("cosent_stsb", _measure_english, _draw_english, ENGLISH_SCALES,
+    declared("cosent_stsb", _measure_english, lambda entry, m: over_training(m), ENGLISH_SCALES,
              regression=lambda m: m["CoSENT"][ON_TEST] >= m["cosine regression"][ON_TEST],
              learns=lambda m: max(m["CoSENT" + STEPS].values()) > m["CoSENT" + STEPS][0.0]),
-    declared("su2022_cosent_table", _measure_chinese, _draw_chinese, CHINESE_SCALES,
+    declared("su2022_cosent_table", _measure_chinese, lambda entry, m: row_table(
+        {k: v for k, v in stacked(entry, m).items() if not k.startswith("paper: RoBERTa")},
+        "Three objectives on Chinese pairs: BERT in the article, a BERT of characters here",
+        dict(zip(TESTED, ("ATEC / AFQMC", *list(CHINESE)[1:]), strict=True)), mean=False),
+             CHINESE_SCALES,
              ahead=lambda m: _mean(m, "CoSENT") > _mean(m, "Sentence-BERT"),
              stsb=lambda m: _lead(m, STSB) == max(_lead(m, place) for place in TESTED),
              lcqmc=lambda m: abs(_lead(m, LCQMC)) <= 1, pawsx=lambda m: _lead(m, PAWSX) > 10,

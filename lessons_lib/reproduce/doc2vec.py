@@ -36,18 +36,6 @@ SCALES: dict[str, dict[str, Any]] = {"smoke": {"reviews": 1500, "epochs": 10},
                                      "paper": {"reviews": 25_000, "epochs": 20}}
 
 
-def _reviews(n: int, seed: int) -> tuple[list[str], np.ndarray]:
-    """The texts of n training and n test reviews, each half shuffled, and all labels."""
-    texts: list[str] = []
-    labels = []
-    for split in ("train", "test"):
-        part = load("imdb", split=split)
-        rows = generator(seed).permutation(len(part))[:n]
-        texts += [part.texts[i] for i in rows]
-        labels.append(np.asarray(part.labels)[rows])
-    return texts, np.concatenate(labels)
-
-
 def _order(name: str, labels: np.ndarray) -> np.ndarray:
     """In which order the reviews are read; the first half of them is for training."""
     if name == "shuffled":
@@ -69,7 +57,14 @@ def _learned(texts: list[str], own: Mapping[str, Any], epochs: int, seed: int,
 
 def _measure(settings: Mapping[str, Any], seed: int) -> Series:
     n, epochs = settings["reviews"], settings["epochs"]
-    texts, labels = _reviews(n, seed)
+    texts: list[str] = []
+    halves = []
+    for split in ("train", "test"):
+        part = load("imdb", split=split)
+        rows = generator(seed).permutation(len(part))[:n]
+        texts += [part.texts[i] for i in rows]
+        halves.append(np.asarray(part.labels)[rows])
+    labels = np.concatenate(halves)
     shuffled = _order("shuffled", labels)
     vectors = {name: _learned(texts, own, epochs, seed, shuffled) for name, own in MODELS.items()}
     for names in TOGETHER:

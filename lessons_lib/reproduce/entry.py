@@ -55,34 +55,24 @@ class Entry:
 
     Parameters
     ----------
-    id : str
-        Lower-case words joined by _, also the name of its files.
-    paper : str
-        A key of ``references.bib``.
-    item : str
-        Such as "Table 1".
-    lesson : str
-        Id of the lesson that discusses it.
-    setup : str
-        What differs from the paper.
+    id : str, lower-case words joined by _, also the name of its files
+    paper : str, a key of ``references.bib``
+    item : str, such as "Table 1"
+    lesson : str, id of the lesson that discusses it
+    setup : str, what differs from the paper
     measure : function (settings of the scale, seed) -> series
     draw : function (entry, measured) -> figure
-    alt : str
-        The figure in words.
+    alt : str, the figure in words
     claims : tuple of Claim, at least one
-    scales : dict of "smoke", "laptop" and "paper" to settings
-        Plain numbers, words, and lists of them.
-    printed : series
-        The paper's numbers; empty where it draws curves only.
-    why : str, default ""
-        The reason where a claim fails at laptop scale, "" where none does.
+    scales : dict of "smoke", "laptop" and "paper" to settings: numbers, words, lists of them
+    printed : series, the paper's numbers; empty where it draws curves only
+    why : str, default "", the reason where a claim fails at laptop scale, "" where none does
     headline : dict of name to (row, x), default {}
         The numbers to show first, x = inf for the last of a row. Empty: means of printed rows.
 
     Raises
     ------
-    ValueError
-        When a scale is missing or there is no claim.
+    ValueError : when a scale is missing or there is no claim
     """
 
     id: str
@@ -136,7 +126,6 @@ def _compared(row: str, at: float | None = None, than: float | None = None, by: 
     def holds(m: Series) -> bool:
         own, level = value(m, row, at), value(m, other, at if than is None else than)
         return own > level + by if below is None else own < level - by
-
     return holds
 
 

@@ -63,11 +63,10 @@ def _measure_calibration(model: str, seed: int, settings: Mapping[str, Any]) -> 
 
 def _draw_calibration(entry: Entry, measured: Series) -> Any:
     lines = {k: row for k, row in measured.items() if k.removesuffix(CONTROL) != TARGET}
-    flows = {k: row[0] for k, row in measured.items() if k not in lines}
-    ticks = list(next(iter(lines.values())))
-    title = "Other ways to calibrate the last layer, beside the flow"
-    labels = ("singular directions taken away", "Spearman × 100, STS-B")
-    return score_lines(title, *labels, lines, levels=flows, log=False, ticks=ticks)
+    return score_lines(
+        "Other ways to calibrate the last layer, beside the flow", "singular directions taken away",
+        "Spearman × 100, STS-B", lines, log=False, ticks=list(next(iter(lines.values()))),
+        levels={k: row[0] for k, row in measured.items() if k not in lines})
 
 
 def _measure_lexical(settings: Mapping[str, Any], seed: int) -> Series:
@@ -78,8 +77,7 @@ def _measure_lexical(settings: Mapping[str, Any], seed: int) -> Series:
 
     def rows(model: str, seed: int, settings: Mapping[str, Any]) -> Rows:
         sentences, vectors, x = _vectors(model, seed, "first-last", settings["pairs"])
-        ways = {"as they are": vectors,
-                "standardised": (vectors - x.mean(axis=0)) / x.std(axis=0),
+        ways = {"as they are": vectors, "standardised": (vectors - x.mean(axis=0)) / x.std(axis=0),
                 TARGET: program_flow(x, seed).transform(vectors)}
         dev = sentences.dev
         return {name: {0: _score(z, dev, edits), 1: _score(z, dev)} for name, z in ways.items()}
@@ -88,15 +86,11 @@ def _measure_lexical(settings: Mapping[str, Any], seed: int) -> Series:
     return people | controlled(rows)(settings, seed)
 
 
-def _draw_lexical(entry: Entry, measured: Series) -> Any:
-    title = "How much of a similarity is spelling?"
-    names = ("edit distance", "grades")
-    return row_table(stacked(entry, measured), title, names, mean=False)
-
-
 ENTRIES = (
     declared("li2020_calibration", _measure_calibration, _draw_calibration, SCALES,
              nulling=lambda m: max(m["nulled"].values()) > m["nulled"][0],
              best=lambda m: m[TARGET][0] > max(*m[SCALED].values(), *m["nulled"].values())),
-    declared("li2020_lexical", _measure_lexical, _draw_lexical, SCALES),
+    declared("li2020_lexical", _measure_lexical, lambda entry, m: row_table(
+        stacked(entry, m), "How much of a similarity is spelling?", ("edit distance", "grades"),
+        mean=False), SCALES),
 )

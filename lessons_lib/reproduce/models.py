@@ -45,10 +45,8 @@ def model_of(name: str, seed: int = 0) -> ContextualEncoder:
 
 
 def control_of(encoder: str, seed: int) -> ContextualEncoder:
-    """An encoder with the architecture and tokenizer of another, randomly initialised.
-
-    Raises ValueError for an architecture that is not a plain BERT, and as `load_encoder`.
-    """
+    """An encoder with the architecture and tokenizer of another, randomly initialised. Raises
+    ValueError for an architecture that is not a plain BERT, and as `load_encoder`."""
     if encoder == COURSE:
         return load_encoder(COURSE + RANDOM, seed=seed)
     control = copy.copy(load_encoder(encoder))
@@ -74,10 +72,8 @@ def weights_of(encoder: ContextualEncoder) -> str:
 def controlled(rows: Callable[[str, int, Mapping[str, Any]], Series], *,
                seeds: str = "seeds") -> Measure:
     """How an entry measures: rows of its ``encoder``, and of untrained ones their mean over seeds.
-
     ``rows(name for model_of, seed, settings)`` gives those of one model; the setting ``seeds`` says
-    how many are untrained. Their rows end in ", untrained".
-    """
+    how many are untrained. Their rows end in ", untrained"."""
     @functools.wraps(rows)
     def measure(settings: Mapping[str, Any], seed: int) -> Rows:
         encoder = settings["encoder"]
@@ -87,5 +83,4 @@ def controlled(rows: Callable[[str, int, Mapping[str, Any]], Series], *,
             means = {x: float(np.mean([other[name][x] for other in drawn])) for x in row}
             result[name + CONTROL] = means
         return result
-
     return measure

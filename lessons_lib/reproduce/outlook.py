@@ -37,6 +37,8 @@ NESTED = ("SimCSE", "Matryoshka, no grades", "CoSENT", "Matryoshka")
 GRADED = ("CoSENT", "Matryoshka")  # without dropout, which lesson 13 found to harm them
 WHOLE = "Matryoshka, % of the whole"
 SHORT = 20  # of 256 dimensions: 8 %
+# lines that are dashed, in the colour of what they are to be compared with
+DASHED = {"Matryoshka, no grades": "Matryoshka", AS_IT_IS + CONTROL: AS_IT_IS}
 
 _BUDGET = {"sets": ["stsb dev", "stsb"], "kinds": list(KINDS)}
 _ONE = {"sets": ["stsb"], "kinds": ["STS-B sentences"]}
@@ -45,11 +47,10 @@ _COURSE = {"steps": 30, "batch": 32, "seeds": 3}
 _LARGE = {"steps": 2000, "batch": 64, "seeds": 3}
 OBJECTIVES = with_encoder(_ONE | _SMALL, _BUDGET | _COURSE, _BUDGET | _LARGE)
 _SIZES, _NESTED = [8, 16, 20, 32, 64, 128, 192, 256], [256, 128, 64, 32, 16]
-SIZES = with_encoder(
-    _SMALL | {"sizes": [20, 256], "nested": [256, 16], "n_fit": 600},
-    _COURSE | {"sizes": _SIZES, "nested": _NESTED, "n_fit": 4000},
-    _LARGE | {
-        "sizes": [k * 3 for k in _SIZES], "nested": [768, 512, 256, 128, 64], "n_fit": 20_000})
+SIZES = with_encoder(_SMALL | {"sizes": [20, 256], "nested": [256, 16], "n_fit": 600},
+                     _COURSE | {"sizes": _SIZES, "nested": _NESTED, "n_fit": 4000},
+                     _LARGE | {"sizes": [k * 3 for k in _SIZES], "nested": [768, 512, 256, 128, 64],
+                               "n_fit": 20_000})
 
 
 @functools.lru_cache(maxsize=2)
@@ -95,10 +96,9 @@ def _measure_objectives(settings: Mapping[str, Any], seed: int) -> Series:
                 model = trained_by(way, encoder, budget_texts(kind, **own), **own)
                 return model.read_by("first-last")
 
-            result |= trained_rows(
-                f"{way}, {kind}", train, entry=SHARED, sets=sets, seeds=settings["seeds"],
-                seed=seed, controls=1,
-                settings=budget | {"kind": kind, "way": way, "encoder": start})
+            result |= trained_rows(f"{way}, {kind}", train, entry=SHARED, sets=sets,
+                                   seeds=settings["seeds"], seed=seed, controls=1,
+                                   settings=budget | {"kind": kind, "way": way, "encoder": start})
     return result
 
 
@@ -174,36 +174,25 @@ def _measure_sizes(settings: Mapping[str, Any], seed: int) -> Series:
     return result | {WHOLE: {k: 100 * score / whole for k, score in nested.items()}}
 
 
-def _draw_sizes(entry: Entry, measured: Series) -> Any:
-    """Every row, the dashed ones in the colour of what they are to be compared with."""
-    dashed = {"Matryoshka, no grades": "Matryoshka", AS_IT_IS + CONTROL: AS_IT_IS}
-    names = ("Matryoshka", "CoSENT", "SimCSE", AS_IT_IS, "whitened", *dashed)
-    lines = {name: tuple(zip(*sorted(measured[name].items()), strict=True)) for name in names}
-    title = "What a vector is worth when it is cut short"
-    return cut_curves(lines, title=title, ylabel="STS-B test, Spearman × 100", like=dashed)
-
-
-def _on_wikipedia(m: Series) -> bool:
-    """Whether contrastive learning is ahead there; False where Wikipedia was not read."""
-    auto, contrastive = (m.get(f"{way}, Wikipedia", {}).get(TEST, 0.0) for way in WAYS[:2])
-    return contrastive > auto
-
-
 def _short(m: Series) -> float:
     """The measured size nearest to 8 % of the largest: encoders have other widths."""
     whole = max(m["Matryoshka"])
     return min(m["Matryoshka"], key=lambda k: abs(k / whole - SHORT / 256))
 
 
-def _little_lost(m: Series) -> bool:
-    nested, plain = m["Matryoshka"], m["CoSENT"]
-    return nested[max(nested)] > plain[max(plain)] - 1.0
-
-
 ENTRIES = (
     declared("outlook_objectives", _measure_objectives, _draw_objectives, OBJECTIVES,
-             both_help=lambda m: m[BOTH][TEST] > m[CONTRAST][TEST], wikipedia=_on_wikipedia),
-    declared("outlook_sizes", _measure_sizes, _draw_sizes, SIZES, little=_little_lost,
+             both_help=lambda m: m[BOTH][TEST] > m[CONTRAST][TEST],
+             # no, where Wikipedia was not read
+             wikipedia=lambda m: m.get("contrastive, Wikipedia", {}).get(TEST, 0.0)
+             > m.get("auto-encoding, Wikipedia", {}).get(TEST, 0.0)),
+    declared("outlook_sizes", _measure_sizes, lambda entry, m: cut_curves(
+        {name: tuple(zip(*sorted(m[name].items()), strict=True))
+         for name in ("Matryoshka", "CoSENT", "SimCSE", AS_IT_IS, "whitened", *DASHED)},
+        title="What a vector is worth when it is cut short", ylabel="STS-B test, Spearman × 100",
+        like=DASHED), SIZES,
+             little=lambda m: m["Matryoshka"][max(m["Matryoshka"])]
+             > m["CoSENT"][max(m["CoSENT"])] - 1.0,
              whole=lambda m: m[WHOLE][_short(m)] >= 97.5,
              short=lambda m: m["Matryoshka"][_short(m)] > m["CoSENT"][_short(m)]),
 )

@@ -30,7 +30,6 @@ def stacked(entry: Entry, measured: Series) -> Rows:
 def row_table(rows: Series, title: str, names: Mapping[int, str] | Sequence[str] = SETS, *,
               mean: bool = True, gaps: bool = False) -> Any:
     """Rows above each other at the places that all have, with their mean in a last column.
-
     ``names`` of the places; with ``gaps`` all places, a missing number is an empty cell, no mean.
     """
     join = set.union if gaps else set.intersection
@@ -56,7 +55,6 @@ def row_table(rows: Series, title: str, names: Mapping[int, str] | Sequence[str]
 
 def set_table(title: str, rows: Sequence[str] = (), controls: Sequence[str] = ()) -> Draw:
     """A table of printed rows, the same rows here, and some untrained ones; no names: all."""
-
     def draw(entry: Entry, measured: Series) -> Any:
         if not rows:
             return row_table(stacked(entry, measured), title)
@@ -65,7 +63,6 @@ def set_table(title: str, rows: Sequence[str] = (), controls: Sequence[str] = ()
         untrained = [name for name in controls if name + CONTROL in measured]
         shown |= {f"untrained: {name}": measured[name + CONTROL] for name in untrained}
         return row_table(shown, title)
-
     return draw
 
 

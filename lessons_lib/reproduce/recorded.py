@@ -37,8 +37,7 @@ def entries() -> dict[str, Entry]:
 
     Raises
     ------
-    ValueError
-        When two entries have one id.
+    ValueError : when two entries have one id
     """
     known: dict[str, Entry] = {}
     for entry in (entry for module in MODULES for entry in module.ENTRIES):
@@ -154,10 +153,8 @@ def recorded(id: str, *, folder: Path | None = None) -> Record:
 
     Raises
     ------
-    ValueError
-        For an unknown id, with the nearest.
-    DataMissing
-        For an entry that was never run, with the command.
+    ValueError : an unknown id, with the nearest
+    DataMissing : an entry that was never run, with the command
     DamagedFile
     """
     check_choice("id", id, list(entries()))

@@ -87,13 +87,6 @@ def _by_beta(model: str, seed: int, settings: Mapping[str, Any], **own: Any) -> 
     return {row.removesuffix(" (target)"): values for row, values in table.items()}
 
 
-_measure_parameters = controlled(_by_beta)
-
-
-def _measure_tuned(settings: Mapping[str, Any], seed: int) -> Series:
-    return _by_beta(settings["encoder"], seed, settings, pooling="own")
-
-
 def _measure_surface(settings: Mapping[str, Any], seed: int) -> Series:
     s, x = _encoded(settings["encoder"], seed, settings)
     steps, target = settings["steps"], s.target["stsb"]
@@ -110,61 +103,16 @@ def _measure_surface(settings: Mapping[str, Any], seed: int) -> Series:
     return result
 
 
-def _measure_aggregation(settings: Mapping[str, Any], seed: int) -> Series:
-    data, protocols = ("NLI", "target", "each file"), ("all", "wmean")
-    own = {"data": data, "protocols": protocols, "seed": seed}
-    return grid(settings["encoder"], ("whitening",), **_own(settings), **own)
-
-
 _FLOW_ROWS = ("last layer", BOTH_LAYERS, "flow (NLI)", "flow (target)")
 _WHITE_ROWS = (BOTH_LAYERS, "whitening (NLI)", "whitening, a third (NLI)", "whitening (target)",
                "whitening, a third (target)")
 _BETA_ROWS = (RAW, *BETAS)
-_AGGREGATED = [f"whitening ({data}), {protocol}" for data in ("NLI", "target", "each file")
-               for protocol in ("all", "wmean")]
-_draw_flow = set_table("Before and after a flow", _FLOW_ROWS, _FLOW_ROWS)
-_draw_whitening = set_table("Before and after whitening", _WHITE_ROWS,
-                            (BOTH_LAYERS, *_WHITE_ROWS[1::2]))
-_draw_parameters = set_table("With and without β and γ", _BETA_ROWS,
-                             (RAW, "β = γ = 0", "β = γ = 1", "β = γ = 1, a third"))
-_draw_tuned = set_table("A tuned encoder, whitened", _BETA_ROWS)
-_draw_aggregation = set_table("The same vectors, two aggregations", _AGGREGATED)
-
-
-def _draw_k(entry: Entry, measured: Series) -> Any:
-    trained = {name: row for name, row in measured.items() if not name.endswith(CONTROL)}
-    xlabel = "kept directions, share of the dimension"
-    ticks = [0.05, 0.1, 0.2, 0.5, 1.0]
-    title = "Whitening to fewer numbers"
-    return score_lines(title, xlabel, "Spearman × 100", trained, ticks=ticks)
-
-
-def _draw_surface(entry: Entry, measured: Series) -> Any:
-    rows = {name: row for name, row in measured.items() if name.startswith("β")}
-    columns = [f"γ = {gamma:g}" for gamma in next(iter(rows.values()))]
-    values = np.array([list(row.values()) for row in rows.values()])
-    title = "Spearman × 100 on the dev part of STS-B"
-    own = {"columns": columns, "limits": None, "form": "{:.1f}"}
-    return similarity_matrix(values, list(rows), title=title, **own)
-
-
+_DATA, _PROTOCOLS = ("NLI", "target", "each file"), ("all", "wmean")
 def _little_lost(m: Series) -> bool:
     """Whether a third of the directions costs less than a point on average."""
     means = averages(m)
     return all(means[f"whitening, a third ({data})"] > means[f"whitening ({data})"] - 1
                for data in ("NLI", "target"))
-
-
-def _transfers(m: Series) -> bool:
-    """Whether what is best on dev is on test about as good as the better corner, or better."""
-    names = ("best on dev", "0 and 0", "1 and 1")
-    best, *corners = (next(iter(m[f"test, {name}"].values())) for name in names)
-    return best > max(corners) - 0.5
-
-
-def _fewer_are_best(m: Series) -> bool:
-    row = m["SICK-R (NLI)"]
-    return min(x for x, y in row.items() if y == max(row.values())) < 1
 
 
 def _protocols(m: Series) -> list[tuple[float, float]]:
@@ -175,20 +123,49 @@ def _protocols(m: Series) -> list[tuple[float, float]]:
 
 def _higher_on_sts13_alone(m: Series) -> bool:
     """Whether STS13 is higher over all pairs than by weighted mean, and the other years lower."""
-    places = sorted(m["whitening (target), wmean"])
-    years = [x for x in places if x < SETS.index("stsb")]
+    years = [x for x in sorted(m["whitening (target), wmean"]) if x < SETS.index("stsb")]
     return all((joined > mean) == (SETS[x] == "sts13")
                for x, (joined, mean) in zip(years, _protocols(m), strict=False))
 
 
+def _surface_table(entry: Entry, measured: Series) -> Any:
+    rows = {name: row for name, row in measured.items() if name.startswith("β")}
+    return similarity_matrix(
+        np.array([list(row.values()) for row in rows.values()]), list(rows),
+        columns=[f"γ = {gamma:g}" for gamma in next(iter(rows.values()))], limits=None,
+        form="{:.1f}", title="Spearman × 100 on the dev part of STS-B")
+
+
+def _transfers(m: Series) -> bool:
+    """Whether what is best on dev is on test about as good as the better corner, or better."""
+    names = ("best on dev", "0 and 0", "1 and 1")
+    best, *corners = (next(iter(m[f"test, {name}"].values())) for name in names)
+    return best > max(corners) - 0.5
+
+
 ENTRIES = (
-    declared("li2020_table2", _measure_flow, _draw_flow, SCALES),
-    declared("su2021_table1", _measure_whitening, _draw_whitening, SCALES, third=_little_lost),
-    declared("su2021_dimensions", _measure_k, _draw_k, WITH_SICK, fewer=_fewer_are_best),
-    declared("su2022_parameters", _measure_parameters, _draw_parameters, SCALES),
-    declared("su2022_tuned", _measure_tuned, _draw_tuned, TUNED),
-    declared("su2022_surface", _measure_surface, _draw_surface, STSB_ONLY, transfers=_transfers),
-    declared("gao2021_aggregation", _measure_aggregation, _draw_aggregation, SCALES,
-             differ=lambda m: max(abs(joined - mean) for joined, mean in _protocols(m)) > 3,
-             sts13=_higher_on_sts13_alone),
+    declared("li2020_table2", _measure_flow,
+             set_table("Before and after a flow", _FLOW_ROWS, _FLOW_ROWS), SCALES),
+    declared("su2021_table1", _measure_whitening,
+             set_table("Before and after whitening", _WHITE_ROWS,
+                       (BOTH_LAYERS, *_WHITE_ROWS[1::2])), SCALES, third=_little_lost),
+    declared("su2021_dimensions", _measure_k, lambda entry, m: score_lines(
+        "Whitening to fewer numbers", "kept directions, share of the dimension", "Spearman × 100",
+        {name: row for name, row in m.items() if not name.endswith(CONTROL)},
+        ticks=[0.05, 0.1, 0.2, 0.5, 1.0]), WITH_SICK,
+             fewer=lambda m: min(x for x, y in m["SICK-R (NLI)"].items()
+                                 if y == max(m["SICK-R (NLI)"].values())) < 1),
+    declared("su2022_parameters", controlled(_by_beta),
+             set_table("With and without β and γ", _BETA_ROWS,
+                       (RAW, "β = γ = 0", "β = γ = 1", "β = γ = 1, a third")), SCALES),
+    declared("su2022_tuned", lambda settings, seed: _by_beta(
+        settings["encoder"], seed, settings, pooling="own"),
+             set_table("A tuned encoder, whitened", _BETA_ROWS), TUNED),
+    declared("su2022_surface", _measure_surface, _surface_table, STSB_ONLY, transfers=_transfers),
+    declared("gao2021_aggregation", lambda settings, seed: grid(
+        settings["encoder"], ("whitening",), **_own(settings), data=_DATA, protocols=_PROTOCOLS,
+        seed=seed), set_table("The same vectors, two aggregations", [
+            f"whitening ({data}), {protocol}" for data in _DATA for protocol in _PROTOCOLS]),
+             SCALES, sts13=_higher_on_sts13_alone,
+             differ=lambda m: max(abs(joined - mean) for joined, mean in _protocols(m)) > 3),
 )

@@ -42,9 +42,7 @@ Fit = Callable[[np.ndarray, int], Any]
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Graded pairs: numbers of their sentences ``left`` and ``right`` (n,), and ``gold`` (n,).
-
-    ``files``: name -> numbers of its pairs.
-    """
+    ``files``: name -> numbers of its pairs."""
 
     left: np.ndarray
     right: np.ndarray
@@ -55,10 +53,8 @@ class Pairs:
 @dataclass(frozen=True, eq=False)
 class Sentences:
     """All sentences, each once: ``texts``; the numbers of those of each set and of NLI data.
-
     ``tests``: set -> `Pairs`; ``target``: set -> the sentences to fit on; ``dev``: the `Pairs` for
-    choosing settings, STS-B's; ``nli``: the NLI sentences.
-    """
+    choosing settings, STS-B's; ``nli``: the NLI sentences."""
 
     texts: list[str] = field(repr=False)
     tests: Mapping[str, Pairs]
@@ -87,10 +83,7 @@ class _Numbers(dict):
 def gathered(sets: tuple[str, ...], n_nli: int | None, seed: int,
              first: int | None = None) -> Sentences:
     """The sentences of sets and of ``n_nli`` triplets drawn by the seed, to be encoded together.
-
-    ``first``: how many pairs of each part of a set are read, None for all.
-    """
-
+    ``first``: how many pairs of each part of a set are read, None for all."""
     def part_of(name: str, **split: str) -> Any:
         return first_pairs(load(name, **split), first)
 
@@ -141,10 +134,8 @@ def encoded(model: str, seed: int, sets: Sequence[str], n_nli: int | None, *,
             first: int | None = None,
             tuned: bool = False) -> tuple[Sentences, dict[str, np.ndarray]]:
     """The sentences as `gathered`, and their vectors by pooling, (texts, dim) float32 each.
-
     ``model``, a name for `model_of`, and the seed of a random initialisation; ``tuned``: it is read
-    as it was tuned, by one pooling, "own". Vectors stay in memory for the next call.
-    """
+    as it was tuned, by one pooling, "own". Vectors stay in memory for the next call."""
     sentences = gathered(tuple(sets), n_nli, 0, first)
     vectors = _vectors(model, seed if model.endswith(RANDOM) else 0, tuned)
     return sentences, vectors.of(sentences.texts)
@@ -157,10 +148,8 @@ def _cosines(z: np.ndarray) -> np.ndarray:
 
 
 def scored(cosines: np.ndarray, pairs: Pairs, protocol: str = "wmean") -> float:
-    """Spearman x 100 of cosines and grades.
-
-    Over all pairs ("all"), or the mean over files weighted by their pairs ("wmean").
-    """
+    """Spearman x 100 of cosines and grades. Over all pairs ("all"), or the mean over files weighted
+    by their pairs ("wmean")."""
     n = len(pairs.gold)
     parts = [np.arange(n)] if protocol == "all" else list(pairs.files.values())
     scores = (100 * len(part) / n * spearman(cosines[part], pairs.gold[part]) for part in parts)
@@ -172,7 +161,6 @@ def _whitening(*, third: bool = False, **settings: float) -> Fit:
         k = max(1, round(THIRD * x.shape[1])) if third else None
         with quiet():  # a LayerNorm leaves a direction without variance
             return Whitening(k, **settings).fit(x)
-
     return fit
 
 
@@ -191,24 +179,13 @@ FITS: dict[str, Fit] = {
     "β = γ = 0, a third": _whitening(third=True, beta=0.0, gamma=0.0)}
 
 
-def _by_file(x: np.ndarray, pairs: Pairs, fit: Fit, seed: int) -> np.ndarray:
-    """Cosines with one fit for each file, on its own sentences."""
-    cosines = np.empty(len(pairs.gold))
-    for part in pairs.files.values():
-        own = x[np.concatenate([pairs.left[part], pairs.right[part]])]
-        cosines[part] = _cosines(fit(own, seed).transform(own))
-    return cosines
-
-
 def grid(model: str, methods: Sequence[str], *, sets: Sequence[str], pooling: str = "first-last",
          data: Sequence[str] = ("NLI", "target"), n_nli: int | None = None,
          first: int | None = None, seed: int = 0, protocols: Sequence[str] = ("wmean",)) -> Rows:
     """Scores of one model's vectors as they are and after each method, by place in ``SETS``.
-
-    ``methods``: keys of ``FITS``; ``data``: what is fitted on, "NLI", "target" or "each file" (of
-    a year, by itself); ``protocols``: of `scored`, several of them end the names of rows; others as
-    `encoded`. Rows are "as they are" and "method (data)".
-    """
+    ``methods``: keys of ``FITS``; ``data``: what is fitted on, "NLI", "target" or "each file" (of a
+    year, by itself); ``protocols``: of `scored`, several of them end the names of rows; others as
+    `encoded`. Rows are "as they are" and "method (data)"."""
     s, tables = encoded(model, seed, sets, n_nli, first=first, tuned=pooling == "own")
     x = tables[pooling]
     fitted = {name: FITS[name](x[s.nli], seed) for name in methods if "NLI" in data}
@@ -222,7 +199,10 @@ def grid(model: str, methods: Sequence[str], *, sets: Sequence[str], pooling: st
         for name in methods if "target" in data else ():
             cosines[f"{name} (target)"] = _cosines(FITS[name](own, seed).transform(both))
         for name in methods if "each file" in data else ():
-            cosines[f"{name} (each file)"] = _by_file(x, pairs, FITS[name], seed)
+            cosines[f"{name} (each file)"] = own_cosines = np.empty(len(pairs.gold))
+            for part in pairs.files.values():
+                z = x[np.concatenate([pairs.left[part], pairs.right[part]])]
+                own_cosines[part] = _cosines(FITS[name](z, seed).transform(z))
         for row, values in cosines.items():
             for protocol in protocols:
                 title = f"{row}, {protocol}" if len(protocols) > 1 else row
@@ -234,9 +214,7 @@ def grid(model: str, methods: Sequence[str], *, sets: Sequence[str], pooling: st
 def score_against_k(x: np.ndarray, fitted_on: np.ndarray, pairs: Pairs,
                     shares: Sequence[float] = SHARES) -> dict[float, float]:
     """Scores after whitening to ever more directions, by their share of the columns of x.
-
-    ``fitted_on``: rows of x. Directions that do not vary are left out at the end.
-    """
+    ``fitted_on``: rows of x. Directions that do not vary are left out at the end."""
     moments, both = moments_of(x[fitted_on]), x[np.concatenate([pairs.left, pairs.right])]
     with quiet():
         rank = Whitening().fit(moments).rank_
@@ -257,5 +235,4 @@ def beta_gamma_grid(x: np.ndarray, fitted_on: np.ndarray, pairs: Pairs, *, betas
         with quiet():
             fitted = Whitening(k, beta=beta, gamma=gamma).fit(moments)
         return scored(_cosines(fitted.transform(both)), pairs)
-
     return np.array([[score(beta, gamma) for gamma in gammas] for beta in betas])

@@ -79,7 +79,12 @@ class Finished:
         return self.record is not None and (not self.record.failed or bool(self.entry.why))
 
     def lines(self) -> tuple[str, str, str]:
-        """Printed numbers, measured ones and the verdict, each short."""
+        """Printed numbers, measured ones and the verdict, each short.
+
+        Returns
+        -------
+        printed, measured, verdict : str
+        """
         if self.record is None:
             return "", "", "FAILED"
         return *headline(self.entry, self.record), self.record.verdict
@@ -94,7 +99,6 @@ def _as_json(series: Series) -> dict[str, list[list[float | None]]]:
 def _drawn(entry: Entry, measured: Series, settings: Mapping[str, Any], folder: Path) -> Path:
     """Save the picture as ``<id>.svg`` or .png; its texts name the model that was read."""
     from matplotlib.text import Text
-
     fig = entry.draw(entry, measured)
     for text in fig.findobj(Text):
         text.set_text(called(text.get_text(), settings))
@@ -122,10 +126,8 @@ def run(entry: Entry, *, scale: str = "laptop", seed: int = 0, folder: Path | No
 
     Raises
     ------
-    ValueError
-        For another scale or a wrong seed.
-    DataMissing
-        Where the entry's data is not here.
+    ValueError : another scale or a wrong seed
+    DataMissing : where the entry's data is not here
     OSError
 
     Notes
@@ -178,12 +180,9 @@ def run_each(wanted: Sequence[Entry], *, scale: str = "laptop", seed: int = 0,
 
     Raises
     ------
-    ValueError
-        For a scale, a seed or a setting, before anything is measured.
-    OSError
-        For a folder that cannot be written, before anything is measured.
-    KeyboardInterrupt
-        What was finished is on disk.
+    ValueError : a scale, a seed or a setting, before anything is measured
+    OSError : a folder that cannot be written, before anything is measured
+    KeyboardInterrupt : What was finished is on disk
     """
     check_choice("scale", scale, SCALES)
     check_seed(seed)

@@ -35,9 +35,8 @@ RAW, ON_NLI, ON_STS = "mean of BERT", "SBERT, NLI", "SBERT, STS-B"
 ON_BOTH = "SBERT, NLI then STS-B"
 TRIPLETS = "SBERT, NLI as triplets"  # no row of the paper: the same captions, another objective
 
-_COURSE = {
-    "dropout": 0.1, "sources": ["snli_devtest"], "encoder": COURSE, "rate": 2e-4, "controls": 1,
-    "others": 1}
+_COURSE = {"dropout": 0.1, "sources": ["snli_devtest"], "encoder": COURSE, "rate": 2e-4,
+           "controls": 1, "others": 1}
 _SMOKE = _COURSE | {"steps": 2, "batch": 4, "words": 10, "seeds": 1, "sets": ["stsb"]}
 _LAPTOP = _COURSE | {"steps": 32, "batch": 16, "words": 14, "seeds": 3, "sets": list(SETS)}
 _PAPER = {"encoder": PAPER, "steps": None, "batch": 16, "rate": 2e-5, "words": None, "seeds": 10,
@@ -67,11 +66,9 @@ def nli_pairs(words: int | None = None, *,
 
 
 def pairs_of_triplets(triplets: Triplets) -> LabelledPairs:
-    """Labelled pairs where there are triplets only: each premise with three second sentences.
-
-    What follows, what contradicts, and, as a stand-in for neutral, what follows from the next
-    premise of the same ``triplets.columns["topic"]``, which this one rarely settles.
-    """
+    """Labelled pairs where there are triplets only: each premise with three second sentences. What
+    follows, what contradicts, and, as a stand-in for neutral, what follows from the next premise of
+    the same ``triplets.columns["topic"]``, which this one rarely settles."""
     topic, n = triplets.columns["topic"], len(triplets.columns["topic"])
     rows = []
     for i, premise in enumerate(triplets.premise):
@@ -96,20 +93,11 @@ def _on_nli(settings: Mapping[str, Any], **own: Any) -> Train:
     return _training(settings, nli_pairs(settings["words"], sources=settings["sources"]), **own)
 
 
-def _on_triplets(settings: Mapping[str, Any]) -> Train:
-    return _training(settings, short_rows(load("nli"), settings["words"]), objective="triplet")
-
-
 def _on_grades(settings: Mapping[str, Any], **own: Any) -> Train:
     pairs = short_rows(load("stsb", split="train"), settings["words"])
     epochs = settings.get("rounds", 1)
     steps = settings["steps"] and settings["steps"] * epochs
     return _training(settings, pairs, objective="cosine", epochs=epochs, steps=steps, **own)
-
-
-def _on_both(settings: Mapping[str, Any]) -> Train:
-    first, second = _on_nli(settings), _on_grades(settings)
-    return lambda encoder, seed: second(first(encoder, seed).encoder_, seed)
 
 
 def _measure_ablation(settings: Mapping[str, Any], seed: int) -> Series:
@@ -120,9 +108,8 @@ def _measure_ablation(settings: Mapping[str, Any], seed: int) -> Series:
         if row not in MANY or x == STS:
             n, controls = settings["others"], min(1, controls)
         name = f"{row}, {TRAINED_ON[x]}"
-        rows = trained_rows(
-            name, train, entry="reimers2019_table6", settings=settings, sets=("stsb dev",),
-            seeds=n, seed=seed, controls=controls)
+        rows = trained_rows(name, train, entry="reimers2019_table6", settings=settings,
+                            sets=("stsb dev",), seeds=n, seed=seed, controls=controls)
         for key, values in rows.items():
             for title in (row, *also):
                 score = values[PLACES.index("stsb dev")]
@@ -146,7 +133,6 @@ def _draw_ablation(entry: Entry, measured: Series) -> Any:
         return {f"{row}, {TRAINED_ON[x]}": (
                     table[row + ending][x], table.get(row + ending + SD, {}).get(x, 0.0))
                 for row, x in rows if x in table.get(row + ending, {})}
-
     return ablation_dots({"printed": values(entry.printed), "here": values(measured)},
                          controls={"here": values(measured, CONTROL)},
                          title="Which pooling, which features of a pair",
@@ -159,11 +145,14 @@ def _measure_tables(settings: Mapping[str, Any], seed: int) -> Series:
         own |= {"entry": "reimers2019_tables1_2", "settings": settings, "sets": settings["sets"]}
         return trained_rows(name, train, **own | changes)
 
-    few = min(1, settings["controls"])
-    result = rows(RAW, lambda encoder, _: encoder, seeds=1, controls=few)
-    result |= rows(ON_NLI, _on_nli(settings)) | rows(TRIPLETS, _on_triplets(settings))
-    result |= rows(ON_STS, _on_grades(settings), sets=("stsb",))
-    return result | rows(ON_BOTH, _on_both(settings), sets=("stsb",))
+    triplets = short_rows(load("nli"), settings["words"])
+    on_nli, on_grades = _on_nli(settings), _on_grades(settings)
+    result = rows(RAW, lambda encoder, _: encoder, seeds=1, controls=min(1, settings["controls"]))
+    result |= rows(ON_NLI, on_nli)
+    result |= rows(TRIPLETS, _training(settings, triplets, objective="triplet"))
+    result |= rows(ON_STS, on_grades, sets=("stsb",))
+    return result | rows(ON_BOTH, lambda encoder, k: on_grades(on_nli(encoder, k).encoder_, k),
+                         sets=("stsb",))
 
 
 def _draw_tables(entry: Entry, measured: Series) -> Any:
@@ -175,16 +164,12 @@ def _draw_tables(entry: Entry, measured: Series) -> Any:
     return row_table(rows, "What labels bring: no labels, NLI, grades of STS-B, both", gaps=True)
 
 
-def _lifts(m: Series) -> bool:
-    means = averages({name: m[name] for name in (RAW, ON_NLI)})
-    return means[ON_NLI] > means[RAW]
-
-
 ENTRIES = (
     declared("reimers2019_table6", _measure_ablation, _draw_ablation,
              {"smoke": _SMOKE, "laptop": _LAPTOP, "paper": _PAPER},
              mean=lambda m: m["MEAN"][NLI] > max(m["CLS"][NLI], m["MAX"][NLI])),
     declared("reimers2019_tables1_2", _measure_tables, _draw_tables,
              {"smoke": _SMOKE, "laptop": _LAPTOP | {"seeds": 2}, "paper": _PAPER | {"rounds": 4}},
-             nli=_lifts),
+             nli=lambda m: (means := averages({k: m[k] for k in (RAW, ON_NLI)}))[ON_NLI]
+             > means[RAW]),
 )

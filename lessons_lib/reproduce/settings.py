@@ -19,10 +19,8 @@ __all__ = ["given_settings", "settings_of"]
 
 
 def given_settings(words: Iterable[str], entries: Iterable[Entry]) -> dict[str, str]:
-    """The settings in words like ``key=value``, of the entries that are to be run.
-
-    Raises ValueError for a word without "=", a key given twice, or one that no entry has.
-    """
+    """The settings in words like ``key=value``, of the entries that are to be run. Raises
+    ValueError for a word without "=", a key given twice, or one that no entry has."""
     known = sorted({key for entry in entries for s in SCALES for key in _flat(entry.scales[s])})
     given: dict[str, str] = {}
     for word in words:
@@ -37,10 +35,8 @@ def given_settings(words: Iterable[str], entries: Iterable[Entry]) -> dict[str, 
 
 
 def settings_of(entry: Entry, scale: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """The settings of a scale with the given ones, as far as the entry has them.
-
-    Raises ValueError for another scale, or a value of another kind.
-    """
+    """The settings of a scale with the given ones, as far as the entry has them. Raises ValueError
+    for another scale, or a value of another kind."""
     check_choice("scale", scale, SCALES)
     own = entry.scales[scale]
     settings = {k: dict(v) if isinstance(v, Mapping) else v for k, v in own.items()}

@@ -51,19 +51,17 @@ def _vectors() -> dict[str, WordVectors]:
     return {"": load("course-vectors", model="glove"), ", skip-gram": load("course-vectors")}
 
 
-def _methods(vectors: WordVectors) -> dict[str, Encoder]:
-    own = {"counts": load("course-frequencies"), "components": "batch"}
-    return {"mean": MeanEncoder(vectors),
-            "TF-IDF mean": MeanEncoder(vectors, "tfidf").fit(sample_sentences()),
-            "SIF": SIF(vectors, **own).fit(),
-            "uSIF": USIF(vectors, sentence_length=11, normalise="dimensions", **own).fit()}
-
-
 def _measure_table(settings: Mapping[str, Any], seed: int) -> Series:
     sets = {year: load(YEARS[year]) for year in settings["years"]}
-    return {method + kind: {year: mean_pearson(encoder, pairs) for year, pairs in sets.items()}
-            for kind, vectors in _vectors().items()
-            for method, encoder in _methods(vectors).items()}
+    own = {"counts": load("course-frequencies"), "components": "batch"}
+    result = {}
+    for kind, vectors in _vectors().items():
+        methods = (MeanEncoder(vectors), MeanEncoder(vectors, "tfidf").fit(sample_sentences()),
+                   SIF(vectors, **own).fit(),
+                   USIF(vectors, sentence_length=11, normalise="dimensions", **own).fit())
+        for name, encoder in zip(METHODS, methods, strict=True):
+            result[name + kind] = {y: mean_pearson(encoder, pairs) for y, pairs in sets.items()}
+    return result
 
 
 @styled()
@@ -89,21 +87,10 @@ def _draw_table(entry: Entry, measured: Series) -> Any:
 
 
 def _measure_a(settings: Mapping[str, Any], seed: int) -> Series:
-    pairs, counts = load("sts12"), load("course-frequencies")
-
-    def score(vectors: WordVectors, a: float) -> float:
-        return mean_pearson(SIF(vectors, a=a, counts=counts, components="batch").fit(), pairs)
-
-    return {kind.removeprefix(", ") or "GloVe": {a: score(vectors, a) for a in settings["a"]}
-            for kind, vectors in _vectors().items()}
-
-
-def _draw_a(entry: Entry, measured: Series) -> Any:
-    return tuning_curves(list(next(iter(measured.values()))),
-                         {name: list(row.values()) for name, row in measured.items()},
-                         tolerance=0.5, marks={"the paper's a": 1e-3},
-                         title="Around a = 0.001 the score hardly depends on a", xlabel="a",
-                         ylabel="Pearson × 100, mean over files of STS12")
+    pairs, own = load("sts12"), {"counts": load("course-frequencies"), "components": "batch"}
+    return {kind.removeprefix(", ") or "GloVe": {
+        a: mean_pearson(SIF(vectors, a=a, **own).fit(), pairs) for a in settings["a"]}
+        for kind, vectors in _vectors().items()}
 
 
 def _step(m: Series, method: str) -> float:
@@ -115,7 +102,11 @@ def _step(m: Series, method: str) -> float:
 ENTRIES = (
     declared("arora2017_table1", _measure_table, _draw_table, SCALES,
              sif=lambda m: _step(m, "SIF") > 2, tfidf=lambda m: _step(m, "TF-IDF mean") > 1),
-    declared("arora2017_figure1", _measure_a, _draw_a, SCALES,
+    declared("arora2017_figure1", _measure_a, lambda entry, m: tuning_curves(
+        list(next(iter(m.values()))), {name: list(row.values()) for name, row in m.items()},
+        tolerance=0.5, marks={"the paper's a": 1e-3}, xlabel="a",
+        title="Around a = 0.001 the score hardly depends on a",
+        ylabel="Pearson × 100, mean over files of STS12"), SCALES,
              flat=lambda m: all(max(row.values()) - row[1e-3] < 2 for row in m.values()),
              too_small=lambda m: all(row[min(row)] < row[1e-3] - 1 for row in m.values())),
 )

@@ -56,12 +56,6 @@ def _of_wikipedia() -> list[str]:
     return [text for text in texts if FEWEST <= len(text.split()) <= MOST]
 
 
-def _of_nli() -> list[str]:
-    triplets = load("nli")
-    columns = [*triplets.premise, *triplets.entailment, *triplets.contradiction]
-    return list(dict.fromkeys(columns))
-
-
 def _cut(texts: Iterable[str]) -> list[str]:
     """The first twelve words of every text that has so many."""
     words = [text.split() for text in texts]
@@ -79,7 +73,9 @@ def _of_dumps() -> list[str]:
 
 
 SENTENCES: dict[str, Callable[[], list[str]]] = {
-    "STS-B, train": _of_stsb, "Wikipedia": _of_wikipedia, "NLI": _of_nli,
+    "STS-B, train": _of_stsb, "Wikipedia": _of_wikipedia,
+    "NLI": lambda: list(dict.fromkeys(text for column in (
+        "premise", "entailment", "contradiction") for text in getattr(load("nli"), column))),
     f"Wikipedia, {CUT} words": lambda: _cut(_of_wikipedia()),
     f"STS-B, train, {CUT} words": lambda: _cut(_of_stsb()), "Wikipedia, a million": _of_dumps}
 
@@ -149,12 +145,10 @@ def _train(encoder: ContextualEncoder, own: Mapping[str, Any], seed: int,
 
 
 def looked_at(model: Any, sets: Sequence[str] = (), n: int | None = None) -> Rows:
-    """What a training leaves behind on the dev pairs of STS-B, rows by ending.
-
-    "": Spearman x 100 by place, dev with the last weights, the others with those that were best on
-    dev; ": dev", ": alignment", ": uniformity" by step; ": spectrum before" and ": spectrum",
-    singular values divided by the largest, by number.
-    """
+    """What a training leaves behind on the dev pairs of STS-B, rows by ending. "": Spearman x 100
+    by place, dev with the last weights, the others with those that were best on dev; ": dev", ":
+    alignment", ": uniformity" by step; ": spectrum before" and ": spectrum", singular values
+    divided by the largest, by number."""
     seen = model.history_
     rows: Rows = {"": spearman_by_set(model, sets, n) | {DEV: 100 * float(seen.dev[-1])}}
     for what in LOOKS:
@@ -177,11 +171,9 @@ def _rows(name: str, settings: Mapping[str, Any], decides: Mapping[str, Any], de
 def runs(names: Iterable[str], settings: Mapping[str, Any], seed: int, *,
          controls: Iterable[str] = ()) -> Rows:
     """Rows of trainings, see `looked_at`; those of ``controls`` have untrained ones, too.
-
     ``settings`` of the scale: ``training``, ``supervised`` (what differs there), ``encoder``,
     ``seeds``, ``controls`` (their number at most), ``n_dev``, and ``sets`` and ``n_pairs``, where
-    the two main models are scored.
-    """
+    the two main models are scored."""
     result: Rows = {}
     controls, dev, n = set(controls), dev_pairs(settings), settings["n_pairs"]
     few = min(settings["seeds"], settings.get("controls", 1))
@@ -195,10 +187,8 @@ def runs(names: Iterable[str], settings: Mapping[str, Any], seed: int, *,
 
 def read_in_ways(names: Iterable[str], settings: Mapping[str, Any], seed: int) -> Rows:
     """Rows "name, read by pooling" of trainings whose last weights are read by several poolings.
-
     Spearman x 100 on STS-B, test (x = 5) and dev. ``settings["long_seeds"]``, where it is there, is
-    the number of seeds of the longest training; others as `runs`.
-    """
+    the number of seeds of the longest training; others as `runs`."""
     result: Rows = {}
     n, seeds = settings["n_pairs"], settings["seeds"]
 
@@ -211,8 +201,6 @@ def read_in_ways(names: Iterable[str], settings: Mapping[str, Any], seed: int) -
                         seed=seed, controls=settings["controls"], score=score)
     return result
 
-
-# ---------------------------------------------------------------------------- the tables
 
 # Name in a table -> name of the training. At laptop scale some rows only; all at the paper's.
 AUGMENTATIONS = {"none (dropout)": "SimCSE",
@@ -247,8 +235,7 @@ def _renamed(result: Series, rows: Mapping[str, str], endings: Sequence[str] = E
             for ending in endings if name + part + ending in result}
 
 
-def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)
-              ) -> Measure:
+def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)) -> Measure:
     """Dev scores of trainings, with that of the weights before training."""
     def measure(settings: Mapping[str, Any], seed: int) -> Series:
         chosen = _chosen(rows, settings)
@@ -258,7 +245,6 @@ def _table_of(rows: Mapping[str, str], controls: Sequence[str] = ("SimCSE",)
             if f"SimCSE: dev{ending}" in result:
                 scores[RAW + ending] = {DEV: result[f"SimCSE: dev{ending}"][0]}
         return scores
-
     return measure
 
 
@@ -282,6 +268,20 @@ def _measure_plane(settings: Mapping[str, Any], seed: int) -> Series:
     return series | {"whitening": _whitened(settings)}
 
 
+def _measure_spectrum(settings: Mapping[str, Any], seed: int) -> Series:
+    result, ends = runs(PLANE.values(), settings, seed, controls=("SimCSE",)), ("", CONTROL)
+    before = _renamed(result, {RAW: "SimCSE"}, ends, part=": spectrum before")
+    return before | _renamed(result, PLANE, ends, part=": spectrum")
+
+
+def _measure_sets(settings: Mapping[str, Any], seed: int) -> Series:
+    sets = settings["sets"]
+    result = _renamed(runs(PLANE.values(), settings, seed, controls=PLANE.values()), PLANE)
+    return _raw("first and last layer", "first-last", sets, settings, seed) | {
+        row: {SETS.index(name): values[SETS.index(name)] for name in sets}
+        for row, values in result.items()}
+
+
 def _whitened(settings: Mapping[str, Any]) -> dict[float, float]:
     """The same of vectors that are whitened by the sentences that SimCSE learns from."""
     dev, texts = dev_pairs(settings), texts_of("STS-B, train")[: settings["n_whitening"]]
@@ -295,13 +295,6 @@ def _whitened(settings: Mapping[str, Any]) -> dict[float, float]:
     return {0: uniformity(z), 1: aligned, 2: paired_spearman(z, dev.score)}
 
 
-def _measure_spectrum(settings: Mapping[str, Any], seed: int) -> Series:
-    result = runs(PLANE.values(), settings, seed, controls=("SimCSE",))
-    ends = ("", CONTROL)
-    before = _renamed(result, {RAW: "SimCSE"}, ends, part=": spectrum before")
-    return before | _renamed(result, PLANE, ends, part=": spectrum")
-
-
 def _raw(row: str, pooling: str, sets: Sequence[str], settings: Mapping[str, Any],
          seed: int) -> Rows:
     """Scores of the model before training, and of its random initialisation."""
@@ -309,15 +302,6 @@ def _raw(row: str, pooling: str, sets: Sequence[str], settings: Mapping[str, Any
               for ending, random in (("", ""), (CONTROL, RANDOM))}
     return {row + ending: spearman_by_set(model, sets, settings["n_pairs"])
             for ending, model in models.items()}
-
-
-def _measure_sets(settings: Mapping[str, Any], seed: int) -> Series:
-    sets = settings["sets"]
-    result = runs(PLANE.values(), settings, seed, controls=PLANE.values())
-    series = _raw("first and last layer", "first-last", sets, settings, seed)
-    for row, values in _renamed(result, PLANE).items():
-        series[row] = {SETS.index(name): values[SETS.index(name)] for name in sets}
-    return series
 
 
 def _measure_poolings(settings: Mapping[str, Any], seed: int) -> Series:
@@ -344,7 +328,6 @@ def _dots(title: str, *, beside: bool = True) -> Draw:
         paper = {name: entry.printed[name][DEV] for name in shared}
         panels = {"paper": paper, "here": here} if paper else {"here": here}
         return ablation_dots(panels, title=title, controls=controls if untrained else None)
-
     return draw
 
 
@@ -361,26 +344,16 @@ def _draw_paths(entry: Entry, measured: Series) -> Any:
 
 def _plain_name(row: str) -> str:
     """The name of a row for a picture: a control says that it is randomly initialised."""
-    if not row.endswith(CONTROL):
-        return row
     name = row.removesuffix(CONTROL)
+    if name == row:
+        return row
     return "start weights" if name == RAW else f"{name}, start weights"
 
 
-def _draw_plane(entry: Entry, measured: Series) -> Any:
-    shown = {_plain_name(name): (row[0], row[1], row[2]) for name, row in measured.items()}
-    marked = [name for name in PLANE if name in shown]
-    title = "Between the raw vectors and the whitened ones"
-    return plane_of_encoders(shown, title=title, marked=marked)
-
-
-def _draw_spectrum(entry: Entry, measured: Series) -> Any:
-    """Without what is nearly 0: a LayerNorm leaves one direction empty."""
-    curves = {}
-    for name, row in measured.items():
-        values = np.array(list(row.values()))
-        curves[_plain_name(name)] = values[values > 1e-3 * values.max()]
-    return singular_spectrum(curves, title="Contrastive learning flattens the spectrum")
+def _filled(row: Mapping[float, float]) -> np.ndarray:
+    """Values without those near 0: a LayerNorm leaves one direction empty."""
+    values = np.array(list(row.values()))
+    return values[values > 1e-3 * values.max()]
 
 
 def _draw_sets(entry: Entry, measured: Series) -> Any:
@@ -392,23 +365,21 @@ def _draw_sets(entry: Entry, measured: Series) -> Any:
     return row_table(shown, "SimCSE on all sets")
 
 
-_COMMON = {
-    "sentences": "STS-B, train", "learning_rate": 2e-4, "head": "none", "pooling": "first-last",
-    "max_length": 32, "dropout": 0.1}
+_COMMON = {"sentences": "STS-B, train", "learning_rate": 2e-4, "head": "none",
+           "pooling": "first-last", "max_length": 32, "dropout": 0.1}
 _LAPTOP = {"encoder": COURSE, "seeds": 1, "controls": 1, "sets": list(SETS), "n_whitening": 3000,
            "n_dev": 600, "n_pairs": 400, "supervised": {"max_length": 32},
            "training": _COMMON | {"steps": 40, "batch_size": 32, "evaluate_every": 10}}
 _SMOKE = _LAPTOP | {
     "sets": ["stsb"], "n_whitening": 300, "n_dev": 60, "n_pairs": 60,
     "training": _COMMON | {"steps": 2, "batch_size": 8, "evaluate_every": 1, "n": 100}}
-_PAPER = {
-    "encoder": PAPER, "seeds": 3, "controls": 0, "sets": list(SETS), "n_whitening": None,
-    "n_dev": None, "n_pairs": None,
-    "supervised": {"learning_rate": 5e-5, "batch_size": 512, "epochs": 3.0},
-    "training": {
-        "sentences": "Wikipedia, a million", "learning_rate": 3e-5, "head": "mlp", "pooling": "cls",
-        "max_length": 32, "dropout": 0.1, "warmup": 0.0, "epochs": 1.0, "batch_size": 64,
-        "evaluate_every": 250, "precision": "bfloat16"}}
+_PAPER = {"encoder": PAPER, "seeds": 3, "controls": 0, "sets": list(SETS), "n_whitening": None,
+          "n_dev": None, "n_pairs": None,
+          "supervised": {"learning_rate": 5e-5, "batch_size": 512, "epochs": 3.0},
+          "training": {"sentences": "Wikipedia, a million", "learning_rate": 3e-5, "head": "mlp",
+                       "pooling": "cls", "max_length": 32, "dropout": 0.1, "warmup": 0.0,
+                       "epochs": 1.0, "batch_size": 64, "evaluate_every": 250,
+                       "precision": "bfloat16"}}
 SCALES: dict[str, dict[str, Any]] = {"smoke": _SMOKE, "laptop": _LAPTOP, "paper": _PAPER}
 
 
@@ -434,7 +405,6 @@ def _flatter(name: str) -> Holds:
     def holds(m: Series) -> bool:
         own, raw = (float(1 / sum(v * v for v in m[row].values())) for row in (name, RAW))
         return own < 0.7 * raw
-
     return holds
 
 
@@ -444,40 +414,29 @@ def _best(m: Series) -> bool:
     return max(score for row, score in scores.items() if not row.startswith(RAW)) >= raw + 6
 
 
-def _head_helps(m: Series) -> bool:
-    rows = [m.get(f"{row} → first-last") for row in ("last, MLP", "last")]
-    return None not in rows and rows[0][DEV] > rows[1][DEV]
-
-
-def _raw_at_the_edge(m: Series) -> bool:
-    others = [m[name] for name in (*PLANE, "whitening")]
-    aligns = m[RAW][1] < min(row[1] for row in others)
-    return aligns and m[RAW][0] > max(row[0] for row in others)
-
-
-def _pays_more(m: Series) -> bool:
-    rises = [_rise(m, name, "alignment") for name in ("no dropout", "one mask for both")]
-    return min(rises) > _rise(m, "dropout of 0.1", "alignment")
-
-
-def _dropout_alone(m: Series) -> bool:
-    others = [name for name in AUGMENTATIONS if name in m and name != "none (dropout)"]
-    return all(m["none (dropout)"][DEV] > m[name][DEV] for name in others)
-
-
 ENTRIES = (
     declared("gao2021_table1", _table_of(AUGMENTATIONS),
              _dots("What another text as positive is worth"),
              _only("SimCSE", "crop 30 %", "delete 30 %", "delete one word", "synonyms"),
-             alone=_dropout_alone),
+             alone=lambda m: all(m["none (dropout)"][DEV] > m[name][DEV] for name in AUGMENTATIONS
+                                 if name in m and name != "none (dropout)")),
     declared("gao2021_table3", _table_of(RATES), _dots("Share of units left out"),
              _only("SimCSE", "no dropout", "dropout 0.2", "dropout 0.5", "one mask for both")),
-    declared("gao2021_figure2", _measure_paths, _draw_paths, SCALES, without=_pays_more,
+    declared("gao2021_figure2", _measure_paths, _draw_paths, SCALES,
+             without=lambda m: min(
+                 _rise(m, name, "alignment") for name in ("no dropout", "one mask for both")
+             ) > _rise(m, "dropout of 0.1", "alignment"),
              even=lambda m: all(_rise(m, name, "uniformity") < 0 for name in PATHS),
              deleting=lambda m: _rise(m, "delete one word", "uniformity")
              > _rise(m, "dropout of 0.1", "uniformity")),
-    declared("gao2021_figure3", _measure_plane, _draw_plane, SCALES, raw=_raw_at_the_edge),
-    declared("gao2021_singular_values", _measure_spectrum, _draw_spectrum, SCALES,
+    declared("gao2021_figure3", _measure_plane, lambda entry, m: plane_of_encoders(
+        {_plain_name(name): (row[0], row[1], row[2]) for name, row in m.items()},
+        title="Between the raw vectors and the whitened ones", marked=list(PLANE)), SCALES,
+             raw=lambda m: all(m[RAW][1] < m[name][1] and m[RAW][0] > m[name][0]
+                               for name in (*PLANE, "whitening"))),
+    declared("gao2021_singular_values", _measure_spectrum, lambda entry, m: singular_spectrum(
+        {_plain_name(name): _filled(row) for name, row in m.items()},
+        title="Contrastive learning flattens the spectrum"), SCALES,
              plain=_flatter("SimCSE"), supervised=_flatter("supervised SimCSE")),
     declared("gao2021_table5", _measure_sets, _draw_sets,
              SCALES | {"laptop": _LAPTOP | {"seeds": 3}}),
@@ -487,7 +446,8 @@ ENTRIES = (
              between=lambda m: m["τ = 0.05"][DEV] > m["τ = 0.01"][DEV] > m["τ = 1"][DEV]),
     declared("gao2021_table6", _measure_poolings,
              _dots("Train by one pooling, read by another", beside=False), POOLING_SCALES,
-             head=_head_helps, learns=_best),
+             head=lambda m: m.get("last, MLP → first-last", {DEV: -np.inf})[DEV]
+             > m.get("last → first-last", {DEV: np.inf})[DEV], learns=_best),
     declared("gao2021_sentences", _table_of(KINDS, controls=("SimCSE", "on Wikipedia")),
              _dots("The sentences decide whether it helps"), SCALES),
 )

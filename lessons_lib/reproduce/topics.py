@@ -55,11 +55,9 @@ def _perplexity(log_p: float, n_tokens: int) -> float:
 
 def unigram_mixture(matrix: sparse.csr_array, n_topics: int, *, n_iter: int,
                     seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A mixture of unigrams by EM: every document has one topic [blei2003latent, Sec. 4.2].
-
-    From (D, V) counts log p(topic), (K,), and log p(word | topic), (K, V); a hundredth of a word is
-    added to each count of a topic.
-    """
+    """A mixture of unigrams by EM: every document has one topic [blei2003latent, Sec. 4.2]. From
+    (D, V) counts log p(topic), (K,), and log p(word | topic), (K, V); a hundredth of a word is
+    added to each count of a topic."""
     belongs = generator(seed).dirichlet(np.ones(n_topics), size=matrix.shape[0])
     for _ in range(n_iter):
         words = (matrix.T @ belongs).T + ADDED
@@ -101,8 +99,8 @@ def _draw_overfitting(entry: Entry, measured: Series) -> Any:
     series = {"pLSI, paper": {k: entry.printed["pLSI"][k] for k in measured["pLSI"]}}
     series |= {f"{name}, here": points for name, points in measured.items()}
     logs = {name: {k: np.log10(y) for k, y in points.items()} for name, points in series.items()}
-    title = "With many topics both models overfit"
-    return score_lines(title, "topics, K", "log10 of held-out perplexity", logs)
+    return score_lines("With many topics both models overfit", "topics, K",
+                       "log10 of held-out perplexity", logs)
 
 
 def _measure_order(settings: Mapping[str, Any], seed: int) -> Series:
@@ -129,22 +127,15 @@ def _measure_order(settings: Mapping[str, Any], seed: int) -> Series:
     return result
 
 
-def _draw_order(entry: Entry, measured: Series) -> Any:
-    series = {name: row for name, row in measured.items() if name != "unigram"}
-    levels = {"unigram": next(iter(measured["unigram"].values()))}
-    title = "LDA predicts held-out words best"
-    return score_lines(title, "topics, K", "held-out perplexity", series, levels=levels)
-
-
-def _last(row: Mapping[float, float]) -> float:
-    return row[max(row)]
-
-
 ENTRIES = (
     declared("blei2003_table1", _measure_overfitting, _draw_overfitting, SCALES),
-    declared("blei2003_figure9", _measure_order, _draw_order, SCALES,
+    declared("blei2003_figure9", _measure_order, lambda entry, m: score_lines(
+        "LDA predicts held-out words best", "topics, K", "held-out perplexity",
+        {name: row for name, row in m.items() if name != "unigram"},
+        levels={"unigram": next(iter(m["unigram"].values()))}), SCALES,
              lda_best=lambda m: all(m["LDA"][k] < y for k, y in m["folded-in pLSI"].items()
                                     if k >= 5),
              plsi_helps=lambda m: all(m["folded-in pLSI"][k] < y for k, y in m["unigram"].items()),
-             mixture_overfits=lambda m: _last(m["mixture of unigrams"]) > _last(m["unigram"])),
+             mixture_overfits=lambda m: m["mixture of unigrams"][max(m["unigram"])]
+             > m["unigram"][max(m["unigram"])]),
 )

@@ -22,17 +22,15 @@ import numpy as np
 
 from ..contextual import load_encoder
 from ..contextual.encoder import ContextualEncoder
-from ..core import (
-    PROJECT, DamagedFile, DataWarning, Encoder, cache_folder, check_choice, check_int, check_seed,
-    generator, read_json, write_json)
+from ..core import (PROJECT, DamagedFile, DataWarning, Encoder, cache_folder, check_choice,
+                    check_int, check_seed, generator, read_json, write_json)
 from ..datasets import SentencePairs, load
 from ..evaluation import evaluate, pair_cosines, spearman
 from .entry import Rows, Series
 from .models import CONTROL, COURSE, control_of, weights_of
 
-__all__ = [
-    "PLACES", "SD", "SETS", "first_pairs", "forget", "kept_folder", "paired_spearman", "quiet",
-    "some_pairs", "spearman_by_set", "trained_rows"]
+__all__ = ["PLACES", "SD", "SETS", "first_pairs", "forget", "kept_folder", "paired_spearman",
+           "quiet", "some_pairs", "spearman_by_set", "trained_rows"]
 
 SETS = ("sts12", "sts13", "sts14", "sts15", "sts16", "stsb", "sick")  # x = 0 to 6
 PLACES = (*SETS, "stsb dev", "sick dev")  # x = 0 to 8; a set with its own split, or "set split"
@@ -84,14 +82,12 @@ def trained_rows(name: str, train: Callable[[ContextualEncoder, int], Any], *, e
                  seed: int = 0, controls: int | None = None,
                  score: Callable[[Any], Series] | None = None) -> Rows:
     """Train an encoder with several seeds, from a model and from its random initialisation.
-
     ``train(encoder, seed)`` gives a model and leaves the encoder as it is; ``score(model)`` gives
     what is added to ``name`` -> {x: value}, by default Spearman x 100 on ``sets``. Rows are means
     over ``seeds`` trainings, with seed, seed + 1, ..., from ``settings["encoder"]``; of untrained
     ones, ``controls`` (None: as many); and from two on standard deviations, ", sd", with n - 1.
     Finished trainings are kept in the folder ``entry``: an id, or the name of the module whose
-    entries share them, under ``settings``, which hold all that decides this row.
-    """
+    entries share them, under ``settings``, which hold all that decides this row."""
     for place in sets:
         check_choice("sets", place, PLACES)
     start = str(settings.get("encoder", COURSE))
@@ -125,10 +121,8 @@ def forget(entry: str) -> None:
 
 @functools.lru_cache(maxsize=1)
 def _code() -> str:
-    """The sha256 of the code that trains, as it was when this process began.
-
-    What another version measured is not taken for what this one would.
-    """
+    """The sha256 of the code that trains, as it was when this process began. What another version
+    measured is not taken for what this one would."""
     digest = hashlib.sha256()
     for path in sorted(CODE.rglob("*.py")):
         digest.update(path.read_bytes())

@@ -7,9 +7,10 @@ stand in, so directions count and sizes do not. Lessons ``04_word2vec``, ``05_gl
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..evaluation import analogy_accuracy, pair_cosines, spearman
 from ..text import Corpus
 from ..vectors import WordVectors
 from ..words import FastText, GloVe, Word2Vec
-from .entry import Entry, Rows, Series, declared
+from .entry import Draw, Entry, Rows, Series, declared
 from .pictures import paired_table, score_lines
 
 __all__ = ["ENTRIES", "accuracies", "articles", "graded"]
@@ -78,13 +79,18 @@ def _measure_objectives(settings: Mapping[str, Any], seed: int) -> Series:
     return result
 
 
+def _both(entry: Entry, measured: Series, rows: Mapping[str, str]) -> Series:
+    """Rows of the paper and of here, by what a line is called."""
+    return {f"{name}, {where}": series[row] for where, series in (
+        ("paper", entry.printed), ("here", measured)) for name, row in rows.items()}
+
+
 def _draw_objectives(entry: Entry, measured: Series) -> Any:
-    series = {f"{text}, {where}": {k: rows[f"total, {text}"][k] for k in (5, 15)}
-              for where, rows in (("paper", entry.printed), ("here", measured))
-              for text in ("whole text", "subsampled")}
-    title = "More noise words help; subsampling helps little or not"
-    levels = {"tree, here": measured["total, whole text"][0]}
-    return score_lines(title, "noise words, k", "analogies solved, %", series, levels=levels)
+    rows = _both(entry, measured, {name: f"total, {name}" for name in ("whole text", "subsampled")})
+    return score_lines("More noise words help; subsampling helps little or not", "noise words, k",
+                       "analogies solved, %",
+                       {name: {k: row[k] for k in (5, 15)} for name, row in rows.items()},
+                       levels={"tree, here": measured["total, whole text"][0]})
 
 
 def _measure_architectures(settings: Mapping[str, Any], seed: int) -> Series:
@@ -98,21 +104,9 @@ def _measure_architectures(settings: Mapping[str, Any], seed: int) -> Series:
     return result
 
 
-def _draw_architectures(entry: Entry, measured: Series) -> Any:
-    series = {f"{name}, {where}": rows[f"{name}, total"]
-              for where, rows in (("paper", entry.printed), ("here", measured))
-              for name in ("CBOW", "skip-gram")}
-    title = "Skip-gram solves more than CBOW; three passes solve more than one"
-    return score_lines(title, "passes over the text", "analogies solved, %", series)
-
-
 def _ahead(m: Series, part: str) -> bool:
     """Whether skip-gram solves more of a part than CBOW, after every number of passes."""
     return all(m[f"skip-gram, {part}"][e] > y for e, y in m[f"CBOW, {part}"].items())
-
-
-def _rises(m: Series, name: str) -> bool:
-    return m[f"{name}, total"][3] > m[f"{name}, total"][1]
 
 
 # Methods on one text, and words with subwords.
@@ -127,19 +121,9 @@ METHOD_SCALES: dict[str, dict[str, Any]] = {
               "among": 30_000, "threads": 2}}
 
 
-def _factorised(corpus: Corpus, growth: Callable, settings: Mapping[str, Any],
-                seed: int) -> WordVectors:
-    """Words by the strongest directions of their counts with the most frequent contexts."""
-    counts = Cooccurrences.from_corpus(corpus, 10, threads=settings["threads"]).matrix()
-    counts = counts[:, : settings["contexts"]]
-    counts.data = growth(counts.data.astype(np.float64))
-    lsa = LSA(settings["dim"], n_iter=2, scale="root", seed=seed)
-    return WordVectors(corpus.vocabulary.tokens, lsa.fit_transform(counts))
-
-
 def _measure_methods(settings: Mapping[str, Any], seed: int) -> Series:
-    corpus, epochs = articles(settings["articles"]), settings["epochs"]
-    usual = {"dim": settings["dim"], "seed": seed, "threads": settings["threads"]}
+    corpus, epochs, dim = articles(settings["articles"]), settings["epochs"], settings["dim"]
+    usual = {"dim": dim, "seed": seed, "threads": settings["threads"]}
     cbow = {"architecture": "cbow", "learning_rate": 0.05}
     models = {"CBOW": Word2Vec(epochs=epochs, **cbow, **usual),
               "skip-gram": Word2Vec(epochs=epochs, **usual),
@@ -148,24 +132,21 @@ def _measure_methods(settings: Mapping[str, Any], seed: int) -> Series:
     def scored(vectors: WordVectors) -> dict[float, float]:
         return dict(enumerate(accuracies(vectors, among=settings["among"])))
 
-    counted = {name: scored(_factorised(corpus, growth, settings, seed))
-               for name, growth in GROWTH.items()}
+    counted = {}  # words by the strongest directions of their counts with frequent contexts
+    for name, growth in GROWTH.items():
+        counts = Cooccurrences.from_corpus(corpus, 10, threads=settings["threads"]).matrix()
+        counts = counts[:, : settings["contexts"]]
+        counts.data = growth(counts.data.astype(np.float64))
+        matrix = LSA(dim, n_iter=2, scale="root", seed=seed).fit_transform(counts)
+        counted[name] = scored(WordVectors(corpus.vocabulary.tokens, matrix))
     return counted | {name: scored(model.fit(corpus).vectors_) for name, model in models.items()}
-
-
-def _draw_methods(entry: Entry, measured: Series) -> Any:
-    title = "What each method solves, in the paper and here: % of the analogies"
-    options = {"rows": list(measured), "limits": (0, 80), "form": "{:.0f}"}
-    return paired_table(title, PARTS, entry.printed, measured, **options)
 
 
 def graded(words: Mapping[str, np.ndarray] | Callable[[list[str]], np.ndarray], name: str,
            dim: int) -> float:
-    """Spearman x 100 of cosines and people's grades over *all* pairs of a set.
-
-    ``words``: word -> vector, where a word without one is the zero vector, or a function that has a
-    vector for any words.
-    """
+    """Spearman x 100 of cosines and people's grades over *all* pairs of a set. ``words``: word ->
+    vector, where a word without one is the zero vector, or a function that has a vector for any
+    words."""
     pairs = load(name)
     asked = [word.lower() for word in (*pairs.word1, *pairs.word2)]
     if callable(words):
@@ -176,49 +157,52 @@ def graded(words: Mapping[str, np.ndarray] | Callable[[list[str]], np.ndarray], 
     return 100 * spearman(np.round(pair_cosines(rows, i, i + len(i)), 12), pairs.score)
 
 
-def _composed(model: FastText, words: list[str]) -> np.ndarray:
-    """Vectors of any words; zero where no subword of a word was ever seen."""
-    rows = np.zeros((len(words), model.dim), dtype=np.float32)
-    for i, word in enumerate(words):
-        try:
-            rows[i] = model.vector(word)
-        except UnknownWord:
-            continue
-    return rows
-
-
 def _measure_parts(settings: Mapping[str, Any], seed: int) -> Series:
     corpus = articles(settings["articles"])
     usual = {name: settings[name] for name in ("dim", "threads", "epochs")}
     usual |= {"seed": seed, "sample": 1e-3}
     result: Rows = {}
-    for name, architecture, longest in (
-        ("skip-gram", "skip_gram", 0), ("CBOW", "cbow", 0), ("with parts", "skip_gram", 6),
-    ):
+    for name, architecture, longest in (("skip-gram", "skip_gram", 0), ("CBOW", "cbow", 0),
+                                        ("with parts", "skip_gram", 6)):
         model = FastText(architecture=architecture, min_n=min(longest, 3), max_n=longest, **usual)
         vectors = model.fit(corpus).vectors_
         known = dict(zip(vectors.tokens, vectors.matrix, strict=True))
         grades = [graded(known, dataset, model.dim) for dataset in SETS]
         semantic, syntactic, _ = accuracies(vectors, among=settings["among"])
         result[name] = dict(enumerate((*grades, semantic, syntactic)))
-    unseen = {k: graded(lambda w: _composed(model, w), s, model.dim) for k, s in enumerate(SETS)}
+
+    def composed(words: list[str]) -> np.ndarray:
+        """Vectors of any words; zero where no subword of a word was ever seen."""
+        rows = np.zeros((len(words), model.dim), dtype=np.float32)
+        for i, word in enumerate(words):
+            with contextlib.suppress(UnknownWord):
+                rows[i] = model.vector(word)
+        return rows
+
+    unseen = {k: graded(composed, name, model.dim) for k, name in enumerate(SETS)}
     return result | {"with parts, also for unseen words": result["with parts"] | unseen}
 
 
-def _draw_parts(entry: Entry, measured: Series) -> Any:
-    title = "Parts of words help the forms of words; the rest stays as it was"
-    columns = ("WordSim-353", "RareWord", "semantic", "syntactic")
-    options = {"rows": list(measured), "limits": (0, 80), "form": "{:.0f}"}
-    return paired_table(title, columns, entry.printed, measured, **options)
+def _paired(title: str, columns: Sequence[str]) -> Draw:
+    """A table of percentages, in the paper and here."""
+    return lambda entry, m: paired_table(title, columns, entry.printed, m, rows=list(m),
+                                         limits=(0, 80), form="{:.0f}")
 
 
 ENTRIES = (
     declared("mikolov2013_table1", _measure_objectives, _draw_objectives, SCALES),
-    declared("mikolov2013_architectures", _measure_architectures, _draw_architectures, SCALES,
+    declared("mikolov2013_architectures", _measure_architectures, lambda entry, m: score_lines(
+        "Skip-gram solves more than CBOW; three passes solve more than one", "passes over the text",
+        "analogies solved, %",
+        _both(entry, m, {name: f"{name}, total" for name in ("CBOW", "skip-gram")})), SCALES,
              semantic=lambda m: _ahead(m, "semantic"), total=lambda m: _ahead(m, "total"),
-             passes=lambda m: _rises(m, "CBOW") and _rises(m, "skip-gram")),
-    declared("pennington2014_table2", _measure_methods, _draw_methods, METHOD_SCALES,
+             passes=lambda m: all(m[f"{name}, total"][3] > m[f"{name}, total"][1]
+                                  for name in ("CBOW", "skip-gram"))),
+    declared("pennington2014_table2", _measure_methods, _paired(
+        "What each method solves, in the paper and here: % of the analogies", PARTS), METHOD_SCALES,
              svd=lambda m: m["SVD"][2] < min(m["SVD-S"][2], m["SVD-L"][2])),
-    declared("bojanowski2017_words", _measure_parts, _draw_parts, METHOD_SCALES,
+    declared("bojanowski2017_words", _measure_parts, _paired(
+        "Parts of words help the forms of words; the rest stays as it was",
+        ("WordSim-353", "RareWord", "semantic", "syntactic")), METHOD_SCALES,
              semantic=lambda m: m["with parts"][2] <= m["skip-gram"][2]),
 )

@@ -13,9 +13,8 @@ import pytest
 import torch
 
 from lessons_lib import datasets
-from lessons_lib.bench import (
-    PeerMissing, contextual, contrastive, counts, isotropy, sentences, texts, topics, words,
-)
+from lessons_lib.bench import (PeerMissing, contextual, contrastive, counts, isotropy, sentences,
+                               texts, topics, words)
 from lessons_lib.bench.gates import close, word_scores
 from lessons_lib.bench.measure import measure
 from lessons_lib.datasets import load
@@ -96,17 +95,6 @@ def test_a_peer_that_is_not_installed_is_said_so(make, module, package, monkeypa
     cases.close()
 
 
-# ---------------------------------------------------------------------- gates of arrays
-
-
-def test_a_number_that_differs_or_a_row_less_is_not_close():
-    x = np.ones((4, 3))
-    y = x.copy()
-    y[2, 1] += 3e-5
-    gate = close(1e-5)
-    assert gate(x, x) and not gate(x, y) and not gate(x, x[:3])
-
-
 def test_counts_are_equal_only_with_the_same_words_places_types_and_numbers():
     case, tfidf = islice(counts.cases(n=30), 2)
     (matrix, vocabulary), theirs = case.ours(), case.theirs()
@@ -121,34 +109,21 @@ def test_counts_are_equal_only_with_the_same_words_places_types_and_numbers():
     assert not tfidf.equal((matrix * (1 + 1e-11), vocabulary), theirs)
 
 
-def test_a_million_sentences_are_as_many_as_asked_for():
-    assert sentences.million_sentences(1500)() == 1500 * 100 * 4
-
-
-def test_the_gate_of_whitening_sees_another_map():
-    x = isotropy.uneven(300, 12)
+def test_the_gates_of_whitening_and_flow_see_another_map_and_what_learned_nothing():
+    x = isotropy.uneven(3000, 12)
     kernel, bias = isotropy._authors_fit(x)
-    same = partial(isotropy._same_cosines, x, isotropy.TOLERANCE, Whitening().fit(x))
+    same = partial(isotropy._same_cosines, x[:300], isotropy.TOLERANCE, Whitening().fit(x))
     assert same((kernel, bias)) and not same((kernel * np.linspace(1, 1.01, 12), bias))
-
-
-def test_the_vectors_to_whiten_are_uneven_and_far_from_the_origin():
-    x = isotropy.uneven(3000, 16)
-    spectrum = Whitening().fit(x).spectrum_
+    spectrum = Whitening().fit(x).spectrum_     # uneven, and far from the origin
     assert 5e3 < spectrum[0] / spectrum[-1] < 2e4 and x.dtype == np.float32
     assert np.linalg.norm(x.mean(axis=0)) > np.sqrt(spectrum.sum())
-
-
-def test_the_gate_sees_a_flow_that_learned_nothing():
+    gate, other = close(1e-5), x + 3e-5 * np.eye(*x.shape)
+    assert gate(x, x) and not gate(x, other) and not gate(x, x[:3])
     flow = Flow(epochs=0).fit(isotropy.bent(500, 8))
     assert not isotropy._learned(flow, None)
-    flow.history_ = np.array([[0, 2.0, 2.0], [1, 1.9, 1.9]])
-    assert isotropy._learned(flow, None)
-    flow.history_[1, 2] = np.nan
-    assert not isotropy._learned(flow, None)
-
-
-# ---------------------------------------------------------------------- contrastive
+    for last, learned in ((1.9, True), (np.nan, False)):
+        flow.history_ = np.array([[0, 2.0, 2.0], [1, 1.9, last]])
+        assert isotropy._learned(flow, None) is learned
 
 
 FEW = ["A man plays a guitar.", "Two dogs run through the snow.", "It rains.", "A plane takes off.",
@@ -177,22 +152,14 @@ def test_the_gate_sees_other_weights_and_a_missing_gradient(sides):
 
 
 @slow
-def test_a_step_changes_nothing_so_that_every_run_is_the_same(sides):
-    ours = sides[0]
+def test_every_step_is_the_same_and_reading_in_parts_gives_the_same_loss(sides):
+    ours, parts = sides[0], contrastive.Ours(FEW, part=5)
     before, step = ours.encoder.encode(["a sentence"]), contrastive.stepper(ours)
     assert step() == step() > 0
     assert np.array_equal(ours.reading.encoder().encode(["a sentence"]), before)
-
-
-@slow
-def test_reading_in_parts_gives_the_loss_of_the_same_masks_without_caching(sides):
-    parts = contrastive.Ours(FEW, part=5)
-    assert parts.loss(dropout=False) == pytest.approx(sides[0].loss(dropout=False), rel=1e-5)
+    assert parts.loss(dropout=False) == pytest.approx(ours.loss(dropout=False), rel=1e-5)
     for work in (contrastive.cached_step, contrastive.direct_step):
         assert work(3)() == 0
-
-
-# ---------------------------------------------------------------------- topics
 
 
 def test_worse_topics_of_gibbs_sampling_do_not_pass_the_gate():
@@ -204,6 +171,9 @@ def test_worse_topics_of_gibbs_sampling_do_not_pass_the_gate():
     assert case.equal(ours, theirs) and case.items % 10 == 0
     ours.components_ = np.full_like(ours.components_, 1 / ours.components_.shape[1])
     assert not case.equal(ours, theirs)
+    train, held_out = topics.cut_counts(80, 20, 40, 400, 20)    # of one length, for online Bayes
+    assert train.n_documents == 60 and held_out.n_documents == 20
+    assert set(train.document_lengths) == {40}
 
 
 @slow
@@ -212,12 +182,6 @@ def test_both_sides_draw_the_same_tokens_and_the_gate_of_gibbs_sampling_holds():
     case, = GIBBS()
     assert case.theirs().num_words * 10 == case.items
     assert measure(case, repeats=1).value > 0
-
-
-def test_online_lda_reads_documents_of_one_length():
-    train, held_out = topics.cut_counts(80, 20, 40, 400, 20)
-    assert train.n_documents == 60 and held_out.n_documents == 20
-    assert set(train.document_lengths) == {40}
 
 
 @slow
@@ -234,9 +198,6 @@ def test_online_lda_passes_its_gate_and_worse_topics_do_not(peer):
     assert case.runs == topics.STARTS == 3
     row = measure(replace(case, runs=1), repeats=1)
     assert row.value > 0 and row.items == 60
-
-
-# ---------------------------------------------------------------------- Doc2vec
 
 
 @slow
@@ -258,9 +219,7 @@ def test_document_vectors_that_say_less_do_not_pass_the_gate():
     good = np.eye(30)[news.labels] + 0.1 * np.random.default_rng(0).normal(size=(60, 30))
     bad = np.random.default_rng(1).normal(size=(60, 30))
     assert news.as_good([good], [bad]) and not news.as_good([bad], [good])
-
-
-# ---------------------------------------------------------------------- word vectors
+    assert sentences.million_sentences(1500)() == 1500 * 100 * 4
 
 
 def test_the_file_holds_the_words_of_the_corpus_document_by_document():

@@ -1,6 +1,5 @@
 """The groups of the GPU with a clock of our own, on the processor: checks, goals, missing and
-failing peers, the time budget; and trying block sizes.
-"""
+failing peers, the time budget; and trying block sizes."""
 
 from __future__ import annotations
 
@@ -32,7 +31,6 @@ def instruments(seconds=0.002):
     def peak(work):
         work()
         return 12.34
-
     return gpu.Instruments(timer, timer, peak, "cpu")
 
 
@@ -52,9 +50,6 @@ def held(contest, *, in_time=lambda: True, tools=None):
 
 def short_name(contest):
     return contest.name.split(",")[0]
-
-
-# ---------------------------------------------------------------------- the contests
 
 
 @pytest.mark.slow
@@ -98,9 +93,6 @@ def test_sizes_and_goals_are_those_of_the_plan():
         "segment_moments 16777216 x 768": 7.5, "pool 256 x 128 x 768": 0.035,
         "mean_cosine 30522 x 768": None, "alignment 262144 x 768": None,
         "cosent 1000000 pairs": 5, "ranks": 5}
-
-
-def test_rates_of_the_kernels_that_train_are_those_of_the_plan():
     rates = [(c.name.split()[0], c.goal_ms and round(c.items / c.goal_ms * 1e3 / 1e6))
              for c in training_contests()]
     assert rates == [("window_update", 40), ("window_update", 100), ("window_update", 30),
@@ -127,15 +119,16 @@ def test_optional_peers_say_that_they_are_not_installed(peer, n, monkeypatch):
         getattr(gpu_cases, peer)(*[torch.ones(2, 2)] * n)
 
 
-# ---------------------------------------------------------------------- one contest
-
-
-def test_a_row_states_time_goal_floor_and_what_ran():
+def test_a_row_states_time_goal_floor_and_what_ran_and_short_work_is_timed_as_a_recorded_graph():
     row, = held(toy())
     assert (row.value, row.goal, row.met) == (2.0, "<= 5 ms", True)
     assert (row.ours_low, row.ours_seconds, row.ours_high) == (0.001, 0.002, 0.004)
     assert (row.floor_seconds, row.of_floor, row.extra_mb) == (0.001, 0.5, 12.3)
     assert not held(toy(goal_ms=1.0))[0].met
+    tools = gpu.Instruments(lambda work: (4e-4, 4e-4, 4e-4), lambda work: (3e-5, 2e-5, 4e-5),
+                            lambda work: 0.0, "cpu")
+    row, = held(toy(goal_ms=0.035, short=True), tools=tools)
+    assert row.value == 0.03 and row.met and "0.4 ms when launched from Python" in row.note
 
 
 @pytest.mark.parametrize(("error", "note"), [
@@ -160,24 +153,13 @@ def test_a_peer_out_of_memory_missing_or_different_is_a_result():
     def missing():
         raise PeerMissing("other is not installed")
 
-    rows = held(toy(peers={
-        "full": (full, 1.0), "missing": (missing, 1.0), "same": (ones, 2.0),
-        "different": (lambda: torch.zeros(2), 1.0)}))
+    rows = held(toy(peers={"full": (full, 1.0), "missing": (missing, 1.0), "same": (ones, 2.0),
+                           "different": (lambda: torch.zeros(2), 1.0)}))
     assert [row.note for row in rows[1:]] == [
         "out of memory", "skipped: other is not installed", "differs from ours by 0",
         "its result differs from ours by 1: no ratio"]
     assert [row.value for row in rows[1:]] == [None, None, 1.0, None]
     assert (rows[3].met, rows[3].goal, rows[3].peer_extra_mb) == (False, ">= 2", 12.3)
-
-
-def test_short_work_is_timed_as_a_recorded_graph():
-    tools = gpu.Instruments(lambda work: (4e-4, 4e-4, 4e-4), lambda work: (3e-5, 2e-5, 4e-5),
-                            lambda work: 0.0, "cpu")
-    row, = held(toy(goal_ms=0.035, short=True), tools=tools)
-    assert row.value == 0.03 and row.met and "0.4 ms when launched from Python" in row.note
-
-
-# ---------------------------------------------------------------------- the groups
 
 
 @pytest.mark.parametrize(("group", "line"), [
@@ -198,9 +180,6 @@ def test_when_time_is_spent_what_is_left_is_named_and_not_started(monkeypatch):
     assert [row.value for row in rows] == [2.0, 2.0, None, None]
     assert rows[-1].note == "left out: the time budget was spent"
     assert told[-1] == "kernels-gpu: left out for time: toy"
-
-
-def test_peers_stop_when_time_is_spent_too():
     peers = {"a": (ones, 1.0), "b": (ones, 1.0)}
     rows = held(toy(peers=peers), in_time=iter([True, False]).__next__)
     assert [row.note for row in rows[1:]] == ["differs from ours by 0",
@@ -218,8 +197,6 @@ def test_the_cuda_instruments_measure_time_and_memory():
     assert tools.graph_timer(lambda: x.add_(1))[0] < 1
 
 
-# ---------------------------------------------------------------------- block sizes
-
 ENTRY = Blocks("toy", 80, "float32", {"BLOCK_N": 64, "BLOCK_D": 16, "EVEN": True}, 4, 2)
 
 
@@ -234,10 +211,8 @@ def test_neighbours_differ_in_one_thing_and_never_go_below_the_smallest_tile():
 
 @pytest.fixture
 def toy_table(monkeypatch):
-    """A table with one kernel; gives sides whose work looks its blocks up, and those it saw.
-
-    The work is faster with larger BLOCK_N, wrong with BLOCK_D = 32, and cannot run with 8 warps.
-    """
+    """A table with one kernel; gives sides whose work looks its blocks up, and those it saw. The
+    work is faster with larger BLOCK_N, wrong with BLOCK_D = 32, and cannot run with 8 warps."""
     monkeypatch.setattr(configs, "interpreting", lambda: True)
     monkeypatch.setattr(configs, "entry", lambda kernel, arch, dtype: ENTRY)
     seen = []
@@ -248,7 +223,6 @@ def toy_table(monkeypatch):
             raise RuntimeError("out of resource")
         seen.append(entry)
         return torch.ones(1) * (2 if entry.sizes["BLOCK_D"] == 32 else 1)
-
     return Sides(look_up, lambda: 0.0), seen
 
 

@@ -1,6 +1,5 @@
 """The benchmark's own honesty: no speed without equal results, medians, tables that keep what they
-do not replace.
-"""
+do not replace."""
 
 from __future__ import annotations
 
@@ -19,9 +18,8 @@ import typer
 from lessons_lib import bench, cli
 from lessons_lib.bench import ceilings
 from lessons_lib.bench.gates import agree, neighbour_error, relative_error
-from lessons_lib.bench.measure import (
-    Case, Row, Verdict, fixed_threads, measure, measure_memory, race,
-)
+from lessons_lib.bench.measure import (Case, Row, Verdict, fixed_threads, measure, measure_memory,
+                                       race)
 
 
 def case(ours, theirs, **changes):
@@ -41,7 +39,6 @@ def clock(monkeypatch):
     def shows(seconds):
         times = iter(seconds)
         monkeypatch.setattr("lessons_lib.bench.measure.time.perf_counter", lambda: next(times))
-
     return shows
 
 
@@ -51,16 +48,12 @@ def group(monkeypatch):
     def is_given(rows):
         module = SimpleNamespace(races=lambda **options: rows())
         monkeypatch.setattr("lessons_lib.bench.suite._module", lambda name: module)
-
     return is_given
 
 
 def lessons_bench(*, keep=False, only=""):
     """The command, for that group."""
     cli.bench(["contrastive"], repeats=1, keep=keep, only=only)
-
-
-# ---------------------------------------------------------------------- one race
 
 
 def test_a_race_with_different_results_gets_no_figure_but_its_scores_and_the_others_go_on(
@@ -94,14 +87,11 @@ def test_random_results_are_judged_over_the_seeds_of_the_timed_runs(runs, repeat
     assert judged == [([("ours", 0), ("ours", 1)], [("peer", 0), ("peer", 1)])] and row.value
 
 
-def test_both_sides_run_in_turn_and_equally_often():
+def test_both_sides_run_in_turn_and_memory_is_measured_in_a_run_of_its_own():
     runs = []
     measure(noting(runs), repeats=3)
     assert runs == ["ours", "peer"] * 4         # one warm-up and three runs each
-
-
-def test_memory_is_measured_in_a_run_of_its_own():
-    runs = []
+    runs.clear()
     row = measure(dataclasses.replace(noting(runs), memory=True), repeats=1)
     assert runs == ["ours", "peer"] * 3         # warm-up, memory, time
     assert row.extra_mb >= 0 and row.peer_extra_mb >= 0
@@ -116,19 +106,14 @@ def test_short_work_runs_more_often_until_enough_seconds_are_measured(clock):
         assert len(runs) == 2 * (1 + times)
 
 
-def test_the_ratio_is_the_median_of_the_peer_s_seconds_over_ours_and_the_spread_is_kept(clock):
+def test_the_ratio_is_the_median_of_the_peer_s_seconds_over_ours_and_the_floor_is_set_beside(clock):
     clock([0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6])
-    row = measure(case(lambda: 0, lambda: 0), repeats=3)
+    row = measure(case(lambda: 0, lambda: 0, work=bench.Work(10, 1)), repeats=3,
+                  ceilings=bench.Ceilings(1.0, {"float32": 5.0}))
     assert row.value == 2.5 and row.met and row.value_unit == "times faster"
     assert (row.ours_low, row.ours_seconds, row.ours_high) == (1, 2, 3)
     assert (row.peer_low, row.peer_seconds, row.peer_high) == (4, 5, 6)
-
-
-def test_the_floor_is_set_against_our_median(clock):
-    clock([0, 4, 0, 1])
-    row = measure(case(lambda: 0, lambda: 0, work=bench.Work(10, 1)), repeats=1,
-                  ceilings=bench.Ceilings(1.0, {"float32": 5.0}))
-    assert row.floor_seconds == 2.0 and row.of_floor == 0.5
+    assert row.floor_seconds == 2.0 and row.of_floor == 1.0
 
 
 def test_both_sides_have_the_threads_of_the_case_and_others_are_put_back():
@@ -138,17 +123,6 @@ def test_both_sides_have_the_threads_of_the_case_and_others_are_put_back():
     with fixed_threads(1):
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == before
-
-
-def test_a_missing_peer_gives_a_row_with_its_reason():
-    def missing():
-        raise bench.PeerMissing("no such program")
-
-    row = measure(case(lambda: 1, missing))
-    assert row.value is None and row.met is None and row.note == "skipped: no such program"
-
-
-# ---------------------------------------------------------------------- memory
 
 
 HOLD = "lessons_lib.bench.memory:_hold"
@@ -173,21 +147,17 @@ def test_a_goal_of_memory_may_grow_with_the_result_and_a_peer_may_need_too_much(
     assert row.peer == "" and row.peer_extra_mb is None
 
 
-def test_a_process_that_fails_names_its_case():
+def test_a_process_that_fails_names_its_case_and_an_unknown_group_its_nearest():
     with pytest.raises(RuntimeError, match=r"toy/bytes failed in its process:[\s\S]*no_such_name"):
         measure_memory("toy", "bytes", "lessons_lib.bench.memory:no_such_name", 10, goal_mb=1)
+    with pytest.raises(ValueError, match="Did you mean 'counts'"):
+        list(bench.run(["count"]))
 
 
-# ---------------------------------------------------------------------- gates
-
-
-def test_the_error_is_relative_to_the_largest_value_and_the_worst_part_counts():
+def test_the_error_is_relative_to_the_largest_value_and_infinite_for_other_shapes_and_nan():
     values = torch.tensor([10.0, 1.1])
     assert relative_error([values, torch.tensor(2.0)], [np.array([10.0, 1.0]), 1.0]) == 1.0
     assert math.isclose(relative_error(values, np.array([10.0, 1.0])), 0.01, rel_tol=1e-5)
-
-
-def test_another_shape_another_number_of_parts_and_nan_are_never_equal():
     one, nan = torch.ones(2), torch.tensor([1.0, math.nan])
     for result, expected in ((one, torch.ones(3)), ((one, one), (one,)), (nan, one), (one, nan)):
         assert relative_error(result, expected) == math.inf
@@ -203,9 +173,6 @@ def test_neighbours_may_swap_where_they_are_nearly_equal_but_not_more_often():
     assert neighbour_error((values, swapped), (values, rows)) == math.inf
 
 
-# ---------------------------------------------------------------------- ceilings
-
-
 def one_second(work):
     work()
     return 2.0, 1.0, 3.0                        # median, fastest, slowest
@@ -214,16 +181,10 @@ def one_second(work):
 def test_a_copy_counts_both_ways_and_a_product_two_operations_in_the_fastest_run():
     limits = ceilings.cpu_ceilings(one_second, n_bytes=4000, side=10)
     assert limits.copy == 8000 and limits.products == {"float32": 2000}
-
-
-def test_on_a_gpu_all_precisions_are_measured_and_the_switch_of_tf32_is_put_back():
     before = torch.backends.cuda.matmul.allow_tf32
     products = ceilings.gpu_ceilings(one_second, device="cpu", n_bytes=4000, side=10).products
     assert products == {"bfloat16": 2000, "tf32": 2000, "float32": 2000, "tf32x3": 2000 / 3}
     assert torch.backends.cuda.matmul.allow_tf32 == before
-
-
-# ---------------------------------------------------------------------- the table
 
 
 def row(group: str, value: float, name: str = "x") -> Row:
@@ -231,16 +192,15 @@ def row(group: str, value: float, name: str = "x") -> Row:
 
 
 def test_a_new_run_of_a_group_replaces_its_rows_and_keeps_the_others(tmp_path):
+    old = "group,name,value,device,date\nold,x,1.0,a machine,2026-01-01\n"
+    (tmp_path / "cpu.csv").write_text(old, "utf-8")     # before columns were added
     bench.write([row("a", 1.0), row("b", 2.0)], folder=tmp_path)
     bench.write([row("b", 5.0)], folder=tmp_path)
     rows = bench.read(folder=tmp_path)
-    assert [(r["group"], float(r["value"])) for r in rows] == [("a", 1.0), ("b", 5.0)]
+    assert [(r["group"], float(r["value"]), r["note"]) for r in rows] == [
+        ("old", 1.0, ""), ("a", 1.0, ""), ("b", 5.0, "")]
     assert all(r["device"] and r["date"] for r in rows) and bench.read("gpu", folder=tmp_path) == []
-
-
-def test_columns_are_those_of_the_committed_table(tmp_path):
-    bench.write([row("a", 1.0)], folder=tmp_path)
-    assert list(bench.read(folder=tmp_path)[0]) == list(bench.read()[0])
+    assert list(rows[0]) == list(bench.read()[0])       # the columns of the committed table
 
 
 def test_groups_of_the_gpu_have_a_table_of_their_own(tmp_path):
@@ -252,22 +212,6 @@ def test_groups_of_the_gpu_have_a_table_of_their_own(tmp_path):
     assert {"driver", "versions", "date", "device"} <= set(machine)
 
 
-def test_a_table_written_before_columns_were_added_keeps_its_rows(tmp_path):
-    old = "group,name,value,device,date\nold,x,1.0,a machine,2026-01-01\n"
-    (tmp_path / "cpu.csv").write_text(old, "utf-8")
-    bench.write([row("new", 2.0)], folder=tmp_path)
-    assert [(r["group"], r["value"], r["note"]) for r in bench.read(folder=tmp_path)] == [
-        ("old", "1.0", ""), ("new", "2.0", "")]
-
-
-# ---------------------------------------------------------------------- groups and the command
-
-
-def test_P27_an_unknown_group_names_the_nearest():
-    with pytest.raises(ValueError, match="Did you mean 'counts'"):
-        list(bench.run(["count"]))
-
-
 def test_the_kernels_take_the_gpu_along_and_block_sizes_are_tried_only_when_named(monkeypatch):
     ran = []
 
@@ -275,7 +219,6 @@ def test_the_kernels_take_the_gpu_along_and_block_sizes_are_tried_only_when_name
         def rows(**options):
             ran.append((group, "repeats" in options))
             return iter(())
-
         return SimpleNamespace(rows=rows, races=rows)
 
     monkeypatch.setattr("lessons_lib.bench.suite._module", module)
@@ -302,7 +245,6 @@ def test_a_group_runs_its_races_and_its_memory_whose_names_hold_a_part(monkeypat
 
 def test_every_group_has_races_and_its_memory_goals_are_those_of_the_course():
     from lessons_lib.bench import suite
-
     goals = {}
     for name in suite._MODULES:
         module = suite._module(name)

@@ -1,6 +1,5 @@
 """The races beside GloVe's own programs: stand-ins write files of their format, so the gates are
-seen to hold and to fail without a C compiler.
-"""
+seen to hold and to fail without a C compiler."""
 
 from __future__ import annotations
 
@@ -109,12 +108,16 @@ def test_both_sides_count_the_same_and_the_gate_sees_another_count_or_one_less(s
         assert not case.equal(ours, theirs)
 
 
-def test_counts_are_the_same_where_their_words_have_other_numbers(stand_ins):
+def test_counts_are_the_same_where_words_have_other_numbers_and_a_failing_program_says_so(
+        stand_ins, monkeypatch):
     corpus = Corpus.from_tokens([["a", "b", "c", "b"], ["c", "a"]])
     with text_file(corpus) as text:
         theirs = programs(text)
         write_text(theirs.file("vocab.txt"), "c 2\na 2\nb 2\n")
         assert same_counts(corpus, Cooccurrences.from_corpus(corpus, 3), theirs.counted(3))
+        monkeypatch.setenv("STAND_IN", "-fail")
+        with pytest.raises(RuntimeError, match="glove ended with 1: no such option"):
+            theirs.run("glove")
 
 
 def test_learning_is_judged_by_its_loss_and_by_its_vectors(stand_ins, monkeypatch):
@@ -124,10 +127,3 @@ def test_learning_is_judged_by_its_loss_and_by_its_vectors(stand_ins, monkeypatc
     monkeypatch.setenv("LOSS", "0.00001")
     _, row = (measure(case, repeats=1) for case in cases())
     assert row.met is False and row.value is None and row.peer_quality.startswith("loss 0.0000")
-
-
-def test_a_program_that_fails_says_so(stand_ins, monkeypatch):
-    monkeypatch.setenv("STAND_IN", "-fail")
-    failed = pytest.raises(RuntimeError, match="glove ended with 1: no such option")
-    with text_file(Corpus.from_tokens([["a"]])) as text, failed:
-        programs(text).run("glove")

@@ -52,7 +52,6 @@ def fake_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str,
         with WRITERS.get(file.suffix, open)(file, "wb") as stream:
             stream.write(text if isinstance(text, bytes) else text.encode())
         return file
-
     return write
 
 
@@ -167,7 +166,6 @@ def site() -> Iterator[Site]:
 def hub(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
     """The Hugging Face hub, at the site's address, with a cache of its own."""
     from huggingface_hub import constants
-
     template = site.url + "/{repo_id}/resolve/{revision}/{filename}"
     changed = {"ENDPOINT": site.url, "HF_HUB_CACHE": str(tmp_path / "hub"), "HF_HUB_OFFLINE": False,
                "HF_HUB_DISABLE_XET": True, "HUGGINGFACE_CO_URL_TEMPLATE": template}
@@ -217,10 +215,8 @@ def publish(site: Site, no_data: None, tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.fixture
 def left() -> Callable[[], list[str]]:
     """What lies in the cache, locks and the note on licences aside."""
-
     def names() -> list[str]:
         files = (path for path in cache_folder().rglob("*") if path.is_file())
         paths = (path.relative_to(cache_folder()).as_posix() for path in files)
         return sorted(p for p in paths if ".lock-" not in p and p != "licences_shown.json")
-
     return names

@@ -22,11 +22,9 @@ LINKS = [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE]
 @pytest.fixture
 def archive(tmp_path):
     """Writes an archive, as `packed` makes it."""
-
     def write(*members, **how):
         (tmp_path / "x").write_bytes(packed(*members, **how))
         return tmp_path / "x"
-
     return write
 
 
@@ -74,22 +72,16 @@ def test_F07_a_header_of_a_tar_file_is_not_read_whatever_its_length(archive, kin
 
 
 @pytest.mark.parametrize("kind", ["zip", "gz"])
-def test_F01_a_cut_archive_is_damaged_wherever_it_is_cut(archive, kind):
+def test_F01_F02_an_archive_is_damaged_wherever_it_is_cut_or_changed(archive, kind):
     path = archive({"d/a.txt": random.Random(5).randbytes(3000)}, kind)
     whole = path.read_bytes()
-    for at in range(0, len(whole) - 1, 97):
-        path.write_bytes(whole[:at])
+    damaged = [whole[:at] for at in range(0, len(whole) - 1, 97)]
+    if kind == "zip":  # which has a checksum for each member
+        damaged.append(whole[:1000] + bytes([whole[1000] ^ 1]) + whole[1001:])
+    for data in damaged:
+        path.write_bytes(data)
         with pytest.raises(DamagedFile, match="cut, damaged or no archive|has 0 members"):
             read_members(path, ["a.txt"])
-
-
-def test_F02_a_changed_byte_of_a_member_is_noticed(archive):
-    path = archive({"a.txt": random.Random(5).randbytes(3000)})
-    data = bytearray(path.read_bytes())
-    data[1000] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(DamagedFile, match="cut, damaged or no archive"):
-        read_members(path, ["a.txt"])
 
 
 @pytest.mark.parametrize("kind, name", [("zip", "é/a.txt"), ("", "é" * 120), ("gz", "é" * 120)])

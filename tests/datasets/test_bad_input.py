@@ -101,15 +101,12 @@ def test_bad_input_is_answered_with_its_name_and_a_remedy(no_data, call, error, 
     assert str(caught.value).count("\n") <= 2
 
 
-# --------------------------------------------------------------------------- files in a data folder
-
 PAIRS = "score\tsentence1\tsentence2\tsubset\n4.5\tA cat.\tOne cat.\tx\n0\tA dog.\tRain.\ty\n"
 WORDS = "dataset\tword1\tword2\tscore\nWS353\ta\tb\t5\nSimVerb-3500\tgo\twalk\t7\n"
 TASKS = "task\tsplit\tlabel\ttext\nMR\tall\t1\tgood\n"
-FILES = {
-    "sts12": "sts/sts12.tsv", "word-similarity": "words/wordsim.tsv.gz",
-    "rg65": "words/wordsim.tsv.gz", "senteval": "classify/senteval_small.tsv.gz",
-    "embedding-space": "anisotropy/embedding_space_stats.json"}
+FILES = {"sts12": "sts/sts12.tsv", "word-similarity": "words/wordsim.tsv.gz",
+         "rg65": "words/wordsim.tsv.gz", "senteval": "classify/senteval_small.tsv.gz",
+         "embedding-space": "anisotropy/embedding_space_stats.json"}
 
 
 @pytest.mark.parametrize("name, text, selection, error, words", [
@@ -125,8 +122,7 @@ FILES = {
     ("embedding-space", '{"bert": {"x": {"layer_1": 0.5}}}', {}, DamagedFile,  # F03
      ["is not model → statistic → layer_0"])])
 def test_F03_F08_F14_a_table_that_does_not_fit_says_where(
-    fake_data, name, text, selection, error, words
-):
+        fake_data, name, text, selection, error, words):
     fake_data(FILES[name], text)
     with pytest.raises(error) as caught:
         load(name, **selection)

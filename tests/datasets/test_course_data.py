@@ -29,9 +29,6 @@ SKIP_GRAM = course_files("skip-gram")[0]
 pytestmark = pytest.mark.usefixtures("no_data")  # what comes with the project has to be enough
 
 
-# --------------------------------------------------------------------------------- pairs, triplets
-
-
 @pytest.mark.parametrize("name", SETS)
 def test_no_sentence_stands_twice_and_no_split_resembles_another(name):
     parts = []
@@ -69,11 +66,8 @@ def test_no_word_gives_a_contradiction_away():
         assert abs(np.mean([bool(NEGATION.search(s)) for s in side]) - share) < 0.02
 
 
-# ----------------------------------------------------------------------------------------- vectors
-
-
 def test_skip_gram_is_the_default_and_knows_what_words_have_to_do_with_each_other():
-    vectors = load("course-vectors")
+    vectors, counts = load("course-vectors"), load("course-frequencies")
     assert isinstance(vectors, WordVectors) and vectors.name == "course vectors, skip-gram"
     assert vectors.matrix.shape == (WORDS, 100)
     assert np.array_equal(load("course-vectors", model="skip-gram").matrix, vectors.matrix)
@@ -81,14 +75,16 @@ def test_skip_gram_is_the_default_and_knows_what_words_have_to_do_with_each_othe
     assert near > 0.5 > 0.3 > far
     assert vectors.analogy("germany", "berlin", "france", topn=1)[0][0] == "paris"
     assert vectors.odd_one_out(["paris", "london", "banana", "berlin"]) == "banana"
-
-
-@pytest.mark.parametrize("model", HERE)
-def test_the_words_are_the_most_frequent_ones_in_lower_case(model):
-    vectors, counts = load("course-vectors", model=model), load("course-frequencies")
-    assert vectors.tokens == counts.words and vectors.tokens[:3] == ["the", "of", "and"]
-    assert (np.diff(counts.counts) <= 0).all() and counts.counts.min() >= 100
+    for model in HERE:  # the most frequent words, in lower case
+        assert load("course-vectors", model=model).tokens == counts.words
+    assert vectors.tokens[:3] == ["the", "of", "and"] and counts.counts.min() >= 100
+    assert (np.diff(counts.counts) <= 0).all()
     assert all(token == token.lower() for token in vectors.tokens)
+    row = next(row for row in list_datasets() if row.name == "course-vectors")
+    assert row.found == "project" and row.here == tuple(HERE)
+    states = {s.file: s.state for s in verify(["course-vectors", "course-frequencies"])}
+    assert {states[name] for model in HERE for name in course_files(model)} == {"ok"}
+    assert states["vectors/frequencies.tsv"] == "ok"
 
 
 @pytest.mark.slow
@@ -104,14 +100,6 @@ def test_the_card_tells_how_they_were_made_and_keeps_its_word(model):
     report = word_report(load("course-vectors", model=model), bootstrap=0).summary()
     for name, scores in report.items():
         assert scores == pytest.approx(card["quality"][name], abs=0.0015), name
-
-
-def test_they_are_listed_and_verified():
-    row = next(row for row in list_datasets() if row.name == "course-vectors")
-    assert row.found == "project" and row.here == tuple(HERE)
-    states = {s.file: s.state for s in verify(["course-vectors", "course-frequencies"])}
-    assert {states[name] for model in HERE for name in course_files(model)} == {"ok"}
-    assert states["vectors/frequencies.tsv"] == "ok"
 
 
 def test_F01_F02_a_damaged_file_is_told_with_its_remedy(monkeypatch, tmp_path):
@@ -131,7 +119,9 @@ def test_F01_F02_a_damaged_file_is_told_with_its_remedy(monkeypatch, tmp_path):
     assert len(load("course-vectors")) == WORDS
 
 
-def test_F02_the_project_s_own_are_restored_by_git(monkeypatch, tmp_path):
+def test_F02_F19_the_project_s_own_are_restored_by_git_and_a_missing_one_is_named(
+    monkeypatch, tmp_path
+):
     own = tmp_path / "data" / SKIP_GRAM
     own.parent.mkdir(parents=True)
     write_compact(WordVectors(["a", "b"], [[1.0], [2.0]]), own)
@@ -140,16 +130,9 @@ def test_F02_the_project_s_own_are_restored_by_git(monkeypatch, tmp_path):
         monkeypatch.setattr(module, "PROJECT", tmp_path)
     with pytest.raises(DamagedFile, match=r"Get it again: git checkout data/vectors$"):
         load("course-vectors")
-
-
-def test_F19_a_model_that_is_not_here_is_told_by_name(monkeypatch, tmp_path):
-    monkeypatch.setattr(resolve, "PROJECT", tmp_path)
     why = r"course-vectors \(model 'glove'\) is not on this machine.*\n.*\n.*vectors/glove\.safet"
     with pytest.raises(DataMissing, match=why):
         load("course-vectors", model="glove")
-
-
-# ------------------------------------------------------------------------------------------- model
 
 
 def test_lesson_bert_lies_in_one_folder_and_its_card_tells_what_it_is():

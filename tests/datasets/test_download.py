@@ -56,9 +56,6 @@ def test_a_file_arrives_whole_under_its_name_and_is_not_fetched_again(site, targ
     assert len(site.requests) == 1
 
 
-# ---------------------------------------------------------------------------------------- going on
-
-
 @pytest.mark.parametrize("begun, cut_at, ranges, asked", [
     (None, [100_000, 50_000], True, [None, "bytes=100000-", "bytes=150000-"]),
     (None, [100_000], False, [None, "bytes=100000-"]),  # a server without ranges starts again
@@ -66,8 +63,7 @@ def test_a_file_arrives_whole_under_its_name_and_is_not_fetched_again(site, targ
     (BODY + b"more", [], True, ["bytes=300004-", None]), (OTHER, [], True, [None]),
     (BODY, [], True, [])])
 def test_F21_a_transfer_goes_on_where_it_stopped_or_starts_again(
-    site, target, get, begun, cut_at, ranges, asked
-):
+        site, target, get, begun, cut_at, ranges, asked):
     site.cut_at, site.ranges = cut_at, ranges
     if begun:
         target.parent.mkdir()
@@ -88,31 +84,26 @@ def test_F21_a_later_call_goes_on_after_a_failed_one(site, target, get):
     assert target.read_bytes() == BODY and site.ranges_asked == ["bytes=100000-"]
 
 
-# ---------------------------------------------------------------------------------- wrong answers
-
-
-@pytest.mark.parametrize("body, what", [
-    (OTHER, f"{hashlib.sha256(OTHER).hexdigest()[:12]}.*{FILE.sha256[:12]}"),
-    (b"<!DOCTYPE html><title>Log in</title>", "an HTML page"), (b"\n <HTML>", "an HTML page"),
-    (b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"), (b"", "sent 0 bytes"),
-    (BODY + bytes(5_000_000), "it sent 300,001 bytes")])  # stopped one byte too late
-def test_F22_wrong_bytes_are_named_and_not_kept(site, target, get, body, what):
-    site.files["/a"] = body
-    with pytest.raises(DownloadFailed, match=f"{what}.*; expected 300,000 bytes|{what}"):
-        get()
-    assert left_in(target.parent) == [] and len(site.requests) == 1
-
-
-@pytest.mark.parametrize("status", [404, 403, 410])
-def test_F20_a_refusal_is_final_and_names_host_and_cause(site, target, get, status):
-    site.status = [status] * 5
-    why = rf"sets/data.bin could not be fetched from 127.0.0.1: HTTP {status} (.|\n)*--from URL"
+@pytest.mark.parametrize("change, why", [
+    *(({"files": {"/a": body}}, f"{what}.*; expected 300,000 bytes|{what}") for body, what in [
+        (OTHER, f"{hashlib.sha256(OTHER).hexdigest()[:12]}.*{FILE.sha256[:12]}"),
+        (b"<!DOCTYPE html><title>Log in</title>", "an HTML page"), (b"\n <HTML>", "an HTML page"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"),
+        (b"", "sent 0 bytes"),
+        (BODY + bytes(5_000_000), "it sent 300,001 bytes")]),  # stopped one byte too late
+    *(({"status": [status] * 5},
+       rf"sets/data.bin could not be fetched from 127.0.0.1: HTTP {status} (.|\n)*--from URL")
+      for status in (404, 403, 410)),
+    *(({"redirect": where}, "redirects to|Redirection to")  # security: away from HTTPS
+      for where in ("http://example.org/a", "file:///etc/passwd"))])
+def test_F20_F22_wrong_bytes_and_refusals_are_final_and_named(site, target, get, change, why):
+    vars(site).update(change)
     with pytest.raises(DownloadFailed, match=why):
         get()
     assert len(site.requests) == 1 and left_in(target.parent) == []
 
 
-def test_F20_a_busy_server_is_asked_three_times(site, target, get):
+def test_F20_a_busy_server_is_asked_three_times_and_then_the_second_source(site, target, get):
     site.status = [503, 503]
     get()
     assert target.read_bytes() == BODY and len(site.requests) == 3
@@ -120,9 +111,6 @@ def test_F20_a_busy_server_is_asked_three_times(site, target, get):
     site.status = [503, 500, 503]
     with pytest.raises(DownloadFailed, match=r"HTTP 503 .*3 tries"):
         get()
-
-
-def test_F20_the_second_source_helps_when_the_first_fails(target, get):
     get("/gone", "/a")
     assert target.read_bytes() == BODY
 
@@ -140,38 +128,19 @@ def test_F20_a_search_for_the_host_that_never_ends_is_given_up():
     with pytest.raises(TimeoutError, match="no answer within 0 s"):
         download.within(0.05, release.wait)
     release.set()
+    with pytest.raises(ValueError, match="has no checksum in the manifest"):
+        fetch(RegisteredFile("sets/x"), Path("x"), ["https://example.invalid/a"])
 
 
 @pytest.mark.parametrize("url", [
     "http://example.org/a", "ftp://example.org/a", "file:///etc/passwd", "example.org", "",
     "https://", "http://[bad", "//x/y"])
-def test_security_only_https_is_used(url, target):
+def test_security_only_https_or_this_machine_is_used(url, target):
     with pytest.raises(ValueError, match=r"source='.*' is not allowed; expected an https://"):
         fetch(FILE, target, [url])
     assert not target.parent.exists()
-
-
-@pytest.mark.parametrize("url", [
-    "https://example.org/a", "http://127.0.0.1:8/a", "http://localhost/a"])
-def test_security_https_and_this_machine_are_allowed(url):
-    assert checked_source(url) == url
-
-
-@pytest.mark.parametrize("where", ["http://example.org/a", "file:///etc/passwd"])
-def test_security_a_redirect_away_from_https_is_refused(site, get, where):
-    site.redirect = where
-    with pytest.raises(DownloadFailed, match=r"redirects to|Redirection to"):
-        get()
-    assert len(site.requests) == 1
-
-
-def test_a_file_without_a_checksum_is_never_fetched(site, target):
-    with pytest.raises(ValueError, match="has no checksum in the manifest"):
-        fetch(RegisteredFile("sets/x"), target, [f"{site.url}/a"])
-    assert site.requests == []
-
-
-# ---------------------------------------------------------------------------------------- the disk
+    for good in ("https://example.org/a", "http://127.0.0.1:8/a", "http://localhost/a"):
+        assert checked_source(good) == good
 
 
 def test_F16_too_little_room_is_noticed_before_the_transfer(site, get, monkeypatch):
@@ -214,9 +183,6 @@ def test_F22_a_copy_is_checked_and_leaves_the_old_file_where_it_is_another(tmp_p
             copy(FILE, origin, target)
         assert target.read_bytes() == b"old"
     assert left_in(target.parent) == ["data.bin"]
-
-
-# ------------------------------------------------------------------------------- several processes
 
 
 def _fetch_in_child(url: str, target: Path, queue: multiprocessing.Queue) -> None:

@@ -134,13 +134,7 @@ FORMATS = {
 def test_every_format_becomes_rows_of_ours(tmp_path, name):
     reader, parts, files, archive, rows = FORMATS[name]
     assert read(tmp_path, reader, parts, files, archive) == rows
-
-
-def test_every_reader_but_parquet_stands_in_the_table_of_formats():
     assert {reader for reader, *_ in FORMATS.values()} == set(READERS) - {"parquet"}
-
-
-# ---------------------------------------------------------------------------------- what is damaged
 
 
 TABLE = {"columns": THREE}
@@ -196,9 +190,6 @@ def test_F18_a_text_too_large_is_refused_before_it_is_split(tmp_path, monkeypatc
     monkeypatch.setattr(f"lessons_lib.datasets.readers.{name}", 1)
     with pytest.raises(DamagedFile, match=what):
         read(tmp_path, "table", [{"files": ["x"]} | TABLE], {"x": b"1\ta\tb\n1\ta\tb\n"})
-
-
-def test_a_tree_without_a_file_that_fits_is_damaged(tmp_path):
     with pytest.raises(DamagedFile, match="has no file that fits 'y'"):
         read(tmp_path, "tree", [{"pattern": "y"}], {"x": b""}, "zip")
 
@@ -206,17 +197,16 @@ def test_a_tree_without_a_file_that_fits_is_damaged(tmp_path):
 PARQUET = [{"files": ["x.parquet"], "columns": {c: c for c in THREE}}]
 
 
-def test_parquet_without_pyarrow_is_a_clear_line(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(BackendUnavailable, match=r"x.parquet .* package pyarrow: pip install"):
-        read(tmp_path, "parquet", PARQUET, {"x.parquet": b"PAR1"})
-
-
-def test_parquet_is_read_where_pyarrow_is_installed(tmp_path):
+def test_parquet_is_read_where_pyarrow_is_installed_and_a_clear_line_elsewhere(
+    tmp_path, monkeypatch
+):
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "pyarrow", None)
+        with pytest.raises(BackendUnavailable, match=r"x.parquet .* package pyarrow: pip install"):
+            read(tmp_path, "parquet", PARQUET, {"x.parquet": b"PAR1"})
     why = "pyarrow is not installed: lessons_lib[parquet]"
     pyarrow = pytest.importorskip("pyarrow", reason=why)
     from pyarrow.parquet import write_table
-
     rows = [{column: row[column] for column in THREE} for row in PAIRS]
     stream = io.BytesIO()
     write_table(pyarrow.table({column: [row[column] for row in rows] for column in THREE}), stream)

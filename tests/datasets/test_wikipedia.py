@@ -18,15 +18,6 @@ from lessons_lib.datasets.wikipedia import clean_line
 pytestmark = pytest.mark.usefixtures("no_data")
 
 
-@pytest.fixture(scope="module")
-def extracted(tmp_path_factory):
-    """The sample, and the cache folder it was kept in."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("extracted")
-        patch.setenv("LESSONS_CACHE", str(folder))
-        yield load("wikipedia-sample"), folder
-
-
 @pytest.fixture
 def fresh(monkeypatch):
     """An extraction that takes no time, and how often it was made."""
@@ -40,8 +31,17 @@ def fresh(monkeypatch):
     return made
 
 
-def test_the_sample_has_106_titled_articles_with_sentences_and_no_markup(extracted):
-    sample, _ = extracted
+@pytest.fixture(scope="module")
+def extracted(tmp_path_factory):
+    """The sample, and the cache folder it was kept in."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("extracted")
+        patch.setenv("LESSONS_CACHE", str(folder))
+        yield load("wikipedia-sample"), folder
+
+
+def test_the_sample_has_106_titled_articles_without_markup_and_is_cached(extracted, monkeypatch):
+    sample, folder = extracted
     assert len(sample) == 106 == len(sample.titles)
     assert 440_000 < sum(len(text.split()) for text in sample) < 465_000
     start = "Anarchism is a political philosophy that advocates self-governed societies based on "
@@ -51,22 +51,17 @@ def test_the_sample_has_106_titled_articles_with_sentences_and_no_markup(extract
     assert not [line for line in lines for mark in ("''", "[[", "{{") if mark in line]
     ends = [bool(re.search(r"[.!?][\"')”]?$", line)) for line in lines]
     assert sum(ends) > 0.5 * len(lines)
-
-
-def test_a_second_load_comes_from_the_cache_without_gensim(extracted, monkeypatch):
-    first, folder = extracted
     monkeypatch.setenv("LESSONS_CACHE", str(folder))
     monkeypatch.setitem(sys.modules, "gensim.corpora.wikicorpus", None)  # importing it now fails
     second = load("wikipedia-sample")
-    assert second.texts == first.texts and second.titles == first.titles
+    assert second.texts == sample.texts and second.titles == sample.titles
 
 
-@pytest.mark.parametrize("damage", [
-    "", "{", "[]", '{"texts": [], "titles": []}', '{"texts": ["a"], "titles": []}',
-    '{"texts": 3, "titles": 3}'])
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"texts": [], "titles": []}',
+                                    '{"texts": ["a"], "titles": []}', '{"texts": 3, "titles": 3}'])
 def test_F03_a_damaged_cache_is_made_anew(fresh, damage):
     load("wikipedia-sample")
-    kept = next((cache_folder() / "derived").glob("*.json"))
+    kept = next((cache_folder() / "derived").glob("wikipedia-*.json"))
     kept.write_text(damage)
     assert load("wikipedia-sample").texts == ["Fresh text."] and len(fresh) == 2
     assert json.loads(kept.read_text())["titles"] == ["Fresh"]

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import re
+import sys
 
 import pytest
 
@@ -59,10 +60,6 @@ def test_picture_and_record_are_written_and_the_record_is_what_the_run_found(tmp
     assert record.misfit(other) == "item, printed numbers, claims"
 
 
-def test_the_scale_decides_the_settings(tmp_path):
-    assert len(run(ENTRY, scale="paper", folder=tmp_path).measured["squares"]) == 4
-
-
 def put(folder, text):
     (folder / "blei2003_table1.json").write_text(text)
     return recorded("blei2003_table1", folder=folder)
@@ -83,22 +80,15 @@ def test_what_is_wrong_is_named_with_its_remedy(call, error, words, tmp_path):
         call(tmp_path)
 
 
-def test_two_entries_with_one_id_are_refused(monkeypatch):
-    from importlib import import_module
-
-    module = import_module("lessons_lib.reproduce.recorded")
+def test_all_that_is_declared_is_a_recorded_entry_whose_module_gives_what_its_claims_name(
+        monkeypatch):
+    assert set(_declarations()) - {"begins"} == set(entries()) == {file.stem for file in FILES}
+    with pytest.raises(ValueError, match=r"arora2017_table1: claims name.*'tfidf'.*'sif'\]"):
+        declared("arora2017_table1", squares, draw, ENTRY.scales, sif=lambda m: True)
+    module = sys.modules["lessons_lib.reproduce.recorded"]
     monkeypatch.setattr(module, "MODULES", module.MODULES * 2)
     with pytest.raises(ValueError, match="id='blei2003_table1' belongs to two entries"):
         entries()
-
-
-# ---------------------------------------------------------------------------- what is declared
-
-
-def test_all_that_is_declared_is_an_entry_and_claims_name_the_functions_that_modules_give():
-    assert set(_declarations()) - {"begins"} == set(entries())
-    with pytest.raises(ValueError, match=r"arora2017_table1: claims name.*'tfidf'.*'sif'\]"):
-        declared("arora2017_table1", squares, draw, ENTRY.scales, sif=lambda m: True)
 
 
 def test_every_entry_names_a_paper_of_the_bibliography_and_a_lesson_of_the_course():
@@ -124,9 +114,6 @@ def test_a_declared_claim_compares_a_row_with_another_a_number_or_itself():
         assert _compared(**rule)(series) is held, rule
 
 
-# ---------------------------------------------------------------------------- told in a line
-
-
 def told(measured, printed=None, chosen=None, **settings):
     entry = dataclasses.replace(ENTRY, printed=printed or {}, headline=chosen or {})
     record = Record("x", entry.printed, measured, {"a claim": True}, "laptop", "", "",
@@ -134,15 +121,15 @@ def told(measured, printed=None, chosen=None, **settings):
     return headline(entry, record)
 
 
-def test_a_row_is_told_by_its_mean_over_the_places_that_both_have():
-    measured = {"a": {0: 1.0, 1: 3.0, 2: 500.0}, "b": {0: 1.0}}
-    printed = {"a": {0: 10.0, 1: 20.0, 9: 1.0}, "c": {0: 1.0}}
-    assert told(measured, printed) == ("a: 15.0", "a: 2.00")
-
-
-def test_where_nothing_is_printed_rows_stand_alone_without_spread_and_control():
-    rows = {"a": {0: 1.0, 1: 2.0}, "a, sd": {0: 0.1}, "a, untrained": {0: 0.5}}
-    assert told(rows) == ("", "a: 1.50")
+@pytest.mark.parametrize(("measured", "printed", "result"), [
+    ({"a": {0: 1.0, 1: 3.0, 2: 500.0}, "b": {0: 1.0}},
+     {"a": {0: 10.0, 1: 20.0, 9: 1.0}, "c": {0: 1.0}}, ("a: 15.0", "a: 2.00")),
+    ({"a": {0: 1.0, 1: 2.0}, "a, sd": {0: 0.1}, "a, untrained": {0: 0.5}}, {}, ("", "a: 1.50")),
+    *(({"a": {0: value}}, {}, ("", f"a: {text}")) for value, text in [
+        (-0.001, "0.00"), (-12.34, "-12.3"), (2345.6, "2,346"), (1.234e9, "1.23e+09"),
+        (math.inf, "∞")])])
+def test_a_row_is_told_by_its_mean_over_the_places_that_both_have(measured, printed, result):
+    assert told(measured, printed) == result
 
 
 def test_an_entry_chooses_its_numbers_and_the_model_that_was_read_is_named():
@@ -150,19 +137,6 @@ def test_an_entry_chooses_its_numbers_and_the_model_that_was_read_is_named():
     result = told({"LessonBERT": {1: 5.0, 2: 6.0}}, {"LessonBERT": {2: 7.0}}, chosen,
                   encoder="/models/big-bert/")
     assert result == ("last: 7.00", "big-bert, first: 5.00; last: 6.00")
-
-
-@pytest.mark.parametrize(("value", "text"), [
-    (-0.001, "0.00"), (-12.34, "-12.3"), (2345.6, "2,346"), (1.234e9, "1.23e+09"), (math.inf, "∞")])
-def test_numbers_of_every_size(value, text):
-    assert told({"a": {0: value}})[1] == f"a: {text}"
-
-
-# ---------------------------------------------------------------------------- committed records
-
-
-def test_every_entry_is_recorded():
-    assert {file.stem for file in FILES} == set(entries())
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

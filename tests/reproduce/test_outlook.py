@@ -10,9 +10,8 @@ from lessons_lib.reproduce import outlook
 from lessons_lib.reproduce.outlook import ENTRIES, TEST, WAYS, budget_texts, trained_by
 
 BUDGET = {"steps": 2, "batch": 3}
-TEXTS = ["Two dogs run over the grass.", "A ship leaves the harbour.",
-         "The bank raises its rates.", "Children play in the snow.", "He reads an old book.",
-         "Rain falls on the roof."]
+TEXTS = ["Two dogs run over the grass.", "A ship leaves the harbour.", "The bank raises its rates.",
+         "Children play in the snow.", "He reads an old book.", "Rain falls on the roof."]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -47,7 +47,6 @@ def put_tokenizer(folder: Path) -> None:
 def cache(tmp_path_factory) -> Path:
     """A cache of the hub that holds bert-base-uncased with drawn weights."""
     from transformers import BertConfig, BertModel
-
     cache = tmp_path_factory.mktemp("hub")
     repository = cache / f"models--{PAPER}"
     folder = repository / "snapshots" / ("0" * 40)
@@ -85,7 +84,6 @@ def reproduce(cache, monkeypatch, capsys, tmp_path, lessons_data):
             assert record["scale"] == "paper" and record["settings"]["encoder"] == PAPER
             assert any((tmp_path / f"{id}{end}").is_file() for end in (".svg", ".png"))
         return records
-
     return call
 
 
@@ -96,7 +94,6 @@ def rows(record: dict) -> dict[str, dict[float, float]]:
 def by_transformers(cache: Path, n: int) -> dict[str, float]:
     """Spearman x 100 on the first pairs of STS-B, of the last layer and of "first-last"."""
     from transformers import BertModel, BertTokenizer
-
     folder = next((cache / f"models--{PAPER}" / "snapshots").iterdir())
     model, pairs = BertModel.from_pretrained(folder).eval(), load("stsb")
     texts = [*pairs.sentence1[:n], *pairs.sentence2[:n]]
@@ -111,12 +108,19 @@ def by_transformers(cache: Path, n: int) -> dict[str, float]:
     return scores
 
 
-def test_the_tables_about_raw_bert_are_those_that_transformers_gives(reproduce, cache):
+def test_the_tables_about_raw_bert_are_those_of_transformers_by_name_or_folder(
+        reproduce, cache, tmp_path):
     raw, first_last = map(rows, reproduce("reimers2019_table1_raw", "gao2021_first_last").values())
     expected = by_transformers(cache, 24)  # a rank may change by rounding
     assert raw["BERT, mean"][5.0] == pytest.approx(expected["last"], abs=0.3)
     assert first_last["h1 + hL"][5.0] == pytest.approx(expected["first-last"], abs=0.3)
     assert {"BERT, mean, untrained", "BERT, [CLS]", "mean of GloVe"} <= set(raw)
+    folder = next((cache / f"models--{PAPER}" / "snapshots").iterdir())
+    entry = entries()["gao2021_first_last"]
+    given = {"encoder": str(folder), "sets": "stsb", "pairs": "24", "seeds": "0"}
+    outcome = run(entry, scale="paper", folder=tmp_path / "by folder",
+                  settings=settings_of(entry, "paper", given))
+    assert outcome.measured["h1 + hL"] == pytest.approx(first_last["h1 + hL"])
 
 
 def test_anisotropy_is_measured_in_all_layers_and_pictures_name_the_model(reproduce, tmp_path):
@@ -147,16 +151,6 @@ def test_the_tables_of_flow_and_whitening_are_measured(reproduce, monkeypatch):
     table, surface = measured["su2022_parameters"], measured["su2022_surface"]
     assert table["β = γ = 0"][5.0] == pytest.approx(table["as they are"][5.0], abs=0.3)
     assert surface["test, 0 and 0"][0.0] == pytest.approx(table["as they are"][5.0], abs=0.3)
-
-
-def test_a_checkpoint_in_a_folder_is_the_one_that_the_name_finds(reproduce, cache, tmp_path):
-    folder = next((cache / f"models--{PAPER}" / "snapshots").iterdir())
-    by_name = rows(reproduce("gao2021_first_last")["gao2021_first_last"])
-    entry = entries()["gao2021_first_last"]
-    given = {"encoder": str(folder), "sets": "stsb", "pairs": "24", "seeds": "0"}
-    settings = settings_of(entry, "paper", given)
-    outcome = run(entry, scale="paper", folder=tmp_path / "by folder", settings=settings)
-    assert outcome.measured["h1 + hL"] == pytest.approx(by_name["h1 + hL"])
 
 
 @pytest.fixture

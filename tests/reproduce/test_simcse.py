@@ -10,9 +10,8 @@ import pytest
 from lessons_lib.datasets.records import SentencePairs
 from lessons_lib.reproduce import run, simcse, trained
 from lessons_lib.reproduce.models import CONTROL
-from lessons_lib.reproduce.simcse import (
-    AUGMENTS, DEV, ENTRIES, PATHS, PLANE, RAW, SENTENCES, VARIANTS, looked_at, runs, texts_of,
-    variant)
+from lessons_lib.reproduce.simcse import (AUGMENTS, DEV, ENTRIES, PATHS, PLANE, RAW, SENTENCES,
+                                          VARIANTS, looked_at, runs, texts_of, variant)
 
 BY_ID = {entry.id: entry for entry in ENTRIES}
 SMOKE, PAPER = simcse.SCALES["smoke"], simcse.SCALES["paper"]
@@ -77,12 +76,23 @@ def test_every_entry_can_be_measured_drawn_and_judged(faked, name, tmp_path):
     assert any(row.endswith(CONTROL) for row in outcome.measured)
 
 
-def test_a_training_serves_every_table_that_reads_it(faked):
+def test_a_training_serves_every_table_that_reads_it_and_leaves_its_history_behind(faked):
     for entry in ENTRIES:
         entry.measure(entry.scales["smoke"], 0)
     plain = variant(SMOKE, "SimCSE")
     # one and its control, again for other poolings
     assert sum(own == plain for own, _ in faked) == 4
+    faked.clear()  # controls are for the names that want them, and no more than asked
+    result = runs(["SimCSE", "no dropout"], SMOKE | {"seeds": 2, "controls": 1}, 5,
+                  controls=["SimCSE"])
+    assert "SimCSE" + CONTROL in result and "no dropout" + CONTROL not in result
+    assert [seed for _, seed in faked] == [5, 6, 5, 5, 6]
+    model = Fake(3)
+    rows, dev = looked_at(model), 100 * model.history_.dev
+    assert rows[""] == {DEV: pytest.approx(dev[-1])}
+    assert rows[": dev"] == pytest.approx(dict(enumerate(dev)))
+    assert rows[": spectrum"] == {1: 1, 2: 0.9, 3: 0.8}
+    assert rows[": spectrum before"] == {1: 1, 2: 0.5, 3: 0.2}
 
 
 def test_a_training_differs_from_the_plain_one_in_what_its_name_says():
@@ -97,33 +107,14 @@ def test_a_training_differs_from_the_plain_one_in_what_its_name_says():
     assert variant(PAPER, "SimCSE")["batch_size"] == 64
 
 
-def test_what_a_training_leaves_behind_is_its_history():
-    model = Fake(3)
-    rows, dev = looked_at(model), 100 * model.history_.dev
-    assert rows[""] == {DEV: pytest.approx(dev[-1])}
-    assert rows[": dev"] == pytest.approx(dict(enumerate(dev)))
-    assert rows[": spectrum"] == {1: 1, 2: 0.9, 3: 0.8}
-    assert rows[": spectrum before"] == {1: 1, 2: 0.5, 3: 0.2}
-
-
-def test_controls_are_trained_for_the_names_that_want_them_and_no_more_than_asked(faked):
-    settings = SMOKE | {"seeds": 2, "controls": 1}
-    result = runs(["SimCSE", "no dropout"], settings, 5, controls=["SimCSE"])
-    assert "SimCSE" + CONTROL in result and "no dropout" + CONTROL not in result
-    assert [seed for _, seed in faked] == [5, 6, 5, 5, 6]
-
-
-def test_a_changed_text_has_as_many_words_as_its_name_says():
+def test_a_changed_text_has_as_many_words_as_its_name_says(faked):
     text, rng = "one two three four five six seven eight nine ten", np.random.default_rng(0)
     left = {name: len(change(text, rng).split()) for name, change in list(AUGMENTS.items())
             if name in ("crop 10 %", "crop 30 %", "delete one word")}
     assert left == {"crop 10 %": 9, "crop 30 %": 7, "delete one word": 9}
     lengths = [len(AUGMENTS["delete 20 %"](text, rng).split()) for _ in range(300)]
     assert np.mean(lengths) == pytest.approx(8, abs=0.3)
-
-
-def test_sentences_are_told_once_and_those_that_are_cut_have_one_length(faked):
-    texts = texts_of("STS-B, train")
+    texts = texts_of("STS-B, train")  # each once
     assert len(texts) == len(set(texts)) == 60
     assert {len(t.split()) for t in simcse._cut(["a " * 20, "b " * 12, "c c"])} == {12}
     assert {"Wikipedia", "NLI"} < set(SENTENCES)

@@ -78,23 +78,17 @@ def test_an_interrupted_record_goes_on_with_the_training_that_it_stopped_in():
 @pytest.mark.parametrize("change", [
     {"settings": {"steps": 3}}, {"settings": {"steps": 2, "encoder": "another"}},
     {"entry": "euclid_2"}, {"seed": 7}])
-def test_what_decides_a_training_decides_whether_it_is_known(change):
-    rows(Trainer(), seeds=1)
-    again = Trainer()
-    rows(again, **{"seeds": 1} | change)
-    assert len(again.trainings) == 2
-
-
-def test_other_code_trains_again(tmp_path, monkeypatch):
+def test_what_decides_a_training_decides_whether_it_is_known(change, tmp_path, monkeypatch):
     monkeypatch.setattr(trained, "CODE", tmp_path)
     monkeypatch.setattr(trained, "_code", functools.lru_cache(trained._code.__wrapped__))
-    rows(Trainer())
+    rows(Trainer(), seeds=1)
     (tmp_path / "losses.py").write_text("steps = 1\n")
-    same, again = Trainer(), Trainer()
-    rows(same)  # this process still trains by the code that it read
+    same, again, other = Trainer(), Trainer(), Trainer()
+    rows(same, seeds=1)  # this process still trains by the code that it read
+    rows(again, **{"seeds": 1} | change)
     trained._code.cache_clear()
-    rows(again)
-    assert len(same.trainings) == 0 and len(again.trainings) == 6
+    rows(other, seeds=1)
+    assert [len(t.trainings) for t in (same, again, other)] == [0, 2, 2]
 
 
 def test_a_cut_file_counts_as_none_and_forgetting_begins_anew():
@@ -104,18 +98,11 @@ def test_a_cut_file_counts_as_none_and_forgetting_begins_anew():
     again, anew = Trainer(), Trainer()
     rows(again, controls=0)
     forget("euclid_1")
+    with pytest.raises(ValueError, match="sets='stsb deb'.*stsb dev"):
+        rows(anew, sets=["stsb deb"])
+    assert not anew.trainings  # refused before anything is trained
     rows(anew, controls=0)
     assert len(again.trainings) == 1 and len(anew.trainings) == 3 and len(files) == 3
-
-
-def test_an_unknown_set_is_refused_before_anything_is_trained():
-    train = Trainer()
-    with pytest.raises(ValueError, match="sets='stsb deb'.*stsb dev"):
-        rows(train, sets=["stsb deb"])
-    assert not train.trainings
-
-
-# ---------------------------------------------------------------------------- scores of encoders
 
 
 class Angles:
@@ -152,7 +139,7 @@ def test_the_control_is_the_mean_over_its_seeds(monkeypatch):
     monkeypatch.setattr(bert, "load", lambda name: PAIRS)
     monkeypatch.setattr(bert, "model_of", Angles)
     settings = {"sets": ["stsb"], "seeds": 2, "encoder": "lesson-bert", "pairs": None}
-    result = bert._measure_readings(settings, 0)
+    result = bert.ENTRIES[1].measure(settings, 0)
     assert set(result) == {*bert.READINGS, *(name + CONTROL for name in bert.READINGS)}
     assert result["h0 + hL"][5] == pytest.approx(100)
     assert result["h0 + hL" + CONTROL][5] == pytest.approx(0)

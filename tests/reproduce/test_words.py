@@ -18,14 +18,11 @@ from lessons_lib.reproduce.word_vectors import SCALES, accuracies, graded
 from lessons_lib.vectors import WordVectors
 
 
-def test_a_mixture_of_unigrams_finds_documents_that_share_no_word():
+def test_a_mixture_of_unigrams_finds_documents_that_share_no_word_and_its_likelihood_rises():
     counts = sparse.csr_array(np.repeat([[5, 3, 0, 0], [0, 0, 2, 6]], 10, axis=0))
     log_share, log_words = unigram_mixture(counts, 2, n_iter=50, seed=0)
     assert np.allclose(np.exp(log_share), 0.5, atol=1e-3)
     assert np.allclose(np.sort(np.exp(log_words).max(axis=1)), [0.625, 0.75], atol=1e-3)
-
-
-def test_its_likelihood_rises_from_step_to_step():
     counts = sparse.csr_array(np.random.default_rng(0).poisson(1.0, size=(40, 15)))
     fits = (unigram_mixture(counts, 3, n_iter=n, seed=1) for n in (1, 2, 5, 20, 60))
     scores = [logsumexp(counts @ words.T + share, axis=1).sum() for share, words in fits]
@@ -90,16 +87,13 @@ def test_the_score_of_a_set_is_the_mean_over_its_files_and_not_over_its_pairs():
     assert np.isclose(mean_pearson(Angles(), pairs(None)), 100 * pearson(cosines, score))
 
 
-def test_every_order_reads_each_review_once_and_sorts_what_it_says():
+def test_every_order_reads_each_review_once_and_all_that_is_measured_is_in_the_picture():
     labels = np.array([1, 0, 1, 0, 0, 1, 0, 1])  # four of training, four of the test
     orders = {name: _order(name, labels) for name in ORDERS}
     assert all(sorted(order) == list(range(8)) for order in orders.values())
     halves, joined = orders["each half sorted by grade"], orders["both halves sorted as one"]
     assert labels[halves].tolist() == [0, 0, 1, 1, 0, 0, 1, 1] and set(halves[:4]) == {0, 1, 2, 3}
     assert labels[joined].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
-
-
-def test_all_that_is_measured_about_reviews_and_the_paper_are_in_the_picture():
     entry = entries()["le2014_imdb"]
     names = [*MODELS, *(" + ".join(pair) for pair in TOGETHER)]
     names += [f"PV-DBOW, tree, {name}" for name in ORDERS]

@@ -65,5 +65,4 @@ def online_lda(train: Counts, start: np.ndarray, seed: int, *, batch: int, decay
             model.sync_state()
             model.update(rows)
             return model.state.get_lambda()
-
     return run

@@ -90,10 +90,8 @@ def same_counts(corpus: Corpus, ours: Cooccurrences, theirs: Programs) -> bool:
 
 def learning(text: Path, *, window: int, dim: int, epochs: int, x_max: float,
              threads: int) -> Callable[[int], Callable[[], tuple[float, Path]]]:
-    """Their training for a seed, which gives its loss and the file of its vectors.
-
-    Counts are made and shuffled once, and no clock measures it.
-    """
+    """Their training for a seed, which gives its loss and the file of its vectors. Counts are made
+    and shuffled once, and no clock measures it."""
     ready: list[Programs] = []
 
     def prepared(seed: int) -> Callable[[], tuple[float, Path]]:
@@ -109,7 +107,5 @@ def learning(text: Path, *, window: int, dim: int, epochs: int, x_max: float,
                 "-threads", threads, "-seed", seed + 1, "-binary", 0, "-verbose", 0)
             costs = re.findall(r"cost: ([\d.naif-]+)", told)
             return float(costs[-1]), ready[0].file(f"vectors{seed}.txt")
-
         return run
-
     return prepared

@@ -13,7 +13,6 @@ BATCH = 32                                      # texts at a time, as in sentenc
 def same_bert(encoder: Any, **options: float) -> Any:
     """``transformers.BertModel`` with the weights of our encoder; ``options`` of its config."""
     import transformers
-
     config = encoder.reader.model.size.to_config() | options
     model = transformers.BertModel(transformers.BertConfig(**config)).eval()
     model.load_state_dict(encoder.reader.model.state_dict())
@@ -28,7 +27,6 @@ def token_ids(encoder: Any, texts: Sequence[str]) -> list[list[int]]:
 def padded(ids: Sequence[Sequence[int]]) -> tuple[Any, Any]:
     """Tokens as a matrix as wide as the longest text, and a mask of what is real."""
     import torch
-
     longest = max(map(len, ids))
     return (torch.tensor([[*row, *[0] * (longest - len(row))] for row in ids]),
             torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids]))
@@ -43,7 +41,6 @@ def token_sums(model: Any, ids: Any, mask: Any) -> Any:
 def encoded(texts: Sequence[str], encoder: Any, model: Any) -> np.ndarray:
     """The usual way: sort by length, make batches, pad each to its longest text, take means."""
     import torch
-
     ids = token_ids(encoder, texts)
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]), reverse=True)
     result = np.empty((len(ids), encoder.dim), np.float32)
