@@ -51,11 +51,8 @@ def pinned_versions(platform: str = sys.platform) -> dict[str, str]:
     a marker is for that system alone.
     """
     matches = [PIN.fullmatch(line) for line in pins()]
-    return {
-        match["name"]: match["version"]
-        for match in matches
-        if match["platform"] in (None, platform)
-    }
+    return {match["name"]: match["version"]
+            for match in matches if match["platform"] in (None, platform)}
 
 
 def lock_file(version: tuple[int, int] | None = None) -> Path:
@@ -73,12 +70,8 @@ def environment_name() -> str:
 def stamp_key() -> str:
     """Changes when the pins, the lock, the Python version or the folder change."""
     lock = lock_file()
-    parts = [
-        *pins(),
-        lock.read_text("utf-8") if lock.exists() else "",
-        sys.version.split()[0],
-        str(ROOT)
-    ]
+    parts = [*pins(), lock.read_text("utf-8") if lock.exists() else "", sys.version.split()[0],
+             str(ROOT)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -129,8 +122,7 @@ def check_python() -> None:
         return
     names = ["python3." + str(minor) for minor in (11, 12, 13)]
     found = [name for name in names if shutil.which(name)]
-    remedy = (f"Found here: {', '.join(found)}. Use: {found[0]} -m lessons_lib"
-              if found
+    remedy = (f"Found here: {', '.join(found)}. Use: {found[0]} -m lessons_lib" if found
               else "Install Python 3.11 or newer from python.org")
     raise SetupFailed(f"This is Python {sys.version.split()[0]}; the course needs 3.11 or newer. "
                       f"{remedy}")
@@ -170,15 +162,12 @@ def _make_venv() -> None:
     except subprocess.CalledProcessError:
         version = f"{sys.version_info[0]}.{sys.version_info[1]}"
         raise SetupFailed("This Python cannot make a virtual environment (ensurepip is missing). "
-                          "On Debian and Ubuntu: "
-                          f"sudo apt install python{version}-venv") from None
+                          f"On Debian and Ubuntu: sudo apt install python{version}-venv") from None
 
 
 def _pip(*arguments: str) -> None:
-    command = [
-        str(venv_python()), "-m", "pip", "install", "--disable-pip-version-check", "--quiet",
-        "--progress-bar", "on", *arguments
-    ]
+    command = [str(venv_python()), "-m", "pip", "install", "--disable-pip-version-check", "--quiet",
+               "--progress-bar", "on", *arguments]
     if subprocess.call(command, cwd=str(ROOT)) != 0:
         raise SetupFailed("pip could not install everything (its message is above). What is there "
                           "stays; run the same command again to go on.")

@@ -56,9 +56,8 @@ def closure(module: str, *, package: Path = PACKAGE) -> Closure:
     """
     start = _file_of(package, tuple(module.split(".")))
     if start is None:
-        raise ValueError(
-            f"module={module!r} is no module of {package.name}; expected a dotted name "
-            f"within it, such as 'words.word2vec'")
+        raise ValueError(f"module={module!r} is no module of {package.name}; expected a dotted "
+                         "name within it, such as 'words.word2vec'")
     found: set[Path] = set()
     waiting = [start]
     while waiting:
@@ -85,10 +84,9 @@ def rooms(package: Path = PACKAGE) -> dict[str, Counter[str]]:
     drawing: dict[str, Counter[str]] = {}
     for init in sorted(package.glob("*/__init__.py")):
         room = init.parent.name
-        drawing[room] = Counter(
-            other for file in sorted(init.parent.rglob("*.py"))
-            for other in {_room(found, package) for found in imported(file, package)}
-            if other not in (room, ""))
+        drawing[room] = Counter(other for file in sorted(init.parent.rglob("*.py")) for other in {
+                                    _room(found, package) for found in imported(file, package)}
+                                if other not in (room, ""))
     return drawing
 
 

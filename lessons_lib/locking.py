@@ -21,9 +21,8 @@ from pathlib import Path
 from . import bootstrap
 from .core import write_text
 
-__all__ = [
-    "EXTRAS", "PYTHONS", "SYSTEMS", "extra_lock", "install_line", "make_locks", "pins_of", "resolve"
-]
+__all__ = ["EXTRAS", "PYTHONS", "SYSTEMS", "extra_lock", "install_line", "make_locks", "pins_of",
+           "resolve"]
 
 PYTHONS = ("3.11", "3.12", "3.13")
 SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "aarch64-apple-darwin",
@@ -104,10 +103,8 @@ def make_locks() -> list[Path]:
                 if merged.setdefault(name, version) != version:
                     raise RuntimeError(f"{name} is {merged[name]} elsewhere and {version} on "
                                        f"{system}; pin it in environment.yml")
-        lines = [
-            f"{name}=={version}" for name, version in sorted(merged.items())
-            if not SKIPPED.match(name)
-        ]
+        lines = [f"{name}=={version}"
+                 for name, version in sorted(merged.items()) if not SKIPPED.match(name)]
         number = tuple(map(int, python.split(".")))
         path = extra_lock(extra, number) if extra else bootstrap.lock_file(number)
         source = f"environment.yml and the extra set {extra!r}" if extra else "environment.yml"

@@ -113,10 +113,8 @@ def read_assignment(folder: str | os.PathLike) -> Assignment:
                           "submissions/ into a new assignment, whose hidden inputs are "
                           "others") from None
     made = Assignment(Path(folder), str(found["id"]), seed, lessons)
-    strange = [
-        f"{lesson}.{name}" for lesson, name in made.exercises
-        if lesson not in stems() or name not in for_lesson(lesson)
-    ]
+    strange = [f"{lesson}.{name}" for lesson, name in made.exercises if lesson not in stems()
+               or name not in for_lesson(lesson)]
     if strange:
         raise ValueError(f"{file} has the exercise {strange[0]}, which the course here has not: "
                          "grade with the version that made the assignment, and "

@@ -113,10 +113,8 @@ def _lesson_of(assignment: Assignment, path: Path,
     mark = metadata.get("lessons_assignment") if isinstance(metadata, dict) else None
     if isinstance(mark, dict) and isinstance(mark.get("lesson"), str):
         return mark["lesson"] if mark["lesson"] in assignment.lessons else None
-    named = [
-        lesson for lesson, entry in assignment.lessons.items()
-        if entry["stem"] in path.stem or lesson in path.stem
-    ]
+    named = [lesson for lesson, entry in assignment.lessons.items() if entry["stem"] in path.stem
+             or lesson in path.stem]
     if named:
         return max(named, key=len)
     return next(iter(assignment.lessons)) if len(assignment.lessons) == 1 else None
@@ -133,10 +131,8 @@ def submissions_of(assignment: Assignment) -> dict[str, list[Path]]:
         if path.name.startswith("."):
             continue
         if path.is_dir() and not path.is_symlink():
-            inside = [
-                file for file in sorted(path.rglob("*")) if not file.is_dir()
-                and not file.name.startswith(".") and ".ipynb_checkpoints" not in file.parts
-            ]
+            inside = [file for file in sorted(path.rglob("*")) if not file.is_dir()
+                      and not file.name.startswith(".") and ".ipynb_checkpoints" not in file.parts]
             found.setdefault(path.name, []).extend(inside)
             continue
         name = path.stem if path.suffix in (".ipynb", ".zip", ".py", ".txt", ".pdf") else path.name
@@ -316,10 +312,8 @@ def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
         out = student_notebook(Course().card(lesson))
     # other editors space otherwise
     blank = {" ".join(_source(cell).split()) for cell in out["cells"]}
-    own = [
-        cell for cell in notebook["cells"]
-        if cell.get("cell_type") == "code" and " ".join(_source(cell).split()) not in blank
-    ]
+    own = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"
+           and " ".join(_source(cell).split()) not in blank]
     tried = [name for name, variable in entry["exercises"].items()
              if any(_answers(cell, name, variable) for cell in own)]
     return len(tried) + sum(bool(answer) for answer in _open_answers(notebook).values())
@@ -336,9 +330,8 @@ def _chosen(assignment: Assignment, student: str, lesson: str,
                                         path.stat().st_mtime_ns, path.name))
     left = " and ".join(_shown(assignment, path) for path in paths if path != best)
     often = "twice" if len(paths) == 2 else f"{len(paths)} times"
-    return best, [Graded(student, lesson, HAND_IN, None, 0.0, f"handed in {often}: graded "
-                                                              f"{_shown(assignment, best)}, left "
-                                                              f"{left}")]
+    return best, [Graded(student, lesson, HAND_IN, None, 0.0,
+                         f"handed in {often}: graded {_shown(assignment, best)}, left {left}")]
 
 
 def _shown(assignment: Assignment, path: Path) -> str:

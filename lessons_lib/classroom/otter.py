@@ -70,18 +70,10 @@ def _question(task: Task, solved: str, lesson: str, seed: int) -> list[Any]:
             f'PROMPT\n{task.stub}\n""" # END PROMPT')
     public = f'assert {judged}) == "correct"'
     hidden = f'# HIDDEN\nassert {judged}, seed={seed}) == "correct"'
-    return [
-        new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: true"),
-        new_markdown_cell(task.text),
-        new_raw_cell("# BEGIN SOLUTION"),
-        new_code_cell(both),
-        new_raw_cell("# END SOLUTION"),
-        new_raw_cell("# BEGIN TESTS"),
-        new_code_cell(public),
-        new_code_cell(hidden),
-        new_raw_cell("# END TESTS"),
-        new_raw_cell("# END QUESTION")
-    ]
+    return [new_raw_cell(f"# BEGIN QUESTION\nname: {task.name}\npoints: 1\nall_or_nothing: true"),
+            new_markdown_cell(task.text), new_raw_cell("# BEGIN SOLUTION"), new_code_cell(both),
+            new_raw_cell("# END SOLUTION"), new_raw_cell("# BEGIN TESTS"), new_code_cell(public),
+            new_code_cell(hidden), new_raw_cell("# END TESTS"), new_raw_cell("# END QUESTION")]
 
 
 def _open_question(number: int, text: str) -> list[Any]:
@@ -104,11 +96,9 @@ def master_notebook(card: LessonCard, seed: int) -> Any:
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
     tasks, exercises = tasks_of(card), for_lesson(card.id)
-    cells = [
-        new_raw_cell(CONFIG.format(name=card.stem)),
-        new_markdown_cell(f"# Exercises · {card.number:02d} · {card.title}"),
-        new_code_cell("\n".join([*imports_of(tasks), "import lessons_lib as ll"]))
-    ]
+    cells = [new_raw_cell(CONFIG.format(name=card.stem)),
+             new_markdown_cell(f"# Exercises · {card.number:02d} · {card.title}"),
+             new_code_cell("\n".join([*imports_of(tasks), "import lessons_lib as ll"]))]
     for task in tasks:
         cells += _question(task, solved_cell(task, exercises[task.name]), card.id, seed)
     for number, text in enumerate(open_questions(card), start=1):

@@ -128,11 +128,8 @@ def readable_paths(hidden: Sequence[Path]) -> list[str]:
     course's solutions and ``hidden``.
     """
     shut = [os.path.realpath(path) for path in (LIBRARY, *hidden)]
-    packages = [
-        path for path in sys.path
-        if path and os.path.isdir(path) and os.path.basename(path) in ("site-packages",
-                                                                       "dist-packages")
-    ]
+    packages = [path for path in sys.path if path and os.path.isdir(path)
+                and os.path.basename(path) in ("site-packages", "dist-packages")]
     roots = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *packages, *SYSTEM_FILES]
     roots = list(dict.fromkeys(os.path.realpath(path) for path in roots if os.path.exists(path)))
     roots = [path for path in roots if path not in ("/", os.path.realpath(LIBRARY.parent))]
@@ -246,10 +243,9 @@ class Submission:
                     "writable": [os.path.realpath(self._folder.name)], "memory": self.limits.memory,
                     "cpu_seconds": int(self.limits.total) + 10, "file_bytes": self.limits.disk}
         self.process = subprocess.Popen(
-            [sys.executable, "-s", "-P", "-B", "-X", "utf8",
-             str(SANDBOX)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, cwd=self._folder.name, env=self._environment(),
-            start_new_session=os.name == "posix")
+            [sys.executable, "-s", "-P", "-B", "-X", "utf8", str(SANDBOX)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self._folder.name,
+            env=self._environment(), start_new_session=os.name == "posix")
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
         try:

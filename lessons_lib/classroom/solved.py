@@ -63,8 +63,7 @@ def _needed(function: Any) -> tuple[list[str], list[str]]:
             more = _needed(value)
             imports, helpers = imports + more[0], [
                 *helpers, *more[1],
-                _without_annotations(textwrap.dedent(inspect.getsource(value)).rstrip())
-            ]
+                _without_annotations(textwrap.dedent(inspect.getsource(value)).rstrip())]
         elif getattr(sys.modules.get(getattr(value, "__module__", "") or ""), name, None) is value:
             imports.append(f"from {value.__module__} import {name}")
     return list(dict.fromkeys(imports)), list(dict.fromkeys(helpers))

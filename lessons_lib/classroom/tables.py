@@ -117,8 +117,8 @@ def given_points(assignment: Assignment) -> dict[tuple[str, str, str], Given]:
             if points > possible:
                 raise ValueError(f"{file}, line {rows.line_num}: points is {points:g}, possible "
                                  f"{possible:g}; expected points <= possible")
-            found[row["student"], row["lesson"], row["exercise"]] = Given(
-                points, possible, row["answer"] or "")
+            found[row["student"], row["lesson"],
+                  row["exercise"]] = Given(points, possible, row["answer"] or "")
     return found
 
 
@@ -133,9 +133,8 @@ def with_points(rows: Iterable[Graded], given: Mapping[tuple[str, str, str],
                         row.exercise), None) if row.exercise.startswith(OPEN) else None
         if one is not None:
             same = " ".join(cell_text(row.answer).split()) == " ".join(one.answer.split())
-            row = replace(
-                row, points=one.points, possible=one.possible,
-                remark="read by a person" + ("" if same else "; the answer changed since"))
+            row = replace(row, points=one.points, possible=one.possible, remark="read by a person"
+                          + ("" if same else "; the answer changed since"))
         found.append(row)
     gone = "read by a person; nothing handed in for it now"
     return found + [Graded(key[0].removeprefix("'"), *key[1:], one.points, one.possible, gone,
@@ -157,10 +156,9 @@ def totals(assignment: Assignment,
             worth[row.lesson, row.exercise] = max(row.possible,
                                                   worth.get((row.lesson, row.exercise), 0.0))
     for lesson in assignment.lessons:
-        columns += [*(pair for pair in assignment.exercises if pair[0] == lesson),
-                    *sorted((pair
-                             for pair in worth if pair[0] == lesson and pair[1].startswith(OPEN)),
-                            key=lambda pair: (len(pair[1]), pair[1]))]
+        columns += [*(pair for pair in assignment.exercises if pair[0] == lesson), *sorted(
+                        (pair for pair in worth if pair[0] == lesson and pair[1].startswith(OPEN)),
+                        key=lambda pair: (len(pair[1]), pair[1]))]
     points = {(row.student, row.lesson, row.exercise): row.points for row in rows}
     table = []
     for student in dict.fromkeys(row.student for row in rows):

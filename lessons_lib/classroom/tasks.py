@@ -181,8 +181,8 @@ def open_questions(card: LessonCard) -> list[str]:
 
 def imports_of(tasks: Sequence[Task]) -> list[str]:
     """The import lines that the stubs of several tasks need; NumPy always."""
-    return list(
-        dict.fromkeys(["import numpy as np", *(line for task in tasks for line in task.imports)]))
+    return list(dict.fromkeys(["import numpy as np",
+                               *(line for task in tasks for line in task.imports)]))
 
 
 # ------------------------------------------------------------------------------ the notebook
@@ -305,6 +305,5 @@ def judged(lesson_id: str, name: str, answer: Any, *, seed: int | None = None) -
     """
     exercises = for_lesson(lesson_id)
     exercise = exercises[check_choice("name", name, exercises)]
-    return verdict(
-        exercise if seed is None else replace(exercise, judge=unseen_judge(exercise, seed),
-                                              fresh=None), answer)
+    return verdict(exercise if seed is None
+                   else replace(exercise, judge=unseen_judge(exercise, seed), fresh=None), answer)

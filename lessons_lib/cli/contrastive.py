@@ -23,12 +23,11 @@ from .training_data import CONVERTERS, dev_pairs, records
 
 __all__ = ["COMMANDS"]
 
-DATA = {
-    "smoke": {"simcse": "course-sts", "supervised simcse": "course-nli", "sbert": "course-nli",
-              "sbert triplet": "course-nli", "sbert cosine": "course-sts", "cosent": "course-sts"},
-    "laptop": {"simcse": "stsb", "supervised simcse": "nli", "sbert": "nli-pairs",
-               "sbert triplet": "nli", "sbert cosine": "stsb", "cosent": "stsb"},
-}
+DATA = {"smoke": {"simcse": "course-sts", "supervised simcse": "course-nli", "sbert": "course-nli",
+                  "sbert triplet": "course-nli", "sbert cosine": "course-sts",
+                  "cosent": "course-sts"},
+        "laptop": {"simcse": "stsb", "supervised simcse": "nli", "sbert": "nli-pairs",
+                   "sbert triplet": "nli", "sbert cosine": "stsb", "cosent": "stsb"}}
 DATA["paper"] = DATA["laptop"] | {"simcse": "wiki-sentences"}
 DEV = {"smoke": "course-sts", "laptop": "stsb", "paper": "stsb"}
 MAY_CHANGE = ("chunk", "device", "patience")      # when a run goes on
@@ -137,9 +136,9 @@ def _check_folder(out: Path, resume: bool) -> None:
                          "begins anew")
     if resume and not there:
         raise ValueError(f"{out} holds no run to go on with; leave --resume out to begin")
-    if not there and (other := next(
-        (name for name in ("model.safetensors", "config.json", "model.json")
-         if (out / name).exists()), None)):
+    if not there and (other := next((name for name in ("model.safetensors", "config.json",
+                                                       "model.json") if (out / name).exists()),
+                                    None)):
         raise FileExistsError(f"{out} holds a model already ({other}), which training would write "
                               "over; choose another --out")
     with atomic_open(out / "can-be-written") as file:
@@ -183,25 +182,22 @@ class _Keeper:
 def _said(trainer: Any, out: Path, dev: str, seconds: float) -> str:
     """What came of a run, and how to use it."""
     history = trainer.history_
-    score = "" if history.kept == "last" else (f"; Spearman x 100 on the dev pairs of {dev}: "
-                                               f"{100 * history.dev[0]:.1f} before, "
-                                               f"{100 * history.dev[history.best]:.1f} after step "
-                                               f"{history.step[history.best]:,}")
+    score = "" if history.kept == "last" else (
+        f"; Spearman x 100 on the dev pairs of {dev}: {100 * history.dev[0]:.1f} before, "
+        f"{100 * history.dev[history.best]:.1f} after step {history.step[history.best]:,}")
     kind = type(trainer).__name__
     on = "" if dev in ("none", "course-sts") or Path(dev).exists() else f" --on {dev}"
     return (f"{out}: {trainer.n_steps_:,} steps{score}, {seconds:.0f} s\nMeasure: lessons evaluate "
-            f"{out}{on}\n"
-            f"Use: ll.contextual.load_encoder({str(out)!r}), or with its history "
+            f"{out}{on}\nUse: ll.contextual.load_encoder({str(out)!r}), or with its history "
             f"ll.contrastive.{kind}.load({str(out)!r})")
 
 
 SHARED = [*parameters_of(_train, without=("method", "own")), *SETTINGS]
-COMMANDS = {
-    "simcse": with_settings(simcse, [
-        setting("temperature", float, "of the softmax over a batch"),
-        setting("views", str, "dropout, same dropout or none"),
-        setting("head", str, "mlp or none"),
-        setting("mask_equal", bool, "equal texts are no negatives", "--mask-equal"), *SHARED]),
-    "sbert": with_settings(sbert, [setting("margin", float, "of triplet"), *SHARED]),
-    "cosent": with_settings(cosent, SHARED),
-}
+COMMANDS = {"simcse": with_settings(simcse,
+                                    [setting("temperature", float, "of the softmax over a batch"),
+                                     setting("views", str, "dropout, same dropout or none"),
+                                     setting("head", str, "mlp or none"),
+                                     setting("mask_equal", bool, "equal texts are no negatives",
+                                             "--mask-equal"), *SHARED]),
+            "sbert": with_settings(sbert, [setting("margin", float, "of triplet"), *SHARED]),
+            "cosent": with_settings(cosent, SHARED)}

@@ -60,28 +60,17 @@ def _about(method: Any, corpus: Any, *, shards: list[int], seconds: int | None) 
     machine = device_report(packages=("numpy", "numba"))
     settings = {name: value for name, value in method.get_params().items() if name != "progress"}
     files = [registered("wiki").files[i] for i in shards]
-    data = {
-        "dataset": "wiki",
-        "files": {file.path: checksum_of(file) for file in files},
-        "documents": len(corpus),
-        "tokens": corpus.n_tokens,
-        "distinct words": len(corpus.vocabulary),
-        "words": "runs of letters, digits and underscores, lower-cased (Tokenizer()), in "
-                 "articles; rarer than 10 left out",
-    }
-    return {
-        "method": type(method).__name__,
-        "settings": settings,
-        "data": data,
-        "history": [round(float(loss), 5) for loss in method.history_],
-        "seconds": seconds,
-        "licence": "MIT, as the project; trained on text of Wikipedia (CC BY-SA 3.0)",
-        "library": __version__,
-        "device": f"{machine.system}, {machine.cores} cores, Python {machine.python}",
-        "versions": machine.versions,
-        "limits": "English words of an encyclopedia of 2015, lower-cased; one vector for all "
-                  "senses of a word; the text's biases are in them.",
-    }
+    data = {"dataset": "wiki", "files": {file.path: checksum_of(file) for file in files},
+            "documents": len(corpus), "tokens": corpus.n_tokens,
+            "distinct words": len(corpus.vocabulary), "words": "runs of letters, digits and "
+            "underscores, lower-cased (Tokenizer()), in articles; rarer than 10 left out"}
+    return {"method": type(method).__name__, "settings": settings, "data": data,
+            "history": [round(float(loss), 5) for loss in method.history_], "seconds": seconds,
+            "licence": "MIT, as the project; trained on text of Wikipedia (CC BY-SA 3.0)",
+            "library": __version__,
+            "device": f"{machine.system}, {machine.cores} cores, Python {machine.python}",
+            "versions": machine.versions, "limits": "English words of an encyclopedia of 2015, "
+            "lower-cased; one vector for all senses of a word; the text's biases are in them."}
 
 
 def measured(vectors: Any) -> dict[str, Any]:

@@ -61,8 +61,7 @@ def write(
               hours=hours, scale=scale, data=data, models=models)
     write_hub(hub, folder)
     print(f"{folder}: a hub for {len(names)} students. Read {folder / 'README.md'} and hand out "
-          f"{folder / 'passwords.csv'}, "
-          f"then: python -m lessons_lib hub start {folder}")
+          f"{folder / 'passwords.csv'}, then: python -m lessons_lib hub start {folder}")
     if reason := hub_missing():
         print(f"before that: {reason}")
 
@@ -121,9 +120,8 @@ def size(students: Annotated[int, typer.Option(help="how many")] = 30) -> None:
     show_table(f"One student, {found.scale} scale ({found.date}, "
                f"{found.system.replace(' 1 cores', ' 1 core')})", columns, rows, right=columns[1:])
     print(f"{_counted(students, 'student')}: {_counted(room.cores, 'core')}, and "
-          f"{room.memory_gb:g} GB of memory if all of these stay open, "
-          f"{room.one_gb:g} GB with one lesson at a time; a limit of {room.limit_gb:g} GB for each "
-          "student")
+          f"{room.memory_gb:g} GB of memory if all of these stay open, {room.one_gb:g} GB with one "
+          f"lesson at a time; a limit of {room.limit_gb:g} GB for each student")
     print(*rule_of(students, found), sep="\n")
 
 

@@ -33,10 +33,9 @@ def setting(name: str, kind: Any, meaning: str, *names: str) -> inspect.Paramete
 
 def declared_settings(cls: Any, *, without: Iterable[str] = ()) -> list[inspect.Parameter]:
     """An option for each declared setting of a class that a command line can give."""
-    return [setting(name, declared.annotation,
-                    f"{declared.doc} ({declared.described()})".lstrip())
-            for name, declared in cls._PARAMETERS.items()
-            if declared.annotation is not Any and name not in without]
+    return [setting(name, declared.annotation, f"{declared.doc} ({declared.described()})".lstrip())
+            for name, declared in cls._PARAMETERS.items() if declared.annotation is not Any
+            and name not in without]
 
 
 def parameters_of(function: Callable, *, without: Iterable[str] = ()) -> list[inspect.Parameter]:

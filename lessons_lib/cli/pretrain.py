@@ -39,10 +39,8 @@ SETTINGS = [
     setting("whole_words", bool, "hide words, not subwords", "--whole-words"),
     setting("next_sentence", bool, "teach [CLS] which halves follow each other", "--next-sentence"),
     setting("precision", str, "float32, or bfloat16: twice as fast on processors with AVX512_BF16 "
-                              "or AMX"),
-    setting("compiled", bool, "by torch.compile", "--compiled"),
-    setting("seed", int, "decides every draw"),
-]
+            "or AMX"), setting("compiled", bool, "by torch.compile", "--compiled"),
+    setting("seed", int, "decides every draw")]
 
 
 def pretrain(
@@ -106,8 +104,7 @@ def _refuse_another_text(place: Path, text: list[str]) -> None:
     there = TokenStream.load(place).data.get("sources", text)
     if there != text:
         raise ValueError(f"--text {' '.join(text)}: {place} holds the numbered text of "
-                         f"{' '.join(map(str, there))}. Leave --text out, or use another "
-                         "--out")
+                         f"{' '.join(map(str, there))}. Leave --text out, or use another --out")
 
 
 def _encoded(sources: list[str], scale: str, seed: int) -> Any:

@@ -55,9 +55,8 @@ def reproduce(ids: Ids = None, *, every: Every = False, list_them: ListThem = Fa
         return
     if ids and every:
         raise ValueError(f"ids {', '.join(ids)} with --all: name some, or take all")
-    wanted = list(known.values()) if every else [
-        known[check_choice("id", name, known)] for name in dict.fromkeys(ids or ())
-    ]
+    wanted = list(known.values()) if every else [known[check_choice("id", name, known)]
+                                                 for name in dict.fromkeys(ids or ())]
     found = _measured(wanted, scale=scale, seed=seed, out=out, again=again, skip=every,
                       given=given_settings(changes or
                                            (), wanted or known.values())) if wanted else []
@@ -106,8 +105,7 @@ def _tell(finished: Any, *, whole: bool) -> None:
     elif whole:
         _show_numbers(finished)
     else:
-        what = (f"recorded {finished.record.date}"
-                if finished.state == "recorded"
+        what = (f"recorded {finished.record.date}" if finished.state == "recorded"
                 else f"{finished.seconds:.0f} s")
         print(f"{finished.entry.id}: {finished.record.verdict} ({what})", file=sys.stderr,
               flush=True)
@@ -118,15 +116,13 @@ def _show_numbers(finished: Any) -> None:
 
     entry, record = finished.entry, finished.record
     columns = ["series", "at", "paper", "measured"]
-    rows = [[
-        called(series, record.settings), f"{x:g}",
-        f"{entry.printed[series][x]:.4g}" if x in entry.printed.get(series, {}) else "", f"{y:.4g}"
-    ] for series, points in record.measured.items() for x, y in points.items()]
+    rows = [[called(series, record.settings), f"{x:g}",
+             f"{entry.printed[series][x]:.4g}" if x in entry.printed.get(series, {}) else "",
+             f"{y:.4g}"] for series, points in record.measured.items() for x, y in points.items()]
     show_table(f"{entry.item} of {entry.paper}, {record.scale} scale", columns, rows,
                right=tuple(columns[1:]))
-    print(
-        *(f"{'holds' if holds else 'FAILS'}: {called(text, record.settings)}"
-          for text, holds in record.claims.items()), sep="\n")
+    print(*(f"{'holds' if holds else 'FAILS'}: {called(text, record.settings)}"
+            for text, holds in record.claims.items()), sep="\n")
     print(*filter(None, (record.failed and entry.why and f"why: {entry.why}", entry.setup)),
           sep="\n")
     print(*(f"written: {file}" for file in (record.picture, finished.folder / f"{entry.id}.json")),
@@ -140,10 +136,8 @@ def _show_end(found: Sequence[Any], scale: str) -> None:
         printed, measured, verdict = finished.lines()
         why = finished.error or ("" if not finished.record.failed else finished.entry.why
                                  or f"no reason known: {'; '.join(finished.record.failed)}")
-        rows.append([
-            finished.entry.id, printed, measured, scale,
-            verdict + (", recorded" if finished.state == "recorded" else ""), why
-        ])
+        rows.append([finished.entry.id, printed, measured, scale,
+                     verdict + (", recorded" if finished.state == "recorded" else ""), why])
     show_table("Printed and measured", ["id", "printed", "measured", "scale", "claims", "why"],
                rows)
     bad = [finished.entry.id for finished in found if not finished.ok]
@@ -154,9 +148,8 @@ def _show_end(found: Sequence[Any], scale: str) -> None:
 
 
 def _list(known: Any, out: Path | None) -> None:
-    rows = [[
-        e.id, e.paper, e.item, e.lesson, *_known(e, PROJECT / "figures" if out is None else out)
-    ] for e in known]
+    rows = [[e.id, e.paper, e.item, e.lesson,
+             *_known(e, PROJECT / "figures" if out is None else out)] for e in known]
     show_table("Figures and tables", ["id", "paper", "item", "lesson", "recorded", "claims"], rows)
 
 

@@ -19,12 +19,10 @@ from .training import finished, read_texts, train
 
 __all__ = ["train_app"]
 
-WORDS = {
-    "word2vec": ("Word2Vec", "Train skip-gram or CBOW."),
-    "glove": ("GloVe", "Train GloVe: count pairs, then factorise their logarithms."),
-    "fasttext": ("FastText", "Train fastText: words are made of parts, so that unknown ones have "
-                             "vectors too."),
-}
+WORDS = {"word2vec": ("Word2Vec", "Train skip-gram or CBOW."),
+         "glove": ("GloVe", "Train GloVe: count pairs, then factorise their logarithms."),
+         "fasttext": ("FastText", "Train fastText: words are made of parts, so that unknown ones "
+                      "have vectors too.")}
 
 
 class Methods(TyperGroup):
@@ -44,9 +42,8 @@ class Methods(TyperGroup):
         return typer.main.get_command(alone)
 
 
-train_app = typer.Typer(cls=Methods, no_args_is_help=True,
-                        help="Train word vectors, or a sentence encoder. Ctrl-C keeps what was "
-                             "learned, --resume goes on.")
+train_app = typer.Typer(cls=Methods, no_args_is_help=True, help="Train word vectors, or a sentence "
+                        "encoder. Ctrl-C keeps what was learned, --resume goes on.")
 
 
 def _word_command(kind: str, summary: str) -> Any:

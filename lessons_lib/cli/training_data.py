@@ -76,8 +76,7 @@ def _table(path: Path) -> Any:
         return LabelledPairs(table["sentence1"], table["sentence2"], table["label"],
                              [path.name] * len(table))
     raise ValueError(f"{path} has the columns {', '.join(columns) or 'none'}; expected sentence1, "
-                     "sentence2 and score or label; or premise, "
-                     "entailment, contradiction")
+                     "sentence2 and score or label; or premise, entailment, contradiction")
 
 
 # ------------------------------------------------------------------------------ what a method needs
@@ -159,5 +158,4 @@ def graded(found: list[Any]) -> tuple[list[str], list[str], np.ndarray]:
 
 CONVERTERS: dict[str, Callable[[list[Any]], Any]] = {
     "simcse": sentences, "supervised simcse": triplets, "sbert": labelled,
-    "sbert triplet": triplets, "sbert cosine": graded, "cosent": graded
-}
+    "sbert triplet": triplets, "sbert cosine": graded, "cosent": graded}

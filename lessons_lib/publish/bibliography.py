@@ -31,10 +31,8 @@ class Entry:
     fields: dict[str, str]
 
     def _surnames(self) -> list[str]:
-        return [
-            name.split(",")[0].strip() if "," in name else name.split()[-1]
-            for name in self.fields["author"].split(" and ")
-        ]
+        return [name.split(",")[0].strip() if "," in name else name.split()[-1]
+                for name in self.fields["author"].split(" and ")]
 
     @property
     def short(self) -> str:

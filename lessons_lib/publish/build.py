@@ -100,12 +100,8 @@ def _keep_figures(folder: Path, figures: Path) -> None:
 
 
 def _without_seconds(row: Mapping[str, Any]) -> dict[str, Any]:
-    scores = {
-        name: {k: v
-               for k, v in figures.items()
-               if k != "seconds"}
-        for name, figures in row["scores"].items()
-    }
+    scores = {name: {k: v for k, v in figures.items() if k != "seconds"}
+              for name, figures in row["scores"].items()}
     return {k: v for k, v in row.items() if k not in ("seconds", "versions")} | {"scores": scores}
 
 
@@ -142,10 +138,8 @@ def _run_and_write(course: Course, ids: Sequence[str], scale: str, timeout: floa
         board = course.root / "data" / "leaderboard.json"
         if board.exists():
             shutil.copyfile(board, own["leaderboard.json"])
-        extra = {
-            BUILD_VARIABLE: "1", FIGURES_VARIABLE: str(own["figures"]),
-            "LESSONS_OUTPUT": str(own["output"]), BOARD_VARIABLE: str(own["leaderboard.json"])
-        }
+        extra = {BUILD_VARIABLE: "1", FIGURES_VARIABLE: str(own["figures"]),
+                 "LESSONS_OUTPUT": str(own["output"]), BOARD_VARIABLE: str(own["leaderboard.json"])}
         results = []
         for result in run_lessons(ids, scale=scale, course=course, timeout=timeout, on_cell=on_cell,
                                   extra=extra):
@@ -186,8 +180,6 @@ def build(ids: Sequence[str] | None = None, *, check: bool = False, scale: str =
         readme = course.root / "README.md"
         if readme.exists() and BEGIN in readme.read_text(encoding="utf-8"):
             write_map(readme, cards)
-    results = [
-        BuildResult(card.id, runs.get(card.id), tuple(check_lesson(card, cards, papers)))
-        for card in wanted
-    ]
+    results = [BuildResult(card.id, runs.get(card.id), tuple(check_lesson(card, cards, papers)))
+               for card in wanted]
     return [*results, _course_result(course)]

@@ -63,8 +63,8 @@ def text_problems(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping
                   notebook: Any) -> list[Problem]:
     """What is wrong with the text of a lesson: front matter, prose, code."""
     front = [Problem(card.id, "front matter", message) for message in validate(card, cards, papers)]
-    return front + prose_problems(card, notebook, papers, folder=card.path.parent) + code_problems(
-        card, notebook)
+    return front + prose_problems(card, notebook, papers,
+                                  folder=card.path.parent) + code_problems(card, notebook)
 
 
 def check_lesson(card: LessonCard, cards: Sequence[LessonCard],
@@ -103,13 +103,11 @@ def check_course(course: Course) -> list[Problem]:
         if numbers.count(card.number) > 1:
             problems.append(Problem(card.id, "course", f"number {card.number:02d} is used "
                                                        f"{numbers.count(card.number)} times"))
-    tags = {
-        generated_tag(cell) for card in cards for cell in notebook_of(card, cards, papers).cells
-    }
+    tags = {generated_tag(cell) for card in cards
+            for cell in notebook_of(card, cards, papers).cells}
     if any(card.terms for card in cards) and "glossary" not in tags:
         problems.append(Problem("course", "glossary", 'lessons define terms, but no lesson has a '
-                                                      'text cell tagged "glossary" that lists '
-                                                      'them'))
+                                'text cell tagged "glossary" that lists them'))
     readme = course.root / "README.md"
     try:
         if not readme.exists() or mapped_readme(readme,

@@ -20,14 +20,11 @@ __all__ = ["code_problems"]
 
 MAX_CELLS, MAX_LINES = 45, 20
 MAX_FUNCTIONS, MAX_FUNCTION_LINES = 3, 15
-FORBIDDEN_CALLS = {
-    "eval": "runs text as code", "exec": "runs text as code", "compile": "runs text as code"
-}
+FORBIDDEN_CALLS = {"eval": "runs text as code", "exec": "runs text as code",
+                   "compile": "runs text as code"}
 FORBIDDEN_IMPORTS = {"pickle", "joblib", "dill", "marshal", "shelve", "subprocess", "random"}
-GLOBAL_CHANCE = re.compile(
-    r"(^|\.)(np|numpy)\.random\.(?!Generator\b|default_rng\b)\w+$"
-    r"|^torch\.(manual_seed|seed)$|^random\.\w+$"
-)
+GLOBAL_CHANCE = re.compile(r"(^|\.)(np|numpy)\.random\.(?!Generator\b|default_rng\b)\w+$"
+                           r"|^torch\.(manual_seed|seed)$|^random\.\w+$")
 
 
 def _n_lines(text: str) -> int:
@@ -44,9 +41,8 @@ def _dotted(node: ast.AST) -> str:
 
 
 def _is_stub(function: ast.FunctionDef) -> bool:
-    return any(
-        isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node)
-        for node in function.body)
+    return any(isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node)
+               for node in function.body)
 
 
 def _call_problem(node: ast.Call) -> str | None:
@@ -61,8 +57,8 @@ def _call_problem(node: ast.Call) -> str | None:
 
 
 def _import_problem(node: ast.Import | ast.ImportFrom) -> str | None:
-    names = [node.module or ""] if isinstance(
-        node, ast.ImportFrom) else [alias.name for alias in node.names]
+    names = [node.module
+             or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
     bad = sorted({name.split(".")[0] for name in names} & FORBIDDEN_IMPORTS)
     return f"imports {', '.join(bad)}, which lessons do not use" if bad else None
 
@@ -134,17 +130,15 @@ def code_problems(card: LessonCard, notebook: Any) -> list[Problem]:
                                                      "Python on every system", i))
             continue
         try:
-            problems += [
-                Problem(card.id, rule, message, i) for rule, message in _cell_problems(cell.source)
-            ]
+            problems += [Problem(card.id, rule, message, i)
+                         for rule, message in _cell_problems(cell.source)]
             functions += [f.name for f in _functions(ast.parse(cell.source))]
         except SyntaxError as error:
             problems.append(Problem(card.id, "code", f"line {error.lineno} is not Python: "
                                                      f"{error.msg}", i))
     if len(functions) > MAX_FUNCTIONS:
         problems.append(Problem(card.id, "length", f"defines {len(functions)} functions "
-                                                   f"({', '.join(functions)}); at most "
-                                                   f"{MAX_FUNCTIONS}"))
+                                f"({', '.join(functions)}); at most {MAX_FUNCTIONS}"))
     if n_cells > MAX_CELLS:
         problems.append(Problem(card.id, "length", f"{n_cells} code cells; at most {MAX_CELLS}"))
     return problems

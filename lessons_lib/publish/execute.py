@@ -74,9 +74,8 @@ class RunResult:
 # --------------------------------------------------------------------------------------- the kernel
 
 
-def kernel_environment(
-    scale: str, folder: Path, *, extra: Mapping[str, str] | None = None
-) -> dict[str, str]:
+def kernel_environment(scale: str, folder: Path, *,
+                       extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The variables of a lesson's kernel: the user's, with scale, threads and offline switches.
 
     Parameters
@@ -204,11 +203,10 @@ def _values(client: Any) -> tuple[str, ...]:
     return tuple("".join(texts).splitlines())
 
 
-def run_lesson(
-    notebook: Any, lesson_id: str, *, scale: str | None = None, cwd: Path | None = None,
-    timeout: float = CELL_TIMEOUT, tell: Callable[[int], None] = lambda cell: None,
-    started: Callable[[int], None] = lambda pid: None, extra: Mapping[str, str] | None = None,
-) -> RunResult:
+def run_lesson(notebook: Any, lesson_id: str, *, scale: str | None = None, cwd: Path | None = None,
+               timeout: float = CELL_TIMEOUT, tell: Callable[[int], None] = lambda cell: None,
+               started: Callable[[int], None] = lambda pid: None,
+               extra: Mapping[str, str] | None = None) -> RunResult:
     """Execute a notebook in a clean kernel; its cells get their outputs.
 
     Parameters

@@ -32,12 +32,10 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 def _field_problems(card: LessonCard) -> list[str]:
     raw = card.raw
-    problems = [
-        f"`{name}` is missing" for name in FIELDS if name not in OPTIONAL and name not in raw
-    ]
-    problems += [
-        f"`{name}` is no field{_near(str(name), FIELDS)}" for name in raw if name not in FIELDS
-    ]
+    problems = [f"`{name}` is missing"
+                for name in FIELDS if name not in OPTIONAL and name not in raw]
+    problems += [f"`{name}` is no field{_near(str(name), FIELDS)}"
+                 for name in raw if name not in FIELDS]
     if raw.get("id") not in (None, card.id):
         problems.append(f"`id: {shown(raw['id'])}` differs from the file name {card.path.name}")
     if "question" in raw and not (isinstance(raw["question"], str)
@@ -62,8 +60,8 @@ def _minutes_problems(card: LessonCard) -> list[str]:
 
 def _term_problems(card: LessonCard) -> list[str]:
     terms = card.raw.get("terms", {})
-    if not isinstance(terms, Mapping) or not all(
-            isinstance(k, str) and isinstance(v, str) and v.strip() for k, v in terms.items()):
+    if not isinstance(terms, Mapping) or not all(isinstance(k, str) and isinstance(v, str)
+                                                 and v.strip() for k, v in terms.items()):
         return ["`terms` should map each term to one sentence: {vocabulary: the list of known "
                 "words}"]
     return []
@@ -93,22 +91,14 @@ def _module_exists(name: str) -> bool:
 def _reference_problems(card: LessonCard, cards: Iterable[LessonCard],
                         papers: Mapping[str, Entry]) -> list[str]:
     number = {other.id: other.number for other in cards}
-    problems = [
-        f"`needs`: {need!r} is no lesson{_near(need, number)}" for need in card.needs
-        if need not in number
-    ]
-    problems += [
-        f"`needs`: {need!r} comes after this lesson" for need in card.needs
-        if number.get(need, -1) >= card.number
-    ]
-    problems += [
-        f"`papers`: {key!r} is not in references.bib{_near(key, papers)}" for key in card.papers
-        if key not in papers
-    ]
-    problems += [
-        f"`uses`: lessons_lib.{name} does not exist" for name in card.uses
-        if not _module_exists(name)
-    ]
+    problems = [f"`needs`: {need!r} is no lesson{_near(need, number)}"
+                for need in card.needs if need not in number]
+    problems += [f"`needs`: {need!r} comes after this lesson"
+                 for need in card.needs if number.get(need, -1) >= card.number]
+    problems += [f"`papers`: {key!r} is not in references.bib{_near(key, papers)}"
+                 for key in card.papers if key not in papers]
+    problems += [f"`uses`: lessons_lib.{name} does not exist"
+                 for name in card.uses if not _module_exists(name)]
     return problems
 
 

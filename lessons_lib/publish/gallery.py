@@ -36,27 +36,21 @@ def gallery(folder: Path, course: Course | None = None) -> str:
     DataMissing for a folder without a record, DamagedFile for a record that cannot be read.
     """
     course = course or Course()
-    papers = {
-        key: paper.short
-        for key, paper in read_bibliography(course.notebooks / "references.bib").items()
-    }
+    papers = {key: paper.short
+              for key, paper in read_bibliography(course.notebooks / "references.bib").items()}
     cards = {card.id: card for card in course.cards()}
     found = [(entry, read_record(file))
-             for entry in entries().values()
-             if (file := folder / f"{entry.id}.json").is_file()]
+             for entry in entries().values() if (file := folder / f"{entry.id}.json").is_file()]
     if not found:
         raise DataMissing(f"{folder} holds no record of an entry: run lessons reproduce --all "
                           "first, or name another folder by --out")
-    found.sort(
-        key=lambda pair: cards[pair[0].lesson].number if pair[0].lesson in cards else len(cards))
+    found.sort(key=lambda pair: cards[pair[0].lesson].number if pair[0].lesson in cards
+               else len(cards))
     sections = [_overview(found, papers)]
     for lesson in dict.fromkeys(entry.lesson for entry, _ in found):
         sections.append(_lesson(lesson, cards.get(lesson), folder))
-        sections += [
-            _shown(entry, record, papers.get(entry.paper, entry.paper))
-            for entry, record in found
-            if entry.lesson == lesson
-        ]
+        sections += [_shown(entry, record, papers.get(entry.paper, entry.paper))
+                     for entry, record in found if entry.lesson == lesson]
     return "\n".join((INTRODUCTION, *sections))
 
 
@@ -76,8 +70,7 @@ def _cell(text: str) -> str:
 
 def _overview(found: Sequence[tuple[Entry, Record]], papers: dict[str, str]) -> str:
     rows = [f"| [{entry.id}](#{entry.id}) | {_cell(papers.get(entry.paper, entry.paper))}, "
-            f"{_cell(entry.item)} | {record.scale} | {record.verdict} |"
-            for entry, record in found]
+            f"{_cell(entry.item)} | {record.scale} | {record.verdict} |" for entry, record in found]
     held = sum(not record.failed for _, record in found)
     return "\n".join((f"All claims hold in {held} of {len(found)}.\n", "| id | paper | scale | "
                       "claims |", "|---|---|---|---|", *rows, ""))
@@ -93,13 +86,10 @@ def _lesson(lesson: str, card: LessonCard | None, folder: Path) -> str:
 def _shown(entry: Entry, record: Record, paper: str) -> str:
     """One entry: heading, picture, printed beside measured, claims, reason, what differs."""
     printed, measured = headline(entry, record)
-    picture = (f"![{called(entry.alt, record.settings)}]({record.picture.name})\n"
-               if record.picture
+    picture = (f"![{called(entry.alt, record.settings)}]({record.picture.name})\n" if record.picture
                else "")
-    claims = [
-        f"- {'holds' if held else '**fails**'}: {called(text, record.settings)}"
-        for text, held in sorted(record.claims.items())
-    ]
+    claims = [f"- {'holds' if held else '**fails**'}: {called(text, record.settings)}"
+              for text, held in sorted(record.claims.items())]
     why = f"*Why:* {entry.why}\n" if record.failed and entry.why else ""
     return "\n".join(filter(None, (
         f'<a id="{entry.id}"></a>\n', f"### {paper}, {entry.item}\n", picture,

@@ -33,8 +33,8 @@ def text_findings(text: str) -> Iterator[tuple[str, str]]:
     """
     own = next((folder for folder in (str(PROJECT), str(Path.home()))
                 if len(folder) > 1 and folder + "/" in text), None)
-    found = own or next(
-        (m[0] for m in (UNIX_PATH.search(text), WINDOWS_PATH.search(text)) if m), None)
+    found = own or next((m[0] for m in (UNIX_PATH.search(text), WINDOWS_PATH.search(text)) if m),
+                        None)
     if found:
         yield "path", (f"holds the absolute path {found[:60]}; show names, or paths inside the "
                        "project")
@@ -104,10 +104,8 @@ def output_problems(card: LessonCard, notebook: Any) -> list[Problem]:
     for i, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type == "code" and cell.source.strip():
             number += 1
-            problems += [
-                Problem(card.id, rule, message, i)
-                for rule, message in dict.fromkeys(_cell_findings(cell, number))
-            ]
+            problems += [Problem(card.id, rule, message, i)
+                         for rule, message in dict.fromkeys(_cell_findings(cell, number))]
     if notebook.metadata.get("widgets"):
         problems.append(Problem(card.id, "widget", "holds the state of widgets; run `lessons "
                                                    "build`"))

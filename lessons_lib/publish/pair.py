@@ -17,9 +17,8 @@ from ..core import DamagedFile
 from ..lesson.course import LessonCard, split_front_matter
 from .bibliography import Entry
 
-__all__ = [
-    "GENERATED", "generated_cells", "generated_tag", "lesson_table", "notebook_of", "refreshed_text"
-]
+__all__ = ["GENERATED", "generated_cells", "generated_tag", "lesson_table", "notebook_of",
+           "refreshed_text"]
 
 GENERATED = ("opening", "closing", "map", "glossary")
 FORMAT = "md:myst"
@@ -60,13 +59,11 @@ def _minutes(card: LessonCard) -> str:
 
 
 def _opening(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[str, Entry]) -> str:
-    needs = ", ".join(
-        _link(cards[need]) for need in card.needs if need in cards) or "nothing but curiosity"
-    rows = {
-        "You will": " · ".join(card.you_will), "You need": needs, "Time": _minutes(card),
-        "Papers": " · ".join(papers[key].short for key in card.papers if key in papers) or "none",
-        "Library": " · ".join(f"`lessons_lib.{name}`" for name in card.uses)
-    }
+    needs = ", ".join(_link(cards[need])
+                      for need in card.needs if need in cards) or "nothing but curiosity"
+    rows = {"You will": " · ".join(card.you_will), "You need": needs, "Time": _minutes(card),
+            "Papers": " · ".join(papers[key].short for key in card.papers if key in papers)
+            or "none", "Library": " · ".join(f"`lessons_lib.{name}`" for name in card.uses)}
     table = "\n".join(f"| **{head}** | {_cell_text(text)} |" for head, text in rows.items())
     return f"# {_label(card)}\n\n**{card.question}**\n\n| | |\n|---|---|\n{table}"
 
@@ -74,11 +71,11 @@ def _opening(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[
 def _closing(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[str, Entry]) -> str:
     order = sorted(cards.values(), key=lambda c: c.number)
     place = [c.id for c in order].index(card.id)
-    links = ([f"Previous: {_link(order[place - 1])}"] if place > 0 else []) + (
-        [f"Next: {_link(order[place + 1])}"] if place + 1 < len(order) else [])
+    links = ([f"Previous: {_link(order[place - 1])}"] if place > 0
+             else []) + ([f"Next: {_link(order[place + 1])}"] if place + 1 < len(order) else [])
     # The key stands in front, because the text cites by key: [zipf1949human].
-    listed = "\n".join(
-        f"- `[{key}]` {papers[key].markdown}" for key in card.papers if key in papers)
+    listed = "\n".join(f"- `[{key}]` {papers[key].markdown}"
+                       for key in card.papers if key in papers)
     parts = ([f"### Papers\n\n{listed}"] if listed else []) + ([" · ".join(links)] if links else [])
     return "\n\n".join(parts) or "End of the course so far."
 
@@ -91,8 +88,8 @@ def lesson_table(cards: Sequence[LessonCard], *, prefix: str = "") -> str:
     known = {card.id: card for card in cards}
     lines = ["| lesson | question it answers | read / run | needs |", "|---|---|---|---|"]
     for card in sorted(cards, key=lambda c: c.number):
-        needs = ", ".join(
-            f"{known[need].number:02d}" for need in card.needs if need in known) or "–"
+        needs = ", ".join(f"{known[need].number:02d}"
+                          for need in card.needs if need in known) or "–"
         minutes = f"{card.minutes.get('read', 0):g} / {card.minutes.get('run', 0):g} min"
         lines.append(f"| [{_cell_text(_label(card))}]({prefix}{card.stem}.ipynb) | "
                      f"{_cell_text(card.question)} | {minutes} | {needs} |")
@@ -100,8 +97,7 @@ def lesson_table(cards: Sequence[LessonCard], *, prefix: str = "") -> str:
 
 
 def _glossary(cards: Mapping[str, LessonCard]) -> str:
-    terms = [(str(term), str(text), card)
-             for card in cards.values()
+    terms = [(str(term), str(text), card) for card in cards.values()
              for term, text in card.terms.items()]
     terms.sort(key=lambda t: (t[0].lower(), t[2].number))
     rows = [f"| **{_cell_text(term)}** | {_cell_text(text)} | "
@@ -113,10 +109,8 @@ def generated_cells(card: LessonCard, cards: Sequence[LessonCard],
                     papers: Mapping[str, Entry]) -> dict[str, str]:
     """The text of every cell that the build fills, by tag."""
     known = {c.id: c for c in cards}
-    return {
-        "opening": _opening(card, known, papers), "closing": _closing(card, known, papers),
-        "map": lesson_table(cards), "glossary": _glossary(known)
-    }
+    return {"opening": _opening(card, known, papers), "closing": _closing(card, known, papers),
+            "map": lesson_table(cards), "glossary": _glossary(known)}
 
 
 def generated_tag(cell: Any) -> str | None:

@@ -37,8 +37,7 @@ def _without_code(text: str) -> str:
 
 def _text_cells(notebook: Any) -> Iterator[tuple[int, Any]]:
     return ((i, cell)
-            for i, cell in enumerate(notebook.cells, start=1)
-            if cell.cell_type == "markdown")
+            for i, cell in enumerate(notebook.cells, start=1) if cell.cell_type == "markdown")
 
 
 def _word_problems(card: LessonCard, notebook: Any) -> Iterator[Problem]:
@@ -89,11 +88,8 @@ def _anchors(path: Path) -> set[str]:
     text = path.with_suffix(".md").read_text(
         encoding="utf-8") if path.with_suffix(".md").is_file() else path.read_text(encoding="utf-8")
     names = [found[2] for found in HEADING.finditer(FENCE.sub(" ", text))]
-    return {
-        form.lower().replace(" ", "-")
-        for name in names
-        for form in (name, re.sub(r"[^\w\s-]", "", name))
-    }
+    return {form.lower().replace(" ", "-") for name in names
+            for form in (name, re.sub(r"[^\w\s-]", "", name))}
 
 
 def _link_problem(target: str, folder: Path, own: Path) -> str | None:
@@ -136,9 +132,8 @@ def _citation_problems(card: LessonCard, notebook: Any,
         for key in CITATION.findall(_without_code(cell.source)):
             if key not in papers:
                 near = nearest_name(key, papers)
-                yield Problem(
-                    card.id, "citations", f"{key!r} is not in references.bib" +
-                    (f"; did you mean {near!r}?" if near else ""), i)
+                yield Problem(card.id, "citations", f"{key!r} is not in references.bib"
+                              + (f"; did you mean {near!r}?" if near else ""), i)
             elif key not in card.papers:
                 yield Problem(card.id, "citations", f"{key!r} is cited but not listed under "
                                                     "`papers` in the front matter", i)
@@ -146,8 +141,7 @@ def _citation_problems(card: LessonCard, notebook: Any,
 
 def _term_problems(card: LessonCard, notebook: Any) -> Iterator[Problem]:
     texts = " ".join(" ".join(cell.source.split())
-                     for _, cell in _text_cells(notebook)
-                     if generated_tag(cell) is None).lower()
+                     for _, cell in _text_cells(notebook) if generated_tag(cell) is None).lower()
     for term in card.terms:
         if f"**{str(term).lower()}" not in texts:
             yield Problem(card.id, "glossary", f"the term {term!r} of the front matter is never "
@@ -161,8 +155,6 @@ def prose_problems(card: LessonCard, notebook: Any, papers: Mapping[str, Entry],
     Parameters: card; notebook, the lesson's cells; papers, the bibliography; folder, from which
     relative links start.
     """
-    return [
-        *_word_problems(card, notebook), *_heading_problems(card, notebook),
-        *_link_problems(card, notebook, folder), *_citation_problems(card, notebook, papers),
-        *_term_problems(card, notebook)
-    ]
+    return [*_word_problems(card, notebook), *_heading_problems(card, notebook),
+            *_link_problems(card, notebook, folder), *_citation_problems(card, notebook, papers),
+            *_term_problems(card, notebook)]

@@ -28,10 +28,8 @@ def lay_out(home: Path, course: Path) -> list[str]:
     lessons.mkdir(parents=True, exist_ok=True)
     found = [path for pattern in ("[0-9][0-9]_*.ipynb", "[!.]*/*.ipynb")
              for path in sorted((course / "notebooks").glob(pattern))]
-    fresh = [
-        name for path in found
-        if not os.path.lexists(lessons / (name := path.relative_to(course / "notebooks")))
-    ]
+    fresh = [name for path in found
+             if not os.path.lexists(lessons / (name := path.relative_to(course / "notebooks")))]
     for name in fresh:
         (lessons / name).parent.mkdir(exist_ok=True)
         # the text alone: the original's read-only mode stays behind

@@ -80,9 +80,8 @@ class Hub:
             raise ValueError("certificate and key belong together; expected both or none")
         if self.host not in HERE and self.certificate is None:
             raise ValueError(f"host={self.host!r} can be reached by other machines, and passwords "
-                             "would travel in plain text; pass certificate and "
-                             "key, or leave the hub at 127.0.0.1 behind a web server that speaks "
-                             "HTTPS")
+                             "would travel in plain text; pass certificate and key, or leave the "
+                             "hub at 127.0.0.1 behind a web server that speaks HTTPS")
 
     @property
     def address(self) -> str:

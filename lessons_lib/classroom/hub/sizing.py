@@ -122,13 +122,11 @@ def rule_of(students: int, found: Measured) -> list[str]:
     """
     room, peak = room_for(students, found), max(found.peak_mb.values())
     return [f"limit of each student: {SPARE:g} x {peak:,.0f} MB, the most that was measured, up to "
-            f"the next half GB = {room.limit_gb:g} GB",
-            f"memory: {HUB_GB:g} GB for the hub and the system + {students} x "
-            f"{found.together_mb:,.0f} MB with all lessons open, measured, or "
-            f"{students} x {found.largest_mb:,.0f} MB with the largest one; up to the next GB, and "
-            "never less than one limit",
-            f"cores: {students} x {CORES:g}, up to the next whole; a rule of thumb, not measured: "
-            "most of a lesson is reading"]
+            f"the next half GB = {room.limit_gb:g} GB", f"memory: {HUB_GB:g} GB for the hub and "
+            f"the system + {students} x {found.together_mb:,.0f} MB with all lessons open, "
+            f"measured, or {students} x {found.largest_mb:,.0f} MB with the largest one; up to the "
+            "next GB, and never less than one limit", f"cores: {students} x {CORES:g}, up to the "
+            "next whole; a rule of thumb, not measured: most of a lesson is reading"]
 
 
 # ------------------------------------------------------------------------------ measuring
@@ -194,9 +192,8 @@ class _Server:
         client.start_channels(hb=False)
         try:
             client.wait_for_ready(timeout=CELL_SECONDS)
-            for number, cell in enumerate(
-                [cell for cell in nbformat.read(notebook, 4).cells if cell.cell_type == "code"],
-                    start=1):
+            for number, cell in enumerate([cell for cell in nbformat.read(notebook, 4).cells
+                                           if cell.cell_type == "code"], start=1):
                 said = client.execute(cell.source, reply=True, timeout=CELL_SECONDS)["content"]
                 if said["status"] != "ok":
                     raise RuntimeError(f"{notebook.name}, cell {number}: {said.get('ename')}: "
@@ -216,10 +213,10 @@ def _server(folder: Path, scale: str) -> Iterator[_Server]:
                                      extra=own | {"JUPYTER_TOKEN": token})
     # runs nothing but the course's own cells
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", *OPTIONS, f"--ServerApp.root_dir={folder}", *root],
-        cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, "-m", "jupyterlab", *OPTIONS,
+                                f"--ServerApp.root_dir={folder}", *root], cwd=folder,
+                               env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
     try:
         yield _ready(process, runtime, token)
     finally:

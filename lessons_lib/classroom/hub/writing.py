@@ -107,8 +107,8 @@ def write_hub(hub: Hub, folder: str | os.PathLike) -> dict[str, str]:
                                             "utf-8")
         for name, values in {"README.md": _page(hub, target), "values.yaml": _chart(hub)}.items():
             (made / name).touch(mode=0o600)      # the chart holds two passwords
-            (made / name).write_text(
-                Template((FILES / name).read_text("utf-8")).substitute(values), "utf-8")
+            (made / name).write_text(Template((FILES / name).read_text("utf-8")).substitute(values),
+                                     "utf-8")
     _lock(target / COURSE)  # at last: a folder without the right to write in it cannot be moved
     return passwords
 
@@ -150,8 +150,8 @@ def draw_passwords(folder: str | os.PathLike, names: Sequence[str]) -> dict[str,
     """
     place, (hub, accounts) = Path(folder), read_hub(folder)
     known = {hub.teacher, *hub.students}
-    grown = dataclasses.replace(
-        hub, students=(*hub.students, *(name for name in names if name not in known)))
+    grown = dataclasses.replace(hub, students=(*hub.students,
+                                               *(name for name in names if name not in known)))
     if not names or len(set(names)) < len(names):
         raise ValueError(f"names holds {len(names)} names, {len(names) - len(set(names))} of them "
                          "twice; expected >= 1, each once")
@@ -213,13 +213,11 @@ def _write_requirements(folder: Path) -> None:
 def _page(hub: Hub, target: Path) -> dict[str, Any]:
     release = next(pin.partition("==")[2].split(".")[0]
                    for pin in pins_of("hub") if pin.startswith("jupyterhub=="))
-    return {
-        "n": len(hub.students), "release": release, "memory": f"{hub.memory_gb:g}",
-        "cores": f"{hub.cores:g}", "idle": hub.idle_minutes, "hours": f"{hub.hours:g}",
-        "folder": shlex.quote(str(target)), "address": hub.address,
-        "claim": " Put the models into a volume that is claimed as `models`: without the claim "
-        "no server starts." if hub.models else ""
-    }
+    return {"n": len(hub.students), "release": release, "memory": f"{hub.memory_gb:g}",
+            "cores": f"{hub.cores:g}", "idle": hub.idle_minutes, "hours": f"{hub.hours:g}",
+            "folder": shlex.quote(str(target)), "address": hub.address,
+            "claim": " Put the models into a volume that is claimed as `models`: without the claim "
+            "no server starts." if hub.models else ""}
 
 
 def _chart(hub: Hub) -> dict[str, Any]:
@@ -235,9 +233,8 @@ def _chart(hub: Hub) -> dict[str, Any]:
     times = {"timeout": seconds, "every": max(10, seconds // 10), "age": int(3600 * hub.hours)}
     room = {"limit": limit, "guarantee": min(limit, round(found.together_mb)),
             "cores": f"{hub.cores:g}"}
-    places = {"first": FIRST, "home": INSIDE["home"],
-              "volumes": VOLUMES.format(place=models) if models else "",
-              "environment": _as_yaml(inside)}
+    places = {"first": FIRST, "home": INSIDE["home"], "volumes": VOLUMES.format(place=models)
+              if models else "", "environment": _as_yaml(inside)}
     return secret | times | room | places | {"teacher": names[0], "students": ", ".join(names[1:])}
 
 

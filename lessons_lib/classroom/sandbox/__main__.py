@@ -70,9 +70,8 @@ def _without_magics(source: str) -> str:
         compile(source, "cell", "exec", dont_inherit=True)
         return source
     except SyntaxError:
-        lines = ["" if line.lstrip().startswith(("%", "!",
-                                                 "?")) or line.rstrip().endswith("?") else line
-                 for line in source.splitlines()]
+        lines = ["" if line.lstrip().startswith(("%", "!", "?"))
+                 or line.rstrip().endswith("?") else line for line in source.splitlines()]
         return "\n".join(lines)  # as many lines, so that an error names the right one
 
 
@@ -123,8 +122,8 @@ class _Process:
         self.incoming, self.outgoing = incoming, outgoing
         # Who spoils the first cell, which makes the sheet, loses no answer in the cells that check
         # with it.
-        self.cells, self.n_cells = _Cells(
-            {"__name__": "__main__", "__builtins__": builtins, "sheet": _Sheet()}), 0
+        self.cells, self.n_cells = _Cells({"__name__": "__main__", "__builtins__": builtins,
+                                           "sheet": _Sheet()}), 0
 
     def _ask(self, number: int) -> Any:
         """A function of the grader, such as the net of a case, called from here."""

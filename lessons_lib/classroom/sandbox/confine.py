@@ -137,9 +137,8 @@ REFUSED = {
 # for reading. PR_SET_PDEATHSIG and
 # PR_SET_DUMPABLE would undo that the process ends with the grader, and hide its open files from the
 # watch.
-REFUSED_WITH = {"fcntl": ((72, 25), 24, (8, 10, 15)), "ioctl": ((16, 29), 24,
-                                                                (0x8901, 0x8902, 0x40086602,
-                                                                 0x401C5820)),
+REFUSED_WITH = {"fcntl": ((72, 25), 24, (8, 10, 15)),
+                "ioctl": ((16, 29), 24, (0x8901, 0x8902, 0x40086602, 0x401C5820)),
                 "prctl": ((157, 167), 16, (1, 4))}
 NEWER = 463  # calls from here on came after 2024, and nobody has looked at them
 CLONE, CLONE3, TGKILL, PRLIMIT = (56, 220), (435, 435), (234, 131), (302, 261)

@@ -22,13 +22,11 @@ PACKAGES = ("sphinx", "myst-nb", "sphinx-book-theme", "sphinx-mathjax-offline", 
             "jupyterlab-slideshow")
 # Package and file there; the page finds it by its name alone. MathJax that draws SVG is one file:
 # its letters are inside.
-SCRIPTS = {
-    "plotly": [("plotly", "plotly/package_data/plotly.min.js")], "mathjax": [
-        ("sphinx-mathjax-offline", "sphinx-mathjax-offline/static/mathjax/tex-svg.js")
-    ], "reveal": [("sphinx-revealjs", f"sphinx_revealjs/_static/revealjs/{name}")
-                  for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js",
-                               "plugin/notes/notes.js")]
-}
+SCRIPTS = {"plotly": [("plotly", "plotly/package_data/plotly.min.js")], "mathjax": [
+               ("sphinx-mathjax-offline", "sphinx-mathjax-offline/static/mathjax/tex-svg.js")],
+           "reveal": [("sphinx-revealjs", f"sphinx_revealjs/_static/revealjs/{name}")
+                      for name in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js",
+                                   "plugin/notes/notes.js")]}
 
 
 def _installed(package: str) -> bool:
@@ -73,8 +71,8 @@ def check_out(out: Path, what: str) -> None:
     if out.exists() and not out.is_dir():
         raise ValueError(f"out={str(out)!r} is a file; expected a folder")
     mark = out / MARK
-    if out.is_dir() and any(
-            out.iterdir()) and not (mark.is_file() and mark.read_text("utf-8") == _mark(what)):
+    if out.is_dir() and any(out.iterdir()) and not (mark.is_file()
+                                                    and mark.read_text("utf-8") == _mark(what)):
         raise ValueError(f"out={str(out)!r} holds other files; expected a new or empty folder, or "
                          f"one that `lessons {what}` made")
 

@@ -118,8 +118,8 @@ class _Reader:
             if self.heading.lower() == "summary":
                 self._read_summary(number, block)
             elif block.startswith("$$"):
-                formula = (formula or Slide(self.heading, number, sentence=_last_sentence(
-                    self.before), body=block))
+                formula = (formula or Slide(self.heading, number,
+                                            sentence=_last_sentence(self.before), body=block))
             elif PREDICT.match(block):
                 self.question = block
             else:
@@ -130,16 +130,15 @@ class _Reader:
                               "shows no displayed formula; mark a cell with an "
                               "output instead, or take the mark away")
         if mark:
-            self.slides.append(
-                replace(formula, sentence=mark if isinstance(mark, str) else formula.sentence))
+            self.slides.append(replace(formula, sentence=mark if isinstance(mark, str)
+                                       else formula.sentence))
         elif mark is None:
             self.formula = self.formula or formula
 
     def _read_summary(self, number: int, block: str) -> None:
         if block.startswith("**The formula to keep"):
-            self.slides.append(
-                Slide("The formula to keep", number, body=re.sub(r"^\*\*[^*]*\*\*:?\s*", "",
-                                                                 block)))
+            self.slides.append(Slide("The formula to keep", number,
+                                     body=re.sub(r"^\*\*[^*]*\*\*:?\s*", "", block)))
         elif LIST.match(block) and not any(slide.heading == self.heading for slide in self.slides):
             self.slides.append(Slide(self.heading, number, body=block))
 
@@ -152,8 +151,8 @@ class _Reader:
         if output is None or self.heading.lower() in LAST_SECTIONS:
             return
         sentence = mark if isinstance(mark, str) else _finding(alt_text(output))
-        self.slides.append(
-            Slide(self.heading, number, sentence=sentence, output=output, question=self.question))
+        self.slides.append(Slide(self.heading, number, sentence=sentence, output=output,
+                                 question=self.question))
         self.question = ""
 
 

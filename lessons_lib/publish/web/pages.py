@@ -22,15 +22,12 @@ FOREIGN = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 OTHER_SCHEME = re.compile(r"(data|mailto|javascript|blob|about):", re.IGNORECASE)
 STYLE_LOADS = re.compile(r"(?:url\(|@import\s+)\s*[\"']?([^\"')\s;]+)")
 # <link> that a browser loads; others (canonical, next, author, …) only name a place.
-LOADED_LINKS = ({
-    "stylesheet", "preload", "prefetch", "modulepreload", "icon", "manifest", "preconnect",
-    "dns-prefetch", "apple-touch-icon"
-})
-LOADING = {
-    "script": ("src",), "img": ("src", "srcset"), "source": ("src", "srcset"), "iframe": ("src",),
-    "video": ("src", "poster"), "audio": ("src",), "track": ("src",), "object": ("data",),
-    "embed": ("src",), "use": ("href", "xlink:href"), "image": ("href", "xlink:href")
-}
+LOADED_LINKS = ({"stylesheet", "preload", "prefetch", "modulepreload", "icon", "manifest",
+                 "preconnect", "dns-prefetch", "apple-touch-icon"})
+LOADING = {"script": ("src",), "img": ("src", "srcset"), "source": ("src", "srcset"),
+           "iframe": ("src",), "video": ("src", "poster"), "audio": ("src",), "track": ("src",),
+           "object": ("data",), "embed": ("src",), "use": ("href", "xlink:href"),
+           "image": ("href", "xlink:href")}
 
 
 @dataclass
@@ -48,10 +45,8 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        self.ids |= {
-            value for key, value in given.items()
-            if value and (key == "id" or (key == "name" and tag == "a"))
-        }
+        self.ids |= {value for key, value in given.items() if value
+                     and (key == "id" or (key == "name" and tag == "a"))}
         if tag == "a" and given.get("href"):
             self.links.append(given["href"])
         if tag == "link" and given.get("href") and LOADED_LINKS & set(
@@ -59,8 +54,7 @@ class _Page(HTMLParser):
             self.loads.append(given["href"])
         for name in LOADING.get(tag, ()):
             value = given.get(name) or ""
-            self.loads += [part.split()[0]
-                           for part in value.split(",")
+            self.loads += [part.split()[0] for part in value.split(",")
                            if part.strip()] if name == "srcset" else [value] if value else []
         if tag == "img" and "alt" not in given:
             self.nameless.append(given.get("src") or "?")
@@ -112,23 +106,15 @@ def page_problems(folder: Path) -> list[Problem]:
     """
     folder = folder.resolve()
     # Sphinx copies the templates of a theme beside its scripts; they are no pages.
-    pages = ({
-        path: read_page(path)
-        for path in sorted(folder.rglob("*.html"))
-        if "_static" not in path.relative_to(folder).parts
-    })
+    pages = ({path: read_page(path) for path in sorted(folder.rglob("*.html"))
+              if "_static" not in path.relative_to(folder).parts})
     ids, found = {path: page.ids for path, page in pages.items()}, []
     for path, page in pages.items():
         name = path.relative_to(folder).as_posix()
-        found += [
-            Problem(name, "offline", f"loads {address[:80]} from another host")
-            for address in page.loads
-            if foreign(address)
-        ]
-        found += [
-            Problem(name, "alt text", f"picture {address[:80]} has no alt text")
-            for address in page.nameless
-        ]
+        found += [Problem(name, "offline", f"loads {address[:80]} from another host")
+                  for address in page.loads if foreign(address)]
+        found += [Problem(name, "alt text", f"picture {address[:80]} has no alt text")
+                  for address in page.nameless]
         for address in dict.fromkeys(page.loads + page.links):
             if not foreign(address) and not OTHER_SCHEME.match(address) and address != "#" and (
                     wrong := _local_problem(address, path, ids)):

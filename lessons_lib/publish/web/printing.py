@@ -19,15 +19,13 @@ __all__ = ["BROWSERS", "chromium_command", "find_chromium", "print_missing", "pr
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
             "msedge", "microsoft-edge")
 # Where these systems install a browser, which is on no path there.
-PLACES = {
-    "darwin": ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-               "/Applications/Chromium.app/Contents/MacOS/Chromium",
-               "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge"),
-    "win32": (r"%ProgramFiles%\Google\Chrome\Application\chrome.exe",
-              r"%LocalAppData%\Google\Chrome\Application\chrome.exe",
-              r"%ProgramFiles(x86)%\Microsoft\Edge\Application\msedge.exe",
-              r"%ProgramFiles%\Microsoft\Edge\Application\msedge.exe")
-}
+PLACES = {"darwin": ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+                     "/Applications/Chromium.app/Contents/MacOS/Chromium",
+                     "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge"),
+          "win32": (r"%ProgramFiles%\Google\Chrome\Application\chrome.exe",
+                    r"%LocalAppData%\Google\Chrome\Application\chrome.exe",
+                    r"%ProgramFiles(x86)%\Microsoft\Edge\Application\msedge.exe",
+                    r"%ProgramFiles%\Microsoft\Edge\Application\msedge.exe")}
 SECONDS = 180
 FORMULAS = 30_000  # milliseconds of the page's own clock, for formulas and figures
 # whatever the browser does on its own, no name is looked up
@@ -52,8 +50,7 @@ def print_missing() -> str | None:
     if find_chromium() is not None:
         return None
     named = os.environ.get("LESSONS_BROWSER")
-    why = (f"LESSONS_BROWSER={named!r} is no program"
-           if named
+    why = (f"LESSONS_BROWSER={named!r} is no program" if named
            else f"none of {', '.join(BROWSERS)} is on the path")
     return (f"no browser to print with: {why}. Install one, or set LESSONS_BROWSER to its program; "
             "the site itself needs none")
@@ -63,10 +60,8 @@ def chromium_command(profile: str | os.PathLike, *options: str) -> list[str]:
     """The command line of the installed browser without a window, a past or a network; ``profile``
     is a folder for it alone.
     """
-    command = [
-        str(find_chromium()), "--headless", "--disable-gpu", "--no-first-run",
-        "--disable-background-networking", NO_NAMES, f"--user-data-dir={profile}"
-    ]
+    command = [str(find_chromium()), "--headless", "--disable-gpu", "--no-first-run",
+               "--disable-background-networking", NO_NAMES, f"--user-data-dir={profile}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         # Chromium refuses its sandbox to the administrator, as whom containers run
         command.append("--no-sandbox")
@@ -90,8 +85,7 @@ def _printed(page: Path, target: Path) -> Path:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = chromium_command(profile, "--no-pdf-header-footer",
                                    f"--virtual-time-budget={FORMULAS}",
-                                   f"--print-to-pdf={target.resolve()}",
-                                   page.resolve().as_uri())
+                                   f"--print-to-pdf={target.resolve()}", page.resolve().as_uri())
         try:
             said = (subprocess.run(command, capture_output=True, text=True, errors="replace",
                                    timeout=SECONDS).stderr)

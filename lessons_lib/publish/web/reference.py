@@ -95,11 +95,8 @@ def _signature(node: ast.FunctionDef, *, bound: bool) -> str:
     arguments = node.args
     if bound:
         arguments = ast.arguments(
-            **{
-                **{
-                    field: getattr(arguments, field) for field in arguments._fields
-                }, "args": arguments.args if arguments.posonlyargs else arguments.args[1:]
-            })
+            **{**{field: getattr(arguments, field) for field in arguments._fields},
+               "args": arguments.args if arguments.posonlyargs else arguments.args[1:]})
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     return f"({ast.unparse(arguments)}){returns}"
 
@@ -125,10 +122,8 @@ def _class_signature(node: ast.ClassDef) -> str:
         return _signature(start, bound=True).split(" -> ")[0]
     if "dataclass" not in _decorators(node):
         return ""
-    fields = ([
-        child for child in node.body
-        if isinstance(child, ast.AnnAssign) and not ast.unparse(child.target).startswith("_")
-    ])
+    fields = ([child for child in node.body if isinstance(child, ast.AnnAssign)
+               and not ast.unparse(child.target).startswith("_")])
     return (
         f"({', '.join(ast.unparse(field) for field in fields if 'init=False' not in ast.unparse(field))})"
     )
@@ -155,8 +150,8 @@ def _declared(node: ast.ClassDef, module: str) -> tuple[str, str] | None:
 def _exported(tree: ast.Module) -> list[str] | None:
     """The names of ``__all__``, None where there is no plain list."""
     for node in tree.body:
-        if isinstance(node, ast.Assign) and any(
-                isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__"
+                                                for t in node.targets):
             try:
                 return list(ast.literal_eval(node.value))
             except ValueError:
@@ -177,11 +172,8 @@ def _homes(tree: ast.Module, room: str) -> dict[str, str]:
                 if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
                     homes[key.value] = f"{room}.{value.value}"
                 elif isinstance(key, ast.Constant) and isinstance(value, (ast.Tuple, ast.List)):
-                    homes |= {
-                        name.value: f"{room}.{key.value}"
-                        for name in value.elts
-                        if isinstance(name, ast.Constant)
-                    }
+                    homes |= {name.value: f"{room}.{key.value}"
+                              for name in value.elts if isinstance(name, ast.Constant)}
     return homes
 
 
@@ -208,9 +200,8 @@ def items_of(tree: ast.Module, module: str, homes: Mapping[str, str] | None = No
 
 def _directive(item: Item, *, depth: int) -> str:
     fence, name = ":" * (3 + depth), item.name.rsplit(".")[-1]
-    inside = [
-        as_markdown(item.text), *(_directive(member, depth=depth - 1) for member in item.members)
-    ]
+    inside = [as_markdown(item.text),
+              *(_directive(member, depth=depth - 1) for member in item.members)]
     return (f"{fence}{{py:{item.kind}}} {name}{' '.join(item.signature.split())}\n\n" +
             "\n\n".join(filter(None, inside)) + f"\n{fence}")
 
@@ -235,11 +226,8 @@ def room_items(folder: Path) -> dict[str, list[Item]]:
             (room, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
         if items := items_of(ast.parse(path.read_text("utf-8")), module, homes):
             found[module] = items
-    inner = ({
-        module: all(item.name.rpartition(".")[0] != room
-                    for item in items)
-        for module, items in found.items()
-    })
+    inner = ({module: all(item.name.rpartition(".")[0] != room for item in items)
+              for module, items in found.items()})
     return dict(sorted(found.items(), key=lambda entry: inner[entry[0]]))
 
 
@@ -251,10 +239,8 @@ def room_page(folder: Path) -> str:
         if module != room:
             path = folder.joinpath(*module.removeprefix(room + ".").split("."))
             file = path.with_suffix(".py")
-            parts += [
-                f"## {module.removeprefix(room + '.')}",
-                _module_text(file if file.is_file() else path / "__init__.py")
-            ]
+            parts += [f"## {module.removeprefix(room + '.')}",
+                      _module_text(file if file.is_file() else path / "__init__.py")]
         parts += _described(items)
     return "\n\n".join(filter(None, parts)) + "\n"
 

@@ -62,10 +62,8 @@ def _sphinx(sources: Path, target: Path) -> list[str]:
                           env=environment)
     if done.returncode != 0:
         raise ProgramFailed(f"Sphinx failed: {done.stderr[-2000:]}")
-    return ([
-        f"{place.removeprefix(str(sources) + os.sep)}: {text}"
-        for place, _, text in WARNING.findall(done.stderr)
-    ])
+    return ([f"{place.removeprefix(str(sources) + os.sep)}: {text}"
+             for place, _, text in WARNING.findall(done.stderr)])
 
 
 def build_site(out: Path, *, course: Course | None = None, pdf: bool = False) -> Site:

@@ -43,8 +43,8 @@ def _renderer() -> Any:
         left, right = (r"\[", r"\]") if options["display_mode"] else (r"\(", r"\)")
         return f"{left}{html.escape(text.strip())}{right}"
 
-    return MarkdownIt("commonmark", {"html": False}).enable("table").use(
-        dollarmath_plugin, renderer=formula)
+    return MarkdownIt("commonmark",
+                      {"html": False}).enable("table").use(dollarmath_plugin, renderer=formula)
 
 
 def _rendered(text: str, markdown: Any) -> str:
@@ -66,16 +66,14 @@ def _section(slide: Slide, first: bool, pictures: Pictures, markdown: Any) -> st
     """One slide as a ``<section>``: what answers a question appears at the next key."""
     level = "h1" if first else "h2"
     sentence = (f'<div class="sentence">{_rendered(slide.sentence, markdown)}</div>'
-                if slide.sentence
-                else "")
+                if slide.sentence else "")
     if slide.output is not None:
         content = _output(slide.output, pictures)
     else:
         kind = "body formula" if slide.body.startswith("$") else "body"
         content = f'<div class="{kind}">{_rendered(slide.body, markdown)}</div>'
     question = (f'<div class="question">{_rendered(slide.question, markdown)}</div>'
-                if slide.question
-                else "")
+                if slide.question else "")
     notes = "\n".join(_rendered(note, markdown) for note in slide.notes)
     return ('<section><div '
             f'class="frame"><{level}>{markdown.renderInline(slide.heading)}</{level}>{question}'
@@ -105,20 +103,17 @@ def live_notebook(card: LessonCard, notebook: Any) -> Any:
     for number, cell in enumerate(live.cells):
         cell.metadata["slideshow"] = {"slide_type": "skip"}
         for first, slide in slides.get(number, []):
-            cells.append(
-                new_markdown_cell(_markdown(slide, first),
-                                  metadata={"slideshow": {"slide_type": "slide"}}))
+            cells.append(new_markdown_cell(_markdown(slide, first),
+                                           metadata={"slideshow": {"slide_type": "slide"}}))
             if slide.output is not None:
                 # A cell without a type belongs to the slide before it; jupyterlab-slideshow hides
                 # the "-" that other tools write for that.
                 cell.metadata["slideshow"] = {"slide_type": "fragment"} if slide.question else {}
                 cell.metadata["jupyter"] = {"source_hidden": True}
         cells.append(cell)
-        cells += [
-            new_markdown_cell(slide.sentence, metadata={"slideshow": {"slide_type": "fragment"}})
-            for _, slide in slides.get(number, [])
-            if slide.question and slide.sentence
-        ]
+        cells += [new_markdown_cell(slide.sentence,
+                                    metadata={"slideshow": {"slide_type": "fragment"}})
+                  for _, slide in slides.get(number, []) if slide.question and slide.sentence]
     for number, cell in enumerate(cells):
         cell["id"] = f"slide-{number}"
     live.cells = cells
@@ -132,12 +127,11 @@ def _write_deck(card: LessonCard, folder: Path, markdown: Any) -> int:
         raise DataMissing(f"{card.notebook.name} does not exist: run lessons build {card.id} first")
     notebook, pictures = read_notebook(card.notebook), Pictures(folder / "pictures", "pictures/")
     slides = deck(card, notebook)
-    sections = "\n".join(
-        _section(slide, place == 0, pictures, markdown) for place, slide in enumerate(slides))
+    sections = "\n".join(_section(slide, place == 0, pictures, markdown)
+                         for place, slide in enumerate(slides))
     page = Template((THEME / "slides.html").read_text("utf-8"))
-    write_text(
-        folder / f"{card.stem}.html",
-        page.substitute(title=html.escape(f"{card.number:02d} · {card.title}"), slides=sections))
+    write_text(folder / f"{card.stem}.html", page.substitute(
+                   title=html.escape(f"{card.number:02d} · {card.title}"), slides=sections))
     write_text(folder / LIVE / card.notebook.name, nbformat.writes(live_notebook(card, notebook)))
     return len(slides)
 

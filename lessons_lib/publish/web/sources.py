@@ -79,9 +79,8 @@ def _write_figures(figures: Path, target: Path) -> bool:
 def _board_page(rows: Sequence[LeaderboardRow], cards: Sequence[LessonCard]) -> str:
     known = {card.id: card for card in cards}
     sets = list(dict.fromkeys(name for row in rows for name in row.scores))
-    lines = [
-        f"| lesson | encoder | dim | {' | '.join(sets)} |", f"|---|---|--:|{'--:|' * len(sets)}"
-    ]
+    lines = [f"| lesson | encoder | dim | {' | '.join(sets)} |",
+             f"|---|---|--:|{'--:|' * len(sets)}"]
     for row in rows:
         card, cells = known.get(row.lesson), []
         for name in sets:
@@ -89,8 +88,7 @@ def _board_page(rows: Sequence[LeaderboardRow], cards: Sequence[LessonCard]) -> 
             span = score and score.get("interval")
             interval = f" ({100 * span[0]:.0f}\u00a0to\u00a0{100 * span[1]:.0f})" if span else ""
             cells.append(f"{100 * score['spearman']:.1f}{interval}" if score else "–")
-        link = (f"[{card.number:02d} · {card.title}](notebooks/{card.stem}.ipynb)"
-                if card
+        link = (f"[{card.number:02d} · {card.title}](notebooks/{card.stem}.ipynb)" if card
                 else row.lesson)
         lines.append(f"| {link} | {row.encoder.replace('|', '/')} | {row.dim} | "
                      f"{' | '.join(cells)} |")
@@ -103,9 +101,8 @@ def _toctree(caption: str, pages: Sequence[str]) -> str:
 
 def _first_page(course: Course, cards: Sequence[LessonCard], trees: Sequence[str]) -> str:
     readme = course.root / "README.md"
-    opening = (re.split(r"^## ", readme.read_text("utf-8"), maxsplit=1, flags=re.MULTILINE)[0]
-               if readme.is_file()
-               else "# Course")
+    opening = (re.split(r"^## ", readme.read_text("utf-8"), maxsplit=1,
+                        flags=re.MULTILINE)[0] if readme.is_file() else "# Course")
     return ("\n\n".join(
         (opening.strip(), f"## The lessons\n\n{lesson_table(cards, prefix='notebooks/')}", *trees))
             + "\n")
@@ -130,9 +127,7 @@ def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | N
         (["figures/README"] if _write_figures(course.root / "figures", root / "figures") else []))
     write_text(root / "leaderboard.md", _board_page(rows, cards))
     reference = write_reference(root / "reference", rooms)
-    trees = [
-        _toctree("Lessons", [f"notebooks/{card.stem}" for card in cards]),
-        _toctree("Measured", measured),
-        _toctree("Library", [f"reference/{room}" for room in reference])
-    ]
+    trees = [_toctree("Lessons", [f"notebooks/{card.stem}" for card in cards]),
+             _toctree("Measured", measured),
+             _toctree("Library", [f"reference/{room}" for room in reference])]
     write_text(root / "index.md", _first_page(course, cards, trees))
