@@ -18,13 +18,22 @@ __all__ = ["Entry", "read_bibliography"]
 
 START = re.compile(r"@(\w+)\s*\{\s*([^,\s{}]+)\s*,")
 FIELD = re.compile(r"\s*(\w+)\s*=\s*\{")
+COMMA = re.compile(r"\s*,?")
 # where a paper came out: the first that an entry has
 VENUES = ("journal", "booktitle", "publisher", "howpublished", "institution")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One paper: its key, kind (``article``, …) and fields as in the file, without braces."""
+    """One paper.
+
+    Parameters
+    ----------
+    key, kind : str
+        Such as ``harris1954distributional`` and ``article``.
+    fields : dict of str to str
+        As in the file, without braces.
+    """
 
     key: str
     kind: str
@@ -38,8 +47,7 @@ class Entry:
     def short(self) -> str:
         """``Harris 1954``, ``Church and Hanks 1990``, ``Salton et al. 1975``."""
         names = self._surnames()
-        who = names[0] if len(names) == 1 else f"{names[0]} and {names[1]}" if len(
-            names) == 2 else f"{names[0]} et al."
+        who = " and ".join(names) if len(names) <= 2 else f"{names[0]} et al."
         return f"{who} {self.fields['year']}"
 
     @property
@@ -54,8 +62,8 @@ class Entry:
         link = f"https://doi.org/{f['doi']}" if f.get("doi") else f.get("url", "")
         link = link.replace("<", "%3C").replace(">", "%3E").replace("(", "%28").replace(")", "%29")
         title = f"[*{f['title']}*]({link})" if link else f"*{f['title']}*"
-        return f"{', '.join(self._surnames())} ({f['year']}). {title}." + (f" {where}{pages}."
-                                                                           if where else "")
+        where = f" {where}{pages}." if where else ""
+        return f"{', '.join(self._surnames())} ({f['year']}). {title}.{where}"
 
 
 def _braced(text: str, start: int) -> int:
@@ -72,10 +80,8 @@ def _fields(body: str) -> Iterator[tuple[str, str]]:
     position = 0
     while found := FIELD.match(body, position):
         end = _braced(body, found.end())
-        yield found[1].lower(), " ".join(body[found.end():end - 1].replace("{", "").replace(
-            "}", "").split())
-        comma = re.compile(r"\s*,?").match(body, end)
-        position = comma.end()
+        yield found[1].lower(), " ".join(re.sub("[{}]", "", body[found.end():end - 1]).split())
+        position = COMMA.match(body, end).end()
     if body[position:].strip(" \n\t}"):
         raise ValueError(f"expected a field in braces, found {body[position:].strip()[:30]!r}")
 
@@ -83,8 +89,18 @@ def _fields(body: str) -> Iterator[tuple[str, str]]:
 def read_bibliography(path: Path) -> dict[str, Entry]:
     """Read a ``.bib`` file into entries by key; an absent file is an empty bibliography.
 
-    Raises DamagedFile for an entry that is cut, lacks author, title or year, or stands twice (file,
-    line, key).
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    dict of str to Entry
+
+    Raises
+    ------
+    DamagedFile
+        An entry is cut, lacks author, title or year, or stands twice (file, line, key).
     """
     if not path.exists():
         return {}

@@ -71,8 +71,18 @@ def check_lesson(card: LessonCard, cards: Sequence[LessonCard],
                  papers: Mapping[str, Entry]) -> list[Problem]:
     """Everything that is wrong with one lesson, text and committed notebook.
 
-    Parameters: card; cards, all lessons; papers, the bibliography. Returns problems in the order
-    text, pair, outputs.
+    Parameters
+    ----------
+    card : LessonCard
+    cards : sequence of LessonCard
+        All lessons.
+    papers : mapping of str to Entry
+        The bibliography.
+
+    Returns
+    -------
+    list of Problem
+        In the order text, pair, outputs.
     """
     expected = notebook_of(card, cards, papers)
     problems = text_problems(card, cards, papers, expected)
@@ -93,8 +103,15 @@ def check_lesson(card: LessonCard, cards: Sequence[LessonCard],
 
 
 def check_course(course: Course) -> list[Problem]:
-    """What is wrong with the course as a whole: numbers used twice, a README map or glossary that
-    is missing or out of date.
+    """Find numbers used twice, and a README map or glossary that is missing or out of date.
+
+    Parameters
+    ----------
+    course : Course
+
+    Returns
+    -------
+    list of Problem
     """
     cards, problems = course.cards(), []
     papers = read_bibliography(course.notebooks / "references.bib")
@@ -110,8 +127,7 @@ def check_course(course: Course) -> list[Problem]:
                                 'text cell tagged "glossary" that lists them'))
     readme = course.root / "README.md"
     try:
-        if not readme.exists() or mapped_readme(readme,
-                                                cards) != readme.read_text(encoding="utf-8"):
+        if not readme.exists() or mapped_readme(readme, cards) != readme.read_text("utf-8"):
             problems.append(Problem("README.md", "map", "the map of lessons is missing or out of "
                                                         "date; run `lessons build`"))
     except DamagedFile as error:

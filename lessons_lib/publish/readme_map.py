@@ -18,7 +18,17 @@ BEGIN, END = "<!-- lessons:begin -->", "<!-- lessons:end -->"
 
 
 def lesson_map(cards: Sequence[LessonCard]) -> str:
-    """The table of lessons with links that hold from the project's root."""
+    """The table of lessons with links that hold from the project's root.
+
+    Parameters
+    ----------
+    cards : sequence of LessonCard
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
     return lesson_table(cards, prefix="notebooks/")
 
 
@@ -36,7 +46,23 @@ def mapped_readme(readme: Path, cards: Sequence[LessonCard]) -> str:
 
 
 def write_map(readme: Path, cards: Sequence[LessonCard]) -> bool:
-    """Bring the README's map up to date, atomically. Returns whether anything changed."""
+    """Bring the README's map up to date, atomically.
+
+    Parameters
+    ----------
+    readme : Path
+    cards : sequence of LessonCard
+
+    Returns
+    -------
+    bool
+        Whether anything changed.
+
+    Raises
+    ------
+    DamagedFile
+        A marker is missing, or stands there twice.
+    """
     new = mapped_readme(readme, cards)
     changed = new != readme.read_text(encoding="utf-8")
     if changed:

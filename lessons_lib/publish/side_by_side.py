@@ -67,6 +67,10 @@ def default_jobs() -> int:
 
     Two on two cores, with one thread each; from four cores on, each lesson keeps its two threads.
     Each is given 2 GB.
+
+    Returns
+    -------
+    int
     """
     import psutil
 
