@@ -38,12 +38,12 @@ def pins(text: str | None = None) -> list[str]:
     """
     text = ENVIRONMENT.read_text("utf-8") if text is None else text
     section = re.search(r"^\s*- pip:[^\n]*\n(.*)\Z", text, re.M | re.S)
-    found = re.findall(r"^\s+- ([^#\n]*[^#\s])", section.group(1), re.M) if section else []
-    for line in found:
+    result = re.findall(r"^\s+- ([^#\n]*[^#\s])", section.group(1), re.M) if section else []
+    for line in result:
         if not PIN.fullmatch(line):
             raise SetupFailed(f"environment.yml: {line!r} is no pin; write name==version, or "
                               "name==version; sys_platform == 'linux'")
-    return found
+    return result
 
 
 def pinned_versions(platform: str = sys.platform) -> dict[str, str]:
@@ -105,11 +105,11 @@ def check_versions() -> None:
     wrong = []
     for name, wanted in pinned_versions().items():
         try:
-            found = metadata.version(name)
+            version = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found = "missing"
-        if found.split("+")[0] != wanted:
-            wrong.append(f"{name} is {found}, the course needs {wanted}")
+            version = "missing"
+        if version.split("+")[0] != wanted:
+            wrong.append(f"{name} is {version}, the course needs {wanted}")
     if wrong:
         shown = "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5} more" if len(wrong) > 5 else "")
         raise SetupFailed(f"{shown}.\nMend it: conda env update -n {environment_name()} -f "
@@ -121,8 +121,8 @@ def check_python() -> None:
     if sys.version_info[:2] >= OLDEST:
         return
     names = ["python3." + str(minor) for minor in (11, 12, 13)]
-    found = [name for name in names if shutil.which(name)]
-    remedy = (f"Found here: {', '.join(found)}. Use: {found[0]} -m lessons_lib" if found
+    newer = [name for name in names if shutil.which(name)]
+    remedy = (f"Found here: {', '.join(newer)}. Use: {newer[0]} -m lessons_lib" if newer
               else "Install Python 3.11 or newer from python.org")
     raise SetupFailed(f"This is Python {sys.version.split()[0]}; the course needs 3.11 or newer. "
                       f"{remedy}")

@@ -68,11 +68,11 @@ def _packages() -> Finding:
     wrong, pinned = [], bootstrap.pinned_versions()
     for name, wanted in pinned.items():
         try:
-            found = metadata.version(name).split("+")[0]
+            version = metadata.version(name).split("+")[0]
         except metadata.PackageNotFoundError:
-            found = "missing"
-        if found != wanted:
-            wrong.append(f"{name} {found} (pinned {wanted})")
+            version = "missing"
+        if version != wanted:
+            wrong.append(f"{name} {version} (pinned {wanted})")
     if not wrong:
         return Finding("ok", "packages", f"all {len(pinned)} pins of environment.yml are met")
     return Finding("missing", "packages", ", ".join(wrong), "remove .venv, then: python -m "

@@ -48,9 +48,6 @@ from lessons_lib.core import external_data_folder  # noqa: E402
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# ------------------------------------------------------------------------------ two tiers
-
-
 UNMARKED_SECONDS = 5.0
 EXAMPLES = {"quick": 10, "all": 200}
 CALIBRATION_SECONDS = 0.06  # what `machine_slowness` takes on the machine where the limit was set
@@ -59,9 +56,8 @@ event.register("numba:compile", compiling)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all", action="store_true",
-                     help="run the slow tests too, and try 200 examples of each property instead "
-                          "of 10")
+    parser.addoption("--all", action="store_true", help="run the slow tests too, and try 200 "
+                     "examples of each property instead of 10")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -124,9 +120,6 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
                         "shorter, or mark it "
                         "@pytest.mark.slow, which leaves it to `lessons test --all`")
     return result
-
-
-# ------------------------------------------------------------------------------ fixtures
 
 
 @pytest.fixture

@@ -97,14 +97,14 @@ def read_assignment(folder: str | os.PathLike) -> Assignment:
         For a newer format, and for exercises that the course here does not have.
     """
     file = existing_path(Path(folder) / "grading" / "assignment.json")
-    found = read_json(file)
-    if not isinstance(found, dict) or not {"format", "id", "seed", "lessons"} <= set(found):
+    values = read_json(file)
+    if not isinstance(values, dict) or not {"format", "id", "seed", "lessons"} <= set(values):
         raise DamagedFile(f"{file} is no assignment; make one: lessons assign one_hot --out FOLDER")
-    if found["format"] != FORMAT:
-        raise ValueError(f"{file} has format {found['format']!r}, this library reads {FORMAT}; "
+    if values["format"] != FORMAT:
+        raise ValueError(f"{file} has format {values['format']!r}, this library reads {FORMAT}; "
                          "upgrade it")
     try:
-        seed, lessons = check_seed(found["seed"]), dict(map(_entry, found["lessons"]))
+        seed, lessons = check_seed(values["seed"]), dict(map(_entry, values["lessons"]))
         if not lessons:
             raise ValueError("0 lessons")
     except (KeyError, TypeError, ValueError) as error:
@@ -112,7 +112,7 @@ def read_assignment(folder: str | os.PathLike) -> Assignment:
                           f"({type(error).__name__}: {error}); take it from your backup, or copy "
                           "submissions/ into a new assignment, whose hidden inputs are "
                           "others") from None
-    made = Assignment(Path(folder), str(found["id"]), seed, lessons)
+    made = Assignment(Path(folder), str(values["id"]), seed, lessons)
     strange = [f"{lesson}.{name}" for lesson, name in made.exercises if lesson not in stems()
                or name not in for_lesson(lesson)]
     if strange:

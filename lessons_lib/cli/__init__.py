@@ -38,9 +38,6 @@ app.add_typer(hub_app, name="hub")
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
-# ------------------------------------------------------------------------------ lessons
-
-
 @app.command("list")
 def list_lessons() -> None:
     """List the lessons: the question each answers, its minutes, what it needs."""
@@ -106,23 +103,17 @@ def house(
         print(drawing())
 
 
-# ------------------------------------------------------------------------------ this machine
-
-
 @app.command()
 def doctor() -> None:
     """Say what this machine has, what is missing, and the command that gets it."""
     from ..diagnosis import findings
 
-    found = findings()
+    result = findings()
     marks = {"ok": "has", "note": "note", "missing": "MISSING"}
     show_table("This machine", ["", "what", "finding", "what to do"],
-               [[marks[f.state], f.what, f.text, f.remedy] for f in found])
-    if any(f.state == "missing" for f in found):
+               [[marks[f.state], f.what, f.text, f.remedy] for f in result])
+    if any(f.state == "missing" for f in result):
         raise typer.Exit(1)
-
-
-# ------------------------------------------------------------------------------ measuring
 
 
 for command in (assign, grade, guide, encode, evaluate, pretrain, reproduce, site, slides):

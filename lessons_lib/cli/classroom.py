@@ -90,7 +90,14 @@ def grade(
         what = "stopped" if isinstance(error, KeyboardInterrupt) else f"stopped by {error}"
         raise Stopped(f"{what}; who was graded until then is in {kept}, and former tables stay as "
                       "they were. Again from the start: the same command") from None
-    _tell_files(rows)
+    files = [row for row in rows if row.possible == 0]       # left out, or of which one was chosen
+    if left := [row for row in files if not row.lesson]:
+        print(f"{len(left)} {'file' if len(left) == 1 else 'files'} could not be used:")
+        for row in left:
+            print("  " + printable(" ".join(f"{row.exercise}: {row.remark}".split())))
+    for row in files:
+        if row.lesson:
+            print(printable(" ".join(f"{row.student}, {row.lesson}: {row.remark}".split())))
     sums = [[printable(line[0]), f"{line[-2]:g}", f"{line[-1]:g}"]
             for line in totals(assignment, rows)[1]]
     show_table("Grades", ["student", "points", "of"], sums, right=("points", "of"))
@@ -100,20 +107,6 @@ def grade(
               "then counts them")
     for path in written:
         print(f"written: {path}")
-
-
-def _tell_files(rows: list[Any]) -> None:
-    """Files that were left out, and files of which one was chosen."""
-    from ..classroom.tables import printable
-
-    files = [row for row in rows if row.possible == 0]
-    if left := [row for row in files if not row.lesson]:
-        print(f"{len(left)} {'file' if len(left) == 1 else 'files'} could not be used:")
-        for row in left:
-            print("  " + printable(" ".join(f"{row.exercise}: {row.remark}".split())))
-    for row in files:
-        if row.lesson:
-            print(printable(" ".join(f"{row.student}, {row.lesson}: {row.remark}".split())))
 
 
 def guide(

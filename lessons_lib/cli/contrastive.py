@@ -136,11 +136,10 @@ def _check_folder(out: Path, resume: bool) -> None:
                          "begins anew")
     if resume and not there:
         raise ValueError(f"{out} holds no run to go on with; leave --resume out to begin")
-    if not there and (other := next((name for name in ("model.safetensors", "config.json",
-                                                       "model.json") if (out / name).exists()),
-                                    None)):
-        raise FileExistsError(f"{out} holds a model already ({other}), which training would write "
-                              "over; choose another --out")
+    for other in () if there else ("model.safetensors", "config.json", "model.json"):
+        if (out / other).exists():
+            raise FileExistsError(f"{out} holds a model already ({other}), which training would "
+                                  "write over; choose another --out")
     with atomic_open(out / "can-be-written") as file:
         file.write("yes")
     (out / "can-be-written").unlink(missing_ok=True)  # another process may have been faster
@@ -193,11 +192,12 @@ def _said(trainer: Any, out: Path, dev: str, seconds: float) -> str:
 
 
 SHARED = [*parameters_of(_train, without=("method", "own")), *SETTINGS]
-COMMANDS = {"simcse": with_settings(simcse,
-                                    [setting("temperature", float, "of the softmax over a batch"),
-                                     setting("views", str, "dropout, same dropout or none"),
-                                     setting("head", str, "mlp or none"),
-                                     setting("mask_equal", bool, "equal texts are no negatives",
-                                             "--mask-equal"), *SHARED]),
+SIMCSE = [
+    setting("temperature", float, "of the softmax over a batch"),
+    setting("views", str, "dropout, same dropout or none"),
+    setting("head", str, "mlp or none"),
+    setting("mask_equal", bool, "equal texts are no negatives", "--mask-equal"),
+]
+COMMANDS = {"simcse": with_settings(simcse, [*SIMCSE, *SHARED]),
             "sbert": with_settings(sbert, [setting("margin", float, "of triplet"), *SHARED]),
             "cosent": with_settings(cosent, SHARED)}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -87,37 +85,33 @@ def data_get(
 
 
 def _get_one(name: str, source: str | None) -> list[list[str]]:
-    """Get one dataset with a bar; its rows of the table, one per place that its files came from."""
+    """Get one dataset with a bar on a terminal that counts the bytes of the file that comes; its
+    rows of the table, one per place that its files came from.
+    """
+    from tqdm import tqdm
+
     from ..datasets import get, notice, receipt_of
 
-    with _bar(name) as on_bytes, warnings.catch_warnings():
+    def on_bytes(path: str, so_far: int, in_all: int) -> None:
+        bar.set_postfix_str(path[-40:], refresh=False)
+        bar.total, bar.n = in_all or None, so_far
+        bar.refresh()
+
+    quiet = not sys.stderr.isatty()
+    with tqdm(unit="B", unit_scale=True, desc=name, disable=quiet) as bar, \
+            warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the receipts below say the same, as remarks
         paths = get(name, source=source, on_bytes=on_bytes,
                     tell=lambda text: print(text, file=sys.stderr))
     print(f"{name}: {len(paths)} file{'s' if len(paths) != 1 else ''} ready")
-    found: dict[tuple[str, str], None] = {}
+    places: dict[tuple[str, str], None] = {}
     for path in paths:
         receipt = receipt_of(path)
         remark = notice(path.name, receipt) if receipt else ""
         if remark:
             print(remark)
-        found[receipt.address if receipt else source or "here", remark] = None
-    return [[name, "ready", address, remark] for address, remark in found]
-
-
-@contextmanager
-def _bar(name: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on a terminal that counts the bytes of the file that comes."""
-    from tqdm import tqdm
-
-    with tqdm(unit="B", unit_scale=True, desc=name, disable=not sys.stderr.isatty()) as bar:
-
-        def on_bytes(path: str, so_far: int, in_all: int) -> None:
-            bar.set_postfix_str(path[-40:], refresh=False)
-            bar.total, bar.n = in_all or None, so_far
-            bar.refresh()
-
-        yield on_bytes
+        places[receipt.address if receipt else source or "here", remark] = None
+    return [[name, "ready", address, remark] for address, remark in places]
 
 
 @data_app.command("verify")

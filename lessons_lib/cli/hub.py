@@ -111,18 +111,18 @@ def size(students: Annotated[int, typer.Option(help="how many")] = 30) -> None:
     from ..classroom.hub import measured, room_for, rule_of
     from ..core import check_int
 
-    found = measured()
-    room = room_for(check_int("students", students), found)
-    rows = [["the server alone", f"{found.server_mb:,.0f}", ""]]
+    server = measured()
+    room = room_for(check_int("students", students), server)
+    rows = [["the server alone", f"{server.server_mb:,.0f}", ""]]
     rows += [[f"and {lesson}, run whole", f"{after:,.0f}", f"{peak:,.0f}"]
-             for lesson, after, peak in found.in_order()]
+             for lesson, after, peak in server.in_order()]
     columns = ["open", "MB after", "MB at most"]
-    show_table(f"One student, {found.scale} scale ({found.date}, "
-               f"{found.system.replace(' 1 cores', ' 1 core')})", columns, rows, right=columns[1:])
+    show_table(f"One student, {server.scale} scale ({server.date}, "
+               f"{server.system.replace(' 1 cores', ' 1 core')})", columns, rows, right=columns[1:])
     print(f"{_counted(students, 'student')}: {_counted(room.cores, 'core')}, and "
           f"{room.memory_gb:g} GB of memory if all of these stay open, {room.one_gb:g} GB with one "
           f"lesson at a time; a limit of {room.limit_gb:g} GB for each student")
-    print(*rule_of(students, found), sep="\n")
+    print(*rule_of(students, server), sep="\n")
 
 
 def _counted(n: int, thing: str) -> str:
@@ -137,8 +137,8 @@ def measure(
     """Measure one student's server with two large lessons open (minutes at laptop scale)."""
     from ..classroom import hub
 
-    found = hub.measure(scale=scale, on_step=lambda text: print(text, file=sys.stderr, flush=True))
-    print(f"{found.together_mb:,.0f} MB with all open, {max(found.peak_mb.values()):,.0f} MB at "
+    server = hub.measure(scale=scale, on_step=lambda text: print(text, file=sys.stderr, flush=True))
+    print(f"{server.together_mb:,.0f} MB with all open, {max(server.peak_mb.values()):,.0f} MB at "
           "most")
     if keep:
-        print(hub.write_measured(found).name)
+        print(hub.write_measured(server).name)

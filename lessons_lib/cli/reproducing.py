@@ -5,7 +5,7 @@ gallery of what was found.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,22 +51,26 @@ def reproduce(ids: Ids = None, *, every: Every = False, list_them: ListThem = Fa
 
     known = entries()
     if list_them or not (ids or every or gallery):
-        _list(known.values(), out)
+        rows = [[e.id, e.paper, e.item, e.lesson, *_known(e, out or PROJECT / "figures")]
+                for e in known.values()]
+        show_table("Figures and tables", ["id", "paper", "item", "lesson", "recorded", "claims"],
+                   rows)
         return
     if ids and every:
         raise ValueError(f"ids {', '.join(ids)} with --all: name some, or take all")
     wanted = list(known.values()) if every else [known[check_choice("id", name, known)]
                                                  for name in dict.fromkeys(ids or ())]
-    found = _measured(wanted, scale=scale, seed=seed, out=out, again=again, skip=every,
-                      given=given_settings(changes or
-                                           (), wanted or known.values())) if wanted else []
+    results = []
+    if wanted:
+        results = _measured(wanted, scale=scale, seed=seed, out=out, again=again, skip=every,
+                            given=given_settings(changes or (), wanted))
     if gallery:
         from ..publish.gallery import write_gallery
 
-        for folder in dict.fromkeys(finished.folder
-                                    for finished in found) or [out or PROJECT / "figures"]:
+        folders = dict.fromkeys(finished.folder for finished in results)
+        for folder in folders or [out or PROJECT / "figures"]:
             print(f"written: {write_gallery(folder)}")
-    if not all(finished.ok for finished in found):
+    if not all(finished.ok for finished in results):
         raise typer.Exit(1)
 
 
@@ -78,24 +82,24 @@ def _measured(wanted: Sequence[Any], *, scale: str, seed: int, out: Path | None,
     from ..reproduce import run_each
 
     def begins(entry: Any) -> None:
-        print(f"[{len(found) + 1}/{len(wanted)}] {entry.id}: {entry.item} of "
+        print(f"[{len(results) + 1}/{len(wanted)}] {entry.id}: {entry.item} of "
               f"{entry.paper}", file=sys.stderr, flush=True)
 
-    found: list[Any] = []
+    results: list[Any] = []
     runs = run_each(wanted, scale=scale, seed=seed, folder=out, given=given, skip=skip, again=again,
                     on_start=begins)
     try:
         for finished in runs:
-            found.append(finished)
+            results.append(finished)
             _tell(finished, whole=not skip)
     except KeyboardInterrupt:
-        if skip and found:
-            _show_end(found, scale)
-        raise Stopped(f"stopped after {len(found)} of {len(wanted)} entries; what was finished is "
-                      "recorded. Go on: the same command"
-                      f"{'' if skip else ' (finished trainings are kept)'}") from None
-    _show_end(found, scale)
-    return found
+        if skip and results:
+            _show_end(results, scale)
+        kept = "" if skip else " (finished trainings are kept)"
+        raise Stopped(f"stopped after {len(results)} of {len(wanted)} entries; what was finished "
+                      f"is recorded. Go on: the same command{kept}") from None
+    _show_end(results, scale)
+    return results
 
 
 def _tell(finished: Any, *, whole: bool) -> None:
@@ -124,15 +128,14 @@ def _show_numbers(finished: Any) -> None:
     print(*(f"{'holds' if holds else 'FAILS'}: {called(text, record.settings)}"
             for text, holds in record.claims.items()), sep="\n")
     print(*filter(None, (record.failed and entry.why and f"why: {entry.why}", entry.setup)),
-          sep="\n")
-    print(*(f"written: {file}" for file in (record.picture, finished.folder / f"{entry.id}.json")),
+          f"written: {record.picture}", f"written: {finished.folder / f'{entry.id}.json'}",
           sep="\n")
 
 
-def _show_end(found: Sequence[Any], scale: str) -> None:
+def _show_end(results: Sequence[Any], scale: str) -> None:
     """The table of all entries: printed, measured, verdict, and why a claim failed."""
     rows = []
-    for finished in found:
+    for finished in results:
         printed, measured, verdict = finished.lines()
         why = finished.error or ("" if not finished.record.failed else finished.entry.why
                                  or f"no reason known: {'; '.join(finished.record.failed)}")
@@ -140,30 +143,23 @@ def _show_end(found: Sequence[Any], scale: str) -> None:
                      verdict + (", recorded" if finished.state == "recorded" else ""), why])
     show_table("Printed and measured", ["id", "printed", "measured", "scale", "claims", "why"],
                rows)
-    bad = [finished.entry.id for finished in found if not finished.ok]
-    states = [finished.state for finished in found]
+    bad = [finished.entry.id for finished in results if not finished.ok]
+    states = [finished.state for finished in results]
     print(f"{states.count('measured')} measured, {states.count('recorded')} recorded before, "
           f"{states.count('failed')} failed"
           + (f"; failed, or a claim fails without a reason: {', '.join(bad)}" if bad else ""))
 
 
-def _list(known: Any, out: Path | None) -> None:
-    rows = [[e.id, e.paper, e.item, e.lesson,
-             *_known(e, PROJECT / "figures" if out is None else out)] for e in known]
-    show_table("Figures and tables", ["id", "paper", "item", "lesson", "recorded", "claims"], rows)
-
-
-def _known(entry: Any, folder: Path) -> Iterator[str]:
+def _known(entry: Any, folder: Path) -> tuple[str, str]:
     """Scale and verdict of an entry's record in a folder."""
     from ..reproduce.recorded import read_record
 
     file = folder / f"{entry.id}.json"
     if not file.is_file():
-        yield from ("no", "")
-        return
+        return "no", ""
     try:
         record = read_record(file)
         differs = record.misfit(entry)
-        yield from (record.scale, f"of another version ({differs})" if differs else record.verdict)
+        return record.scale, f"of another version ({differs})" if differs else record.verdict
     except DamagedFile:
-        yield from ("damaged", "")
+        return "damaged", ""

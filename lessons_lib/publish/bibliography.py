@@ -104,7 +104,7 @@ def read_bibliography(path: Path) -> dict[str, Entry]:
     """
     if not path.exists():
         return {}
-    text, entries = path.read_text(encoding="utf-8"), {}
+    text, entries = path.read_text("utf-8"), {}
     for found in START.finditer(text):
         kind, key, line = found[1].lower(), found[2], text.count("\n", 0, found.start()) + 1
         try:

@@ -57,7 +57,7 @@ class BuildResult:
 
 
 def _write_if_changed(path: Path, text: str) -> None:
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
+    if not path.exists() or path.read_text("utf-8") != text:
         write_text(path, text)
 
 
@@ -183,7 +183,7 @@ def build(ids: Sequence[str] | None = None, *, check: bool = False, scale: str =
         sound = [card.id for card in wanted if not validate(card, cards, papers)]
         runs = {run.lesson: run for run in _run_and_write(course, sound, scale, timeout, on_cell)}
         readme = course.root / "README.md"
-        if readme.exists() and BEGIN in readme.read_text(encoding="utf-8"):
+        if readme.exists() and BEGIN in readme.read_text("utf-8"):
             write_map(readme, cards)
     results = [BuildResult(card.id, runs.get(card.id), tuple(check_lesson(card, cards, papers)))
                for card in wanted]

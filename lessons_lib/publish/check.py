@@ -31,7 +31,7 @@ def read_notebook(path: Path) -> Any:
     import nbformat
 
     try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        notebook = nbformat.reads(path.read_text("utf-8"), as_version=4)
         nbformat.validate(notebook)
     except Exception as error:                   # nbformat raises several unrelated types
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -86,7 +86,7 @@ def check_lesson(card: LessonCard, cards: Sequence[LessonCard],
     """
     expected = notebook_of(card, cards, papers)
     problems = text_problems(card, cards, papers, expected)
-    if refreshed_text(card, expected) != card.path.read_text(encoding="utf-8"):
+    if refreshed_text(card, expected) != card.path.read_text("utf-8"):
         problems.append(Problem(card.id, "pair", f"the generated cells of {card.path.name} are out "
                                                  "of date; run `lessons build`"))
     if not card.notebook.exists():

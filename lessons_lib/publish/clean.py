@@ -27,7 +27,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def clean_text(text: str, *, root: Path = PROJECT) -> str:
-    """Take memory addresses, progress bars, overwritten lines and the project's path from a text."""
+    """A text without memory addresses, progress bars, overwritten lines and the project's path."""
     text = OVERWRITTEN.sub("", text.replace("\r\n", "\n"))
     text = BARE_ADDRESS.sub("0x…", ADDRESS.sub("", PROGRESS_BAR.sub("", text)))
     for path in {str(root), root.as_posix()}:

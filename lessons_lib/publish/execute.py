@@ -71,9 +71,6 @@ class RunResult:
         return self.error is None
 
 
-# --------------------------------------------------------------------------------------- the kernel
-
-
 def kernel_environment(scale: str, folder: Path, *,
                        extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The variables of a lesson's kernel: the user's, with scale, threads and offline switches.
@@ -164,9 +161,6 @@ def _open_kernel(notebook: Any, *, scale: str, cwd: Path, timeout: float,
             end_kernel(client.process.pid)
             client.process.wait(5)
             raise
-
-
-# ------------------------------------------------------------------------------------- one notebook
 
 
 def _run_cell(client: Any, cell: Any, position: int) -> tuple[str, tuple[str, ...]] | None:

@@ -57,8 +57,8 @@ def _mapping_problems(card: LessonCard) -> Iterator[str]:
             for v in minutes.values()):
         yield f"`minutes: {shown(minutes)}` should be {{read: 40, run: 1}}, both above 0"
     terms = card.raw.get("terms", {})
-    if not isinstance(terms, Mapping) or not all(
-            isinstance(k, str) and isinstance(v, str) and v.strip() for k, v in terms.items()):
+    if not isinstance(terms, Mapping) or not all(isinstance(k, str) and isinstance(v, str)
+                                                 and v.strip() for k, v in terms.items()):
         yield "`terms` should map each term to one sentence: {vocabulary: the list of known words}"
 
 

@@ -27,7 +27,8 @@ FORMAT = "md:myst"
 HEADER = """\
 jupytext:
   formats: ipynb,md:myst
-  notebook_metadata_filter: lesson,-jupytext.text_representation.format_version,-jupytext.text_representation.jupytext_version
+  notebook_metadata_filter: lesson,-jupytext.text_representation.format_version,\
+-jupytext.text_representation.jupytext_version
   text_representation:
     extension: .md
     format_name: myst
@@ -140,7 +141,7 @@ def notebook_of(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[s
     from nbformat.v4 import new_markdown_cell
 
     notebook = jupytext.reads(
-        _with_header(*split_front_matter(card.path.read_text(encoding="utf-8"))), fmt=FORMAT)
+        _with_header(*split_front_matter(card.path.read_text("utf-8"))), fmt=FORMAT)
     texts = generated_cells(card, cards, papers)
     body = [cell for cell in notebook.cells if generated_tag(cell) not in ("opening", "closing")]
     if not body:
@@ -170,6 +171,6 @@ def refreshed_text(card: LessonCard, notebook: Any) -> str:
     """
     import jupytext
 
-    header, _ = split_front_matter(card.path.read_text(encoding="utf-8"))
+    header, _ = split_front_matter(card.path.read_text("utf-8"))
     _, body = split_front_matter(jupytext.writes(notebook, fmt=FORMAT))
     return _with_header(header, body)

@@ -37,7 +37,7 @@ def mapped_readme(readme: Path, cards: Sequence[LessonCard]) -> str:
 
     Raises DamagedFile unless each marker stands there once, in order.
     """
-    text = readme.read_text(encoding="utf-8")
+    text = readme.read_text("utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
         raise DamagedFile(f"{readme.name} needs one line {BEGIN} and, below it, one line {END}; "
                           "the map of lessons goes between them")
@@ -64,7 +64,7 @@ def write_map(readme: Path, cards: Sequence[LessonCard]) -> bool:
         A marker is missing, or stands there twice.
     """
     new = mapped_readme(readme, cards)
-    changed = new != readme.read_text(encoding="utf-8")
+    changed = new != readme.read_text("utf-8")
     if changed:
         write_text(readme, new)
     return changed

@@ -88,9 +88,6 @@ def _threads(jobs: int) -> dict[str, str]:
     return thread_environment(threads) | {"LESSONS_THREADS": str(threads)}
 
 
-# -------------------------------------------------------------------------------------------- times
-
-
 class _Times:
     """Seconds per cell of the last good run of each lesson, in a file."""
 
@@ -121,9 +118,6 @@ class _Times:
         times = self._read() | {f"{result.lesson}/{result.scale}": list(result.cell_seconds)}
         with suppress(OSError):                  # a full disk must not fail the run
             write_json(self.file, times)
-
-
-# ------------------------------------------------------------------------------------------ lessons
 
 
 class _Job:

@@ -47,25 +47,22 @@ def private_environment(folder: Path, **more: str) -> dict[str, str]:
     """The variables of a server that knows nothing of this user: its settings, caches and outputs
     lie in ``folder``, lessons run at smoke scale.
     """
-    own = {
-        name: str(folder / name.lower())
-        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR",
-                     "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR",
-                     "LESSONS_CACHE", "LESSONS_OUTPUT")
-    }
+    own = {name: str(folder / name.lower())
+           for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR",
+                        "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR",
+                        "LESSONS_CACHE", "LESSONS_OUTPUT")}
     for file, settings in QUIET.items():
         path = Path(own["JUPYTERLAB_SETTINGS_DIR"], file)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings), "utf-8")
-    kept = ({
-        k: v for k, v in os.environ.items() if not k.startswith(("LESSONS_", "JUPYTER", "PYTEST"))
-    })
-    path = os.pathsep.join(
-        [str(WATCH), str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return (kept | own | thread_environment() | {
-        "LESSONS_SCALE": "smoke", "LESSONS_NO_VENV": "1", "PYTHONPATH": path, "TQDM_DISABLE": "1",
-        "LESSONS_TEST_CALLS": str(folder / "calls.txt"), "PYDEVD_DISABLE_FILE_VALIDATION": "1"
-    } | more)
+    kept = ({k: v
+             for k, v in os.environ.items() if not k.startswith(("LESSONS_", "JUPYTER", "PYTEST"))})
+    path = os.pathsep.join([str(WATCH), str(PROJECT),
+                            *filter(None, [os.environ.get("PYTHONPATH")])])
+    return (kept | own | thread_environment() | {"LESSONS_SCALE": "smoke", "LESSONS_NO_VENV": "1",
+                                                 "PYTHONPATH": path, "TQDM_DISABLE": "1",
+                                                 "LESSONS_TEST_CALLS": str(folder / "calls.txt"),
+                                                 "PYDEVD_DISABLE_FILE_VALIDATION": "1"} | more)
 
 
 class Server:
@@ -136,18 +133,15 @@ class Lab(Server):
             shutil.copy(Course().card(lesson).notebook, notebooks)
         port, self._token = free_port(), secrets.token_hex(16)
         url = f"http://127.0.0.1:{port}"
-        options = [
-            "--no-browser", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
-            "--ServerApp.port_retries=0", "--expose-app-in-browser",
-            f"--ServerApp.root_dir={notebooks}", "--LabApp.extension_manager=readonly",
-            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", *AS_ROOT
-        ]
+        options = ["--no-browser", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
+                   "--ServerApp.port_retries=0", "--expose-app-in-browser",
+                   f"--ServerApp.root_dir={notebooks}", "--LabApp.extension_manager=readonly",
+                   "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", *AS_ROOT]
         super().__init__([sys.executable, "-m", "jupyterlab", *options], folder, url=url,
                          ready=f"{url}/api/status?token={self._token}",
                          environment=private_environment(folder, JUPYTER_TOKEN=self._token))
 
     def address(self, lesson: str) -> str:
         """Where a lesson opens in a workspace of its own."""
-        return (
-            f"{self.url}/lab/workspaces/{lesson}/tree/{Course().card(lesson).notebook.name}?reset&token={self._token}"
-        )
+        place = f"{lesson}/tree/{Course().card(lesson).notebook.name}"
+        return f"{self.url}/lab/workspaces/{place}?reset&token={self._token}"

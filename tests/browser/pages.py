@@ -29,11 +29,8 @@ class Requests:
 
     def outside(self) -> list[str]:
         """Addresses of other machines; a page's own data (``data:``, ``blob:``) is no request."""
-        return ([
-            url for url in self.all
-            if urlsplit(url).scheme in ("http", "https", "ws",
-                                        "wss") and urlsplit(url).hostname not in HERE
-        ])
+        return ([url for url in self.all if urlsplit(url).scheme in ("http", "https", "ws", "wss")
+                 and urlsplit(url).hostname not in HERE])
 
 
 class LessonPage:
@@ -61,9 +58,8 @@ class LessonPage:
         self.page.wait_for_function("notebook.ran !== null", timeout=minutes * MINUTE)
         assert self.page.evaluate("notebook.ran") == "done"
         assert self.errors() == []
-        assert [cell["count"] for cell in self.cells()] == list(range(
-            1,
-            len(self.cells()) + 1)), "a cell was left out, or the kernel was not fresh"
+        assert [cell["count"] for cell in self.cells()] == list(
+            range(1, len(self.cells()) + 1)), "a cell was left out, or the kernel was not fresh"
 
     def cells(self) -> list[dict[str, Any]]:
         """Code cells as they stand: ``count`` of the execution, ``source``, ``outputs`` as a
@@ -73,10 +69,8 @@ class LessonPage:
 
     def errors(self) -> list[str]:
         """What went wrong in a cell."""
-        return ([
-            f"{output['ename']}: {output['evalue']}" for cell in self.cells()
-            for output in cell["outputs"] if output["output_type"] == "error"
-        ])
+        return ([f"{output['ename']}: {output['evalue']}" for cell in self.cells()
+                 for output in cell["outputs"] if output["output_type"] == "error"])
 
     def scroll_to(self, mark: str) -> None:
         """Bring the picture of the cell whose source holds ``mark`` into view."""

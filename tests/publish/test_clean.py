@@ -1,4 +1,6 @@
-"""Cleaning: what changes from run to run goes, what a lesson says stays, and a second cleaning changes nothing."""
+"""Cleaning: what changes from run to run goes, what a lesson says stays, and a second cleaning
+changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +17,36 @@ from lessons_lib.publish.clean import WIDGET, clean_text
 
 
 def executed() -> object:
-    stream = [new_output("stream", name="stdout", text="a"), new_output("stream", name="stderr", text="warning"),
+    stream = [new_output("stream", name="stdout", text="a"),
+              new_output("stream", name="stderr", text="warning"),
               new_output("stream", name="stdout", text="b\n")]
-    shown = new_output("execute_result", data={"text/plain": "<function f at 0x7f12ab34cd56>"}, execution_count=9)
-    widget = new_output("display_data", data={WIDGET: {"model_id": "x"}, "text/plain": "IntSlider()"})
-    picture = new_output("display_data", data={"image/svg+xml": "<svg><dc:date>2024</dc:date></svg>", "image/png": "iVBORw"})
-    cells = [new_markdown_cell("Text"), new_code_cell("f", execution_count=7, outputs=stream, metadata={"execution": {"iopub": "2024"}}),
-             new_code_cell("g", execution_count=9, outputs=[shown, widget, picture]), new_code_cell("g", execution_count=12)]
-    return new_notebook(cells=cells, metadata={"widgets": {"a": 1}, "language_info": {"name": "python", "version": "3.11.7"}})
+    shown = new_output("execute_result", data={"text/plain": "<function f at 0x7f12ab34cd56>"},
+                       execution_count=9)
+    widget = new_output("display_data",
+                        data={WIDGET: {"model_id": "x"}, "text/plain": "IntSlider()"})
+    picture = new_output("display_data",
+                         data={"image/svg+xml": "<svg><dc:date>2024</dc:date></svg>",
+                               "image/png": "iVBORw"})
+    cells = [new_markdown_cell("Text"), new_code_cell("f", execution_count=7, outputs=stream,
+                                                      metadata={"execution": {"iopub": "2024"}}),
+             new_code_cell("g", execution_count=9, outputs=[shown, widget, picture]),
+             new_code_cell("g", execution_count=12)]
+    return new_notebook(cells=cells, metadata={"widgets": {"a": 1}, "language_info": {
+                                                   "name": "python", "version": "3.11.7"}})
 
 
 def test_counts_become_1_to_n_and_streams_are_joined_without_standard_error():
     cells = clean(executed()).cells
-    assert [c.execution_count for c in cells[1:]] == [1, 2, 3] and cells[2].outputs[0].execution_count == 2
+    assert [c.execution_count
+            for c in cells[1:]] == [1, 2, 3] and cells[2].outputs[0].execution_count == 2
     assert len(cells[1].outputs) == 1 and cells[1].outputs[0].text == "ab\n"
 
 
 def test_addresses_widgets_dates_and_versions_are_gone():
     notebook = clean(executed())
     assert notebook.cells[2].outputs[0].data["text/plain"] == "<function f>"
-    assert len(notebook.cells[2].outputs) == 2 and notebook.cells[2].outputs[1].data["image/svg+xml"] == "<svg></svg>"
+    assert len(notebook.cells[2].outputs) == 2 and notebook.cells[2].outputs[1].data[
+        "image/svg+xml"] == "<svg></svg>"
     assert "execution" not in notebook.cells[1].metadata and "widgets" not in notebook.metadata
     assert notebook.metadata["language_info"] == {"name": "python"}
 
@@ -58,9 +70,12 @@ def test_a_cell_that_did_not_run_stays_visibly_unexecuted():
     assert clean(new_notebook(cells=[new_code_cell("x")])).cells[0].execution_count is None
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("10%|# | 1/10\r100%|##| 10/10\nend\n", "end\n"), ("working\rdone\n", "done\n"), ("a\r\nb", "a\nb"), (f"{PROJECT}/data/x.tsv", "data/x.tsv"),
-    ("<A object at 0x7fabcdef1234>", "<A object>"), ("mask 0xff", "mask 0xff"), ("50% | of 100", "50% | of 100")])
+@pytest.mark.parametrize(("text", "expected"),
+                         [("10%|# | 1/10\r100%|##| 10/10\nend\n", "end\n"),
+                          ("working\rdone\n", "done\n"), ("a\r\nb", "a\nb"),
+                          (f"{PROJECT}/data/x.tsv", "data/x.tsv"),
+                          ("<A object at 0x7fabcdef1234>", "<A object>"),
+                          ("mask 0xff", "mask 0xff"), ("50% | of 100", "50% | of 100")])
 def test_text_is_cleaned(text, expected):
     assert clean_text(text) == expected
 

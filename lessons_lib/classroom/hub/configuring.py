@@ -49,14 +49,6 @@ def configure(c: Any, folder: str | os.PathLike) -> None:
     """
     place = Path(folder).resolve()
     hub, accounts = read_hub(place)
-    _door(c, hub, place)
-    _accounts(c, hub, accounts)
-    _servers(c, hub)
-    _culling(c, hub)
-    {"simple": _simple, "docker": _docker}[hub.spawner](c, hub, place)
-
-
-def _door(c: Any, hub: Hub, place: Path) -> None:
     c.JupyterHub.bind_url = hub.address
     if hub.certificate:
         c.JupyterHub.ssl_cert, c.JupyterHub.ssl_key = hub.certificate, hub.key
@@ -69,35 +61,28 @@ def _door(c: Any, hub: Hub, place: Path) -> None:
     c.ConfigurableHTTPProxy.pid_file = str(place / "proxy.pid")
     c.ConfigurableHTTPProxy.command = [str(installed("hub") / ".bin" / "configurable-http-proxy")]
 
-
-def _accounts(c: Any, hub: Hub, accounts: dict[str, Any]) -> None:
     c.JupyterHub.authenticator_class = "lessons_lib.classroom.hub.authenticator.ClassAuthenticator"
     c.ClassAuthenticator.accounts = accounts
     c.Authenticator.allowed_users = set(hub.students) | {hub.teacher}
     c.Authenticator.admin_users = {hub.teacher}
 
-
-def _servers(c: Any, hub: Hub) -> None:
+    seconds = 60 * hub.idle_minutes
     c.Spawner.default_url = FIRST
     c.Spawner.mem_limit = int(hub.memory_gb * 1e9)
     c.Spawner.cpu_limit = hub.cores
     c.Spawner.start_timeout = c.Spawner.http_timeout = SECONDS_TO_START
-    # A kernel that idles goes before its server does, so that lessons left open in a tab keep no
-    # memory.
-    c.Spawner.args = [f"--MappingKernelManager.cull_idle_timeout={60 * hub.idle_minutes}",
+    # A kernel that idles goes before its server does, so that lessons left open keep no memory.
+    c.Spawner.args = [f"--MappingKernelManager.cull_idle_timeout={seconds}",
                       "--MappingKernelManager.cull_connected=True",
                       "--LabApp.extension_manager=readonly",
                       "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-
-
-def _culling(c: Any, hub: Hub) -> None:
-    seconds = 60 * hub.idle_minutes
     command = [sys.executable, "-m", "jupyterhub_idle_culler", f"--timeout={seconds}",
                f"--max-age={int(3600 * hub.hours)}", f"--cull-every={max(10, seconds // 10)}"]
     c.JupyterHub.services = [{"name": "cull-idle", "command": command}]
     c.JupyterHub.load_roles = [{"name": "cull-idle", "services": ["cull-idle"],
                                 "scopes": ["list:users", "read:users:activity", "read:servers",
                                            "delete:servers"]}]
+    {"simple": _simple, "docker": _docker}[hub.spawner](c, hub, place)
 
 
 def _simple(c: Any, hub: Hub, place: Path) -> None:

@@ -31,6 +31,7 @@ BLOCK = re.compile(r"```.*?```|\$\$.*?\$\$|(?:(?!\n\s*\n|```|\$\$).)+", re.DOTAL
 HEADING = re.compile(r"#{2,6}\s+(.+)")
 PREDICT = re.compile(r"\*\*Predict[^*]*\*\*")
 LIST = re.compile(r"(?:\d+\.|[-*])\s")
+LAST_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z*`$])")
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,7 @@ def _shown(cell: Any, *, marked: bool) -> Any:
 
 @dataclass
 class _Reader:
-    """Goes through the cells and keeps what it has seen: the section, whether it has a slide, a
-    formula and a question in waiting.
-    """
+    """Goes through the cells; keeps the section, a formula and a question in waiting."""
 
     lesson: str
     slides: list[Slide]
@@ -118,8 +117,8 @@ class _Reader:
             if self.heading.lower() == "summary":
                 self._read_summary(number, block)
             elif block.startswith("$$"):
-                formula = (formula or Slide(self.heading, number,
-                                            sentence=_last_sentence(self.before), body=block))
+                last = LAST_SENTENCE.split(" ".join(self.before.split()))[-1]
+                formula = formula or Slide(self.heading, number, sentence=last, body=block)
             elif PREDICT.match(block):
                 self.question = block
             else:
@@ -156,22 +155,14 @@ class _Reader:
         self.question = ""
 
 
-def _last_sentence(paragraph: str) -> str:
-    return re.split(r"(?<=[.!?:])\s+(?=[A-Z*`$])", " ".join(paragraph.split()))[-1]
-
-
-def _title(card: LessonCard) -> Slide:
-    aims = "\n".join(f"- {text}" for text in card.you_will)
-    return Slide(f"{card.number:02d} · {card.title}", 0, sentence=f"**{card.question}**", body=aims)
-
-
 def deck(card: LessonCard, notebook: Any) -> list[Slide]:
-    """The slides of one lesson.
+    """The slides of one lesson, from its executed notebook.
 
-    Parameters: card, its front matter; notebook, its executed notebook. Raises DamagedFile for a
-    mark on a cell that shows nothing, and for more than 20 slides.
+    Raises DamagedFile for a mark on a cell that shows nothing, and for more than 20 slides.
     """
-    reader = _Reader(card.id, [_title(card)])
+    aims = "\n".join(f"- {text}" for text in card.you_will)
+    reader = _Reader(card.id, [Slide(f"{card.number:02d} · {card.title}", 0,
+                                     sentence=f"**{card.question}**", body=aims)])
     for number, cell in enumerate(notebook.cells):
         if generated_tag(cell) is None:
             (reader.read_text if cell.cell_type == "markdown" else reader.read_code)(number, cell)

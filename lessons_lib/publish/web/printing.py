@@ -38,11 +38,8 @@ def find_chromium() -> str | None:
     """
     if named := os.environ.get("LESSONS_BROWSER"):
         return shutil.which(named)
-    return next(
-        filter(
-            None,
-            map(shutil.which, (*BROWSERS, *map(os.path.expandvars, PLACES.get(sys.platform, ()))))),
-        None)
+    places = map(os.path.expandvars, PLACES.get(sys.platform, ()))
+    return next(filter(None, map(shutil.which, (*BROWSERS, *places))), None)
 
 
 def print_missing() -> str | None:
@@ -57,8 +54,8 @@ def print_missing() -> str | None:
 
 
 def chromium_command(profile: str | os.PathLike, *options: str) -> list[str]:
-    """The command line of the installed browser without a window, a past or a network; ``profile``
-    is a folder for it alone.
+    """The command of the installed browser without a window, a past (``profile`` is a new folder)
+    or a network.
     """
     command = [str(find_chromium()), "--headless", "--disable-gpu", "--no-first-run",
                "--disable-background-networking", NO_NAMES, f"--user-data-dir={profile}"]
@@ -77,20 +74,20 @@ def print_pages(pages: Sequence[Path], folder: Path) -> list[Path]:
     if reason := print_missing():
         raise BackendUnavailable(reason)
     folder.mkdir(parents=True, exist_ok=True)
-    return [_printed(page, folder / f"{page.stem}.pdf") for page in pages]
-
-
-def _printed(page: Path, target: Path) -> Path:
-    target.unlink(missing_ok=True)                # a former one must not stand for this one
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = chromium_command(profile, "--no-pdf-header-footer",
-                                   f"--virtual-time-budget={FORMULAS}",
-                                   f"--print-to-pdf={target.resolve()}", page.resolve().as_uri())
-        try:
-            said = (subprocess.run(command, capture_output=True, text=True, errors="replace",
-                                   timeout=SECONDS).stderr)
-        except subprocess.TimeoutExpired:
-            said = f"it was not done after {SECONDS} seconds"
-    if not target.is_file():
-        raise ProgramFailed(f"{Path(command[0]).name} printed no {target.name}: {said[-500:]}")
-    return target
+    printed = []
+    for page in pages:
+        target = folder / f"{page.stem}.pdf"
+        target.unlink(missing_ok=True)            # a former one must not stand for this one
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+            command = chromium_command(
+                profile, "--no-pdf-header-footer", f"--virtual-time-budget={FORMULAS}",
+                f"--print-to-pdf={target.resolve()}", page.resolve().as_uri())
+            try:
+                said = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                                      timeout=SECONDS).stderr
+            except subprocess.TimeoutExpired:
+                said = f"it was not done after {SECONDS} seconds"
+        if not target.is_file():
+            raise ProgramFailed(f"{Path(command[0]).name} printed no {target.name}: {said[-500:]}")
+        printed.append(target)
+    return printed

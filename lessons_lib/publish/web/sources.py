@@ -30,17 +30,17 @@ LESSON_LINK = re.compile(r"\]\((\d\d_\w+)\.(?:md|ipynb)(#[^)\s]*)?\)")
 PICTURES = "pictures"
 BOARD = """# The leaderboard
 
-Spearman correlation × 100 with the grades of sentence pairs, and its 95 % interval where it was drawn. Each row is made by the lesson beside it; the
-lessons measure them again on your machine. *course-sts* are pairs written for this course, *stsb* is the test part of STS-B.
+Spearman correlation × 100 with the grades of sentence pairs, and its 95 % interval where it was \
+drawn. Each row is made by the lesson beside it; the
+lessons measure them again on your machine. *course-sts* are pairs written for this course, *stsb* \
+is the test part of STS-B.
 
 """
 
 
 def still_notebook(notebook: Any, pictures: Pictures) -> Any:
-    """A notebook whose pictures are files with alt texts, interactive figures beside their still
-    ones, and whose links lead to pages of the site.
-
-    The given notebook is changed and returned.
+    """Change a notebook, and return it: its pictures become files with alt texts, interactive
+    figures beside their still ones, and its links lead to pages of the site.
     """
     for cell in notebook.cells:
         # a link may name the text or the notebook, and write the heading as JupyterLab or GitHub
@@ -66,16 +66,6 @@ def _write_lessons(cards: Sequence[LessonCard], root: Path) -> None:
                    nbformat.writes(still_notebook(read_notebook(card.notebook), pictures)))
 
 
-def _write_figures(figures: Path, target: Path) -> bool:
-    """Copy the gallery and what it shows. Returns whether there is one."""
-    if not (figures / "README.md").is_file():
-        return False
-    shutil.copytree(figures, target)
-    page = (figures / "README.md").read_text("utf-8")
-    write_text(target / "README.md", ANCHOR.sub(r"(\1)=", page))
-    return True
-
-
 def _board_page(rows: Sequence[LeaderboardRow], cards: Sequence[LessonCard]) -> str:
     known = {card.id: card for card in cards}
     sets = list(dict.fromkeys(name for row in rows for name in row.scores))
@@ -99,22 +89,12 @@ def _toctree(caption: str, pages: Sequence[str]) -> str:
     return "\n".join(("```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```"))
 
 
-def _first_page(course: Course, cards: Sequence[LessonCard], trees: Sequence[str]) -> str:
-    readme = course.root / "README.md"
-    opening = (re.split(r"^## ", readme.read_text("utf-8"), maxsplit=1,
-                        flags=re.MULTILINE)[0] if readme.is_file() else "# Course")
-    return ("\n\n".join(
-        (opening.strip(), f"## The lessons\n\n{lesson_table(cards, prefix='notebooks/')}", *trees))
-            + "\n")
-
-
 def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | None = None,
                   rooms: Sequence[str] = ROOMS) -> None:
-    """Write the whole tree that Sphinx reads into a new folder.
+    """Write the whole tree that Sphinx reads into a new folder, with rows of the leaderboard (None:
+    those committed) and the reference of some rooms.
 
-    Parameters: root; course; rows of the leaderboard, None for those committed; rooms whose
-    reference is made. Raises DataMissing for a lesson without a notebook, DamagedFile for one that
-    cannot be read.
+    Raises DataMissing for a lesson without a notebook, DamagedFile for one that cannot be read.
     """
     cards = course.cards()
     rows = Leaderboard.reference().rows() if rows is None else rows
@@ -122,12 +102,19 @@ def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | N
     for name in ("course.css", "figures.js"):
         shutil.copy(THEME / name, root / "_static")
     _write_lessons(cards, root)
-    measured = (
-        ["leaderboard"] +
-        (["figures/README"] if _write_figures(course.root / "figures", root / "figures") else []))
+    measured, gallery = ["leaderboard"], course.root / "figures" / "README.md"
+    if gallery.is_file():
+        shutil.copytree(gallery.parent, root / "figures")
+        page = ANCHOR.sub(r"(\1)=", gallery.read_text("utf-8"))
+        write_text(root / "figures" / "README.md", page)
+        measured.append("figures/README")
     write_text(root / "leaderboard.md", _board_page(rows, cards))
     reference = write_reference(root / "reference", rooms)
-    trees = [_toctree("Lessons", [f"notebooks/{card.stem}" for card in cards]),
+    readme = course.root / "README.md"
+    opening = readme.read_text("utf-8") if readme.is_file() else "# Course"
+    parts = [re.split(r"^## ", opening, maxsplit=1, flags=re.MULTILINE)[0].strip(),
+             f"## The lessons\n\n{lesson_table(cards, prefix='notebooks/')}",
+             _toctree("Lessons", [f"notebooks/{card.stem}" for card in cards]),
              _toctree("Measured", measured),
              _toctree("Library", [f"reference/{room}" for room in reference])]
-    write_text(root / "index.md", _first_page(course, cards, trees))
+    write_text(root / "index.md", "\n\n".join(parts) + "\n")

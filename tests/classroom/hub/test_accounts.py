@@ -11,9 +11,8 @@ def test_each_name_gets_a_password_of_its_own_that_opens_its_door_alone():
     passwords, kept = new_accounts(["anna", "bo"])
     assert len(set(passwords.values())) == 2 and all(len(p) >= 12 for p in passwords.values())
     for name in passwords:
-        assert [right_password(kept, name, p) for p in passwords.values()] == [
-            name == other for other in passwords
-        ]
+        assert [right_password(kept, name, p)
+                for p in passwords.values()] == [name == other for other in passwords]
 
 
 def test_what_is_kept_holds_no_password_and_two_equal_ones_look_different():

@@ -39,15 +39,14 @@ def test_everything_is_there_and_nothing_more_than_it_needs(written):
     folder, _ = written
     assert {path.name for path in folder.iterdir()} == {
         "README.md", "hub.json", "passwords.csv", "jupyterhub_config.py", "course", "Dockerfile",
-        "requirements.txt", "constraints.txt", "values.yaml", ".gitignore", ".dockerignore"
-    }
+        "requirements.txt", "constraints.txt", "values.yaml", ".gitignore", ".dockerignore"}
     assert (folder / ".gitignore").read_text() == "*\n", "passwords, perhaps within a clone"
     assert {path.name for path in (folder / "course").iterdir()} == {"lessons_lib", "notebooks",
                                                                      "data", "figures"}
 
 
-@pytest.mark.skipif(
-    shutil.which("git") is None or not (PROJECT / ".git").exists(), reason="no clone, or no git")
+@pytest.mark.skipif(shutil.which("git") is None or not (PROJECT / ".git").exists(),
+                    reason="no clone, or no git")
 def test_the_course_is_what_is_committed_and_nothing_else(written):
     """Told by names and not by git, which a downloaded course does not have."""
     listed = subprocess.run(["git", "ls-files", "-z", "notebooks", "data", "figures"], cwd=PROJECT,
@@ -106,9 +105,8 @@ def test_the_page_beside_it_names_the_limits_and_the_command(written):
     folder, _ = written
     page = (folder / "README.md").read_text("utf-8")
     for said in ("at most 1.5 GB", "after 20 minutes", "http://127.0.0.1:8123/",
-                 f"python -m lessons_lib hub start {folder}",
-                 "nothing\nkeeps one student from the files of another, or from those of this "
-                 "folder"):
+                 f"python -m lessons_lib hub start {folder}", "nothing\nkeeps one student from the "
+                 "files of another, or from those of this folder"):
         assert said in page
     assert "lessons hub " not in page, "outside of .venv there is no command lessons"
     assert not re.search(r"\$(?!home\b|name\b|\()", page), "what is left is the shell's"
@@ -119,8 +117,7 @@ def test_the_chart_has_the_same_limits_and_is_yaml(written):
     server, cull = values["singleuser"], values["cull"]
     assert server["memory"]["limit"] == "1500M" and server["cpu"]["limit"] == 1
     assert server["networkPolicy"]["egressAllowRules"] == {
-        "nonPrivateIPs": False
-    }, "the chart opens the way to the internet unless it is told"
+        "nonPrivateIPs": False}, "the chart opens the way to the internet unless it is told"
     assert server["memory"]["guarantee"] == f"{min(1500, round(measured().together_mb))}M"
     assert (cull["timeout"], cull["every"], cull["maxAge"]) == (1200, 120, 10800)
     assert values["proxy"]["https"]["enabled"] is True
@@ -142,8 +139,8 @@ def chart_of(hub: Hub) -> tuple[dict, str]:
 
 def test_a_claim_is_made_only_for_models_that_were_asked_for(tmp_path):
     """Without the volume that it claims no server of the chart starts."""
-    (values, page), (asked, told) = chart_of(Hub(("anna",))), chart_of(
-        Hub(("anna",), models=str(tmp_path)))
+    (values,
+     page), (asked, told) = chart_of(Hub(("anna",))), chart_of(Hub(("anna",), models=str(tmp_path)))
     assert "models" not in str(values) and "HF_HUB_CACHE" not in values["singleuser"]["extraEnv"]
     assert "claimed as" not in page
     storage = asked["singleuser"]["storage"]
@@ -234,14 +231,13 @@ def test_who_lost_a_password_or_comes_late_gets_one_and_the_others_keep_theirs(t
     drawn = draw_passwords(tmp_path, ["anna", "chen"])
     found, kept = read_hub(tmp_path)
     assert found.students == ("anna", "bo", "chen") and set(drawn) == {"anna", "chen"}
-    assert [
-        right_password(kept, name, word)
-        for name, word in [*drawn.items(), ("bo", first["bo"]), ("anna", first["anna"])]
-    ] == [True] * 3 + [False]
+    assert [right_password(kept, name, word)
+            for name, word in [*drawn.items(), ("bo", first["bo"]),
+                               ("anna", first["anna"])]] == [True] * 3 + [False]
     assert (tmp_path / "passwords.csv").read_text().splitlines() == ["name,password", "bo,old",
                                                                      *map(",".join, drawn.items())]
-    assert all(
-        (tmp_path / name).stat().st_mode & 0o077 == 0 for name in ("hub.json", "passwords.csv"))
+    assert all((tmp_path / name).stat().st_mode & 0o077 == 0
+               for name in ("hub.json", "passwords.csv"))
     before = (tmp_path / "hub.json").read_bytes()
     for wrong in (["Dora"], [], ["dora", "dora"]):
         with pytest.raises(ValueError):
@@ -266,9 +262,8 @@ def test_the_image_is_made_from_anywhere_and_small_where_there_is_no_card(writte
     assert "--build-arg PIP_EXTRA_INDEX_URL=" in page
     needed = ({word for line in image.splitlines() if line.startswith("COPY")
                for word in line.split()[1:-1]})
-    assert {
-        line[1:] for line in (written[0] / ".dockerignore").read_text("utf-8").splitlines()[1:]
-    } == needed, "no password goes to a builder"
+    assert {line[1:] for line in (written[0] / ".dockerignore").read_text("utf-8").splitlines()[
+                1:]} == needed, "no password goes to a builder"
     assert image.index("\nARG PIP_EXTRA_INDEX_URL\n") < image.index("RUN pip install")
     assert "`start` refuses root" in page
 
@@ -279,7 +274,7 @@ def test_a_hub_is_never_written_over(written):
 
 
 def test_nothing_is_left_of_a_hub_that_could_not_be_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(room.writing, "_write_requirements", lambda folder:
+    monkeypatch.setattr(room.writing, "extra_lock", lambda *_:
                         (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         write_hub(Hub(("anna",)), tmp_path / "class")
@@ -288,9 +283,8 @@ def test_nothing_is_left_of_a_hub_that_could_not_be_written(tmp_path, monkeypatc
 
 def test_names_come_one_by_one_or_from_a_file(tmp_path):
     (tmp_path / "names.txt").write_text("\ufeffanna\n bo\r\n\nmary ann\n", "utf-8")
-    assert names_from([
-        str(tmp_path / "names.txt"), "chen"
-    ]) == ("anna", "bo", "mary ann", "chen"), "a name in two words is one, for Hub to refuse"
+    assert names_from([str(tmp_path / "names.txt"), "chen"]) == (
+        "anna", "bo", "mary ann", "chen"), "a name in two words is one, for Hub to refuse"
     (tmp_path / "empty.txt").touch()
     with pytest.raises(ValueError, match="empty file"):
         names_from([str(tmp_path / "empty.txt")])
