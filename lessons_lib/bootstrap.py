@@ -47,17 +47,14 @@ def pins(text: str | None = None) -> list[str]:
 
 
 def pinned_versions(platform: str = sys.platform) -> dict[str, str]:
-    """Name -> version of the pins that hold on one system, named as in ``sys.platform``; a pin with
-    a marker is for that system alone.
-    """
+    """Name -> version of the pins that hold on one system, named as in ``sys.platform``."""
     matches = [PIN.fullmatch(line) for line in pins()]
     return {match["name"]: match["version"]
             for match in matches if match["platform"] in (None, platform)}
 
 
 def lock_file(version: tuple[int, int] | None = None) -> Path:
-    """The lock of one Python version (default: the running one): exact versions of the whole set.
-    """
+    """The lock of one Python version (default: the running one)."""
     version = version or sys.version_info[:2]
     return ROOT / "lessons_lib" / "locks" / f"py{version[0]}{version[1]}.txt"
 
@@ -81,9 +78,7 @@ def venv_python() -> Path:
 
 
 def uses_this_python() -> bool:
-    """Whether the running interpreter is the course's: its venv, its conda environment, or one
-    chosen by ``LESSONS_NO_VENV=1``.
-    """
+    """Whether this Python is the course's conda environment, or chosen by ``LESSONS_NO_VENV=1``."""
     conda = os.environ.get("CONDA_PREFIX", "")
     in_conda = bool(conda) and Path(
         sys.prefix) == Path(conda) and Path(conda).name == environment_name()
@@ -96,10 +91,7 @@ def in_own_venv() -> bool:
 
 
 def check_versions() -> None:
-    """In an environment somebody else made: say which pins are not met.
-
-    Raises SetupFailed with the command that mends it.
-    """
+    """Raises SetupFailed where an environment that somebody made does not meet the pins."""
     from importlib import metadata
 
     wrong = []
@@ -184,10 +176,7 @@ def hand_over(command: list[str]) -> int:
 
 
 def set_up() -> Path:
-    """Make or repair ``.venv`` and return its interpreter; at once when the stamp fits.
-
-    Raises SetupFailed.
-    """
+    """Make or repair ``.venv``, at once when the stamp fits. Raises SetupFailed."""
     stamp, key = VENV / ".stamp", stamp_key()
 
     def ready() -> bool:

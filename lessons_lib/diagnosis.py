@@ -51,9 +51,7 @@ def _machine() -> list[Finding]:
 
 
 def _kernels() -> Finding:
-    """Which implementations of the kernels can run; without Triton or a GPU the course is whole,
-    and slower where a GPU would help.
-    """
+    """Which implementations of the kernels can run; the course is whole without a GPU."""
     from .kernels import backends
 
     rows = {backend.name: backend for backend in backends()}

@@ -1,6 +1,4 @@
-"""Set-up from nothing: pins in one place, a lock that fits them, and repair of whatever was left
-half done.
-"""
+"""Set-up from nothing: pins in one place, a lock that fits, repair of what was left half done."""
 
 from __future__ import annotations
 
@@ -102,9 +100,7 @@ def test_each_lock_holds_every_pin_at_its_version(python):
 
 
 def test_the_lock_is_complete_for_what_the_pins_need():
-    """Walk the requirements of everything installed, from the pins on: each one is in the lock, at
-    the version that is installed here.
-    """
+    """From the pins on, each requirement of what is installed is in the lock, at its version."""
     from packaging.requirements import Requirement
 
     lock, todo, seen = locked(sys.version_info[:2]), list(bootstrap.pinned_versions()), set()
@@ -122,9 +118,7 @@ def test_the_lock_is_complete_for_what_the_pins_need():
 
 @pytest.mark.parametrize("extra", locking.EXTRAS)
 def test_an_extra_set_goes_into_the_python_that_misses_it(extra, monkeypatch):
-    """Whoever types `python -m lessons_lib` outside of .venv has another `python`, and what goes
-    there is missed again.
-    """
+    """Outside of .venv another `python` misses what goes there."""
     monkeypatch.setattr(bootstrap, "in_own_venv", lambda: True)
     inside = Path(locking.install_line(extra).split()[0])
     assert bootstrap.ROOT / inside == bootstrap.venv_python() and not inside.is_absolute()
@@ -218,9 +212,7 @@ def test_pip_failing_says_how_to_go_on(monkeypatch):
 
 
 def test_the_bootstrap_imports_only_the_standard_library():
-    """The files that run before anything is installed, parsed: no import from outside, except the
-    command line at the very end.
-    """
+    """But for the command line at the very end."""
     import ast
 
     for name in ("__init__.py", "__main__.py", "bootstrap.py"):
@@ -233,8 +225,7 @@ def test_the_bootstrap_imports_only_the_standard_library():
 
 
 def test_import_is_instant_and_light():
-    """No heavy package is loaded by ``import lessons_lib``; what was loaded is counted, not timed.
-    """
+    """What ``import lessons_lib`` loads is counted, not timed."""
     code = ("import sys, lessons_lib; print(sorted({'numpy', 'torch', 'scipy', 'sklearn', "
             "'matplotlib'} & set(sys.modules)))")
     assert subprocess.run([sys.executable, "-c", code], capture_output=True,

@@ -1,6 +1,4 @@
-"""Programs from npm: whole or not there, from a lock with checksums, and without one a sentence
-that helps.
-"""
+"""Programs from npm: whole or not there, from a lock with checksums."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The README tells the truth: its commands exist, its example runs, and, in CI, all of it is
-followed in a fresh clone.
-"""
+"""The README tells the truth: its commands exist, its example runs; in CI in a fresh clone."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ def test_the_picture_and_the_links_exist():
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """The user's environment without anything of this project or of a virtual environment, but for
-    the threads: other tests run beside it.
-    """
+    """The user's variables without this project's, but for the threads."""
     skip = ("LESSONS_", "VIRTUAL_ENV", "CONDA", "PYTHON", "PYTEST")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(skip) or k == "LESSONS_THREADS"}
     return kept | {"LESSONS_CACHE": str(home / "cache")}
@@ -68,9 +64,7 @@ def call(clone: Path, *arguments: str, limit: float = 900) -> subprocess.Complet
 
 
 def lab_answers(clone: Path) -> bool:
-    """Start JupyterLab as the README says, without a browser, and wait until it serves the first
-    lesson to whoever holds the token.
-    """
+    """Whether JupyterLab, started as told, serves the first lesson to who holds the token."""
     base = Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else "bin/python3")
     # CI may run as root; the command itself never says this
     root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []

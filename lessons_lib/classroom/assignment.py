@@ -1,8 +1,4 @@
-"""What the teacher keeps of an assignment: its lessons, the seed of the hidden inputs, the names of
-the class.
-
-`assign` writes it, grading and its tables read it.
-"""
+"""What the teacher keeps of an assignment: lessons, seed of the hidden inputs, names."""
 
 from __future__ import annotations
 
@@ -48,10 +44,7 @@ class Assignment:
 
 
 def names_in(path: Path) -> list[str]:
-    """The lines of a text file that hold something, without the space around it.
-
-    Raises ValueError for a file that is not UTF-8: path, line, byte.
-    """
+    """Lines of a text file that hold something. Raises ValueError where it is not UTF-8."""
     content = path.read_bytes()
     try:
         text = content.decode("utf-8-sig")
@@ -64,10 +57,7 @@ def names_in(path: Path) -> list[str]:
 
 
 def _entry(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A lesson of an assignment as it was written.
-
-    Raises KeyError, TypeError or ValueError where something is missing or of another kind.
-    """
+    """A lesson of an assignment. Raises KeyError, TypeError or ValueError for what is none."""
     pairs = [(name, variable) for name, variable in entry["exercises"]]
     texts, number = [entry["id"], entry["stem"], entry["title"],
                      *(text for pair in pairs for text in pair)], entry["open"]

@@ -164,10 +164,7 @@ class _Run:
         self.process = None
 
     def _started(self) -> Submission:
-        """A process in which all cells ran that can be run.
-
-        Raises Ended when there is no time left.
-        """
+        """A process in which all cells ran that can be run. Raises Ended when no time is left."""
         while True:
             if time.monotonic() > self.until or self.stop.is_set():
                 raise Ended("stopped with the grader" if self.stop.is_set()
@@ -306,9 +303,7 @@ def _attempts(assignment: Assignment, lesson: str, path: Path) -> int:
 
 def _chosen(assignment: Assignment, student: str, lesson: str,
             paths: Sequence[Path]) -> tuple[Path, list[Graded]]:
-    """Of several notebooks the one with the most attempts, of these the newest, of these the last
-    by name; and a row that says so.
-    """
+    """The notebook with the most attempts, the newest, the last by name; and a row about it."""
     if len(paths) == 1:
         return paths[0], []
     best = max(paths, key=lambda path: (_attempts(assignment, lesson, path),
@@ -324,9 +319,7 @@ def _shown(assignment: Assignment, path: Path) -> str:
 
 
 def _jobs(assignment: Assignment) -> tuple[list[tuple[str, str, Path]], list[Graded]]:
-    """Files to grade as (student, lesson, path), and rows for what cannot be used, was handed in
-    twice or not at all.
-    """
+    """Files to grade as (student, lesson, path), and rows for what cannot be graded."""
     jobs, rows, files = [], [], submissions_of(assignment)
     roster = assignment.folder / "students.txt"
     names = names_in(roster) if roster.is_file() else []

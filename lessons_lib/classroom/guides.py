@@ -37,8 +37,7 @@ class Guide:
 
     @property
     def minutes(self) -> int:
-        """Length of the class: the sum of the numbers that begin the lines of the table of minutes.
-        """
+        """Length of the class: the sum of the table of minutes."""
         return sum(int(number) for number in re.findall(r"^\| *(\d+) *\|", self.sections["Minutes"],
                                                         re.MULTILINE))
 

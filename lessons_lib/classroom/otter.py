@@ -76,9 +76,7 @@ def _question(task: Task, solved: str, lesson: str, seed: int) -> list[Any]:
 
 
 def master_notebook(card: LessonCard, seed: int) -> Any:
-    """One lesson's exercises in the format of ``otter assign``, with solutions, public tests and
-    hidden ones.
-    """
+    """One lesson's exercises for ``otter assign``, with solutions, public and hidden tests."""
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
     tasks, exercises = tasks_of(card), for_lesson(card.id)

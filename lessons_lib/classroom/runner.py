@@ -121,9 +121,7 @@ def _but(folder: str, hidden: Sequence[str]) -> list[str]:
 
 
 def readable_paths(hidden: Sequence[Path]) -> list[str]:
-    """What a submission may read: Python with its packages and the system's libraries, without the
-    course's solutions and ``hidden``.
-    """
+    """What a submission may read: Python and the system, but no solutions and not ``hidden``."""
     shut = [os.path.realpath(path) for path in (LIBRARY, *hidden)]
     packages = [path for path in sys.path if path and os.path.isdir(path)
                 and os.path.basename(path) in ("site-packages", "dist-packages")]
@@ -305,8 +303,7 @@ class Submission:
         return Ended(self.ended)
 
     def _reply(self, seconds: float, message: dict) -> dict:
-        """Send a message and wait for the answer; calls for our functions are answered then, too.
-        """
+        """Send a message, answer calls for our functions, and wait for the answer."""
         if self.ended:
             raise Ended(self.ended)
         if time.monotonic() > self.until:

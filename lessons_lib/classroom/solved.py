@@ -1,8 +1,4 @@
-"""The tested solutions as cells that stand alone: without annotations, with the imports and helpers
-that each needs.
-
-Used by ``lessons assign`` for the teacher's copy of an assignment.
-"""
+"""The tested solutions as cells that stand alone, for the teacher's copy of an assignment."""
 
 from __future__ import annotations
 

@@ -67,8 +67,7 @@ def _write(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Pa
 
 @dataclass(frozen=True)
 class Given:
-    """What a person wrote into a row of ``details.csv``: ``points`` of ``possible`` for ``answer``.
-    """
+    """What a person wrote into a row of ``details.csv``, and for which answer."""
 
     points: float
     possible: float
@@ -121,9 +120,7 @@ def given_points(assignment: Assignment) -> dict[tuple[str, str, str], Given]:
 
 def with_points(rows: Iterable[Graded],
                 given: Mapping[tuple[str, str, str], Given]) -> list[Graded]:
-    """Rows with the points that a person gave; rows of a person's points whose student did not hand
-    in this question come at the end.
-    """
+    """Rows with the points that a person gave; at the end those for what is not handed in now."""
     result, left = [], dict(given)
     for row in rows:
         key = (cell_text(row.student), row.lesson, row.exercise)

@@ -208,9 +208,7 @@ def leaderboard(
 
 
 def main() -> int:
-    """Run one command; the caller's mistakes and missing things end as one line on standard error
-    and status 2.
-    """
+    """Run one command; a caller's mistake ends as one line on standard error and status 2."""
     try:
         code = app(standalone_mode=False)
     except (ValueError, TypeError, DataMissing, DownloadFailed, BackendUnavailable, ProgramFailed,

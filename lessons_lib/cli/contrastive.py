@@ -91,9 +91,7 @@ def _train(
         help="between two states of the run on disk")] = 5.0,
     **given: Any,
 ) -> None:
-    """Learn, or go on; write the folder; say what came of it. ``own`` are settings whose option has
-    another name than the trainer's.
-    """
+    """Learn, or go on; write the folder; say what came of it. ``own``: settings of other names."""
     from ..contrastive import CoSent, SBert, SimCse
 
     began, leader = time.monotonic(), int(os.environ.get("RANK", "0")) == 0

@@ -85,9 +85,7 @@ def data_get(
 
 
 def _get_one(name: str, source: str | None) -> list[list[str]]:
-    """Get one dataset with a bar on a terminal that counts the bytes of the file that comes; its
-    rows of the table, one per place that its files came from.
-    """
+    """Get one dataset with a bar on a terminal; a row for each place that its files came from."""
     from tqdm import tqdm
 
     from ..datasets import get, notice, receipt_of

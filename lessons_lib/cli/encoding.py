@@ -1,6 +1,4 @@
-"""``lessons encode`` and ``lessons evaluate``: an encoder by its name or folder, or word vectors
-from wherever they lie; texts into a file of vectors, or a score on graded pairs.
-"""
+"""``lessons encode`` and ``lessons evaluate``: texts into vectors, an encoder into scores."""
 
 from __future__ import annotations
 

@@ -60,10 +60,7 @@ def with_settings(function: Callable, settings: Iterable[inspect.Parameter]) -> 
 
 
 def unchanged(before: Any, given: Mapping[str, Any], out: Path, *, free: Iterable[str] = ()) -> Any:
-    """The method of a run that goes on, with the ``free`` ones among the given settings.
-
-    Raises ValueError for any other that differs from the run's.
-    """
+    """A run's method with the ``free`` settings. Raises ValueError where others differ."""
     for name, value in given.items():
         if name in free:
             before.set_params(**{name: value})

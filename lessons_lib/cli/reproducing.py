@@ -1,6 +1,4 @@
-"""``lessons reproduce``: figures and tables of papers, measured again, one or all of them, and the
-gallery of what was found.
-"""
+"""``lessons reproduce``: figures and tables of papers, measured again, and their gallery."""
 
 from __future__ import annotations
 
@@ -76,9 +74,7 @@ def reproduce(ids: Ids = None, *, every: Every = False, list_them: ListThem = Fa
 
 def _measured(wanted: Sequence[Any], *, scale: str, seed: int, out: Path | None, again: bool,
               skip: bool, given: dict[str, str]) -> list[Any]:
-    """Run entries with a line for each as it ends, and the table of all at the end, also after
-    Ctrl-C.
-    """
+    """Run entries with a line for each, and a table of all, also after Ctrl-C."""
     from ..reproduce import run_each
 
     def begins(entry: Any) -> None:

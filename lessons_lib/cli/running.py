@@ -1,5 +1,4 @@
-"""``lessons run`` and ``lessons build``: execute lessons, show what is running, and say what is to
-do about those that stopped."""
+"""``lessons run`` and ``lessons build``: execute lessons, and tell about those that stopped."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""``lessons train …``: learn word vectors or a sentence encoder from files or datasets, and make
-the course's own vectors again.
-"""
+"""``lessons train …``: word vectors, a sentence encoder, the course's own vectors."""
 
 from __future__ import annotations
 

@@ -128,9 +128,7 @@ def labelled(parts: list[Any]) -> tuple[list[str], list[str], list[Any]]:
 
 
 def graded(parts: list[Any]) -> tuple[list[str], list[str], np.ndarray]:
-    """Pairs with a grade from 0 to 1; classes of inference in their order, contradiction below
-    neutral below entailment.
-    """
+    """Pairs with a grade from 0 to 1; classes of inference in the order of `ORDINAL`."""
     first, second, grades = [], [], []
     for record in parts:
         if hasattr(record, "score"):

@@ -1,6 +1,4 @@
-"""``lessons lab``, ``lessons site`` and ``lessons slides``: the course in JupyterLab, in a browser
-without a kernel, and in front of a class.
-"""
+"""``lessons lab``, ``site``, ``slides``: the course in JupyterLab, as pages, in front of a class."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ __all__ = ["find_library", "lab", "site", "slides"]
 
 
 def find_library() -> None:
-    """Tell the programs that this process starts where the library is: kernels begin beside their
-    notebook, in an environment that the course may not have made.
-    """
+    """Tell programs that this process starts where the library is: kernels begin elsewhere."""
     paths = [str(PROJECT), os.environ.get("PYTHONPATH")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
 

@@ -69,8 +69,7 @@ def _written(notebook: Any, path: Path) -> None:
 
 def _refresh(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[str, Entry],
              root: Path) -> None:
-    """Bring generated cells and prose up to date; a notebook whose code changed waits for its run.
-    """
+    """Bring generated cells and prose up to date; changed code waits for its run."""
     fresh = notebook_of(card, cards, papers)
     _write_if_changed(card.path, refreshed_text(card, fresh))
     if card.notebook.exists():

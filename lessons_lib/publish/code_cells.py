@@ -52,9 +52,7 @@ def _call_problem(node: ast.Call) -> str | None:
 
 
 def _holds_a_value(message: ast.expr | None) -> bool:
-    """Whether the message of an assertion is text with at least one value in it: f"{x}",
-    "{}".format(x) or "%s" % x.
-    """
+    """Whether an assertion's message holds a value: f"{x}", "{}".format(x) or "%s" % x."""
     match message:
         case ast.JoinedStr(values=parts):
             return any(isinstance(part, ast.FormattedValue) for part in parts)

@@ -64,8 +64,7 @@ def gallery(folder: Path, course: Course | None = None) -> str:
 
 
 def write_gallery(folder: Path, course: Course | None = None) -> Path:
-    """Write the page as README.md of a folder and give its path. Raises as `gallery`, and OSError.
-    """
+    """Write the page as README.md of a folder and give its path. Raises as `gallery`."""
     path = Path(folder) / "README.md"
     write_text(path, gallery(Path(folder), course))
     return path

@@ -31,8 +31,7 @@ PROGRESS_BAR = re.compile(r"\d+%\|.*\|")
 
 
 def text_findings(text: str) -> Iterator[tuple[str, str]]:
-    """(rule, message) for each kind of thing in a text that belongs to one machine or one minute.
-    """
+    """(rule, message) for each kind of thing in a text that belongs to one machine or minute."""
     own = (folder for folder in (str(PROJECT), str(Path.home()))
            if len(folder) > 1 and folder + "/" in text)
     others = (m[0] for m in (UNIX_PATH.search(text), WINDOWS_PATH.search(text)) if m)

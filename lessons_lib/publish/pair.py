@@ -76,10 +76,7 @@ def _closing(card: LessonCard, cards: Mapping[str, LessonCard], papers: Mapping[
 
 
 def lesson_table(cards: Sequence[LessonCard], *, prefix: str = "") -> str:
-    """The map of lessons as a Markdown table: link, question, minutes, what each needs.
-
-    ``prefix`` stands before the file names.
-    """
+    """The map of lessons as a Markdown table; ``prefix`` stands before the file names."""
     known = {card.id: card for card in cards}
     lines = ["| lesson | question it answers | read / run | needs |", "|---|---|---|---|"]
     for card in sorted(cards, key=lambda c: c.number):

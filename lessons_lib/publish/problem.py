@@ -1,7 +1,4 @@
-"""One thing that is wrong with a lesson: where it stands, which rule it breaks, and what to do.
-
-Used by every check of `publish`.
-"""
+"""One thing that is wrong with a lesson, as every check of `publish` reports it."""
 
 from __future__ import annotations
 

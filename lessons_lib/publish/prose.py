@@ -138,8 +138,7 @@ def _citation_findings(card: LessonCard, notebook: Any, papers: Mapping[str, Ent
 
 def prose_problems(card: LessonCard, notebook: Any, papers: Mapping[str, Entry], *,
                    folder: Path) -> list[Problem]:
-    """Everything the rules find in the text cells of a lesson; relative links start in ``folder``.
-    """
+    """What the rules find in the text cells of a lesson; relative links start in ``folder``."""
     texts = " ".join(" ".join(cell.source.split())
                      for _, cell in _text_cells(notebook, written=True)).lower()
     undefined = [("glossary", f"the term {term!r} of the front matter is never defined: write "

@@ -121,8 +121,7 @@ class _Times:
 
 
 class _Job:
-    """One lesson in a thread, which puts ``(job, cell)`` before each cell and ``(job, None)`` at
-    the end."""
+    """One lesson in a thread, which puts ``(job, cell)`` before each cell, then ``(job, None)``."""
 
     def __init__(self, card: LessonCard, number: int, notebook: Any, events: queue.SimpleQueue,
                  options: Mapping[str, Any]):

@@ -1,6 +1,4 @@
-"""Pages held against the rules of axe-core, in the browser: what somebody who listens to a page, or
-has no mouse, cannot use.
-"""
+"""Pages against the rules of axe-core: what a listener, or a user without a mouse, cannot use."""
 
 from __future__ import annotations
 
@@ -62,8 +60,7 @@ class Problem:
 
 
 def pages_of(folder: Path) -> list[Path]:
-    """All HTML pages of a folder; what lies in ``_static`` are parts that a theme makes pages of.
-    """
+    """All HTML pages of a folder but the parts of a theme in ``_static``."""
     return sorted(path for path in folder.rglob("*.html")
                   if "_static" not in path.relative_to(folder).parts)
 

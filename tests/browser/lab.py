@@ -1,6 +1,4 @@
-"""Servers for the tests in a browser: folders of their own, a free port, a token, and a watch on
-every address their processes try to reach.
-"""
+"""Servers for the tests in a browser, and a watch on every address they try to reach."""
 
 from __future__ import annotations
 
@@ -44,9 +42,7 @@ def free_port(following: int = 0) -> int:
 
 
 def private_environment(folder: Path, **more: str) -> dict[str, str]:
-    """The variables of a server that knows nothing of this user: its settings, caches and outputs
-    lie in ``folder``, lessons run at smoke scale.
-    """
+    """The variables of a server at smoke scale that knows nothing of this user."""
     own = {name: str(folder / name.lower())
            for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR",
                         "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR",
@@ -66,9 +62,7 @@ def private_environment(folder: Path, **more: str) -> dict[str, str]:
 
 
 class Server:
-    """A process that serves pages at ``url`` until it is stopped, with the log of what it said and
-    the list of what it called.
-    """
+    """A process that serves ``url``, with the log of what it said and a list of its calls."""
 
     def __init__(self, command: Sequence[str], folder: Path, *, url: str, ready: str,
                  environment: Mapping[str, str]) -> None:
@@ -93,10 +87,7 @@ class Server:
         return path.read_text("utf-8").splitlines() if path.exists() else []
 
     def wait(self) -> None:
-        """Come back once it answers.
-
-        Raises RuntimeError with its last words when it ended, or said nothing for too long.
-        """
+        """Come back once it answers. Raises RuntimeError with its last words where it does not."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and self._process.poll() is None:
             try:
@@ -107,9 +98,7 @@ class Server:
         raise RuntimeError(f"the server did not come up: {self.log()}")
 
     def stop(self) -> None:
-        """End it and all that it started, at once: all they would put in order are folders of the
-        test, and a hub takes ten seconds for it.
-        """
+        """End it and all that it started, at once: a hub takes ten seconds to do it in order."""
         import psutil
 
         try:

@@ -1,6 +1,4 @@
-"""The site for everybody: axe-core finds no serious problem, every control is reached by the
-keyboard, and no page asks another machine.
-"""
+"""The site: no serious problem for axe-core, every control by the keyboard, no other machine."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ def rules() -> None:
 
 @pytest.fixture
 def site(request: pytest.FixtureRequest) -> Path:
-    """The folder of the site that LESSONS_TEST_SITE names, else of the one that is made once for
-    all tests.
-    """
+    """The site that LESSONS_TEST_SITE names, else the one made once for all tests."""
     return Path(os.environ.get("LESSONS_TEST_SITE")
                 or request.getfixturevalue("course_site").folder)
 

@@ -1,8 +1,4 @@
-"""A class of two in a real browser: each logs in with a password of their own, and runs lesson 01
-on a server of their own, at smoke scale.
-
-One test, because a hub takes longer to start than to turn somebody away.
-"""
+"""A class of two in a real browser: own passwords, own servers, lesson 01 at smoke scale."""
 
 from __future__ import annotations
 

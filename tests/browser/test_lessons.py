@@ -1,6 +1,4 @@
-"""Lessons in JupyterLab in a real browser, at smoke scale: they run whole from a fresh kernel, a
-control moves the picture, nothing calls home.
-"""
+"""Lessons in a real browser: they run whole, a control moves the picture, nothing calls home."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Assignments: every exercise of every lesson is in, no solution is out, and the solved copies get
-all points.
-"""
+"""Assignments: every exercise is in, no solution is out, the solved copies get all points."""
 
 from __future__ import annotations
 

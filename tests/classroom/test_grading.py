@@ -1,6 +1,4 @@
-"""Three sample submissions (all right, half right, hostile), and everything else that a class may
-hand in: each costs only itself.
-"""
+"""Three samples (right, half right, hostile), and all else: each costs only itself."""
 
 from __future__ import annotations
 

@@ -9,9 +9,11 @@ import pytest
 from lessons_lib.core import PROJECT
 
 
-def test_list_shows_every_lesson_with_its_question(lessons):
+def test_list_shows_every_lesson_with_its_question_and_an_unknown_command_says_so(lessons):
     code, out, _ = lessons("list")
     assert code == 0 and "01_one_hot" in out and "What is the least a vector can know?" in out
+    code, _, err = lessons("frobnicate")
+    assert code == 2 and "frobnicate" in err
 
 
 def test_data_list_names_datasets_and_where_they_were_found(lessons):
@@ -56,12 +58,8 @@ def test_reproduce_shows_the_printed_number_beside_the_measured_one_and_writes_b
                                                           "blei2003_table1.svg"]
 
 
-def test_the_leaderboard_is_empty_at_first_and_reset_keeps_it_so(lessons):
-    assert lessons("leaderboard")[0] == 0
-    assert lessons("leaderboard", "--reset")[0] == 0
-
-
-def test_the_course_s_own_rows_cannot_be_reset(lessons):
+def test_your_leaderboard_is_empty_at_first_and_only_yours_can_be_reset(lessons):
+    assert lessons("leaderboard")[0] == lessons("leaderboard", "--reset")[0] == 0
     code, _, err = lessons("leaderboard", "--reset", "--reference")
     assert code == 2 and "only your rows can be reset" in err
 
@@ -102,8 +100,3 @@ def test_the_doctor_speaks_in_plain_words(lessons):
     for word in ("system", "memory", "kernels", "packages", "data here", "lessons"):
         assert word in out
     assert "pins of environment.yml are met" in out
-
-
-def test_an_unknown_command_says_so(lessons):
-    code, _, err = lessons("frobnicate")
-    assert code == 2 and "frobnicate" in err

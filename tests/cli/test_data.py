@@ -1,6 +1,4 @@
-"""`lessons data`: several datasets at once, what fails among them, and what is said of where they
-came from.
-"""
+"""``lessons data``: several datasets at once, what fails among them, and where they came from."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ def wide_screen(monkeypatch):
 
 @pytest.fixture
 def fetched(monkeypatch):
-    """What ``fetch_published`` answers by the end of an address, instead of the network; the rest
-    fails.
-    """
+    """What ``fetch_published`` answers by the end of an address; the rest fails."""
     answers: dict[str, bytes] = {}
     monkeypatch.delenv("LESSONS_DATA", raising=False)
     monkeypatch.delenv("LESSONS_MIRROR", raising=False)

@@ -1,6 +1,4 @@
-"""``lessons reproduce``: one entry or all, resumable, each failure told in the table, and settings
-changed from outside.
-"""
+"""``lessons reproduce``: one entry or all, resumable, each failure told in the table."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ def interrupted(settings, seed):
 
 @pytest.fixture
 def lessons(monkeypatch, capsys, tmp_path):
-    """Runs the command with toy entries and --out; gives its code, what it said, and what it said
-    aside.
-    """
+    """The command with toy entries and --out: its status, what it said, what it said aside."""
     COUNTED.clear()
 
     def call(*arguments, known=KNOWN, out=tmp_path / "out"):

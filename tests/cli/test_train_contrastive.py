@@ -1,6 +1,4 @@
-"""``lessons train simcse|sbert|cosent``: a folder that every command reads, Ctrl-C that loses
-nothing, several processes, mistakes in one line.
-"""
+"""``lessons train simcse|sbert|cosent``: a folder that every command reads, also by torchrun."""
 
 from __future__ import annotations
 
@@ -63,44 +61,28 @@ def test_each_method_leaves_a_folder_that_every_command_reads(
         assert code == 0 and "course-sts" in said
 
 
-def test_a_stopped_run_goes_on_to_the_same_bits(lessons, monkeypatch, tmp_path, bert):
-    common = ("train", "simcse", "--encoder", bert, *QUICK, "--steps", 5)
-    assert lessons(*common, "--out", tmp_path / "whole")[0] == 0
-    plain, done = Training.step, []
-
-    def step(self):
-        plain(self)
-        done.append(1)
-        if len(done) == 3:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Training, "step", step)
-        code, _, err = lessons(*common, "--out", tmp_path / "cut")
-    assert code == 130 and "stopped after step 3" in err and "--resume" in err
-    assert load_encoder(tmp_path / "cut", device="cpu").card["steps"] == 3
-    code, _, err = lessons(*common, "--out", tmp_path / "cut", "--resume")
-    assert code == 0, err
-    whole, cut = (load_encoder(tmp_path / name, device="cpu") for name in ("whole", "cut"))
-    assert np.array_equal(whole.encode(["a man is playing"]), cut.encode(["a man is playing"]))
-
-
-def test_what_was_learned_before_the_others_were_lost_is_kept(lessons, monkeypatch, tmp_path, bert):
-    common, plain = ("train", "simcse", "--encoder", bert, *QUICK, "--steps", 4, "--dev",
-                     "none"), Training.step
+@pytest.mark.parametrize(("cause", "status", "said"), [
+    (KeyboardInterrupt, 130, "stopped after step 3"),
+    (ConnectionError("process 0 of 2 has lost the others"), 2, "has lost the others")])
+def test_a_stopped_run_is_kept_and_goes_on_to_the_same_bits(
+        lessons, monkeypatch, tmp_path, bert, cause, status, said):
+    common = ("train", "simcse", "--encoder", bert, *QUICK, "--steps", 5, "--dev", "none")
+    plain = Training.step
 
     def step(self):
         if self.record.step == 3:
-            raise ConnectionError("process 0 of 2 has lost the others")
+            if cause is not KeyboardInterrupt:
+                raise cause
+            os.kill(os.getpid(), signal.SIGINT)
         plain(self)
 
     with monkeypatch.context() as patch:
         patch.setattr(Training, "step", step)
         code, _, err = lessons(*common, "--out", tmp_path / "cut")
-    assert code == 2 and "has lost the others" in err and SimCse.load(
-        tmp_path / "cut").n_steps_ == 3
-    assert lessons(*common, "--out", tmp_path / "cut", "--resume")[0] == 0
-    assert lessons(*common, "--out", tmp_path / "whole")[0] == 0
+    assert code == status and said in err and SimCse.load(tmp_path / "cut").n_steps_ == 3
+    for name, more in (("whole", ()), ("cut", ("--resume",))):
+        code, _, err = lessons(*common, "--out", tmp_path / name, *more)
+        assert code == 0, err
     whole, cut = (load_encoder(tmp_path / name, device="cpu") for name in ("whole", "cut"))
     assert np.array_equal(whole.encode(["a man is playing"]), cut.encode(["a man is playing"]))
 

@@ -1,7 +1,4 @@
-"""A tiny course: two lessons, a bibliography and a README, all sound.
-
-Tests plant one fault at a time.
-"""
+"""A tiny course of two lessons, all sound: tests plant one fault at a time."""
 
 from __future__ import annotations
 

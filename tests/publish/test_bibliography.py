@@ -45,7 +45,4 @@ def test_a_broken_entry_is_named_with_its_line(tmp_path, text, message):
     path.write_text(text, "utf-8")
     with pytest.raises(DamagedFile, match=message):
         read_bibliography(path)
-
-
-def test_no_file_is_an_empty_bibliography(tmp_path):
     assert read_bibliography(tmp_path / "none.bib") == {}

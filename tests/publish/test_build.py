@@ -1,6 +1,4 @@
-"""Building: text in, cleaned notebook out, whole or not at all; a check right after a build finds
-nothing.
-"""
+"""Building: text in, cleaned notebook out, whole or not at all."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ def read(card):
     return nbformat.read(card.notebook, as_version=4)
 
 
-def test_a_build_writes_sound_notebooks_that_a_check_accepts_and_a_second_one_changes_no_byte(course):
+def test_a_build_writes_what_a_check_accepts_and_a_second_one_changes_no_byte(course):
     results = build(course=course, scale="smoke")
     files = {p: p.read_bytes() for p in course.root.rglob("*") if p.is_file()}
     assert [r.lesson for r in results] == ["start_here", "counting", "course"]

@@ -31,9 +31,7 @@ SECONDS_TO_START = 120                            # a busy machine imports Jupyt
 
 def environment_of(hub: Hub, course: str, *, data: str | None,
                    models: str | None) -> dict[str, str]:
-    """The variables of a student's server: where the course, the data and the models lie, and how
-    much may be used.
-    """
+    """The variables of a student's server: where things lie, and how much may be used."""
     shared = {"LESSONS_DATA": data} if data else {}
     shared |= {"HF_HUB_CACHE": models} if models else {}
     own = {"PYTHONPATH": course, "LESSONS_COURSE": course, "LESSONS_NO_VENV": "1",
@@ -86,10 +84,7 @@ def configure(c: Any, folder: str | os.PathLike) -> None:
 
 
 def _simple(c: Any, hub: Hub, place: Path) -> None:
-    """Processes of one user of this machine: to try it out, and for people who trust each other.
-
-    Each keeps its limits itself; see ``server``.
-    """
+    """Processes of one user of this machine, which keep their limits themselves: to try it out."""
     c.JupyterHub.spawner_class = "simple"
     c.SimpleLocalProcessSpawner.home_dir_template = str(place / "homes" / "{username}")
     c.Spawner.cmd = [sys.executable, "-m", "lessons_lib.classroom.hub.server"]
@@ -100,8 +95,7 @@ def _simple(c: Any, hub: Hub, place: Path) -> None:
 
 
 def _docker(c: Any, hub: Hub, place: Path) -> None:
-    """A container for each student: its own files, and limits that the kernel of the system keeps.
-    """
+    """A container for each student: own files, and limits that the system's kernel keeps."""
     c.JupyterHub.spawner_class = "docker"
     # containers reach the hub over Docker's own network, and nobody else does
     c.JupyterHub.hub_ip = BRIDGE

@@ -115,9 +115,7 @@ def room_for(students: int, found: Measured) -> Room:
 
 
 def rule_of(students: int, found: Measured) -> list[str]:
-    """How `room_for` comes to its numbers: what was measured, what it is multiplied by, and what is
-    a guess.
-    """
+    """How `room_for` comes to its numbers, and which of them are guesses."""
     room, peak = room_for(students, found), max(found.peak_mb.values())
     return [f"limit of each student: {SPARE:g} x {peak:,.0f} MB, the most that was measured, up to "
             f"the next half GB = {room.limit_gb:g} GB",

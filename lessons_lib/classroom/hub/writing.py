@@ -1,6 +1,4 @@
-"""A folder with everything a hub needs: settings, passwords, a read-only copy of the course, and
-what Docker and Kubernetes want to know.
-"""
+"""A folder with everything a hub needs, and what Docker and Kubernetes want to know."""
 
 from __future__ import annotations
 
@@ -56,8 +54,7 @@ OUTSIDE = ("jupyterhub-idle-culler", "dockerspawner")
 
 
 def hub_missing() -> str | None:
-    """Why no hub can start here, and what to do; None where JupyterHub and its proxy are installed.
-    """
+    """Why no hub can start here, and what to do; None where nothing is missing."""
     if os.name != "posix":
         return ("JupyterHub runs on Linux and macOS only: start the hub there; students need a "
                 "browser alone")
@@ -167,8 +164,7 @@ def draw_passwords(folder: str | os.PathLike, names: Sequence[str]) -> dict[str,
 
 
 def without_password(folder: str | os.PathLike) -> list[str]:
-    """Names of a hub that cannot log in, because somebody wrote them into its ``hub.json`` by hand.
-    """
+    """Names that cannot log in, because somebody wrote them into ``hub.json`` by hand."""
     hub, accounts = read_hub(folder)
     return [name for name in (hub.teacher, *hub.students) if name not in accounts]
 

@@ -156,9 +156,7 @@ class _Process:
             return {"value": wire.pack(self.cells.locals[request["name"]](*args, **keywords))}
 
     def launch(self, request: dict) -> dict:
-        """Run a Triton kernel in the interpreter; arrays among the arguments become tensors, and
-        come back as the kernel left them.
-        """
+        """Run a Triton kernel in the interpreter; its arrays come back as it left them."""
         import torch
         import triton
 

@@ -194,9 +194,7 @@ def _refuse(event: str, arguments: tuple) -> None:
 
 
 def protections() -> dict[str, bool]:
-    """What this system can take from a process for good: ``network``, ``processes``, ``files``,
-    ``memory``.
-    """
+    """What this system can take from a process for good, by name."""
     known = sys.platform == "linux" and platform.machine() in ARCHITECTURES and sys.maxsize > 2**32
     calls = known and os.path.exists("/proc/sys/kernel/seccomp")
     return {"network": calls, "processes": calls, "files": landlock_version() >= 1,

@@ -39,9 +39,7 @@ class Other:
 
 
 def _arrays(value: Any) -> Any:
-    """Tensors, sparse matrices and table columns as arrays, scalars of NumPy as arrays without a
-    shape; else unchanged.
-    """
+    """Tensors, sparse matrices, columns and scalars as arrays; anything else unchanged."""
     if isinstance(value, type):
         return value
     for method in ("toarray", "detach", "to_numpy"):
@@ -164,10 +162,7 @@ def unpack(data: Any, function: Any = None, depth: int = 0) -> Any:
 
 
 def _check_values(body: bytes) -> None:
-    """Refuse what would grow: a list takes 3 bytes in a message and 100 in memory.
-
-    Texts with as many commas are refused, too.
-    """
+    """Refuse what would grow: a list takes 3 bytes in a message and 100 in memory."""
     if (values := sum(map(body.count, b"[{,"))) > MAX_VALUES:
         raise WireError(f"{values:,} values; at most {MAX_VALUES:,}")
 

@@ -30,9 +30,7 @@ SCRIPTS = {"plotly": [("plotly", "plotly/package_data/plotly.min.js")], "mathjax
 
 
 def site_missing() -> str | None:
-    """Why no site and no slides can be made here, and what to do; None where the extra set is
-    installed.
-    """
+    """Why no site and no slides can be made here, and what to do; None where all is installed."""
     missing = []
     for package in PACKAGES:
         try:
@@ -46,8 +44,7 @@ def site_missing() -> str | None:
 
 
 def check_installed() -> None:
-    """Raise BackendUnavailable, with the command that helps, where the extra set is not installed.
-    """
+    """Raise BackendUnavailable, with the command that helps, without the extra set."""
     if reason := site_missing():
         raise BackendUnavailable(reason)
 
@@ -60,8 +57,7 @@ def copy_scripts(folder: Path, *names: str) -> None:
 
 
 def check_out(out: Path, what: str) -> None:
-    """Raise ValueError where ``out`` is a file or holds files that ``lessons <what>`` did not make.
-    """
+    """Raise ValueError where ``out`` is a file or holds what ``lessons <what>`` did not make."""
     if out.exists() and not out.is_dir():
         raise ValueError(f"out={str(out)!r} is a file; expected a folder")
     mark = out / MARK
@@ -72,9 +68,7 @@ def check_out(out: Path, what: str) -> None:
 
 
 def keep(made: Path, out: Path, what: str) -> None:
-    """Move a finished folder to its place; what an earlier call left there goes. Raises as
-    `check_out`.
-    """
+    """Move a finished folder to the place of an earlier one. Raises as `check_out`."""
     check_out(out, what)
     (made / MARK).write_text(f"lessons {what}\n", "utf-8")
     if out.exists():

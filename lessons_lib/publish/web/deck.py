@@ -65,9 +65,7 @@ def _finding(alt: str) -> str:
 
 
 def _shown(cell: Any, *, marked: bool) -> Any:
-    """The output of a code cell that a slide shows: its last picture; on a marked cell else its
-    last table, else its printed text.
-    """
+    """The last picture of a code cell; of a marked cell else the last table, else printed text."""
     pictures = [output for output in cell.outputs if is_picture(output)]
     tables = [output for output in cell.outputs if "text/html" in output.get("data", {})]
     printed = [output for output in cell.outputs if output.output_type == "stream"]
@@ -89,9 +87,7 @@ class _Reader:
     taken: set[int] = field(default_factory=set)
 
     def open(self, heading: str) -> None:
-        """Begin a section; one without a picture gets its formula, and a question that no picture
-        answered is one for the speaker.
-        """
+        """Begin a section; a question that no picture answered becomes a note."""
         self.close()
         if self.question:
             self.note(self.question)

@@ -82,9 +82,7 @@ def foreign(address: str) -> bool:
 
 
 def page_problems(folder: Path) -> list[Problem]:
-    """Everything that is wrong with the pages and styles in a folder: broken links, loads from
-    another host, pictures without an alt text.
-    """
+    """Broken links, loads from another host and pictures without alt text in a folder of pages."""
     folder = folder.resolve()
     # Sphinx copies the templates of a theme beside its scripts; they are no pages.
     pages = {path: read_page(path) for path in sorted(folder.rglob("*.html"))

@@ -1,6 +1,4 @@
-"""Pages on paper: Chromium, or a browser made from it, prints finished pages to PDF without a
-window and without a network.
-"""
+"""Pages on paper: Chromium, without a window or a network, prints finished pages to PDF."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ NO_NAMES = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
 
 
 def find_chromium() -> str | None:
-    """The program of an installed Chromium, Chrome or Edge: what ``LESSONS_BROWSER`` names, else
-    the first on the path, else one where the system keeps it; None where there is none.
-    """
+    """The browser: ``LESSONS_BROWSER``, else on the path, else where the system keeps it."""
     if named := os.environ.get("LESSONS_BROWSER"):
         return shutil.which(named)
     places = map(os.path.expandvars, PLACES.get(sys.platform, ()))
@@ -54,9 +50,7 @@ def print_missing() -> str | None:
 
 
 def chromium_command(profile: str | os.PathLike, *options: str) -> list[str]:
-    """The command of the installed browser without a window, a past (``profile`` is a new folder)
-    or a network.
-    """
+    """The browser without a window, a past (``profile`` is a new folder) or a network."""
     command = [str(find_chromium()), "--headless", "--disable-gpu", "--no-first-run",
                "--disable-background-networking", NO_NAMES, f"--user-data-dir={profile}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:

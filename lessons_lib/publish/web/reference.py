@@ -152,9 +152,7 @@ def _exported(tree: ast.Module) -> list[str] | None:
 
 
 def _homes(tree: ast.Module, room: str) -> dict[str, str]:
-    """Name -> module that defines it, for what a room offers: what its ``__init__`` imports, and
-    what its table of lazy names lists.
-    """
+    """Name -> module that defines it, for what a room's ``__init__`` imports or lists as lazy."""
     homes = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:

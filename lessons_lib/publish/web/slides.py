@@ -33,9 +33,7 @@ LIVE = "live"
 
 
 def _renderer() -> Any:
-    """Markdown with formulas, as the lessons write it; formulas come out in the brackets that
-    MathJax looks for.
-    """
+    """Markdown with formulas, which come out in the brackets that MathJax looks for."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
@@ -48,9 +46,7 @@ def _renderer() -> Any:
 
 
 def _rendered(text: str, markdown: Any) -> str:
-    """Markdown as HTML; links between files of the course become plain words, because a deck
-    travels alone.
-    """
+    """Markdown as HTML; links between files become plain words: a deck travels alone."""
     return markdown.render(INNER_LINK.sub(r"\1", text)).strip()
 
 

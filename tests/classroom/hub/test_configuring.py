@@ -1,6 +1,4 @@
-"""JupyterHub's configuration: each promise of the page beside it is a setting, and the settings'
-names are the spawners' own.
-"""
+"""JupyterHub's configuration: each promise of the page beside it is a setting that exists."""
 
 from __future__ import annotations
 

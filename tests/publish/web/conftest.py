@@ -50,9 +50,7 @@ def table() -> Any:
 
 @pytest.fixture
 def notebook() -> Callable[..., Any]:
-    """``notebook("text", ("code", [outputs], {metadata}), …)``: text cells from strings (or (text,
-    metadata)), code cells from triples.
-    """
+    """``notebook("text", ("text", {metadata}), ("code", [outputs], {metadata}), …)``."""
 
     def make(*cells: Any) -> Any:
         made = []
@@ -71,9 +69,7 @@ def notebook() -> Callable[..., Any]:
 
 @pytest.fixture
 def built(course: Course) -> Course:
-    """The tiny course with notebooks: each code cell has run, the first of each lesson drew an
-    interactive figure.
-    """
+    """The tiny course as if built; the first cell of each lesson drew an interactive figure."""
     cards, papers = course.cards(), read_bibliography(course.notebooks / "references.bib")
     for card in cards:
         made = notebook_of(card, cards, papers)

@@ -40,22 +40,15 @@ def test_question_pictures_formulas_and_summary_make_the_deck(card, notebook, pi
     assert summary.body == "1. One.\n2. Two." and keep.body == "$w$"
 
 
-def test_a_section_with_a_picture_shows_no_formula(card, notebook, picture):
-    slides = deck(card, notebook("## Words\n\n$$a$$", ("plot()", [picture()], {})))
-    assert [slide.body for slide in slides[1:]] == [""]
-
-
-def test_a_question_that_no_picture_answers_is_one_for_the_speaker(card, notebook, picture):
-    slides = deck(card, notebook("## A", ("plot()", [picture()], {}),
+def test_a_section_shows_a_picture_rather_than_a_formula_the_last_of_a_cell_and_no_old_question(
+        card, notebook, picture):
+    slides = deck(card, notebook("## Words\n\n$$a$$", ("plot()", [picture()], {}),
                                  "**Predict.** And then?\n\n## B", ("plot()", [picture()], {})))
+    assert [slide.body for slide in slides[1:]] == ["", ""]
     assert slides[1].notes == ("**Predict.** And then?",) and slides[2].question == ""
-
-
-def test_a_cell_with_two_pictures_shows_the_last(card, notebook, picture):
-    first, last = picture("Bars of the first set, by "
-                          "encoder."), picture("Bars of the second set, by encoder.")
-    assert deck(card, notebook("## Board", ("board()", [first, last], {})))[1].output.data[
-        "text/plain"].startswith("Bars of the second")
+    first, last = (picture(f"Bars of the {n} set, by encoder.") for n in ("first", "second"))
+    slide = deck(card, notebook("## Board", ("board()", [first, last], {})))[1]
+    assert slide.output.data["text/plain"].startswith("Bars of the second")
 
 
 @pytest.mark.parametrize("alt, finding",

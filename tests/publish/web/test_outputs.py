@@ -35,13 +35,10 @@ def test_an_interactive_figure_carries_its_data_and_cannot_end_its_script(tmp_pa
     assert 'role="group" aria-label="Line chart' in html and "<img" in html
 
 
-def test_a_picture_without_words_is_refused(tmp_path, picture):
+def test_a_picture_without_words_is_refused_and_a_table_is_no_picture(tmp_path, picture, table):
     output = picture()
     output["metadata"] = {}
     assert is_picture(output) and alt_text(output) == ""
     with pytest.raises(DamagedFile, match="no alt text"):
         Pictures(tmp_path, "").html(output)
-
-
-def test_a_table_is_no_picture(table):
     assert not is_picture(table) and not is_picture({"output_type": "stream", "text": "x"})

@@ -22,8 +22,15 @@ def site(tmp_path):
     return tmp_path
 
 
-def test_a_sound_site_has_no_problem(site):
+def test_a_sound_site_has_no_problem_and_a_style_sheet_that_loads_from_elsewhere_has_one(site):
+    (site / "_static").mkdir()                    # templates beside scripts are no pages
+    (site / "_static" / "macros.html").write_text('<script src="{{ x }}"></script>', "utf-8")
     assert page_problems(site) == []
+    (site / "s.css").write_text("@font-face { src: url('https://fonts.x.org/f.woff2') }", "utf-8")
+    assert [str(p) for p in page_problems(site)] == [
+        "s.css: loads https://fonts.x.org/f.woff2 from another host [offline]"]
+    assert all(map(foreign, ("https://x", "//x/y", "HTTP://x", "ftp://x")))
+    assert not any(map(foreign, ("a//b", "a/b.html", "#a", "data:x", "/a")))
 
 
 @pytest.mark.parametrize(
@@ -46,20 +53,3 @@ def test_each_planted_fault_is_found(site, planted, rule, message):
     (site / "c.html").write_text(f"<body>{planted}</body>", "utf-8")
     (problem,) = page_problems(site)
     assert (problem.lesson, problem.rule) == ("c.html", rule) and message in problem.message
-
-
-def test_a_style_sheet_that_loads_from_elsewhere_is_found(site):
-    (site / "s.css").write_text("@font-face { src: url('https://fonts.x.org/f.woff2') }", "utf-8")
-    assert [str(p) for p in page_problems(site)] == ["s.css: loads https://fonts.x.org/f.woff2 "
-                                                     "from another host [offline]"]
-
-
-def test_templates_beside_scripts_are_no_pages(site):
-    (site / "_static").mkdir()
-    (site / "_static" / "macros.html").write_text('<script src="{{ x }}"></script>', "utf-8")
-    assert page_problems(site) == []
-
-
-def test_hosts_are_told_from_places():
-    assert all(map(foreign, ("https://x", "//x/y", "HTTP://x", "ftp://x"))) and not any(
-        map(foreign, ("a//b", "a/b.html", "#a", "data:x", "/a")))

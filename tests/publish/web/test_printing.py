@@ -13,12 +13,14 @@ NEEDS_BROWSER = pytest.mark.skipif(find_chromium() is None,
                                    reason="no Chromium, Chrome or Edge is installed")
 
 
-def test_without_a_browser_the_remedy_is_said(monkeypatch, tmp_path):
+def test_without_a_browser_the_remedy_is_said_before_anything_is_made(monkeypatch, tmp_path):
     monkeypatch.setattr(printing, "find_chromium", lambda: None)
-    with pytest.raises(BackendUnavailable,
-                       match="no browser to print with: none of chromium, .* set LESSONS_BROWSER"):
-        print_pages([tmp_path / "a.html"], tmp_path / "pdf")
-    assert not (tmp_path / "pdf").exists()
+    monkeypatch.setattr(site, "check_installed", lambda: None)
+    for call in (lambda: print_pages([tmp_path / "a.html"], tmp_path / "pdf"),
+                 lambda: site.build_site(tmp_path / "site", pdf=True)):
+        with pytest.raises(BackendUnavailable, match="none of chromium, .* set LESSONS_BROWSER"):
+            call()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_browser_can_be_named_and_a_name_that_is_no_program_is_said_to_be_none(monkeypatch,
@@ -46,13 +48,6 @@ def test_a_browser_that_prints_nothing_is_quoted_and_a_former_page_does_not_stan
     (tmp_path / "a.pdf").write_bytes(b"%PDF of last week")
     with pytest.raises(RuntimeError, match=r"printed no a\.pdf: no paper"):
         print_pages([tmp_path / "a.html"], tmp_path)
-
-
-def test_a_site_to_be_printed_is_not_begun_without_a_browser(monkeypatch, tmp_path):
-    monkeypatch.setattr(site, "check_installed", lambda: None)
-    monkeypatch.setenv("LESSONS_BROWSER", "my-browser")
-    with pytest.raises(BackendUnavailable, match="no browser to print with"):
-        site.build_site(tmp_path / "site", pdf=True)
 
 
 @pytest.mark.slow

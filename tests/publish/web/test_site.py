@@ -1,7 +1,4 @@
-"""The site, made by Sphinx: the tiny course and the real one.
-
-Where the extra set is absent these are skipped, and all else is tested.
-"""
+"""The site, made by Sphinx, where the extra set is installed: the tiny course and the real one."""
 
 from __future__ import annotations
 

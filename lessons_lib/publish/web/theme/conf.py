@@ -1,7 +1,4 @@
-"""Sphinx's settings for the site of the course.
-
-Read by Sphinx from `site.build_site`; the sources and the scripts are written by `sources`.
-"""
+"""Sphinx's settings for the site of the course, whose sources `sources` writes."""
 
 project = "Embeddings, measured"
 html_title = project
