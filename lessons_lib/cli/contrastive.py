@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from ..core import asked_to_stop, atomic_open, check_choice, check_float
-from .options import Out, Resume, parameters_of, setting, unchanged, with_settings
+from .options import Out, Resume, option, parameters_of, setting, unchanged, unset, with_settings
 from .training import Stopped
 from .training_data import CONVERTERS, dev_pairs, records
 
@@ -50,24 +50,23 @@ SETTINGS = [
 ]
 
 
-def simcse(*, supervised: Annotated[bool, typer.Option(
-        "--supervised", help="learn from triplets")] = False, **run: Any) -> None:
+def simcse(*, supervised: Annotated[bool, option("learn from triplets", "--supervised")] = False,
+           **run: Any) -> None:
     """Train by contrast: a sentence and itself under other dropout, or premises with what follows
     from them and what contradicts them.
     """
     _train("supervised simcse" if supervised else "simcse", {}, **run)
 
 
-def sbert(*, objective: Annotated[str, typer.Option(help="softmax, cosine or triplet")] = "softmax",
+def sbert(*, objective: Annotated[str, option("softmax, cosine or triplet")] = "softmax",
           **run: Any) -> None:
     """Train a Siamese network on labelled pairs, graded pairs or triplets."""
     check_choice("objective", objective, ("softmax", "cosine", "triplet"))
     _train("sbert" if objective == "softmax" else f"sbert {objective}", {}, **run)
 
 
-def cosent(*, steepness: Annotated[float | None, typer.Option(
-        help="λ of the loss, the inverse of a temperature", show_default=False)] = None,
-           **run: Any) -> None:
+def cosent(*, steepness: Annotated[float | None, unset("λ of the loss, the inverse of a "
+                                                       "temperature")] = None, **run: Any) -> None:
     """Train the order of cosines on graded pairs."""
     _train("cosent", {} if steepness is None else {"scale": steepness}, **run)
 
@@ -75,20 +74,17 @@ def cosent(*, steepness: Annotated[float | None, typer.Option(
 def _train(
     method: str, own: dict[str, Any], *,
     sources: Annotated[list[str] | None, typer.Argument(
-        help="datasets by name, text files with a sentence per line, or tables; default: the "
-             "scale's", metavar="DATA…", show_default=False)] = None,
+                           help="datasets by name, text files with a sentence per line, or tables; "
+                           "default: the scale's", metavar="DATA…", show_default=False)] = None,
     out: Out,
-    scale: Annotated[str, typer.Option(help="smoke (seconds), laptop (minutes) or paper (the "
-                                            "published settings; wants a GPU)")] = "laptop",
-    encoder: Annotated[str, typer.Option(
-        help="to begin with: lesson-bert, lesson-bert-random, minilm, the folder of a model, or "
-             "its name on the hub")] = "lesson-bert",
-    dev: Annotated[str | None, typer.Option(
-        help="graded pairs to watch by, a dataset or a table, or none; default: the scale's",
-        show_default=False)] = None,
+    scale: Annotated[str, option("smoke (seconds), laptop (minutes) or paper (the published "
+                                 "settings; wants a GPU)")] = "laptop",
+    encoder: Annotated[str, option("to begin with: lesson-bert, lesson-bert-random, minilm, the "
+                                   "folder of a model, or its name on the hub")] = "lesson-bert",
+    dev: Annotated[str | None, unset("graded pairs to watch by, a dataset or a table, or none; "
+                                     "default: the scale's")] = None,
     resume: Resume = False,
-    checkpoint_minutes: Annotated[float, typer.Option(
-        help="between two states of the run on disk")] = 5.0,
+    checkpoint_minutes: Annotated[float, option("between two states of the run on disk")] = 5.0,
     **given: Any,
 ) -> None:
     """Learn, or go on; write the folder; say what came of it. ``own``: settings of other names."""

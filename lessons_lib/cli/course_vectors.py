@@ -33,8 +33,13 @@ def make_course_vectors(model: str, out: Path, work: Path | None, *, shards: lis
     """
     from ..datasets import load
     from ..vectors import read_compact, write_compact
-    from ..words.course_vectors import (course_corpus, course_files, course_method, most_frequent,
-                                        write_frequencies)
+    from ..words.course_vectors import (
+        course_corpus,
+        course_files,
+        course_method,
+        most_frequent,
+        write_frequencies,
+    )
 
     began, files = time.monotonic(), course_files(model)
     work = work or cache_folder() / "training" / f"course-{model}-{len(shards)}-{seed}"

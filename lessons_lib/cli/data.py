@@ -10,19 +10,19 @@ from typing import Annotated
 import typer
 
 from ..core import BackendUnavailable, DamagedFile, DataWarning
+from .options import argument, option
 from .show import show_table
 
 data_app = typer.Typer(help="Datasets: what is here, how to get the rest, whether it is whole.",
                        no_args_is_help=True)
 COLUMNS = ["dataset", "state", "from", "remark"]
-Names = Annotated[list[str] | None, typer.Argument(help="datasets, see: lessons data list",
-                                                   show_default=False)]
+Names = Annotated[list[str] | None, argument("datasets, see: lessons data list")]
 
 
 @data_app.command("list")
 def data_list(
-    addresses: Annotated[bool, typer.Option("--addresses", help="instead, where each can be "
-                                            "fetched from, as Markdown")] = False,
+    addresses: Annotated[bool, option("instead, where each can be fetched from, as Markdown",
+                                      "--addresses")] = False,
 ) -> None:
     """List every dataset: where it was found, whether it can be fetched, its size and licence."""
     from ..datasets import list_datasets, publishers_table
@@ -44,11 +44,9 @@ def data_list(
 @data_app.command("get")
 def data_get(
     names: Names = None,
-    everything: Annotated[bool, typer.Option("--all", help="every dataset that is not here "
-                                                           "yet")] = False,
-    source: Annotated[str | None, typer.Option(
-        "--from", help="https address or folder with our layout, or a folder with the publisher's "
-                       "own files")] = None,
+    everything: Annotated[bool, option("every dataset that is not here yet", "--all")] = False,
+    source: Annotated[str | None, option("https address or folder with our layout, or a folder "
+                                         "with the publisher's own files", "--from")] = None,
 ) -> None:
     """Bring datasets into the cache from where they are published, each proved by the checksums
     of its rows.
@@ -115,8 +113,7 @@ def _get_one(name: str, source: str | None) -> list[list[str]]:
 @data_app.command("verify")
 def data_verify(
     names: Names = None,
-    rows: Annotated[bool, typer.Option("--rows", help="compare what the tables say, not their "
-                                                      "bytes")] = False,
+    rows: Annotated[bool, option("compare what the tables say, not their bytes", "--rows")] = False,
 ) -> None:
     """Compare the files of datasets with their registered checksums."""
     from ..datasets import verify

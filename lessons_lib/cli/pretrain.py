@@ -15,10 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..core import check_choice, check_int, existing_path
-from .options import Out, Resume, setting, with_settings
+from .options import Out, Resume, option, setting, unset, with_settings
 from .training import Stopped, read_texts
 
 __all__ = ["pretrain"]
@@ -39,28 +37,23 @@ SETTINGS = [
     setting("whole_words", bool, "hide words, not subwords", "--whole-words"),
     setting("next_sentence", bool, "teach [CLS] which halves follow each other", "--next-sentence"),
     setting("precision", str, "float32, or bfloat16: twice as fast on processors with AVX512_BF16 "
-            "or AMX"),
-    setting("compiled", bool, "by torch.compile", "--compiled"),
+            "or AMX"), setting("compiled", bool, "by torch.compile", "--compiled"),
     setting("seed", int, "decides every draw")]
 
 
 def pretrain(
     *, out: Out,
-    scale: Annotated[str, typer.Option(help="smoke, laptop (two cores, 2.5 h) or gpu "
-                                            "(minutes)")] = "laptop",
-    prepare: Annotated[bool, typer.Option("--prepare", help="only encode the text, for training "
-                                                            "later or elsewhere")] = False,
-    text: Annotated[list[str] | None, typer.Option(
-        "--text", help="text file (one document in a line) or dataset; default: wiki",
-        show_default=False)] = None,
-    tokens_from: Annotated[Path | None, typer.Option(
-        "--tokens-from", help="folder of the encoded text; default: tokens in --out",
-        show_default=False)] = None,
+    scale: Annotated[str, option("smoke, laptop (two cores, 2.5 h) or gpu (minutes)")] = "laptop",
+    prepare: Annotated[bool, option("only encode the text, for training later or elsewhere",
+                                    "--prepare")] = False,
+    text: Annotated[list[str] | None, unset("text file (one document in a line) or dataset; "
+                                            "default: wiki", "--text")] = None,
+    tokens_from: Annotated[Path | None, unset("folder of the encoded text; default: tokens in "
+                                              "--out", "--tokens-from")] = None,
     resume: Resume = False,
-    minutes: Annotated[float | None, typer.Option(help="stop after this time; --resume goes "
-                                                       "on")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda")] = "auto",
-    checkpoint_minutes: Annotated[float, typer.Option(help="between two checkpoints")] = 5.0,
+    minutes: Annotated[float | None, option("stop after this time; --resume goes on")] = None,
+    device: Annotated[str, option("auto, cpu or cuda")] = "auto",
+    checkpoint_minutes: Annotated[float, option("between two checkpoints")] = 5.0,
     **given: Any,
 ) -> None:
     """Train a small BERT from nothing: masked pieces of Wikipedia.

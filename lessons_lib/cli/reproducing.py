@@ -10,28 +10,28 @@ from typing import Annotated, Any
 import typer
 
 from ..core import PROJECT, DamagedFile, check_choice
+from .options import argument, option, unset
 from .show import show_table
 from .training import Stopped
 
 __all__ = ["reproduce"]
 
-Ids = Annotated[list[str] | None, typer.Argument(help="figures and tables of papers; none: list "
-                                                      "them", show_default=False)]
-Every = Annotated[bool, typer.Option("--all", help="all of them, except those that are recorded "
-                                                   "already")]
-ListThem = Annotated[bool, typer.Option("--list", help="say what there is and what was found")]
-Scale = Annotated[str, typer.Option(help="smoke, laptop or paper")]
-Out = Annotated[Path | None, typer.Option(help="folder; default: figures for the laptop's own "
-                                               "settings, else the user's output folder",
-                                          show_default=False)]
+Ids = Annotated[list[str] | None, argument("figures and tables of papers; none: list "
+                                                      "them")]
+Every = Annotated[bool, option("all of them, except those that are recorded "
+                                                   "already", "--all")]
+ListThem = Annotated[bool, option("say what there is and what was found", "--list")]
+Scale = Annotated[str, option("smoke, laptop or paper")]
+Out = Annotated[Path | None, unset("folder; default: figures for the laptop's own "
+                                               "settings, else the user's output folder")]
 Set = Annotated[list[str] | None,
                 typer.Option("--set", metavar="KEY=VALUE",
                              help="a setting of the entries, such as encoder=FOLDER; several times",
                              show_default=False)]
-Again = Annotated[bool, typer.Option("--again", help="measure what is recorded already, too, and "
-                                                     "train anew")]
-Gallery = Annotated[bool, typer.Option("--gallery", help="write the page about all records, "
-                                                         "README.md of the folder")]
+Again = Annotated[bool, option("measure what is recorded already, too, and "
+                                                     "train anew", "--again")]
+Gallery = Annotated[bool, option("write the page about all records, "
+                                                         "README.md of the folder", "--gallery")]
 
 
 def reproduce(ids: Ids = None, *, every: Every = False, list_them: ListThem = False,

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from ..core import PROJECT, check_int
 from .contrastive import COMMANDS
-from .options import Out, Resume, declared_settings, with_settings
+from .options import Out, Resume, declared_settings, option, unset, with_settings
 from .training import finished, read_texts, train
 
 __all__ = ["train_app"]
@@ -52,7 +52,7 @@ def _word_command(kind: str, summary: str) -> Any:
     def run(sources: Annotated[list[str], typer.Argument(
                 help="text files with one document in a line, or names of datasets",
                 metavar="TEXTFILE|DATASET…")], *, out: Out,
-            encoding: Annotated[str, typer.Option(help="of the text files")] = "utf-8",
+            encoding: Annotated[str, option("of the text files")] = "utf-8",
             resume: Resume = False, **settings: Any) -> None:
         from ..text import Corpus
 
@@ -69,14 +69,12 @@ def _word_command(kind: str, summary: str) -> Any:
 
 @train_app.command("course-vectors")
 def course_vectors(
-    *, model: Annotated[str, typer.Option(help="skip-gram or glove")] = "skip-gram",
-    out: Annotated[Path, typer.Option(help="data folder to write into")] = PROJECT / "data",
-    work: Annotated[Path | None, typer.Option(help="folder of the run; default: in the cache",
-                                              show_default=False)] = None,
-    shards: Annotated[int, typer.Option(help="how many of the five parts of Wikipedia, for a "
-                                             "trial")] = 5,
-    threads: Annotated[int, typer.Option(help="threads")] = 1,
-    seed: Annotated[int, typer.Option(help="decides every draw")] = 0,
+    *, model: Annotated[str, option("skip-gram or glove")] = "skip-gram",
+    out: Annotated[Path, option("data folder to write into")] = PROJECT / "data",
+    work: Annotated[Path | None, unset("folder of the run; default: in the cache")] = None,
+    shards: Annotated[int, option("how many of the five parts of Wikipedia, for a trial")] = 5,
+    threads: Annotated[int, option("threads")] = 1,
+    seed: Annotated[int, option("decides every draw")] = 0,
     resume: Resume = False,
 ) -> None:
     """Train the vectors that come with the course, measure them, and write them with their card
