@@ -135,8 +135,7 @@ def write_otter(assignment: Assignment, *, course: Course | None = None,
             command = [sys.executable, "-m", "otter", "assign", str(master), str(target.resolve()),
                        "--no-pdfs"]
             done = subprocess.run(command + ([] if run_tests else ["--no-run-tests"]),
-                                  capture_output=True, text=True, timeout=TIMEOUT,
-                                  cwd=folder,
+                                  capture_output=True, text=True, timeout=TIMEOUT, cwd=folder,
                                   env=os.environ | own | {"IPYTHONDIR": folder})
         if done.returncode != 0:
             raise ProgramFailed(f"otter assign failed for {entry['stem']}: "

@@ -137,8 +137,8 @@ def notebook_of(card: LessonCard, cards: Sequence[LessonCard], papers: Mapping[s
     import jupytext
     from nbformat.v4 import new_markdown_cell
 
-    notebook = jupytext.reads(
-        _with_header(*split_front_matter(card.path.read_text("utf-8"))), fmt=FORMAT)
+    notebook = jupytext.reads(_with_header(*split_front_matter(card.path.read_text("utf-8"))),
+                              fmt=FORMAT)
     texts = generated_cells(card, cards, papers)
     body = [cell for cell in notebook.cells if generated_tag(cell) not in ("opening", "closing")]
     if not body:

@@ -40,8 +40,7 @@ def test_encoders_of_sentences_have_names_too(lessons):
 def test_F15_P27_what_is_no_encoder_and_no_vectors(lessons, tmp_path):
     (tmp_path / "v.txt").write_text("no vectors\n")
     for source, message in (("course-vector", "Did you mean 'course-vectors'"),
-                            ("sif-curse", "Did you mean"),
-                            (tmp_path / "v.tx", "nearest name"),
+                            ("sif-curse", "Did you mean"), (tmp_path / "v.tx", "nearest name"),
                             (tmp_path, "model.json is missing"), (tmp_path / "v.txt", "v.txt")):
         code, _out, err = lessons("evaluate", source)
         assert code == 2 and message in err

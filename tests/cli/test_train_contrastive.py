@@ -64,8 +64,8 @@ def test_each_method_leaves_a_folder_that_every_command_reads(
 @pytest.mark.parametrize(("cause", "status", "said"), [
     (KeyboardInterrupt, 130, "stopped after step 3"),
     (ConnectionError("process 0 of 2 has lost the others"), 2, "has lost the others")])
-def test_a_stopped_run_is_kept_and_goes_on_to_the_same_bits(
-        lessons, monkeypatch, tmp_path, bert, cause, status, said):
+def test_a_stopped_run_is_kept_and_goes_on_to_the_same_bits(lessons, monkeypatch, tmp_path, bert,
+                                                            cause, status, said):
     common = ("train", "simcse", "--encoder", bert, *QUICK, "--steps", 5, "--dev", "none")
     plain = Training.step
 

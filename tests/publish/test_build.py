@@ -93,8 +93,7 @@ class Result:
     outcome = build(["counting"], course=course, scale="smoke")[0]
     assert outcome.run.ok, outcome.run.error
     assert {p.name for p in (course.root / "figures").iterdir()} == {"growth.svg"}
-    (row,) = json.loads((course.root / "data" / "leaderboard.json").read_text("utf-8"))[
-        "rows"]
+    (row,) = json.loads((course.root / "data" / "leaderboard.json").read_text("utf-8"))["rows"]
     assert row["encoder"] == "rows" and row["scale"] == "smoke"
     stored = course.card("counting").notebook.read_text("utf-8")
     assert "widget-view" not in stored and "Run this cell to move" in stored and str(

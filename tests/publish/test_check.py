@@ -250,8 +250,7 @@ def test_a_missing_damaged_or_giant_notebook_is_named(sound):
 
 def test_generated_cells_that_are_out_of_date_are_named(sound):
     path = sound.notebooks / "01_counting.md"
-    write_text(path,
-               path.read_text("utf-8").replace("5 minutes to read", "9 minutes to read"))
+    write_text(path, path.read_text("utf-8").replace("5 minutes to read", "9 minutes to read"))
     assert "generated cells of 01_counting.md are out of date" in rules(sound)["pair"]
 
 

@@ -51,9 +51,8 @@ def lessons(course):
 
 
 def kernels() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children(recursive=True)
-            if child.status() != psutil.STATUS_ZOMBIE
-            and "ipykernel_launcher" in " ".join(child.cmdline())]
+    return [child for child in psutil.Process().children(recursive=True) if child.status()
+            != psutil.STATUS_ZOMBIE and "ipykernel_launcher" in " ".join(child.cmdline())]
 
 
 MEET = """import pathlib, time

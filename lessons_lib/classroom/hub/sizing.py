@@ -118,13 +118,11 @@ def rule_of(students: int, found: Measured) -> list[str]:
     """How `room_for` comes to its numbers, and which of them are guesses."""
     room, peak = room_for(students, found), max(found.peak_mb.values())
     return [f"limit of each student: {SPARE:g} x {peak:,.0f} MB, the most that was measured, up to "
-            f"the next half GB = {room.limit_gb:g} GB",
-            f"memory: {HUB_GB:g} GB for the hub and the system + {students} x "
-            f"{found.together_mb:,.0f} MB with all lessons open, measured, or "
-            f"{students} x {found.largest_mb:,.0f} MB with the largest one; up to the next GB, and "
-            "never less than one limit",
-            f"cores: {students} x {CORES:g}, up to the next whole; a rule of thumb, not measured: "
-            "most of a lesson is reading"]
+            f"the next half GB = {room.limit_gb:g} GB", f"memory: {HUB_GB:g} GB for the hub and "
+            f"the system + {students} x {found.together_mb:,.0f} MB with all lessons open, "
+            f"measured, or {students} x {found.largest_mb:,.0f} MB with the largest one; up to the "
+            "next GB, and never less than one limit", f"cores: {students} x {CORES:g}, up to the "
+            "next whole; a rule of thumb, not measured: most of a lesson is reading"]
 
 
 def measure(lessons: Sequence[str] = LESSONS, *, scale: str | None = None,

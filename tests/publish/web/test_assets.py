@@ -32,8 +32,7 @@ def test_somebody_s_files_are_left_alone(folder):
     folder.mkdir()
     check_out(folder, "site")
     (folder / "thesis.txt").write_text("x", "utf-8")
-    with pytest.raises(ValueError,
-                       match="holds other files; .* one that `lessons site` made"):
+    with pytest.raises(ValueError, match="holds other files; .* one that `lessons site` made"):
         check_out(folder, "site")
     with pytest.raises(ValueError, match="is a file; expected a folder"):
         check_out(folder / "thesis.txt", "site")
