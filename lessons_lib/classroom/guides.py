@@ -84,9 +84,9 @@ def guide(lesson_id: str) -> Guide:
                           f"{', '.join(known)}")
     text = (FOLDER / f"{plain}.md").read_text("utf-8")
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
-    found = {head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2],
+    texts = {head.strip(): body.strip() for head, body in zip(parts[1::2], parts[2::2],
                                                               strict=True)}
-    if tuple(found) != SECTIONS or not all(found.values()):
-        raise DamagedFile(f"guides/{plain}.md has the sections {', '.join(found)}; expected "
+    if tuple(texts) != SECTIONS or not all(texts.values()):
+        raise DamagedFile(f"guides/{plain}.md has the sections {', '.join(texts)}; expected "
                           f"{', '.join(SECTIONS)}, each with a text")
-    return Guide(plain, found)
+    return Guide(plain, texts)

@@ -53,10 +53,10 @@ def otter_missing() -> str | None:
     """
     if importlib.util.find_spec("otter") is None:
         return f"otter-grader is not installed: {install_line('classroom')}"
-    found = metadata.version("otter-grader")
-    if found.split(".")[0] == MAJOR:
+    have = metadata.version("otter-grader")
+    if have.split(".")[0] == MAJOR:
         return None
-    return f"otter-grader is {found}, the course needs {MAJOR}.x"
+    return f"otter-grader is {have}, the course needs {MAJOR}.x"
 
 
 def _question(task: Task, solved: str, lesson: str, seed: int) -> list[Any]:

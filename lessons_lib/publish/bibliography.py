@@ -78,9 +78,9 @@ def _braced(text: str, start: int) -> int:
 
 def _fields(body: str) -> Iterator[tuple[str, str]]:
     position = 0
-    while found := FIELD.match(body, position):
-        end = _braced(body, found.end())
-        yield found[1].lower(), " ".join(re.sub("[{}]", "", body[found.end():end - 1]).split())
+    while head := FIELD.match(body, position):
+        end = _braced(body, head.end())
+        yield head[1].lower(), " ".join(re.sub("[{}]", "", body[head.end():end - 1]).split())
         position = COMMA.match(body, end).end()
     if body[position:].strip(" \n\t}"):
         raise ValueError(f"expected a field in braces, found {body[position:].strip()[:30]!r}")
@@ -105,10 +105,10 @@ def read_bibliography(path: Path) -> dict[str, Entry]:
     if not path.exists():
         return {}
     text, entries = path.read_text("utf-8"), {}
-    for found in START.finditer(text):
-        kind, key, line = found[1].lower(), found[2], text.count("\n", 0, found.start()) + 1
+    for head in START.finditer(text):
+        kind, key, line = head[1].lower(), head[2], text.count("\n", 0, head.start()) + 1
         try:
-            fields = dict(_fields(text[found.end() : _braced(text, found.end()) - 1]))
+            fields = dict(_fields(text[head.end() : _braced(text, head.end()) - 1]))
         except ValueError as error:
             raise DamagedFile(f"{path.name}, line {line}: entry {key!r}: {error}") from None
         missing = [name for name in ("author", "title", "year") if not fields.get(name)]

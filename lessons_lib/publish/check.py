@@ -47,9 +47,9 @@ def _pair_problems(card: LessonCard, expected: Any, stored: Any) -> list[Problem
         problems.append(Problem(card.id, "pair", "the notebook's front matter differs from the "
                                                  "text's; run `lessons build`"))
     for i, (mine, wanted) in enumerate(zip(stored.cells, expected.cells, strict=False), start=1):
-        found, expect = ((cell.cell_type, cell.source, cell.metadata.get("tags", []),
+        here, there = ((cell.cell_type, cell.source, cell.metadata.get("tags", []),
                           cell.metadata.get("slide")) for cell in (mine, wanted))
-        if found != expect:
+        if here != there:
             return [*problems, Problem(card.id, "pair", "the notebook differs from its text from "
                                                         "this cell on; run `lessons build`", i)]
     if len(stored.cells) != len(expected.cells):

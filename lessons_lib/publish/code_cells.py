@@ -40,17 +40,6 @@ def _dotted(node: ast.AST) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
-def _call_problem(node: ast.Call) -> str | None:
-    name = _dotted(node.func)
-    if name in FORBIDDEN_CALLS:
-        return f"{name}() {FORBIDDEN_CALLS[name]}"
-    if GLOBAL_CHANCE.search(name):
-        return f"{name} uses global chance; draw from lesson.rng or lesson.generator"
-    if name.startswith("sys.path."):
-        return f"{name} changes where Python looks for modules; the library is installed"
-    return None
-
-
 def _holds_a_value(message: ast.expr | None) -> bool:
     """Whether an assertion's message holds a value: f"{x}", "{}".format(x) or "%s" % x."""
     match message:
@@ -68,14 +57,20 @@ def _holds_a_value(message: ast.expr | None) -> bool:
 
 def _tree_problems(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (problem := _call_problem(node)):
-            yield problem
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
+        if isinstance(node, ast.Call):
+            name = _dotted(node.func)
+            if name in FORBIDDEN_CALLS:
+                yield f"{name}() {FORBIDDEN_CALLS[name]}"
+            elif GLOBAL_CHANCE.search(name):
+                yield f"{name} uses global chance; draw from lesson.rng or lesson.generator"
+            elif name.startswith("sys.path."):
+                yield f"{name} changes where Python looks for modules; the library is installed"
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
             names = ([alias.name for alias in node.names] if isinstance(node, ast.Import)
                      else [node.module or ""])
             if bad := sorted({name.split(".")[0] for name in names} & FORBIDDEN_IMPORTS):
                 yield f"imports {', '.join(bad)}, which lessons do not use"
-        if isinstance(node, ast.Assert) and not _holds_a_value(node.msg):
+        elif isinstance(node, ast.Assert) and not _holds_a_value(node.msg):
             lacks = "no message" if node.msg is None else "a message without a value"
             yield (f"`{ast.unparse(node)[:60]}` has {lacks}; say in words what was expected, with "
                    "the numbers found: assert a < b, f'… {a}, {b}'")

@@ -1,21 +1,17 @@
 """Which parts of a lesson are slides: chosen by a rule, corrected by marks.
 
-The rule: the question opens the deck; every cell with a picture is a slide, headed by its section,
-with the finding that its alt text states, and with the last "Predict" of the text as a question
-before the picture appears; a section without a picture shows its first displayed formula; the
-summary and the formula to keep close. The text between two slides goes to the speaker's notes of
-the first.
-
-The mark is ``slide`` in the metadata of a cell, which the lesson's text keeps: ``:slide: Rare words
-are longer.`` gives the sentence, ``:slide: false`` leaves the cell out, and on a cell that the rule
-passes over it makes a slide of its picture, table, printed text or formula. Marks change no code,
-so no lesson need run again.
+The rule: the question opens the deck; each cell with a picture is a slide, with its section, the
+finding of its alt text, and the last "Predict" as a question before it; a section without a picture
+shows its first displayed formula; the summary and the formula to keep close. Other text goes to the
+speaker's notes. The mark is ``slide`` in the metadata of a cell: ``:slide: Rare words are longer.``
+gives the sentence, ``:slide: false`` leaves the cell out, and on a cell that the rule passes over
+it makes a slide of its picture, table, printed text or formula.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...core import DamagedFile
@@ -69,8 +65,8 @@ def _shown(cell: Any, *, marked: bool) -> Any:
     pictures = [output for output in cell.outputs if is_picture(output)]
     tables = [output for output in cell.outputs if "text/html" in output.get("data", {})]
     printed = [output for output in cell.outputs if output.output_type == "stream"]
-    found = pictures or ((tables or printed) if marked else [])
-    return found[-1] if found else None
+    shown = pictures or ((tables or printed) if marked else [])
+    return shown[-1] if shown else None
 
 
 @dataclass
@@ -84,15 +80,14 @@ class _Reader:
     formula: Slide | None = None
     question: str = ""
     before: str = ""  # the paragraph before a formula says what it is
-    taken: set[int] = field(default_factory=set)
 
     def open(self, heading: str) -> None:
         """Begin a section; a question that no picture answered becomes a note."""
         self.close()
         if self.question:
             self.note(self.question)
-        self.heading, self.section, self.formula, self.question, self.before = heading, len(
-            self.slides), None, "", ""
+        self.heading, self.section = heading, len(self.slides)
+        self.formula, self.question, self.before = None, "", ""
 
     def close(self) -> None:
         if self.formula is not None and len(self.slides) == self.section:
@@ -105,9 +100,9 @@ class _Reader:
     def read_text(self, number: int, cell: Any) -> None:
         mark, formula = cell.metadata.get("slide"), None
         for block in blocks(cell.source):
-            if found := HEADING.match(block):
-                self.open(found[1])
-                block = block[found.end() :].strip()
+            if heading := HEADING.match(block):
+                self.open(heading[1])
+                block = block[heading.end() :].strip()
             if not block or self.heading.lower() in LAST_SECTIONS:
                 continue
             if self.heading.lower() == "summary":

@@ -54,18 +54,6 @@ def still_notebook(notebook: Any, pictures: Pictures) -> Any:
     return notebook
 
 
-def _write_lessons(cards: Sequence[LessonCard], root: Path) -> None:
-    import nbformat
-
-    pictures = Pictures(root / "_static" / PICTURES, f"../_static/{PICTURES}/")
-    for card in cards:
-        if not card.notebook.is_file():
-            raise DataMissing(f"{card.notebook.name} does not exist: run lessons build {card.id} "
-                              "first")
-        write_text(root / "notebooks" / card.notebook.name,
-                   nbformat.writes(still_notebook(read_notebook(card.notebook), pictures)))
-
-
 def _board_page(rows: Sequence[LeaderboardRow], cards: Sequence[LessonCard]) -> str:
     known = {card.id: card for card in cards}
     sets = list(dict.fromkeys(name for row in rows for name in row.scores))
@@ -96,12 +84,20 @@ def write_sources(root: Path, course: Course, rows: Sequence[LeaderboardRow] | N
 
     Raises DataMissing for a lesson without a notebook, DamagedFile for one that cannot be read.
     """
+    import nbformat
+
     cards = course.cards()
     rows = Leaderboard.reference().rows() if rows is None else rows
     copy_scripts(root / "_static", "plotly", "mathjax")
     for name in ("course.css", "figures.js"):
         shutil.copy(THEME / name, root / "_static")
-    _write_lessons(cards, root)
+    pictures = Pictures(root / "_static" / PICTURES, f"../_static/{PICTURES}/")
+    for card in cards:
+        if not card.notebook.is_file():
+            raise DataMissing(f"{card.notebook.name} does not exist: run lessons build {card.id} "
+                              "first")
+        write_text(root / "notebooks" / card.notebook.name,
+                   nbformat.writes(still_notebook(read_notebook(card.notebook), pictures)))
     measured, gallery = ["leaderboard"], course.root / "figures" / "README.md"
     if gallery.is_file():
         shutil.copytree(gallery.parent, root / "figures")
