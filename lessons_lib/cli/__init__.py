@@ -153,18 +153,18 @@ def bench(
     runs when it is named. A case whose results differ from the peer's gets no figure, and the
     command ends with 1.
     """
-    from .. import bench as room
+    from .. import bench as benchmarks
 
     rows = []
-    for row in room.run(groups or None, repeats=repeats,
-                        tell=lambda text: print(text, file=sys.stderr, flush=True), only=only):
+    for row in benchmarks.run(groups or None, repeats=repeats, only=only,
+                              tell=lambda text: print(text, file=sys.stderr, flush=True)):
         rows.append(row)
         if keep:                                    # at once: a run of half an hour may be cut off
-            room.write_by_kind([row], whole=False)
+            benchmarks.write_by_kind([row], whole=False)
     for group in dict.fromkeys(row.group for row in rows):
         _show_races(group, [row for row in rows if row.group == group])
     if keep and rows:
-        for path in room.write_by_kind(rows, whole=not only):
+        for path in benchmarks.write_by_kind(rows, whole=not only):
             print(path.relative_to(PROJECT).as_posix())
     if any(row.met is False and row.value is None for row in rows):
         raise typer.Exit(1)

@@ -87,9 +87,9 @@ def _encoder_of(source: str) -> Any:
     """The encoder of a name, or of the folder of a contextual model; None for what is neither."""
     from .. import contextual, counts, sentences
 
-    for room in (counts, sentences, contextual):
-        if source in room.NAMED:
-            return room.named_encoder(source)
+    for known in (counts, sentences, contextual):
+        if source in known.NAMED:
+            return known.named_encoder(source)
     is_model = (Path(source) / "config.json").is_file()
     return contextual.load_encoder(Path(source)) if is_model else None
 

@@ -104,16 +104,16 @@ def size(students: Annotated[int, option("how many")] = 30) -> None:
     from ..core import check_int
 
     server = measured()
-    room = room_for(check_int("students", students), server)
+    machine = room_for(check_int("students", students), server)
     rows = [["the server alone", f"{server.server_mb:,.0f}", ""]]
     rows += [[f"and {lesson}, run whole", f"{after:,.0f}", f"{peak:,.0f}"]
              for lesson, after, peak in server.in_order()]
     columns = ["open", "MB after", "MB at most"]
     show_table(f"One student, {server.scale} scale ({server.date}, "
                f"{server.system.replace(' 1 cores', ' 1 core')})", columns, rows, right=columns[1:])
-    print(f"{_counted(students, 'student')}: {_counted(room.cores, 'core')}, and "
-          f"{room.memory_gb:g} GB of memory if all of these stay open, {room.one_gb:g} GB with one "
-          f"lesson at a time; a limit of {room.limit_gb:g} GB for each student")
+    print(f"{_counted(students, 'student')}: {_counted(machine.cores, 'core')}, and "
+          f"{machine.memory_gb:g} GB of memory if all of these stay open, {machine.one_gb:g} GB "
+          f"with one lesson at a time; a limit of {machine.limit_gb:g} GB for each student")
     print(*rule_of(students, server), sep="\n")
 
 

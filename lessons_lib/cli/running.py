@@ -68,8 +68,8 @@ class Watch:
     def ended(self, result: Any) -> None:
         """Take a `publish.RunResult`."""
         if self._bars.disable:
-            how = "ok" if result.ok else f"stopped, {result.error}"
-            self._say(f"{result.lesson}: {how}, after {_clock(result.seconds)}")
+            end = "ok" if result.ok else f"stopped, {result.error}"
+            self._say(f"{result.lesson}: {end}, after {_clock(result.seconds)}")
         elif result.lesson in self._tasks:
             self._bars.remove_task(self._tasks.pop(result.lesson))
 

@@ -214,12 +214,12 @@ def _chart(hub: Hub) -> dict[str, Any]:
     # everything.
     secret = {"class_password": secrets.token_hex(8), "teacher_password": secrets.token_hex(16)}
     times = {"timeout": seconds, "every": max(10, seconds // 10), "age": int(3600 * hub.hours)}
-    room = {"limit": limit, "guarantee": min(limit, round(measured().together_mb)),
-            "cores": f"{hub.cores:g}"}
+    sizes = {"limit": limit, "guarantee": min(limit, round(measured().together_mb)),
+             "cores": f"{hub.cores:g}"}
     places = {"first": FIRST, "home": INSIDE["home"],
               "volumes": VOLUMES.format(place=models) if models else "",
               "environment": "\n".join(f'    {name}: "{value}"' for name, value in inside.items())}
-    return secret | times | room | places | {"teacher": names[0], "students": ", ".join(names[1:])}
+    return secret | times | sizes | places | {"teacher": names[0], "students": ", ".join(names[1:])}
 
 
 def names_from(values: Sequence[str]) -> tuple[str, ...]:
