@@ -53,8 +53,8 @@ def test_each_method_leaves_a_folder_that_every_command_reads(
                      r"-?[\d.]+ after step \d", said)
     assert f"lessons evaluate {out}\n" in said and f"{kind.__name__}.load" in said
     trainer, encoder = kind.load(out), load_encoder(out, device="cpu")
-    assert trainer.history_.step.tolist() == [0, 2,
-                                              4] and trainer.seed == 3 and trainer.n_steps_ == 4
+    assert trainer.history_.step.tolist() == [0, 2, 4]
+    assert trainer.seed == 3 and trainer.n_steps_ == 4
     assert np.array_equal(trainer.encode(["a man"]), encoder.encode(["a man"]))
     if command == ("simcse",):
         code, said, _ = lessons("evaluate", out)
@@ -98,19 +98,19 @@ def test_mistakes_come_out_as_one_line_before_any_work(lessons, tmp_path, bert):
                                (("cosent", "course-nli"), "no graded pairs"),
                                (("sbert", "course-sts"), "no labelled pairs"),
                                (("simcse", "--supervised", "course-sts"), "no triplets"),
-                               (("simcse", "--dev", "course-nli"), "--dev course-nli holds "
-                                "Triplets"), (("simcse", "--dropout", "2"), "dropout=2"),
+                               (("simcse", "--dev", "course-nli"), "course-nli holds Triplets"),
+                               (("simcse", "--dropout", "2"), "dropout=2"),
                                (("simcse", "--batch-size", "1"), "batch_size=1")]:
         code, _, err = lessons("train", arguments[0], *common, *arguments[1:])
         assert code == 2 and message in err, (arguments, err)
     assert not (out / "config.json").exists()
     assert lessons("train", "cosent", *common)[0] == 0
     assert "holds a run already" in lessons("train", "cosent", *common)[2]
-    assert "batch_size=4 cannot change" in lessons("train", "cosent", *common,
-                                                   "--resume", "--batch-size", "4")[2]
+    more = ("--resume", "--batch-size", "4")
+    assert "batch_size=4 cannot change" in lessons("train", "cosent", *common, *more)[2]
     assert "CoSent.load" in lessons("train", "simcse", *common, "--resume")[2]
-    assert "holds a model already" in lessons("train", "cosent", *common[:2],
-                                              "--out", bert, *QUICK)[2]
+    there = (*common[:2], "--out", bert, *QUICK)
+    assert "holds a model already" in lessons("train", "cosent", *there)[2]
 
 
 def test_files_are_data_too(lessons, tmp_path, bert):
@@ -169,12 +169,11 @@ def torchrun(bert, out, processes, *more, command="simcse"):
         port = free.getsockname()[1]
     environment = os.environ | {"LESSONS_NO_VENV": "1", "OMP_NUM_THREADS": "1",
                                 "PYTHONPATH": str(PROJECT)}
-    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(processes),
-              "--master-port", str(port)] if processes > 1 else \
-        [sys.executable]
+    launch = [] if processes == 1 else ["-m", "torch.distributed.run", "--nproc-per-node",
+                                        str(processes), "--master-port", str(port)]
     arguments = ["-m", "lessons_lib", "train", command, "--encoder", str(bert), "--out", str(out),
                  *map(str, QUICK), *map(str, more)]
-    return subprocess.Popen([*launch, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    return subprocess.Popen([sys.executable, *launch, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             text=True, env=environment, start_new_session=True)
 
 
