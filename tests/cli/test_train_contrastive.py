@@ -173,8 +173,9 @@ def torchrun(bert, out, processes, *more, command="simcse"):
                                         str(processes), "--master-port", str(port)]
     arguments = ["-m", "lessons_lib", "train", command, "--encoder", str(bert), "--out", str(out),
                  *map(str, QUICK), *map(str, more)]
-    return subprocess.Popen([sys.executable, *launch, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, env=environment, start_new_session=True)
+    return subprocess.Popen([sys.executable, *launch, *arguments], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=environment,
+                            start_new_session=True)
 
 
 @pytest.mark.slow
