@@ -70,11 +70,11 @@ def test_a_stopped_run_is_kept_and_goes_on_to_the_same_bits(lessons, monkeypatch
     plain = Training.step
 
     def step(self):
-        if self.record.step == 3:
-            if cause is not KeyboardInterrupt:
-                raise cause
-            os.kill(os.getpid(), signal.SIGINT)
+        if self.record.step == 3 and cause is not KeyboardInterrupt:
+            raise cause
         plain(self)
+        if self.record.step == 3:
+            os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
         patch.setattr(Training, "step", step)
