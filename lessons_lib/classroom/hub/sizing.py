@@ -93,35 +93,35 @@ def measured(path: Path = RECORD) -> Measured:
                           "lessons_lib hub measure --keep") from None
 
 
-def write_measured(result: Measured, path: Path = RECORD) -> Path:
+def write_measured(found: Measured, path: Path = RECORD) -> Path:
     """Keep a measurement."""
-    write_json(path, asdict(result))
+    write_json(path, asdict(found))
     return path
 
 
-def room_for(students: int, result: Measured) -> Room:
+def room_for(students: int, found: Measured) -> Room:
     """The machine for a class. A quarter more than the peak is the limit of each student; who
     reaches it needs it alone.
 
     >>> first, peak = {"word2vec": 600, "simcse": 1400}, {"word2vec": 900, "simcse": 1500}
-    >>> result = Measured(100, first, peak, 1400, "laptop", "", "")
-    >>> room_for(30, result)
+    >>> found = Measured(100, first, peak, 1400, "laptop", "", "")
+    >>> room_for(30, found)
     Room(students=30, limit_gb=2.0, memory_gb=43.0, one_gb=28.0, cores=15)
     """
-    limit = math.ceil(2 * SPARE * max(result.peak_mb.values()) / 1000) / 2
+    limit = math.ceil(2 * SPARE * max(found.peak_mb.values()) / 1000) / 2
     memory, one = (float(math.ceil(HUB_GB + max(limit, students * each / 1000)))
-                   for each in (result.together_mb, result.largest_mb))
+                   for each in (found.together_mb, found.largest_mb))
     return Room(students, limit, memory, one, math.ceil(CORES * students))
 
 
-def rule_of(students: int, result: Measured) -> list[str]:
+def rule_of(students: int, found: Measured) -> list[str]:
     """How `room_for` comes to its numbers, and which of them are guesses."""
-    room, peak = room_for(students, result), max(result.peak_mb.values())
+    room, peak = room_for(students, found), max(found.peak_mb.values())
     return [f"limit of each student: {SPARE:g} x {peak:,.0f} MB, the most that was measured, up to "
             f"the next half GB = {room.limit_gb:g} GB",
             f"memory: {HUB_GB:g} GB for the hub and the system + {students} x "
-            f"{result.together_mb:,.0f} MB with all lessons open, measured, or {students} x "
-            f"{result.largest_mb:,.0f} MB with the largest one; up to the next GB, and never less "
+            f"{found.together_mb:,.0f} MB with all lessons open, measured, or {students} x "
+            f"{found.largest_mb:,.0f} MB with the largest one; up to the next GB, and never less "
             "than one limit",
             f"cores: {students} x {CORES:g}, up to the next whole; a rule of thumb, not measured: "
             "most of a lesson is reading"]

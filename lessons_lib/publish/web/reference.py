@@ -132,7 +132,9 @@ def _declared(node: ast.ClassDef, module: str) -> tuple[str, str] | None:
     path = LIBRARY.joinpath(*module.split(".")[1:])
     if not (path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()):
         return None                              # a source that is no module of the library
-    cls = getattr(importlib.import_module(module), node.name)
+    cls = None
+    with suppress(ModuleNotFoundError):          # what needs an extra set declares no settings
+        cls = getattr(importlib.import_module(module), node.name)
     if not getattr(cls, "_PARAMETERS", None):
         return None
     arguments = inspect.signature(cls).parameters.values()
